@@ -228,3 +228,18 @@ test.each([
   },
   120_000,
 );
+
+test('every command of `tatami plugin` stands in the table of commands', async () => {
+  const help = (await tatami(['plugin', '--help'])).out;
+  const commands = [...help.slice(help.indexOf('Commands:')).matchAll(/^ {2}([a-z-]+)/gm)].map(
+    ([, name]) => name!,
+  );
+  const table = read('README.md')
+    .match(/^\| `tatami .*$/gm)!
+    .map((row) => row.split(' | ')[0]!);
+  const named = commands.filter((name) =>
+    table.some((cell) => cell.includes('tatami plugin') && new RegExp(`[ \`]${name}[ \`]`).test(cell)),
+  );
+  expect(named).toEqual(commands.filter((name) => name !== 'help'));
+  expect(commands.length).toBeGreaterThan(20);
+});

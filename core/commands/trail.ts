@@ -1,6 +1,8 @@
 // `tatami trail ENG-12`: why an issue is what it is, as a tree.
 import { printable } from '../lib/printable.ts';
+import { wholeNumber } from './flags.ts';
 import { printResult } from './output.ts';
+import { sayingOf } from './plugin/known.ts';
 import { connect, type RemoteOptions } from './remote.ts';
 
 interface Node {
@@ -41,12 +43,10 @@ export interface TrailOptions extends RemoteOptions {
 }
 
 export async function trail(issue: string, options: TrailOptions): Promise<void> {
-  const query = new URLSearchParams({ limit: options.limit });
+  const query = new URLSearchParams({ limit: String(wholeNumber('--limit', options.limit, 1, 100)) });
   if (options.field !== undefined) query.set('field', options.field);
-  const shown = await connect(options)<Trail>(
-    'GET',
-    `/issues/${encodeURIComponent(issue)}/trail?${query.toString()}`,
-  );
+  const path = `/issues/${encodeURIComponent(issue)}/trail?${query.toString()}`;
+  const shown = await sayingOf('issue', issue, connect(options)<Trail>('GET', path));
   printResult(shown, options, (page) => textOf(issue, page));
 }
 

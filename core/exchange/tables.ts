@@ -54,7 +54,7 @@ export const taken: readonly Table[] = [
   {
     name: 'due_work',
     where:
-      "kind NOT IN ('run', 'delivery', 'schedule', 'catch-up', 'replay', 'once', 'proposal', 'backtest')",
+      "kind NOT IN ('run', 'delivery', 'schedule', 'catch-up', 'replay', 'once', 'proposal', 'backtest', 'purged')",
     columns: ['id', 'kind', 'subject', 'due_at'],
     arrives: { lease_until: '0', lease_owner: 'NULL', epoch: '1' },
   },
@@ -93,6 +93,7 @@ export const leftBehind: Readonly<Record<string, string>> = {
   past_wants: install,
   idempotency: work,
   proposals: sealed,
+  purged_issues: work,
   search_documents: words,
   search_pending: words,
   event_files: 'old events come along whole',

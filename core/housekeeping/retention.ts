@@ -19,6 +19,7 @@ const few = 'people make them one by one, and issues, keys and history refer to 
 
 export const retention: Readonly<Record<string, Bound>> = {
   issues: { keptFor: 'deleted' },
+  purged_issues: { boundBy: 'each goes once nothing that others kept speaks of it' },
   issue_labels: { keptWhile: 'their issue and their label are there' },
   comments: { keptFor: 'deleted' },
   relations: { keptFor: 'deleted' },

@@ -51,11 +51,11 @@ export async function sweepAway(on: Sweeping, sweep: Sweep): Promise<number> {
 
 async function exhaust(
   { store, isStopped }: Sweeping,
-  { removals }: Sweep,
+  { notes = [], removals }: Sweep,
   params: Readonly<Record<string, Value>>,
   scope: Scope | null,
 ): Promise<number> {
-  const ops = removals.map((statement): Op => {
+  const ops = [...notes, ...removals].map((statement): Op => {
     const own: Params = Object.fromEntries(
       Object.entries(params).filter(([name]) => statement.params.includes(name)),
     );
@@ -66,7 +66,7 @@ async function exhaust(
     const startedMs = performance.now();
     const outcome = await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
     if (!outcome.ok) throw new Error(`Housekeeping could not remove rows: ${outcome.message}`);
-    const step = outcome.rows.reduce((sum, rows) => sum + rows.length, 0);
+    const step = outcome.rows.slice(notes.length).reduce((sum, rows) => sum + rows.length, 0);
     if (step === 0) break;
     removed += step;
     await rest(performance.now() - startedMs);

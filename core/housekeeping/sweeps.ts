@@ -15,6 +15,8 @@ export interface Sweep {
     /** The first workspace after `:after` that has such a row. */
     readonly next: Statement<{ workspace_id: string }>;
   };
+  /** What is noted of the rows that go, in the same batches and ahead of it. */
+  readonly notes?: readonly Statement<unknown>[];
   readonly removals: readonly Removal[];
   /** Rows of one step; fewer where each may have megabytes. */
   readonly rows: number;
@@ -23,7 +25,7 @@ export interface Sweep {
 const usualRows = 250;
 const longRows = 20;
 
-const why = 'what is too old is removed in all workspaces alike';
+export const why = 'what is too old is removed in all workspaces alike';
 
 /** What ended before a moment. Only rows made before it are looked at: an id begins with the time it was made. */
 const ended = 'id < :until AND finished_at <= :before';

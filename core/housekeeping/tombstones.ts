@@ -1,13 +1,15 @@
 // What people deleted goes for good after a while: until then it can be restored. What something that is kept still refers to stays with it,
 // and history is in the event log, which does not need the rows.
-import { remove, type Sweep } from './sweeps.ts';
+import { systemStatement } from '../store/statement.ts';
+import { purgedAlarm } from '../tracker/issues/purged.ts';
+import { remove, type Sweep, why } from './sweeps.ts';
 
 /** Objects in one step: each may have many rows beside it. */
 const issuesAtOnce = 50;
 const rows = 250;
 
 /** Deleted issues without sub-issues. Those of which the sub-issues go as well go after them. */
-const goneIssues = `SELECT i.workspace_id, i.id FROM issues AS i WHERE i.deleted_at <= :before AND NOT EXISTS
+const goneIssues = `SELECT i.workspace_id, i.id, i.created_at FROM issues AS i WHERE i.deleted_at <= :before AND NOT EXISTS
   (SELECT 1 FROM issues AS s WHERE s.workspace_id = i.workspace_id AND s.parent_id = i.id) ORDER BY i.deleted_at LIMIT ${issuesAtOnce}`;
 
 const withoutReplies = `NOT EXISTS (SELECT 1 FROM comments AS r WHERE r.workspace_id = c.workspace_id AND r.parent_id = c.id)`;
@@ -36,6 +38,22 @@ const removeParts = Object.entries(partsOfIssues).map(([table, columns]) =>
 const without = (table: string, column = 'issue_id'): string =>
   `NOT EXISTS (SELECT 1 FROM ${table} AS r WHERE r.workspace_id = gone.workspace_id AND r.${column} = gone.id)`;
 const withoutParts = [...Object.keys(partsOfIssues), 'comments', 'relations'].map((table) => without(table));
+
+/** What others kept of them goes as well. */
+const noteGone = [
+  systemStatement(
+    'purged_issues.note',
+    why,
+    `INSERT OR IGNORE INTO purged_issues (workspace_id, id, created_at) SELECT workspace_id, id, created_at FROM (${goneIssues})`,
+  ),
+  systemStatement(
+    'purged_issues.set_alarm',
+    why,
+    `INSERT OR IGNORE INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
+     SELECT DISTINCT workspace_id, '${purgedAlarm}/' || workspace_id, '${purgedAlarm}', '${purgedAlarm}', created_at, 0, NULL, 1
+     FROM (${goneIssues})`,
+  ),
+];
 
 /** An endpoint that deliveries are kept of is kept with them. */
 const goneEndpoints = `SELECT e.workspace_id, e.id FROM endpoints AS e WHERE e.deleted_at <= :before
@@ -72,27 +90,30 @@ export const tombstones: readonly Sweep[] = [
       `SELECT c.workspace_id, c.id FROM comments AS c WHERE c.deleted_at <= :before AND ${withoutReplies}`,
     ),
   ]),
-  sweep([
-    remove(
-      'comments.sweep_of_issues',
-      'comments',
-      `SELECT c.workspace_id, c.id FROM (${goneIssues}) AS gone CROSS JOIN comments AS c
+  {
+    ...sweep([
+      remove(
+        'comments.sweep_of_issues',
+        'comments',
+        `SELECT c.workspace_id, c.id FROM (${goneIssues}) AS gone CROSS JOIN comments AS c
          ON c.workspace_id = gone.workspace_id AND c.issue_id = gone.id WHERE ${withoutReplies}`,
-    ),
-    remove(
-      'relations.sweep_of_issues',
-      'relations',
-      `SELECT r.workspace_id, r.id FROM (${goneIssues}) AS gone CROSS JOIN relations AS r
+      ),
+      remove(
+        'relations.sweep_of_issues',
+        'relations',
+        `SELECT r.workspace_id, r.id FROM (${goneIssues}) AS gone CROSS JOIN relations AS r
          ON r.workspace_id = gone.workspace_id AND (r.from_id = gone.id OR r.issue_id = gone.id)`,
-    ),
-    ...removeParts,
-    remove(
-      'issues.sweep',
-      'issues',
-      `SELECT gone.workspace_id, gone.id FROM (${goneIssues}) AS gone
+      ),
+      ...removeParts,
+      remove(
+        'issues.sweep',
+        'issues',
+        `SELECT gone.workspace_id, gone.id FROM (${goneIssues}) AS gone
        WHERE ${[...withoutParts, without('relations', 'from_id')].join(' AND ')}`,
-    ),
-  ]),
+      ),
+    ]),
+    notes: noteGone,
+  },
   sweep([removeDeleted('project_updates')]),
   sweep([removeDeleted('milestones')]),
   sweep([

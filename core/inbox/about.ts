@@ -1,7 +1,10 @@
-// Puts away the items that tell of a proposal, once nothing is left to do about it.
+// The items that tell of a proposal: put away once nothing is left to do about it, and without its words once these have to go.
 import type { Change } from '../changes/change.ts';
 import type { Context } from '../context.ts';
+import { firstIdOf } from '../lib/ids.ts';
 import { tenantStatement } from '../store/statement.ts';
+import { tenantOp, type Op } from '../store/store.ts';
+import { inboxItem } from './contract.ts';
 import { inboxItemKind, type InboxItem } from './kind.ts';
 
 const ofTarget = tenantStatement<{ id: string }>(
@@ -9,6 +12,32 @@ const ofTarget = tenantStatement<{ id: string }>(
   `SELECT id FROM inbox_items INDEXED BY inbox_items_proposal
    WHERE workspace_id = :ws AND target_json = :target AND reason = 'proposal' AND archived_at IS NULL`,
 );
+
+/** Also those that were put away; they are made with what they tell of. */
+const allOfTarget = tenantStatement<{ id: string }>(
+  'inbox_items.all_of_proposal',
+  `SELECT id FROM inbox_items WHERE workspace_id = :ws AND id > :first AND id < :last AND target_json = :target
+     AND reason = 'proposal'`,
+);
+const madeWithinMs = 60_000;
+const say = tenantStatement(
+  'inbox_items.say',
+  'UPDATE inbox_items SET body = :body WHERE workspace_id = :ws AND id = :id',
+);
+
+/** Puts other words in the place of what the items quote. */
+export async function withoutTextOfItems(
+  ctx: Context,
+  { target, createdAt }: { readonly target: InboxItem['target']; readonly createdAt: number },
+  body: string,
+): Promise<Op[]> {
+  const [first, last] = [createdAt, createdAt + madeWithinMs].map((at) => firstIdOf(inboxItem.id, at));
+  const rows = await ctx.store.read(ctx.scope, allOfTarget, {
+    ...{ first: first!, last: last! },
+    target: JSON.stringify(target),
+  });
+  return rows.map(({ id }) => tenantOp(ctx.scope, say, { id, body }));
+}
 
 /** For the batch in which it is decided. */
 export async function archiveItemsAbout(ctx: Context, target: InboxItem['target']): Promise<Change[]> {

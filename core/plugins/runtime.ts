@@ -28,6 +28,7 @@ import { sourceOfRequests } from '../proposals/again.ts';
 import { proposalRoutes } from '../proposals/routes.ts';
 import { inboundPerMinuteMax } from './limits.ts';
 import { createRunRate } from './run-rate.ts';
+import { createForgetIssues, type ForgetIssues } from './purged/forget.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { trailRoute } from './trail/routes.ts';
@@ -53,6 +54,8 @@ export interface PluginRuntime {
   /** Has what is planned follow the clock, which was set. */
   followClock(): Promise<void>;
   settled(): Promise<void>;
+  /** Takes out what was kept of issues that were purged. */
+  readonly forgetIssues: ForgetIssues;
   /** Of its consumer. */
   progress(): Progress;
   stop(): Promise<void>;
@@ -117,10 +120,10 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       await schedules.replanned();
       for (const queue of queues) await queue.settled();
       await runs.settled();
-      await Promise.all([backtests.queue.settled(), shadows.settled()]);
+      await Promise.all([backtests.queue.settled(), shadows.settled(), usage.settled()]);
       await consumer.storeMarks();
     },
-    progress: workers.consumer.progress,
+    ...{ forgetIssues: createForgetIssues(store, shadows), progress: consumer.progress },
     async stop() {
       stopping = true;
       await consumer.stop();

@@ -55,7 +55,10 @@ export const proposal = defineContract({
       { ...never, doc: 'Grows when what it would change was worked out anew.' },
     ),
     expiresAt: time({ ...never, doc: 'When it can no longer be approved.' }),
-    decidedBy: actor({ nullable: true, doc: 'Who decided; null while nobody has, and where it expired.' }),
+    decidedBy: actor({
+      nullable: true,
+      doc: 'Who decided; null while nobody has, and where it ended by itself.',
+    }),
     decidedAt: time({ ...never, nullable: true, doc: 'When it was decided.' }),
     reason: string(Type.String(), { ...never, nullable: true, doc: 'Why it was rejected.' }),
     events: json(events, { ...never, doc: 'The events that its approval made.' }),

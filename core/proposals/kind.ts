@@ -20,7 +20,8 @@ export interface KeptEffect {
   readonly issue: string | null;
   readonly issueId: string | null;
   readonly class: EffectClass;
-  readonly values: Values;
+  /** Of what was purged, the names alone. */
+  readonly values: Readonly<Record<string, Partial<Values[string]>>>;
   /** Of the whole values, where `values` are cut. */
   readonly digest: string;
   readonly baseVersion: number | null;

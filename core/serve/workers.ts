@@ -8,6 +8,7 @@ import type { Progress } from '../events/progress.ts';
 import { createStreams, type Streams } from '../events/stream/streams.ts';
 import { createWallClock, type SeenTimes } from '../events/wall-clock.ts';
 import { createHousekeeping } from '../housekeeping/housekeeping.ts';
+import { createPurgedAlarm } from '../housekeeping/purged.ts';
 import type { App } from '../http/app.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -93,7 +94,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   const leaving = createLeaving(shared);
   const indexing = createIndexing(shared);
   const reacting = createReactions(shared, reactions);
-  const bells = createAlarms(shared, alarms);
+  const bells = createAlarms(shared, [...alarms, createPurgedAlarm(plugins.forgetIssues)]);
   const wallClock = createWallClock({ store, clock, log, follow: () => follow([plugins, webhooks, bells]) });
   const duplicatesOf = createFindDuplicates(services, options.directoryOf);
   return {

@@ -55,7 +55,7 @@ export interface Proposal {
   readonly revision: number;
   /** When it can no longer be approved. ISO 8601, UTC. */
   readonly expiresAt: string;
-  /** Who decided; null while nobody has, and where it expired. */
+  /** Who decided; null while nobody has, and where it ended by itself. */
   readonly decidedBy: {
     /** What kind of author it is. */
     readonly kind: 'user' | 'plugin' | 'system';

@@ -51,6 +51,7 @@ const run = {
   logs: [{ level: bad, message: bad }],
   error: { code: bad, message: bad, stack: [bad] },
 };
+const change = { field: bad, from: bad, to: [{ name: bad }] };
 const endpoint = { id: bad, url: bad, description: bad, events: [bad], ordering: bad, enabled: false };
 const page = (data: unknown[]) => ({ data, pageInfo: { hasNextPage: false, endCursor: null } });
 
@@ -59,6 +60,38 @@ const answers: Record<string, unknown> = {
   'POST plugins': { id: bad, pluginId: bad, pluginVersion: bad },
   'GET plugins/p/runs': page([run]),
   'POST plugins/p/schedules/s/run': run,
+  'GET plugins/p': {
+    ...{
+      id: bad,
+      pluginId: bad,
+      pluginVersion: bad,
+      description: bad,
+      publisher: bad,
+      pending: { version: bad },
+    },
+    ...{ mode: bad, modes: { [bad]: bad }, state: bad, stateReason: bad, probation: null, events: [bad] },
+    scopes: [{ scope: bad, sentence: bad, granted: true }],
+  },
+  'POST plugins/p/undo': {
+    ...{ id: bad, undid: [bad], message: bad },
+    changes: [
+      { kind: bad, id: bad, issue: { id: bad, identifier: bad }, action: 'update', fields: [change] },
+    ],
+    skipped: [
+      {
+        kind: bad,
+        id: bad,
+        issue: null,
+        field: bad,
+        reason: bad,
+        ranSet: bad,
+        now: [bad],
+        changedBy: { name: bad },
+      },
+    ],
+  },
+  'GET plugins/p/routes': { data: [{ name: bad, method: bad, auth: bad, url: bad }] },
+  'GET plugins/p/scheduled': page([{ name: bad, dueAt: bad, data: { [bad]: bad } }]),
   'GET webhooks': page([{ ...endpoint, disabledReason: bad }]),
   'POST webhooks': { ...endpoint, secret: bad },
   'POST webhooks/w/rotate': { id: bad, secret: bad, previousSecretExpiresAt: bad },
@@ -124,6 +157,10 @@ describe('every command that shows what a server says', () => {
     ['plugin', 'logs', 'unknown'],
     ['plugin', 'run-schedule', 'p', 's'],
     ['plugin', 'run-schedule', 'unknown', 's'],
+    ['plugin', 'show', 'p'],
+    ['plugin', 'undo', 'p', '--since', '2h', '--simulate'],
+    ['plugin', 'routes', 'list', 'p'],
+    ['plugin', 'scheduled', 'list', 'p'],
     ['webhooks', 'list'],
     ['webhooks', 'create', '--url', 'http://a.test', '--events', '*'],
     ['webhooks', 'rotate', 'w'],

@@ -1,5 +1,8 @@
 // What an install may use in a day is bounded and can be read: one that has spent its budget stops alone.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createUsage, type Charge } from '../../core/plugins/budgets/usage.ts';
+import { scopeOf } from '../../core/store/store.ts';
+import { systemStatement } from '../../core/store/statement.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
 
@@ -131,3 +134,58 @@ test('what was used outlives a restart, by day, by scope and by issue; a scope t
     await own.stop();
   }
 });
+
+test('what a run used is in the commit that ends it, alone and among many at once', async () => {
+  const { call, key, id } = await place();
+  const { id: installId } = await install(call, await greeter(id));
+  const written = async (): Promise<Json> =>
+    app.services.store.readSystem(usageOf, { installId }).then(([row]) => row ?? { runs: 0 });
+  const from = await written();
+  await createIssue(call, key);
+  expect([from.runs, await written()]).toEqual([0, { runs: 1, calls: 1 }]);
+
+  const issues = Array.from({ length: 30 }, (_, index) => ({ team: key, title: `Issue ${index}` }));
+  expect((await call('POST', '/api/v1/issues/bulk', { issues })).status).toBe(201);
+  await app.settled();
+  expect(await written()).toEqual({ runs: 31, calls: 31 });
+});
+
+test('runs that end while another of their install is being written are counted in the next write, and what was not kept is taken back', async () => {
+  const { call, id } = await place();
+  const { id: installId } = await install(call, await greeter(id));
+  const { store, log } = app.services;
+  const usage = createUsage({ store, log, clock: app.clock });
+  const scope = scopeOf((await call('GET', '/api/v1/workspace')).json.id);
+  const attempt = async (): Promise<Charge> => {
+    const one = { id: installId, budget: { whenSpent: 'stop' as const } };
+    const meter = await usage.meter(scope, one);
+    meter.takeCall();
+    return usage.charge(one, meter, 2);
+  };
+  const written = async (): Promise<Json> => (await store.readSystem(usageOf, { installId }))[0] ?? null;
+  const kept = { isWritten: true, isCounted: true };
+
+  const [first, second, third] = [await attempt(), await attempt(), await attempt()];
+  expect([first, second, third].map(({ ops }) => ops.length)).toEqual([1, 0, 0]);
+  second.ended(kept);
+  third.ended({ isWritten: false, isCounted: false });
+  expect(await written()).toBeNull();
+  await store.commit(first.ops);
+  first.ended(kept);
+  await usage.settled();
+  expect(await written()).toEqual({ runs: 2, calls: 2 });
+
+  // The batch of the one that carries fails: what it carried for others is written, its own is not.
+  const failed = await attempt();
+  const beside = await attempt();
+  beside.ended(kept);
+  failed.ended({ isWritten: false, isCounted: false });
+  await usage.settled();
+  expect(await written()).toEqual({ runs: 3, calls: 3 });
+});
+
+const usageOf = systemStatement<{ runs: number; calls: number }>(
+  'test.usage',
+  'it is asked of one install by its id',
+  'SELECT runs, calls FROM plugin_usage WHERE install_id = :installId',
+);

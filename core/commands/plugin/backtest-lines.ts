@@ -1,5 +1,6 @@
 // The report of a backtest, and of an upgrade gate, as people read it.
 import type { BacktestReport, GateReport } from '../../plugins/backtests/report.ts';
+import { differenceLines } from './differences.ts';
 import { shown } from './run.ts';
 
 export interface Backtest {
@@ -49,13 +50,20 @@ export function reportLines({ id, plugin, pluginVersion, scopes, report }: Backt
   ].join('\n');
 }
 
-export function gateLines({ id, plugin, pluginVersion, gate }: Backtest): string {
+/** @param installed the version that the other is compared with */
+export function gateLines({ id, plugin, pluginVersion, gate }: Backtest, installed: string): string {
   if (!gate) return `${id}: no report`;
+  const { runs, same, different, differences } = gate;
+  if (runs === 0)
+    return `${plugin} ${pluginVersion}: ${installed} has no runs for events to compare it with.`;
   return [
-    `${plugin} ${pluginVersion} on the last ${gate.runs} runs: ${gate.same} the same, ${gate.different} not`,
-    ...gate.differences.flatMap(({ at, type, eventId, fields }) => [
+    `${plugin} ${pluginVersion} on the last ${runs === 1 ? 'run' : `${runs} runs`} of ${installed}: ${same} the same, ${different} not`,
+    ...differences.flatMap(({ at, type, eventId, fields }) => [
       `  ${at}  ${type}  ${eventId}`,
-      ...fields.map((one) => `    ${one.object} ${one.field}: ${shown(one.old)} → ${shown(one.new)}`),
+      ...differenceLines(
+        fields.map(({ object, field, old, new: next }) => ({ object, field, first: old, second: next })),
+        [installed, pluginVersion],
+      ),
     ]),
   ].join('\n');
 }

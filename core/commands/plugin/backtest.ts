@@ -61,14 +61,14 @@ function startInstalled(call: Call, plugin: string, body: object): Promise<Backt
   return call<Backtest>('POST', `/plugins/${encodeURIComponent(plugin)}/backtests`, body);
 }
 
-/** Prints how another version would do on the last runs of the installed one. */
+/** How another version would do on the last runs of the installed one. */
 export async function showGate(
   call: Call,
-  plugin: string,
+  { pluginId, pluginVersion }: { readonly pluginId: string; readonly pluginVersion: string },
   body: { readonly package: object; readonly runs: number },
 ): Promise<string> {
-  const started = await call<Backtest>('POST', `/plugins/${encodeURIComponent(plugin)}/gate`, body);
-  return gateLines(await waitFor(call, started));
+  const started = await call<Backtest>('POST', `/plugins/${encodeURIComponent(pluginId)}/gate`, body);
+  return gateLines(await waitFor(call, started), pluginVersion);
 }
 
 /** @throws CommandError where it did not come to its end */
@@ -85,7 +85,8 @@ async function waitFor(call: Call, started: Backtest): Promise<Backtest> {
     const look = async (): Promise<Backtest> => {
       const now = await call<Backtest>('GET', `/backtests/${id}`);
       const { looked, of, runs } = now.progress ?? { looked: 0, of: 0, runs: 0 };
-      if (now.progress) progress.show(`${id}: ${looked} of ${of} looked at, ${runs} runs`);
+      // Before it is known how much there is, there is nothing to tell.
+      if (of > 0) progress.show(`${id}: ${looked} of ${of} looked at, ${runs} runs`);
       return now;
     };
     const ended = await poll(started, look, ({ finishedAt }) => finishedAt !== null);

@@ -8,7 +8,10 @@ import type { ConsentOptions } from './consent.ts';
 import type { InstallOptions } from './install.ts';
 import type { ReplayOptions } from './replay.ts';
 import type { ShadowOptions } from './shadow.ts';
+import { addRoutes } from './routes/commands.ts';
+import { addScheduled } from './scheduled/commands.ts';
 import { addSecrets } from './secrets/commands.ts';
+import type { UndoOptions } from './undo.ts';
 
 type Remote = (command: Command) => Command;
 
@@ -64,6 +67,9 @@ export function addPlugin(program: Command, remote: Remote, folder: string): Com
   remote(plugin.command('list').description('list installed plugins')).action(
     async (options: RemoteOptions) => (await import('./list.ts')).list(options),
   );
+  remote(plugin.command('show <plugin>').description('show an installed plugin, and what it may do')).action(
+    async (name: string, options: RemoteOptions) => (await import('./show.ts')).show(name, options),
+  );
   addRuns(plugin, remote, folder);
   return [addAttack(plugin, remote), addBacktest(plugin, remote, folder), addShadow(plugin, remote, folder)];
 }
@@ -103,7 +109,22 @@ function addRuns(plugin: Command, remote: Remote, folder: string): void {
   ).action(async (name: string, options: RemoteOptions) =>
     (await import('./catch-up.ts')).catchUp(name, options),
   );
+  addUndo(plugin, remote);
+  addScheduled(plugin, remote);
+  addRoutes(plugin, remote);
   addSecrets(plugin, remote);
+}
+
+function addUndo(plugin: Command, remote: Remote): void {
+  remote(
+    plugin
+      .command('undo <what>')
+      .description('take back what a run, a proposal or an undo changed (by its id), or a plugin in a time'),
+  )
+    .option('--since <time>', 'of a plugin: what it changed from here on, a time or how long ago')
+    .option('--until <time>', 'of a plugin: what it changed before; by default until now')
+    .option('--simulate', 'change nothing; show what would be put back, and what would be left as it is')
+    .action(async (what: string, options: UndoOptions) => (await import('./undo.ts')).undo(what, options));
 }
 
 function addTrust(plugin: Command, folder: string): void {

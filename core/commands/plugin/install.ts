@@ -47,7 +47,7 @@ export async function install(source: string, options: InstallOptions, folder: s
   const installed = await findInstalled(call, document.manifest.id);
   if (installed && options.downgrade !== true) refuseDowngrade(document, installed);
   for (const line of askedLines({ ...document, manifest }, installed)) say(line);
-  if (installed && options.gate !== undefined) say(await gateOf(call, document, options.gate));
+  if (installed && options.gate !== undefined) say(await gateOf(call, document, installed, options.gate));
   const asked = askedOf(source, document, options, folder);
   if (options.yes !== true) {
     say(`sha256 ${document.sha256}`);
@@ -90,9 +90,14 @@ function askedLines(document: PluginPackage, installed: Installed | null): strin
   return installed ? upgradeLines(document, printableCopy(installed)) : consentLines(document.manifest);
 }
 
-function gateOf(call: Call, document: PluginPackage, given: string | true): Promise<string> {
+function gateOf(
+  call: Call,
+  document: PluginPackage,
+  { pluginVersion }: Installed,
+  given: string | true,
+): Promise<string> {
   const runs = given === true ? 20 : wholeNumber('--gate', given, 1, 200);
-  return showGate(call, document.manifest.id, { package: document, runs });
+  return showGate(call, { pluginId: document.manifest.id, pluginVersion }, { package: document, runs });
 }
 
 async function findInstalled(call: Call, pluginId: string): Promise<Installed | null> {

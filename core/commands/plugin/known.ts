@@ -27,20 +27,23 @@ export async function saying<T>(call: Call, named: Named, work: Promise<T>): Pro
   }
 }
 
-/** The same of a run. */
-export async function sayingRun<T>(runId: string, work: Promise<T>): Promise<T> {
+/** Where to find one that is there. */
+const foundBy: Readonly<Record<string, string>> = {
+  run: '; `tatami plugin logs PLUGIN` shows the latest of a plugin',
+  proposal: '; `tatami proposals list --all` shows all',
+};
+
+/** The same of what is named by its own id. @param noun such as `run` */
+export async function sayingOf<T>(noun: string, id: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    throw notFound(
-      error,
-      `There is no run ${runId}; \`tatami plugin logs PLUGIN\` shows the latest of a plugin.`,
-    );
+    throw notFound(`There is no ${noun} ${id}${foundBy[noun] ?? ''}.`, error);
   }
 }
 
-function isNotFound(error: unknown): error is ApiCallError {
+export function isNotFound(error: unknown): error is ApiCallError {
   return error instanceof ApiCallError && error.status === 404;
 }
 
@@ -57,14 +60,15 @@ function inWords(
       plugin,
       all.map(({ pluginId }) => pluginId),
     );
-    return notFound(error, `There is no plugin ${plugin}; \`tatami plugin list\` shows all.${near}`);
+    return notFound(`There is no plugin ${plugin}; \`tatami plugin list\` shows all.${near}`, error);
   }
   if (schedule === undefined) return error;
   const names = found.schedules.map(({ name }) => name);
   const there = names.length > 0 ? `it has ${names.join(', ')}` : 'it has none';
-  return notFound(error, `${plugin} has no schedule ${schedule}; ${there}.${didYouMean(schedule, names)}`);
+  return notFound(`${plugin} has no schedule ${schedule}; ${there}.${didYouMean(schedule, names)}`, error);
 }
 
-function notFound(cause: ApiCallError, message: string): ApiCallError {
-  return new ApiCallError(cause.status, { code: cause.code, message, details: [], cause });
+/** As the server says it, in other words. */
+export function notFound(message: string, cause?: ApiCallError): ApiCallError {
+  return new ApiCallError(404, { code: cause?.code ?? 'not_found', message, details: [], cause });
 }

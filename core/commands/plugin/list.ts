@@ -1,22 +1,21 @@
 // `tatami plugin list`.
 import { printResult } from '../output.ts';
-import { connect, type RemoteOptions } from '../remote.ts';
+import { connect, readAll, type RemoteOptions } from '../remote.ts';
+import { modeNow, stateNow, type Standing } from './standing.ts';
 
-interface Install {
-  id: string;
-  pluginId: string;
-  pluginVersion: string;
-  state: string;
-  mode: string;
+interface Install extends Standing {
+  readonly id: string;
+  readonly pluginId: string;
+  readonly pluginVersion: string;
 }
 
 export async function list(options: RemoteOptions): Promise<void> {
-  const { data } = await connect(options)<{ data: Install[] }>('GET', '/plugins?limit=100');
-  printResult(data, options, (shown) =>
+  const all = await readAll<Install>(connect(options), '/plugins');
+  printResult(all, options, (shown) =>
     shown.length === 0 ? 'No plugins are installed.' : shown.map(line).join('\n'),
   );
 }
 
-function line({ pluginId, pluginVersion, mode, state, id }: Install): string {
-  return `${pluginId.padEnd(24)} ${pluginVersion.padEnd(10)} ${mode.padEnd(9)} ${state.padEnd(18)} ${id}`;
+function line({ pluginId, pluginVersion, id, ...standing }: Install): string {
+  return `${pluginId.padEnd(24)} ${pluginVersion.padEnd(10)} ${modeNow(standing).padEnd(9)} ${stateNow(standing).padEnd(24)} ${id}`;
 }

@@ -6,7 +6,7 @@ import { replay, type Divergence, type Replayed } from '../../plugins/recorder/r
 import type { Recording } from '../../plugins/recorder/recording.ts';
 import { exitCodes, logHere, printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
-import { sayingRun } from './known.ts';
+import { sayingOf } from './known.ts';
 import { packFolder } from './pack.ts';
 
 export interface ReplayOptions extends RemoteOptions {
@@ -18,9 +18,9 @@ export async function replayRun(runId: string, options: ReplayOptions, folder: s
   const path = `/runs/${encodeURIComponent(runId)}`;
   const replayed =
     options.local === undefined
-      ? await sayingRun(runId, call<Replayed>('POST', `${path}/replay`, {}))
+      ? await sayingOf('run', runId, call<Replayed>('POST', `${path}/replay`, {}))
       : await replayHere(
-          await sayingRun(runId, call<Recording>('GET', `${path}/recording`)),
+          await sayingOf('run', runId, call<Recording>('GET', `${path}/recording`)),
           resolve(folder, options.local),
         );
   printResult(replayed, options, replayText);

@@ -5,9 +5,9 @@ import { parsePackage, type PluginPackage } from '../../../sdk/plugin/manifest.t
 import type { ShadowReport } from '../../plugins/shadows/report.ts';
 import { CommandError, exitCodes, printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
+import { differenceLines } from './differences.ts';
 import { saying } from './known.ts';
 import { packFolder } from './pack.ts';
-import { shown } from './run.ts';
 
 export interface ShadowOptions extends RemoteOptions {
   with?: string;
@@ -65,14 +65,13 @@ function shadowLines(
   return [
     `${pluginVersion} beside ${name} since ${startedAt}: ${isRunning ? 'running' : `stopped (${stoppedBy})`}`,
     `runs ${runs}: ${same} the same, ${different} not, ${failed} failed   waiting ${waiting}, dropped ${dropped}   cpu ${cpuMs} ms`,
-    ...differences
-      .slice(0, differencesShown)
-      .flatMap(({ at, type, eventId, fields }) => [
-        `  ${at}  ${type}  ${eventId}`,
-        ...fields.map(
-          (field) => `    ${field.object} ${field.field}: ${shown(field.real)} → ${shown(field.shadow)}`,
-        ),
-      ]),
+    ...differences.slice(0, differencesShown).flatMap(({ at, type, eventId, fields }) => [
+      `  ${at}  ${type}  ${eventId}`,
+      ...differenceLines(
+        fields.map(({ object, field, real, shadow }) => ({ object, field, first: real, second: shadow })),
+        ['the installed one', pluginVersion],
+      ),
+    ]),
     ...(differences.length > differencesShown
       ? [`  … and ${differences.length - differencesShown} more; --json shows them`]
       : []),

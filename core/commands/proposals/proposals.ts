@@ -1,6 +1,7 @@
 // `tatami proposals list|show|approve|reject`: looks at what waits for approval, and decides.
 import { wholeNumber } from '../flags.ts';
 import { printResult } from '../output.ts';
+import { sayingOf } from '../plugin/known.ts';
 import { connect, readAll, type RemoteOptions } from '../remote.ts';
 
 interface Effect {
@@ -48,7 +49,8 @@ const byAuthor = (name: string, title: string): string =>
   title.startsWith(`${name}: `) ? title : `${name}: ${title}`;
 
 export async function showProposal(id: string, options: RemoteOptions): Promise<void> {
-  printResult(await connect(options)<Proposal>('GET', pathOf(id)), options, linesOf);
+  const found = connect(options)<Proposal>('GET', pathOf(id));
+  printResult(await sayingOf('proposal', id, found), options, linesOf);
 }
 
 /** Approves the revision that is said; where none is, the first. */
@@ -62,12 +64,21 @@ export async function approveProposal(
       ? {}
       : { revision: wholeNumber('--revision', options.revision, 1, 1_000_000) }),
   };
-  printResult(await connect(options)<Proposal>('POST', `${pathOf(id)}/approve`, body), options, linesOf);
+  await decide(id, 'approve', body, options);
 }
 
 export async function rejectProposal(id: string, options: RemoteOptions & { reason: string }): Promise<void> {
-  const { reason } = options;
-  printResult(await connect(options)<Proposal>('POST', `${pathOf(id)}/reject`, { reason }), options, linesOf);
+  await decide(id, 'reject', { reason: options.reason }, options);
+}
+
+async function decide(
+  id: string,
+  decision: 'approve' | 'reject',
+  body: object,
+  options: RemoteOptions,
+): Promise<void> {
+  const decided = connect(options)<Proposal>('POST', `${pathOf(id)}/${decision}`, body);
+  printResult(await sayingOf('proposal', id, decided), options, linesOf);
 }
 
 function linesOf({ id, status, title, author, revision, effects, expiresAt, reason }: Proposal): string {

@@ -12,8 +12,16 @@ export interface FieldEffect {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** They follow from what was written, and nobody sets them. */
-const given: ReadonlySet<string> = new Set(['version', 'updatedAt', 'url', 'identifier', 'number']);
+/** They follow from what was written and who wrote it, and nobody sets them. */
+const given: ReadonlySet<string> = new Set([
+  'version',
+  'updatedAt',
+  'url',
+  'identifier',
+  'number',
+  'author',
+  'creator',
+]);
 
 export function fieldEffectsOf({ values = {} }: Pick<Effect, 'values'>): FieldEffect[] {
   return Object.entries(values)

@@ -1,5 +1,6 @@
-// What installs use of their budgets, and what for: counted in memory as runs end, written together every few seconds. What a killed
-// process had not written yet is not counted, which is those seconds at most.
+// What installs use of their budgets, and what for. The counts of a run go in the batch that ends it; of runs of one install that end at the
+// same time, one batch has those that the one before left, so that each costs no statement of its own. What each scope was used for is
+// written every few seconds.
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
@@ -45,8 +46,10 @@ interface Account {
   readonly day: number;
   /** All of the day. */
   used: Amounts;
-  /** Of that, what is not written yet. */
-  unwritten: Amounts | null;
+  /** Of that, what is not written yet and in no batch. */
+  unwritten: Amounts;
+  /** A batch that is under way has counts of it. */
+  isCarried: boolean;
   readonly scopes: Map<string, { calls: number; at: number }>;
 }
 
@@ -61,12 +64,22 @@ export interface Usage {
   /** Whether the budget of the day is spent; null while it is not. */
   spent(scope: Scope, install: Install): Promise<Spent | null>;
   /** Of one attempt: its calls and what it sends are held to what is left of the budget. */
-  meter(scope: Scope, install: Install): Promise<Meter>;
-  /** A run came to its end, or to the end of an attempt. */
-  charge(install: Pick<Install, 'id'>, meter: Meter, cpuMs: number): void;
+  meter(scope: Scope, install: Pick<Install, 'id' | 'budget'>): Promise<Meter>;
+  /** A run comes to its end, or to the end of an attempt. */
+  charge(install: Pick<Install, 'id'>, meter: Meter, cpuMs: number): Charge;
   /** Resolves once all that was counted can be read. */
   written(): Promise<void>;
+  /** Resolves once what is under way is written. */
+  settled(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** What an attempt used. */
+export interface Charge {
+  /** For the batch that ends it. */
+  readonly ops: readonly Op[];
+  /** Told what became of that. */
+  ended(of: { readonly isWritten: boolean; readonly isCounted: boolean }): void;
 }
 
 interface UsageOptions {
@@ -77,7 +90,7 @@ interface UsageOptions {
 
 export function createUsage(options: UsageOptions): Usage {
   const { clock } = options;
-  const { accounts, accountOf, write } = createAccounts(options);
+  const { accounts, accountOf, keep, write } = createAccounts(options);
   let cancel: (() => void) | null = null;
   let writing: Promise<void> = Promise.resolve();
 
@@ -99,17 +112,46 @@ export function createUsage(options: UsageOptions): Usage {
     },
     charge({ id }, meter, cpuMs) {
       const account = accounts.get(id);
-      if (!account) return;
-      const amounts = { runs: 1, cpuMs, calls: meter.calls, egressBytes: meter.egressBytes };
-      account.used = sum(account.used, amounts);
-      account.unwritten = sum(account.unwritten ?? nothing, amounts);
+      if (!account) return noCharge;
       const at = clock.nowMs();
       for (const [scope, calls] of meter.scopes)
         account.scopes.set(scope, { calls: (account.scopes.get(scope)?.calls ?? 0) + calls, at });
-      cancel ??= clock.after(writeEveryMs, () => void flush());
+      if (meter.scopes.size > 0) cancel ??= clock.after(writeEveryMs, () => void flush());
+      const amounts = { runs: 1, cpuMs, calls: meter.calls, egressBytes: meter.egressBytes };
+      return chargeOf(account, amounts, (left) => {
+        keep(left);
+        void flush();
+      });
     },
     written: flush,
+    settled: () => writing,
     stop: flush,
+  };
+}
+
+const noCharge: Charge = { ops: [], ended: () => undefined };
+
+/** @param leaves told where counts are left that no batch has */
+function chargeOf(account: Account, amounts: Amounts, leaves: (account: Account) => void): Charge {
+  account.used = sum(account.used, amounts);
+  account.unwritten = sum(account.unwritten, amounts);
+  const carried = account.isCarried ? null : account.unwritten;
+  if (carried) {
+    account.isCarried = true;
+    account.unwritten = nothing;
+  }
+  return {
+    ops: carried ? [amountsOp(account, carried)] : [],
+    ended({ isWritten, isCounted }) {
+      if (carried) account.isCarried = false;
+      if (carried && !isWritten) account.unwritten = sum(account.unwritten, carried);
+      if (!isCounted) {
+        const back = times(amounts, -1);
+        account.used = sum(account.used, back);
+        account.unwritten = sum(account.unwritten, back);
+      }
+      if (!account.isCarried && hasAmounts(account)) leaves(account);
+    },
   };
 }
 
@@ -117,7 +159,10 @@ function createAccounts({ store, log, clock }: UsageOptions) {
   /** By install; ids are unique. */
   const accounts = new Map<string, Account>();
   /** Of days that are over. */
-  const past: Account[] = [];
+  const past = new Set<Account>();
+  const keep = (account: Account): void => {
+    if (accounts.get(account.installId) !== account && isUnwritten(account)) past.add(account);
+  };
 
   const accountOf = async (scope: Scope, installId: string): Promise<Account> => {
     const day = dayOf(clock.nowMs());
@@ -126,21 +171,31 @@ function createAccounts({ store, log, clock }: UsageOptions) {
     const row = await store.readOne(scope, ofDay, { installId, day });
     const meanwhile = accounts.get(installId);
     if (meanwhile?.day === day) return meanwhile;
-    if (meanwhile && isUnwritten(meanwhile)) past.push(meanwhile);
+    if (meanwhile) keep(meanwhile);
     const used = row
       ? { runs: row.runs, cpuMs: row.cpu_ms, calls: row.calls, egressBytes: row.egress_bytes }
       : nothing;
     const { workspaceId } = scope;
-    const account = { workspaceId, installId, day, used, unwritten: null, scopes: new Map() };
+    const account = {
+      workspaceId,
+      installId,
+      day,
+      used,
+      unwritten: nothing,
+      isCarried: false,
+      scopes: new Map(),
+    };
     accounts.set(installId, account);
     return account;
   };
 
   const write = async (): Promise<void> => {
     if (!store.status().writable) return;
-    const due = [...past.splice(0), ...[...accounts.values()].filter(isUnwritten)];
+    const due = [...past, ...[...accounts.values()].filter(isUnwritten)];
+    past.clear();
     if (accounts.size > accountsMax)
-      for (const [id, account] of accounts) if (!isUnwritten(account)) accounts.delete(id);
+      for (const [id, account] of accounts)
+        if (!isUnwritten(account) && !account.isCarried) accounts.delete(id);
     const ops = due.flatMap(opsOf);
     if (ops.length === 0) return;
     try {
@@ -150,27 +205,39 @@ function createAccounts({ store, log, clock }: UsageOptions) {
     }
   };
 
-  return { accounts, accountOf, write };
+  return { accounts, accountOf, keep, write };
 }
 
-function isUnwritten({ unwritten }: Account): boolean {
-  return unwritten !== null;
+function isUnwritten(account: Account): boolean {
+  return hasAmounts(account) || account.scopes.size > 0;
+}
+
+function hasAmounts({ unwritten }: Account): boolean {
+  return quantities.some((quantity) => unwritten[quantity] !== 0);
 }
 
 function sum(a: Amounts, b: Amounts): Amounts {
   return Object.fromEntries(quantities.map((quantity) => [quantity, a[quantity] + b[quantity]])) as Amounts;
 }
 
+function times(amounts: Amounts, factor: number): Amounts {
+  return Object.fromEntries(quantities.map((quantity) => [quantity, amounts[quantity] * factor])) as Amounts;
+}
+
+function amountsOp({ workspaceId, installId, day }: Account, amounts: Amounts): Op {
+  return tenantOp(scopeOf(workspaceId), add, { installId, day, ...amounts });
+}
+
 /** Takes what is not written out of the account. */
 function opsOf(account: Account): Op[] {
-  const { workspaceId, installId, day } = account;
+  const { workspaceId, installId, unwritten } = account;
   const scope = scopeOf(workspaceId);
-  const amounts = account.unwritten ?? nothing;
   const used = [...account.scopes];
-  account.unwritten = null;
+  const hasSome = hasAmounts(account);
+  account.unwritten = nothing;
   account.scopes.clear();
   return [
-    tenantOp(scope, add, { installId, day, ...amounts }),
+    ...(hasSome ? [amountsOp(account, unwritten)] : []),
     ...used.map(([name, use]) => tenantOp(scope, addScope, { installId, scope: name, ...use })),
   ];
 }

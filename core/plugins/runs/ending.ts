@@ -1,4 +1,5 @@
 // Ends an attempt of a run, and what follows once that is committed: its budget, its count, and those who wait for it.
+import type { Committed } from '../../changes/commit.ts';
 import type { EventRow } from '../../events/event.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Tally } from '../../lib/tally.ts';
@@ -23,9 +24,7 @@ export interface EndingOptions extends BatchOptions {
 export function createEndAttempt(options: EndingOptions): EndAttempt {
   return async (held, tried, ending) => {
     const { item, queue, run } = held;
-    const committed = await queue.whileSealed(item, () => commitEnding(options, held, tried, ending));
-    if (tried && (committed.ok || committed.part !== 'change'))
-      options.usage.charge(tried.install, tried.meter, usageOf(tried.outcome).cpuMs);
+    const committed = await queue.whileSealed(item, () => commitCharged(options, held, tried, ending));
     if (committed.ok) {
       options.tally.count('runs', ending.againAtMs === undefined ? ending.status : 'retrying');
       if (ending.againAtMs === undefined) {
@@ -43,6 +42,27 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
     });
     return true;
   };
+}
+
+/** With what the attempt used; an attempt of which nothing is kept, as others changed what it read, is made again and not counted. */
+async function commitCharged(
+  options: EndingOptions,
+  held: HeldRun,
+  tried: Attempt | null,
+  ending: Ending,
+): Promise<Committed> {
+  if (!tried) return commitEnding(options, held, tried, ending);
+  const charge = options.usage.charge(tried.install, tried.meter, usageOf(tried.outcome).cpuMs);
+  const more = [...(ending.more ?? []), ...charge.ops];
+  try {
+    const committed = await commitEnding(options, held, tried, { ...ending, more });
+    const isCounted = committed.ok || committed.part !== 'change';
+    charge.ended({ isWritten: committed.ok, isCounted });
+    return committed;
+  } catch (error) {
+    charge.ended({ isWritten: false, isCounted: false });
+    throw error;
+  }
 }
 
 function endedOf(

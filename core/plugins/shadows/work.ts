@@ -3,6 +3,7 @@
 import type { Change } from '../../changes/change.ts';
 import type { EventRow } from '../../events/event.ts';
 import { errorForLog } from '../../lib/failures.ts';
+import type { Mentions } from '../../lib/mentions.ts';
 import { expandScopes } from '../../rights/scopes.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import type { AskedVersion } from '../backtests/backtests.ts';
@@ -13,6 +14,7 @@ import { createValues } from '../backtests/values.ts';
 import { asInstalled } from '../backtests/versions.ts';
 import type { Install } from '../installs/schema.ts';
 import { kvKindName } from '../kv/entries.ts';
+import { withoutEntries } from '../purged/reports.ts';
 import { previewEffects } from '../runs/effects.ts';
 import type { RunRow } from '../runs/rows.ts';
 import type { ShadowReport, StoppedBy } from './report.ts';
@@ -42,6 +44,8 @@ export interface ShadowWork {
   stop(installId: string): void;
   /** Told of each install that was changed. */
   follow(after: Pick<Install, 'id' | 'sha256' | 'deletedAt'>): void;
+  /** Takes what is about some objects out of the reports of a workspace. */
+  forget(scope: Scope, isAbout: Mentions): void;
   /** Null where it does not run here. */
   seen(installId: string): { readonly waiting: number; readonly report: ShadowReport } | null;
   /** Those that ran when the server ended go on. */
@@ -103,6 +107,10 @@ export function createShadowWork(options: WorkOptions): ShadowWork {
     note(ended) {
       const shadow = shadows.get(ended.install.id);
       if (shadow && shadow.row.beside_sha256 === ended.install.sha256) line.add(shadow, ended);
+    },
+    forget({ workspaceId }, isAbout) {
+      for (const shadow of shadows.values())
+        if (shadow.scope.workspaceId === workspaceId) shadow.report = withoutEntries(shadow.report, isAbout);
     },
     seen(installId) {
       const shadow = shadows.get(installId);

@@ -77,12 +77,6 @@ const isKept = ({ kind, isSilent }: Change): boolean => !isSilent && !leftAlone.
 export function keepChangesOps(scope: Scope, id: string, changes: readonly Change[], of: KeptOf): Op[] {
   const kept = changes.filter(isKept);
   if (kept.length === 0) return [];
-  const causes: Cause[] = [];
-  const listed = kept.map(({ kind, id, before, after, cause = of.cause }) => {
-    if (!causes.includes(cause)) causes.push(cause);
-    return [kind, id, before, after, causes.indexOf(cause)];
-  });
-  const text = Buffer.from(JSON.stringify({ causes, changes: listed }));
   return [
     tenantOp(scope, keep, {
       id,
@@ -90,7 +84,7 @@ export function keepChangesOps(scope: Scope, id: string, changes: readonly Chang
       now: of.nowMs,
       undid: of.undid ? JSON.stringify(of.undid) : null,
       kinds: JSON.stringify([...new Set(kept.map(({ kind }) => kind))]),
-      changes: Bun.zstdCompressSync(text, { level }),
+      changes: packed(kept.map((change) => ({ ...change, cause: change.cause ?? of.cause }))),
     }),
   ];
 }
@@ -121,8 +115,28 @@ export function keptOfInstall(
 /** In the order in which they were made. */
 export async function readChanges(store: Store, scope: Scope, id: string): Promise<KeptChange[]> {
   const row = await store.readOne(scope, changesOf, { id });
-  if (!row) return [];
-  const { causes, changes } = JSON.parse(Bun.zstdDecompressSync(row.changes).toString()) as {
+  return row ? unpacked(row.changes) : [];
+}
+
+/** Those that are left once some are taken out. @param kept as a row has them */
+export function withoutChanges(
+  kept: Uint8Array | ArrayBuffer,
+  isGone: (change: KeptChange) => boolean,
+): Uint8Array {
+  return packed(unpacked(kept).filter((change) => !isGone(change)));
+}
+
+function packed(changes: readonly KeptChange[]): Uint8Array {
+  const causes: Cause[] = [];
+  const listed = changes.map(({ kind, id, before, after, cause }) => {
+    if (!causes.includes(cause)) causes.push(cause);
+    return [kind, id, before, after, causes.indexOf(cause)];
+  });
+  return Bun.zstdCompressSync(Buffer.from(JSON.stringify({ causes, changes: listed })), { level });
+}
+
+function unpacked(kept: Uint8Array | ArrayBuffer): KeptChange[] {
+  const { causes, changes } = JSON.parse(Bun.zstdDecompressSync(kept).toString()) as {
     causes: Cause[];
     changes: [kind: string, id: string, before: Entity | null, after: Entity, cause: number][];
   };

@@ -33,6 +33,7 @@ import recorder from './0031-recorder.sql' with { type: 'text' };
 import backtests from './0032-backtests.sql' with { type: 'text' };
 import undo from './0033-undo.sql' with { type: 'text' };
 import runVersions from './0034-run-versions.sql' with { type: 'text' };
+import purgedIssues from './0035-purged-issues.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -74,4 +75,5 @@ export const migrations: readonly Migration[] = [
   { name: '0032-backtests', sql: backtests },
   { name: '0033-undo', sql: undo },
   { name: '0034-run-versions', sql: runVersions },
+  { name: '0035-purged-issues', sql: purgedIssues },
 ];

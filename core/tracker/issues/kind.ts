@@ -15,6 +15,7 @@ import { keptFields, shownFields, type FieldValues } from '../fields/values.ts';
 import { issueToIndex } from '../search/pending.ts';
 import { issue, priorities } from './contract.ts';
 import { issueNumber } from './number.ts';
+import { purgedOps } from './purged.ts';
 
 /** What an issue that was put off is brought back by. */
 export const snoozeAlarm = 'snooze';
@@ -183,9 +184,10 @@ export const issueKind = kindOf(issue, {
     },
     purged: {
       event: 'issue.purged',
-      rows: (scope, { id: issueId }) => [
+      rows: (scope, { id: issueId, createdAt }) => [
         ...dropParts.map((drop) => tenantOp(scope, drop, { issueId })),
         tenantOp(scope, dropRelations, { issueId }),
+        ...purgedOps(scope, { id: issueId, createdAt }),
       ],
     },
     subjectId: (issue) => issue.id,

@@ -1,0 +1,44 @@
+// `tatami plugin scheduled list|cancel`: the one-off runs of a plugin that wait for their time.
+import { printResult } from '../../output.ts';
+import { connect, readAll, type RemoteOptions } from '../../remote.ts';
+import { isNotFound, notFound, saying } from '../known.ts';
+
+interface Scheduled {
+  readonly name: string;
+  readonly dueAt: string;
+  readonly data: unknown;
+}
+
+const pathOf = (plugin: string): string => `/plugins/${encodeURIComponent(plugin)}/scheduled`;
+
+export async function list(plugin: string, options: RemoteOptions): Promise<void> {
+  const call = connect(options);
+  const all = await saying(call, { plugin }, readAll<Scheduled>(call, pathOf(plugin)));
+  printResult(all, options, (shown) =>
+    shown.length === 0 ? `No one-off runs of ${plugin} wait.` : shown.map(line).join('\n'),
+  );
+}
+
+const dataCharsMax = 100;
+
+function line({ name, dueAt, data }: Scheduled): string {
+  const text = data === null ? '' : JSON.stringify(data);
+  const cut = text.length > dataCharsMax ? `${text.slice(0, dataCharsMax)}…` : text;
+  return `${dueAt}  ${name.padEnd(24)} ${cut}`.trimEnd();
+}
+
+export async function cancel(plugin: string, name: string, options: RemoteOptions): Promise<void> {
+  const call = connect(options);
+  const ended = call('DELETE', `${pathOf(plugin)}/${encodeURIComponent(name)}`).catch(
+    async (error: unknown) => {
+      if (!isNotFound(error)) throw error;
+      // Whether it is the plugin that is not there.
+      await call('GET', `/plugins/${encodeURIComponent(plugin)}`);
+      throw notFound(
+        `No one-off run ${name} of ${plugin} waits; \`tatami plugin scheduled list ${plugin}\` shows those that do.`,
+      );
+    },
+  );
+  await saying(call, { plugin }, ended);
+  printResult({ plugin, name }, options, (shown) => `${shown.name} is canceled; it will not run.`);
+}

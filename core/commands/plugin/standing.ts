@@ -1,0 +1,24 @@
+// Whether an installed plugin runs, and what becomes of what it writes: as it is, which while it is on probation is not what it was set to.
+import { effectiveMode } from '../../plugins/installs/mode.ts';
+import type { InstallMode } from '../../plugins/installs/contract.ts';
+
+/** Of an install as it is shown. */
+export interface Standing {
+  readonly mode: InstallMode;
+  readonly state: string;
+  readonly probation?: { readonly runsLeft: number } | null;
+}
+
+/** The mode that its next run has. */
+export function modeNow({ mode, probation }: Standing): InstallMode {
+  const probationLeft = probation?.runsLeft ?? 0;
+  return effectiveMode({ mode, modes: {}, probationLeft, budget: { whenSpent: 'stop' } });
+}
+
+/** `active`, or `probation: 20 runs left`. */
+export function stateNow({ state, probation }: Standing): string {
+  if (!probation) return state;
+  const { runsLeft } = probation;
+  const left = `${runsLeft} ${runsLeft === 1 ? 'run' : 'runs'} left`;
+  return state === 'probation' ? `probation: ${left}` : `${state}, probation: ${left}`;
+}

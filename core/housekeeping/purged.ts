@@ -1,0 +1,67 @@
+// Takes what others kept of an issue out once that is gone for good: soon after, and once more when whatever was under way then has ended.
+import type { ForgetIssues } from '../plugins/purged/forget.ts';
+import { forgetInProposals } from '../proposals/purged.ts';
+import { alarmOp, type Alarm } from '../reactions/alarm.ts';
+import { tenantStatement } from '../store/statement.ts';
+import { tenantOp } from '../store/store.ts';
+import { purgedAlarm } from '../tracker/issues/purged.ts';
+
+/** Longer than any attempt of a run takes. */
+const againMs = 15 * 60_000;
+
+/** Issues that are looked for in one go. */
+const issuesAtOnce = 1_000;
+
+const due = tenantStatement<{ id: string; created_at: number; again_at: number }>(
+  'purged_issues.due',
+  `SELECT id, created_at, again_at FROM purged_issues WHERE workspace_id = :ws AND again_at <= :now
+   ORDER BY again_at, id LIMIT ${issuesAtOnce}`,
+);
+const next = tenantStatement<{ at: number | null }>(
+  'purged_issues.next',
+  'SELECT min(again_at) AS at FROM purged_issues WHERE workspace_id = :ws AND again_at > :now',
+);
+const putOff = tenantStatement(
+  'purged_issues.put_off',
+  'UPDATE purged_issues SET again_at = :at WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))',
+);
+const done = tenantStatement(
+  'purged_issues.done',
+  'DELETE FROM purged_issues WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))',
+);
+
+export function createPurgedAlarm(forgetIssues: ForgetIssues): Alarm {
+  return {
+    name: purgedAlarm,
+    // A purge is the one change that leaves an object as it was.
+    isSetBy: ({ kind, before, after }) => kind === 'issue' && before === after,
+    async ring(ctx, workspaceId) {
+      const now = ctx.nowMs();
+      const rows = await ctx.store.read(ctx.scope, due, { now });
+      const later = (await ctx.store.readOne(ctx.scope, next, { now }))?.at ?? null;
+      const ids = new Set(rows.map(({ id }) => id));
+      const again = rows.filter(({ again_at: at }) => at === 0);
+      const over = rows.filter(({ again_at: at }) => at > 0);
+      if (ids.size > 0)
+        await forgetIssues(ctx.scope, { ids, sinceMs: Math.min(...rows.map((row) => row.created_at)) });
+      const { changes, ops } = await forgetInProposals(ctx, ids);
+      const at = now + againMs;
+      const moments = [
+        ...(rows.length === issuesAtOnce ? [now] : []),
+        ...(later === null ? [] : [later]),
+        ...(again.length > 0 ? [at] : []),
+      ];
+      return {
+        changes,
+        ops: [
+          ...ops,
+          tenantOp(ctx.scope, putOff, { at, ids: idsOf(again) }),
+          tenantOp(ctx.scope, done, { ids: idsOf(over) }),
+          ...(moments.length > 0 ? [alarmOp(ctx.scope, purgedAlarm, workspaceId, Math.min(...moments))] : []),
+        ],
+      };
+    },
+  };
+}
+
+const idsOf = (rows: readonly { readonly id: string }[]): string => JSON.stringify(rows.map(({ id }) => id));

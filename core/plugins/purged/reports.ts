@@ -1,0 +1,24 @@
+// Reports of backtests, gates and shadows tell what runs would have done, entry by entry: those about some objects are taken out. What is
+// counted stays.
+import type { Mentions } from '../../lib/mentions.ts';
+
+/** Members whose entries are each about one event or one object. */
+const entries: ReadonlySet<string> = new Set(['effects', 'samples', 'differences']);
+
+/** @returns the same value where nothing of it is about them */
+export function withoutEntries<T>(report: T, isAbout: Mentions): T {
+  return isAbout(JSON.stringify(report)) ? (pruned(report, isAbout) as T) : report;
+}
+
+function pruned(value: unknown, isAbout: Mentions): unknown {
+  if (Array.isArray(value)) return value.map((one) => pruned(one, isAbout));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      entries.has(name) && Array.isArray(member)
+        ? member.filter((one) => !isAbout(JSON.stringify(one)))
+        : pruned(member, isAbout),
+    ]),
+  );
+}

@@ -1,0 +1,82 @@
+// What proposals say of issues that were purged goes: values, titles and the writes themselves. One that waits ends with it, since what it
+// would change is not there.
+import type { ChangeSet } from '../changes/change.ts';
+import type { Context } from '../context.ts';
+import { mentionsOf } from '../lib/mentions.ts';
+import { archiveItemsAbout, withoutTextOfItems } from '../inbox/about.ts';
+import { tenantStatement } from '../store/statement.ts';
+import { tenantOp, type Op } from '../store/store.ts';
+import { titleOf } from './diff.ts';
+import { proposalKind, type KeptEffect, type Proposal } from './kind.ts';
+import { targetOf } from './make.ts';
+import { sealWrites } from './writes.ts';
+
+const reason = 'An issue that it is about was purged.';
+
+const page = tenantStatement<{ id: string; issue_ids_json: string; diff_json: string }>(
+  'proposals.page',
+  `SELECT id, issue_ids_json, diff_json FROM proposals WHERE workspace_id = :ws AND id > :after ORDER BY id LIMIT 50`,
+);
+/** What it says is no change of it: nobody hears of that. */
+const forget = tenantStatement(
+  'proposals.forget',
+  `UPDATE proposals SET title = :title, diff_json = :diff, writes_sealed_json = :writes
+   WHERE workspace_id = :ws AND id = :id`,
+);
+
+/** @param ids of issues */
+export async function forgetInProposals(
+  ctx: Context,
+  ids: ReadonlySet<string>,
+): Promise<Required<Pick<ChangeSet, 'changes' | 'ops'>>> {
+  const isAbout = mentionsOf(ids);
+  if (ids.size === 0) return { changes: [], ops: [] };
+  const all = { changes: [] as ChangeSet['changes'][number][], ops: [] as Op[] };
+  for (let rows = await ctx.store.read(ctx.scope, page, { after: '' }); rows.length > 0;) {
+    const about = rows.filter(({ issue_ids_json, diff_json }) => isAbout(issue_ids_json + diff_json));
+    const found = await proposalKind.findMany(
+      ctx,
+      about.map(({ id }) => id),
+    );
+    for (const one of found) {
+      const { changes, ops } = await forgetIn(ctx, one, (effect) => isOf(effect, ids, isAbout));
+      all.changes.push(...changes);
+      all.ops.push(...ops);
+    }
+    rows = await ctx.store.read(ctx.scope, page, { after: rows.at(-1)!.id });
+  }
+  return all;
+}
+
+function isOf(
+  { kind, entityId, issueId, values }: KeptEffect,
+  ids: ReadonlySet<string>,
+  isAbout: (text: string) => boolean,
+): boolean {
+  if (ids.has(issueId ?? '') || (kind === 'issue' && ids.has(entityId))) return true;
+  return isAbout(JSON.stringify(values));
+}
+
+async function forgetIn(ctx: Context, found: Proposal, isGone: (effect: KeptEffect) => boolean) {
+  const diff = found.diff.map((effect) => (isGone(effect) ? withoutValues(effect) : effect));
+  const title = titleOf(diff, found.actor.kind === 'plugin' ? found.actor.name : null);
+  const writes = sealWrites(ctx.sealing, ctx.workspaceId, found.id, []);
+  const said = { id: found.id, title, diff: JSON.stringify(diff), writes: JSON.stringify(writes) };
+  const ops = [
+    tenantOp(ctx.scope, forget, said),
+    ...(await withoutTextOfItems(ctx, { target: targetOf(found), createdAt: found.createdAt }, reason)),
+  ];
+  if (found.status !== 'open') return { changes: [], ops };
+  const now = ctx.nowMs();
+  const change = proposalKind.update(
+    found,
+    { status: 'rejected', reason, title, diff, decidedAt: now },
+    now,
+  )!;
+  const cause = found.cause ? { cause: found.cause } : {};
+  return { changes: [{ ...change, ...cause }, ...(await archiveItemsAbout(ctx, targetOf(found)))], ops };
+}
+
+function withoutValues(effect: KeptEffect): KeptEffect {
+  return { ...effect, values: Object.fromEntries(Object.keys(effect.values).map((name) => [name, {}])) };
+}

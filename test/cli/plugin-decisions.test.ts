@@ -1,0 +1,218 @@
+// What people decide about a plugin that is installed, at the command line: undo, proposals, routes, one-off runs, the trail of an issue,
+// how far it is trusted, and how another version would do. One real server for all.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { allTrackerScopes, install, packSource } from '../plugins/pack.ts';
+import { tatami, temporary, type Ended } from './tatami.ts';
+
+const dir = temporary();
+let app: TestApp;
+const run = (...args: string[]): Promise<Ended> =>
+  tatami(args, { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey });
+const asJson = (...args: string[]): Promise<Ended> => run(...args, '--json');
+const issueNamed = async (title: string): Promise<Json> => {
+  const { json } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title });
+  await app.settled();
+  return json;
+};
+const shown = async (id: string): Promise<Json> => (await app.call('GET', `/api/v1/issues/${id}`)).json;
+const newestRun = async (plugin: string): Promise<Json> =>
+  (await app.call('GET', `/api/v1/plugins/${plugin}/runs`)).json.data[0];
+
+const triage = (id: string, words: string): string => `{
+  id: '${id}', version: '1.0.0', engines: { tatami: '*' }, scopes: ${allTrackerScopes},
+  on: { 'issue.created': { filter: { title: { contains: '${words}' } }, handle: async (event, ctx) => {
+    await ctx.issues.update(event.data.id, { priority: 'high' });
+    await ctx.comments.create(event.data.id, { body: 'triaged' });
+  } } },
+  routes: {
+    hook: { method: 'POST', auth: 'hmac', handle: () => ({ status: 204 }) },
+    open: { method: 'GET', auth: 'public', handle: () => ({ status: 204 }) },
+  },
+  actions: { ask: { target: 'none', handle: async (_, ctx) => {
+    await ctx.schedule.once('remind', ctx.now() + 60_000, { of: 'tea' });
+    await ctx.schedule.once('remind:later', ctx.now() + 120_000);
+  } } },
+  schedules: { remind: { handle: () => {} } },
+}`;
+
+beforeAll(async () => {
+  app = await startApp();
+  await install(app.call, await packSource(triage('triage', 'Undo')));
+});
+afterAll(async () => {
+  await app.stop();
+  dir[Symbol.dispose]();
+});
+
+test('an undo is shown before it is done, says what stays, and can be taken back itself', async () => {
+  const issue = await issueNamed('Undo me');
+  const { id } = await newestRun('triage');
+  await app.call('PATCH', `/api/v1/issues/${issue.id}`, { title: 'Undo me not' });
+  const from = await app.lastSequence();
+  const tried = await run('plugin', 'undo', id, '--simulate');
+  expect(tried.code).toBe(0);
+  expect(tried.out).toMatch(/^Would be so; nothing is changed: 2 objects put back/);
+  expect(tried.out).toContain(`  issue ${issue.identifier}  priority: "high" → "none"\n`);
+  expect(tried.out).toMatch(new RegExp(`remove comment cmt_\\w+ on ${issue.identifier}`));
+  expect(await app.eventTypes(from)).toEqual([]);
+
+  const done = await asJson('plugin', 'undo', id);
+  expect([done.code, done.json]).toMatchObject([0, { undid: [id], skipped: [] }]);
+  await app.settled();
+  expect(await app.eventTypes(from)).toEqual(['comment.deleted', 'issue.updated', 'automation.undone']);
+  expect((await shown(issue.id)).priority).toBe('none');
+
+  const again = await run('plugin', 'undo', done.json.id);
+  expect([again.code, again.out]).toMatchObject([0, expect.stringContaining('tatami plugin undo und_')]);
+  expect((await shown(issue.id)).priority).toBe('high');
+});
+
+test('an undo of a time is of a plugin, and lists what others changed since', async () => {
+  const issue = await issueNamed('Undo this as well');
+  await app.call('PATCH', `/api/v1/issues/${issue.id}`, { priority: 'low' });
+  const since = new Date(app.clock.nowMs() - 60_000).toISOString();
+  const tried = await run('plugin', 'undo', 'triage', '--since', since, '--simulate');
+  expect(tried.code).toBe(0);
+  expect(tried.out).toContain(
+    `left as it is:\n  issue ${issue.identifier}  priority: was set to "high", is "low"  (changed by First key)`,
+  );
+  const answers = await Promise.all([
+    asJson('plugin', 'undo', 'triage'),
+    asJson('plugin', 'undo', 'run_01m7wd7tg0m9eyzxz43fzy5v7m', '--since', '2h'),
+    asJson('plugin', 'undo', 'run_01m7wd7tg0m9eyzxz43fzy5v7m'),
+    asJson('plugin', 'undo', 'triag', '--since', '2h'),
+  ]);
+  expect(answers.map(({ code, json }) => [code, json.error.message])).toEqual([
+    [2, expect.stringContaining('--since 2h')],
+    [2, expect.stringContaining('this is a run')],
+    [1, expect.stringContaining('tatami plugin logs PLUGIN')],
+    [1, expect.stringContaining('Did you mean triage?')],
+  ]);
+});
+
+test('a plugin on probation is listed as what it does, with the runs that are left', async () => {
+  await install(app.call, await packSource(triage('careful', 'Propose')), { probation: true });
+  await issueNamed('Propose something');
+  const listed = await run('plugin', 'list');
+  expect(listed.out).toMatch(/careful +1\.0\.0 +propose +probation: 19 runs left/);
+  expect(listed.out).toMatch(/triage +1\.0\.0 +apply +active/);
+  const one = await run('plugin', 'show', 'careful');
+  expect([one.code, one.out]).toMatchObject([0, expect.stringContaining('state  probation: 19 runs left')]);
+  expect(one.out).toContain('mode   propose until its probation ends, then apply');
+  expect((await asJson('plugin', 'show', 'careful')).json).toMatchObject({ probation: { runsLeft: 19 } });
+});
+
+test('proposals are listed, shown field by field, approved in part and rejected with a reason', async () => {
+  const [first] = (await asJson('proposals', 'list')).json;
+  const seen = await run('proposals', 'show', first.id);
+  expect(seen.out).toMatch(/priority: "none" → "high"/);
+  const part = await asJson('proposals', 'approve', first.id, '--effects', '1');
+  expect([part.code, part.json]).toMatchObject([0, { status: 'partly_approved' }]);
+  const issue = await issueNamed('Propose something else');
+  const [second] = (await asJson('proposals', 'list')).json;
+  const unsaid = await asJson('proposals', 'reject', second.id);
+  expect([unsaid.code, unsaid.json.error.message]).toEqual([2, expect.stringContaining('--reason')]);
+  const rejected = await run('proposals', 'reject', second.id, '--reason', 'Not urgent.');
+  expect([rejected.code, rejected.out]).toMatchObject([0, expect.stringContaining('Reason: Not urgent.')]);
+  expect((await shown(issue.id)).priority).toBe('none');
+  const undone = await asJson('plugin', 'undo', first.id);
+  expect(undone.json).toMatchObject({ undid: [first.id], changes: [{ action: 'update' }] });
+  const unknown = await asJson('proposals', 'show', 'prp_01m7wd7tg0m9eyzxz43fzy5v7m');
+  expect(unknown.json.error.message).toContain('tatami proposals list --all');
+});
+
+test('a route is opened once, rotated and closed; its secret is printed then and never again', async () => {
+  const opened = await run('plugin', 'routes', 'open', 'triage', 'hook');
+  const [, secret = ''] = /Signing secret, shown this once: {2}(whsec_\S+)\n/.exec(opened.out) ?? [];
+  expect([opened.code, secret.length > 20]).toEqual([0, true]);
+  const listed = await run('plugin', 'routes', 'list', 'triage');
+  expect(listed.out).toMatch(/^hook +POST hmac +http\S+\/hook\nopen +GET +public closed\n$/);
+  expect(listed.out).not.toContain(secret);
+
+  const again = await asJson('plugin', 'routes', 'open', 'triage', 'hook');
+  expect([again.code, again.json.error.message]).toEqual([1, expect.stringContaining('routes rotate')]);
+  const rotated = (await asJson('plugin', 'routes', 'rotate', 'triage', 'hook')).json;
+  expect([listed.out.includes(rotated.url), rotated.secret === secret]).toEqual([true, false]);
+
+  expect((await run('plugin', 'routes', 'close', 'triage', 'hook')).code).toBe(0);
+  const closed = await asJson('plugin', 'routes', 'rotate', 'triage', 'hook');
+  expect([closed.code, closed.json.error.message]).toEqual([1, expect.stringContaining('routes open')]);
+  const unknown = await asJson('plugin', 'routes', 'open', 'triage', 'hok');
+  expect([unknown.code, unknown.json.error]).toMatchObject([
+    1,
+    { code: 'not_found', message: 'triage has no route hok; it has hook, open. Did you mean hook?' },
+  ]);
+});
+
+test('one-off runs that wait are listed, and one that is canceled is gone', async () => {
+  expect((await run('plugin', 'action', 'triage', 'ask')).code).toBe(0);
+  const listed = await run('plugin', 'scheduled', 'list', 'triage');
+  expect(listed.out).toBe(
+    '2026-11-20T12:01:00.000Z  remind                   {"of":"tea"}\n2026-11-20T12:02:00.000Z  remind:later\n',
+  );
+  expect((await run('plugin', 'scheduled', 'cancel', 'triage', 'remind')).code).toBe(0);
+  expect((await asJson('plugin', 'scheduled', 'list', 'triage')).json).toMatchObject([
+    { name: 'remind:later' },
+  ]);
+  const gone = await asJson('plugin', 'scheduled', 'cancel', 'triage', 'remind');
+  expect([gone.code, gone.json.error]).toMatchObject([
+    1,
+    { code: 'not_found', message: expect.stringContaining('tatami plugin scheduled list triage') },
+  ]);
+});
+
+test('the trail of an issue is a tree of what came of what', async () => {
+  const issue = await issueNamed('Undo nothing');
+  const trail = await run('trail', issue.identifier);
+  expect(trail.code).toBe(0);
+  expect(trail.out.replaceAll(/run_\w+/g, 'run_…').replaceAll(/\d+ ms/g, '4 ms')).toBe(
+    [
+      '2026-11-20 12:00:00  issue.created by First key',
+      '  ⤷ triage 1.0.0 succeeded (run_…): 4 ms, 1 × issues.update, 1 × comments.create',
+      '    2026-11-20 12:00:00  issue.updated by triage  priority: "none" → "high"',
+      '    2026-11-20 12:00:00  comment.added by triage',
+      '',
+    ].join('\n'),
+  );
+  const [unknown, wrong] = await Promise.all([
+    asJson('trail', 'ENG-9999'),
+    asJson('trail', issue.identifier, '--limit', '0'),
+  ]);
+  expect([unknown.code, unknown.json.error.message]).toEqual([1, 'There is no issue ENG-9999.']);
+  expect([wrong.code, wrong.json.error.message]).toEqual([2, expect.stringContaining('--limit')]);
+});
+
+test('the gate of an upgrade says what the other version would do otherwise, and nothing else', async () => {
+  const later = async (id: string, edit: (source: string) => string): Promise<string> => {
+    const file = dir.path(`${id}.json`);
+    const source = edit(triage(id, 'Undo').replace('1.0.0', '1.1.0'));
+    writeFileSync(file, JSON.stringify(await packSource(source)));
+    return file;
+  };
+  const file = await later('triage', (source) =>
+    source.replace('high', 'urgent').replace("'triaged'", "'seen'"),
+  );
+  const gated = await run('plugin', 'install', file, '--gate', '1', '--yes');
+  expect(gated.code).toBe(0);
+  expect(gated.err).toContain('triage 1.1.0 on the last run of 1.0.0: 0 the same, 1 not\n');
+  expect(gated.err).toMatch(
+    /\n {4}issue iss_\w+ priority: "high" → "urgent"\n {4}comment new 1 body: "triaged" → "seen"\n/,
+  );
+  expect(gated.err).not.toMatch(/author|0 of 0/);
+
+  // One that makes nothing: what the other makes is told in a line of its own.
+  const silent = await later('triage', (source) =>
+    source
+      .replace('1.1.0', '1.2.0')
+      .replace('high', 'urgent')
+      .replace(/await ctx.comments[^;]+;/, ''),
+  );
+  const less = await run('plugin', 'install', silent, '--gate', '1', '--yes');
+  expect(less.err).toMatch(/\n {4}only 1\.1\.0 makes a new comment on ENG-\d+: body "seen"\n/);
+
+  await install(app.call, await packSource(triage('idle', 'Nothing like it')));
+  const nothing = await run('plugin', 'install', await later('idle', (source) => source), '--gate', '--yes');
+  expect(nothing.err).toContain('idle 1.1.0: 1.0.0 has no runs for events to compare it with.\n');
+});
