@@ -8,7 +8,7 @@ import { escapes } from './escape.ts';
 import { exhaustions } from './exhaustion.ts';
 import { gotThrough, held, judgeRuns, notJudged, unlessTouched, type Found } from './judge.ts';
 import { outside } from './outside.ts';
-import { forgedCalls } from './routes.ts';
+import { forgedCalls } from './forged-calls.ts';
 import { callersAndReplays } from './scenes.ts';
 import { createStage, isOver, type Issue, type Runs, type Stage, type StageOptions } from './stage.ts';
 import { supplyChain } from './supply-chain.ts';

@@ -1,5 +1,6 @@
 // Attacks of group 42: what others send to a signed route of a plugin. None of it may be run, but for the one request that was signed.
 import { createHmac } from 'node:crypto';
+import { createExchange } from '../../../../sdk/client/exchange.ts';
 import { packageAround, type Scene } from './case.ts';
 import { gotThrough, held, notJudged, type Found } from './judge.ts';
 import type { Stage } from './stage.ts';
@@ -93,7 +94,7 @@ const forgeries: readonly Forgery[] = [
 ];
 
 async function open(stage: Stage, title: string): Promise<{ plugin: string; door: Door }> {
-  const code = `const handle = () => ({ status: 200, body: 'run' });
+  const code = `const handle = () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: '{}' });
 export default { routes: { hook: { handle }, other: { handle } } };`;
   const facts = { method: 'POST', auth: 'hmac', maxBody: bodyMax, why: 'an attack of the suite' } as const;
   const plugin = await stage.install(
@@ -105,7 +106,8 @@ export default { routes: { hook: { handle }, other: { handle } } };`;
   const opened = async (name: Name): Promise<Opened> => {
     const path = `/plugins/${plugin}/routes/${name}/open`;
     const { url, secret } = await stage.call<{ url: string; secret: string }>('POST', path);
-    return { path: new URL(url).pathname, secret };
+    // Behind `/api/v1` of the server that the command was given, whatever it calls itself.
+    return { path: url.slice(url.lastIndexOf('/hooks/')), secret };
   };
   const [hook, other] = [await opened('hook'), await opened('other')];
   const { data } = await stage.call<{ data: { openedAt: string }[] }>('GET', `/plugins/${plugin}/routes`);
@@ -115,12 +117,13 @@ export default { routes: { hook: { handle }, other: { handle } } };`;
 async function play(stage: Stage, { name, status: refusal, send }: Forgery): Promise<Found> {
   const { plugin, door } = await open(stage, name);
   const all = send(door);
+  const exchange = createExchange(stage);
   let last = 0;
   for (const { path, signature, type = 'application/json', body: text = body } of all) {
-    const headers = { 'content-type': type, ...(signature ? { 'x-webhook-signature': signature } : {}) };
-    const answer = await fetch(new URL(path, stage.server), { method: 'POST', body: text, headers });
-    await answer.arrayBuffer();
-    last = answer.status;
+    const headers = new Headers({ 'content-type': type });
+    if (signature !== undefined) headers.set('x-webhook-signature', signature);
+    const answer = await exchange({ method: 'POST', path, headers, body: text });
+    last = 'failure' in answer ? answer.failure.status : 200;
   }
   const runs = await stage.runs([plugin], () => true);
   if (runs.length >= all.length) return gotThrough('the plugin ran for it');
