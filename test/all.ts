@@ -1,4 +1,4 @@
-// Every test, for `npm test`: two files at a time, and then, one after the other, those that want the machine to themselves. With
+// Every test, for `npm test`: three files at a time, and then, one after the other, those that want the machine to themselves. With
 // arguments it is `bun test` with these.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,10 +6,13 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dir, '..');
 
+/** One more than the usual cores: files wait for processes, disks and timers about a third of their time. */
+const lanes = 3;
+
 /** They measure what somebody feels beside a flood or an attack, or keep every core busy. */
 const alone = [
   'test/main-job.test.ts',
-  'test/fairness/*.test.ts',
+  'test/fairness/{answers,bodies,flood,kv,reads,streams,subscriptions}.test.ts',
   'test/sandbox/attacks.test.ts',
   'test/sandbox/starved.test.ts',
 ];
@@ -21,12 +24,22 @@ const longest: Readonly<Record<string, number>> = {
   'test/first-hour.test.ts': 40,
   'test/docs-plugins.test.ts': 40,
   'test/cli/plugin-author.test.ts': 27,
+  'test/fairness/runs.test.ts': 24,
   'test/cli/keys.test.ts': 21,
   'test/faults/first-start.test.ts': 21,
   'test/api/fuzz.test.ts': 21,
+  'test/binary/executable.test.ts': 21,
   'test/api/entrances.test.ts': 20,
+  'test/plugins/attacks.test.ts': 20,
+  'test/sdk/package.test.ts': 20,
+  'test/faults/directory.test.ts': 20,
   'test/faults/kill.test.ts': 19,
   'test/contributing.test.ts': 18,
+  'test/month/month.test.ts': 18,
+  'test/faults/unforeseen.test.ts': 17,
+  'test/faults/copy-kill.test.ts': 17,
+  'test/faults/tenants.test.ts': 17,
+  'test/faults/restore.test.ts': 17,
   'test/sandbox/faults.test.ts': 17,
   'test/plugins/recorder.test.ts': 17,
   'test/cli/plugin.test.ts': 17,
@@ -36,6 +49,11 @@ const longest: Readonly<Record<string, number>> = {
   'test/plugins/schedules.test.ts': 16,
   'test/api/sockets.test.ts': 15,
   'test/plugins/catch-up.test.ts': 15,
+  'test/webhooks/outage.test.ts': 15,
+  'test/tracker/public-triage.test.ts': 15,
+  'test/cli/backup.test.ts': 15,
+  'test/faults/lock-held.test.ts': 15,
+  'test/faults/master-key.test.ts': 15,
 };
 
 /** Of every file, as Bun wants it. @returns the path of a file */
@@ -63,7 +81,7 @@ if (named.length > 0) process.exit((await bunTest(named)) ? 0 : 1);
 const folder = mkdtempSync(join(tmpdir(), 'tatami-tests-'));
 process.on('exit', () => rmSync(folder, { recursive: true }));
 const together = [
-  ...['--parallel=2', '--no-isolate', `--timings=${writeTimings(folder)}`],
+  ...[`--parallel=${lanes}`, '--no-isolate', `--timings=${writeTimings(folder)}`],
   ...alone.map((path) => `--path-ignore-patterns=${path}`),
 ];
 const apart = alone.flatMap((path) => [...new Bun.Glob(path).scanSync(root)].toSorted());

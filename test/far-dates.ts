@@ -40,9 +40,9 @@ function filesThatTouchTime(): string[] {
 async function runOn(name: string, { startMs, timeZone }: Day, files: readonly string[]): Promise<number> {
   const offsetSeconds = Math.round((startMs - Date.now()) / 1000);
   console.log(`\n${name}: ${new Date(startMs).toISOString()}, ${timeZone}`);
-  // None of them measures how long something takes beside what else the machine does: two at a time.
+  // None of them measures how long something takes beside what else the machine does: three at a time.
   const { exited } = Bun.spawn(
-    [process.execPath, 'test', '--timeout', '60000', '--parallel=2', '--no-isolate', ...files],
+    [process.execPath, 'test', '--timeout', '60000', '--parallel=3', '--no-isolate', ...files],
     {
       cwd: root,
       env: { ...process.env, ...fakeTimeEnv(offsetSeconds), TZ: timeZone },

@@ -11,6 +11,7 @@ import { createLibrary, type Library } from './library.ts';
 import { writeObjects } from './objects.ts';
 import { tableText, writeInputs, writeOperations } from './operations.ts';
 import { writeSchemas } from './schemas.ts';
+import { typeboxFile, typeboxText } from './typebox.ts';
 import { clientRoutes } from './client-routes.ts';
 
 export const root = join(import.meta.dir, '../..');
@@ -34,7 +35,7 @@ const byHand = {
   VersionOptions: '../plugin/call.ts',
 };
 
-/** Path in the repository → text, as `bun fmt` leaves it. */
+/** Path in the repository → text, as `bun fmt` leaves what is to be read. */
 export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const hostCalls = hostCallsOf(resourceRoutes);
   const sent = sentEvents();
@@ -56,8 +57,9 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     [`${typesFolder}/index.ts`, indexText([...library.texts().keys()])] as const,
     ['core/sandbox/sidecar/guest/surface.ts', surfaceText(hostCalls)] as const,
   ];
+  const written = files.map(async ([path, text]) => [path, await formatted(path, text)] as const);
   return new Map(
-    await Promise.all(files.map(async ([path, text]) => [path, await formatted(path, text)] as const)),
+    await Promise.all([...written, typeboxText(root).then((text) => [typeboxFile, text] as const)]),
   );
 }
 

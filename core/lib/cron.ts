@@ -38,9 +38,10 @@ function shortestMinutes(minutesField: string, hoursField: string): number {
 
 /** What a field of an expression stands for, in order; the expression runs on one day of the year. */
 function timesOf(expression: string, read: (time: Date) => number): number[] {
-  const runs = new Cron(expression, { timezone: 'UTC' }).nextRuns(60, new Date(lookedAtFrom.getTime() - 1));
-  const year = lookedAtFrom.getUTCFullYear();
-  return runs.filter((time) => time.getUTCFullYear() === year).map(read);
+  const stopAt = new Date(Date.UTC(lookedAtFrom.getUTCFullYear() + 1, 0));
+  return new Cron(expression, { timezone: 'UTC', stopAt })
+    .nextRuns(60, new Date(lookedAtFrom.getTime() - 1))
+    .map(read);
 }
 
 /** The next time after `afterMs`; null when there is none. */

@@ -1,4 +1,5 @@
-// Prepares each statement once, after the tenant guard has seen its plan, and says of a composed list what it may cost.
+// Prepares each statement once, when it is first used, after the tenant guard has seen its plan at the start; and says of a composed list
+// what it may cost.
 import type Database from 'libsql';
 import { LRUCache } from 'lru-cache';
 import { isScan } from './cost.ts';
@@ -17,6 +18,7 @@ interface Prepared {
 }
 
 interface Compiled {
+  /** Made at its first use: of what the code declares a run uses a part. */
   readonly prepared: Prepared;
   readonly columns: RowShape;
   /** Whether it is for the event loop in a workspace; null where nothing is known of its cost. */
@@ -93,15 +95,35 @@ export function createCompiler(db: Database.Database, planner: Database.Database
     const known = statement.name === 'composed' ? composed.get(statement.sql) : compiled.get(statement);
     if (known) return known;
     const plan = statement.reach === 'tenant' ? planOf(statement) : [];
-    const prepared = db.prepare(statement.text) as unknown as Prepared;
-    const { returnsRows, terms } = statement;
-    const made: Compiled = {
-      prepared: returnsRows ? prepared.raw(true) : prepared,
-      columns: shapeOf(returnsRows ? prepared.columns().map((column) => column.name) : []),
-      pace: terms === undefined ? null : createPace(terms === null || isScan(plan, terms, definitionOf)),
-    };
+    const { terms } = statement;
+    const pace = terms === undefined ? null : createPace(terms === null || isScan(plan, terms, definitionOf));
+    const made = createCompiled(db, statement, pace);
+    // Nobody has looked at it yet, not even for its syntax.
+    if (statement.reach === 'system') void made.prepared;
     if (statement.name === 'composed') composed.set(statement.sql, made);
     else compiled.set(statement, made);
     return made;
+  };
+}
+
+function createCompiled(
+  db: Database.Database,
+  { text, returnsRows }: Statement<unknown>,
+  pace: Pace | null,
+): Compiled {
+  let prepared: Prepared | null = null;
+  let columns: RowShape | null = null;
+  const prepare = (): Prepared => {
+    const made = db.prepare(text) as unknown as Prepared;
+    return returnsRows ? made.raw(true) : made;
+  };
+  return {
+    pace,
+    get prepared() {
+      return (prepared ??= prepare());
+    },
+    get columns() {
+      return (columns ??= shapeOf(returnsRows ? this.prepared.columns().map((column) => column.name) : []));
+    },
   };
 }

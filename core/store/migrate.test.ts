@@ -147,6 +147,19 @@ test('a step that fails says why, also when SQLite has already rolled back', () 
   expect(look(at.path)).toEqual(before);
 });
 
+test('of a new database the steps are all there or none, and the next start makes it', () => {
+  const dir = join(parent, 'new');
+  mkdirSync(dir);
+  const at = { path: join(dir, 'tatami.db'), snapshots: join(dir, 'snapshots'), nowMs };
+  const failing = [...migrations, { name: 'fails', sql: 'INSERT INTO nowhere VALUES (1)' }];
+  expect(() => migrate(at, failing)).toThrow('fails failed; the database stays at schema 0');
+  const db = new Database(at.path);
+  expect(db.prepare('SELECT name FROM sqlite_schema').all()).toEqual([]);
+  db.close();
+  expect(migrate(at)).toEqual({ from: 0, to: current, snapshot: null });
+  expect(look(at.path)).toMatchObject({ version: current, applied: current, integrity: 'ok' });
+});
+
 test('an older build refuses a newer database by name of the remedy, and changes no byte', () => {
   const at = copy('newer');
   migrate(at, newerSteps);

@@ -1,5 +1,5 @@
 // Numbered forward-only migrations: each runs in one transaction with its row in `migrations`, after a snapshot of the
-// file. A database of a newer build is refused untouched.
+// file; those of a new database all run in one. A database of a newer build is refused untouched.
 import Database from 'libsql';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -47,11 +47,8 @@ export function migrate(
   try {
     const snapshot = from > 0 ? takeSnapshot(db, from, options) : null;
     prepareForSteps(db, from);
-    for (let version = from + 1; version <= steps.length; version++) {
-      const step = steps[version - 1]!;
-      if (from > 0) options.onStep?.(`upgrading the database: ${step.name}, to schema ${steps.length}`);
-      apply(db, version, step, options.nowMs());
-    }
+    if (from === 0) apply(db, 1, steps, options.nowMs());
+    else upgrade(db, from, steps, options);
     return { from, to: steps.length, snapshot };
   } finally {
     options.beforeFold?.(db);
@@ -119,25 +116,46 @@ function wayBack(folder: string, schema: number): string {
     : 'restore a backup that was made with this build';
 }
 
-function apply(db: Connection, version: number, step: Migration, nowMs: number): void {
+function upgrade(
+  db: Connection,
+  from: number,
+  steps: readonly Migration[],
+  { onStep, nowMs }: MigrationOptions,
+): void {
+  for (const [index, step] of steps.slice(from).entries()) {
+    onStep?.(`upgrading the database: ${step.name}, to schema ${steps.length}`);
+    apply(db, from + index + 1, [step], nowMs());
+  }
+}
+
+/** All of them or none. @param first the version that the first of them makes */
+function apply(db: Connection, first: number, steps: readonly Migration[], nowMs: number): void {
+  let name = '';
   db.exec('BEGIN IMMEDIATE');
   try {
-    db.exec(step.sql);
-    db.prepare('INSERT INTO migrations (version, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)').run([
-      BigInt(version),
-      step.name,
-      checksum(step),
-      BigInt(nowMs),
-    ]);
-    db.exec(`PRAGMA user_version = ${version}`);
+    for (const [index, step] of steps.entries()) {
+      name = step.name;
+      db.exec(step.sql);
+      note(db, first + index, step, nowMs);
+    }
     db.exec('COMMIT');
   } catch (error) {
     if (db.inTransaction) db.exec('ROLLBACK');
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`Migration ${step.name} failed; the database stays at schema ${version - 1}: ${reason}`, {
+    throw new Error(`Migration ${name} failed; the database stays at schema ${first - 1}: ${reason}`, {
       cause: error,
     });
   }
+}
+
+function note(db: Connection, version: number, step: Migration, nowMs: number): void {
+  db.prepare('INSERT INTO migrations (version, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)').run([
+    BigInt(version),
+    step.name,
+    checksum(step),
+    BigInt(nowMs),
+  ]);
+  db.exec(`PRAGMA user_version = ${version}`);
 }
 
 function checkApplied(db: Connection, steps: readonly Migration[]): void {

@@ -21,7 +21,8 @@ cat >tsconfig.json <<'END'
 {
   "compilerOptions": {
     "target": "es2022", "module": "nodenext", "types": ["node"], "outDir": "out",
-    "strict": true, "exactOptionalPropertyTypes": true, "noUncheckedIndexedAccess": true
+    "strict": true, "exactOptionalPropertyTypes": true, "noUncheckedIndexedAccess": true,
+    "skipLibCheck": true, "incremental": true
   },
   "include": ["*.ts"]
 }

@@ -109,7 +109,7 @@ test('every operation, done in either way, answers the same and causes the same 
   }
   expect(lives[1]).toEqual(lives[0]!);
   expect(lives[0]!.length).toBeGreaterThan(150);
-}, 60_000);
+}, 120_000);
 
 describe('whatever is asked of a route, both entrances answer alike:', () => {
   let app: TestApp;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSdk } from '../../build/sdk.ts';
+import { findNode } from '../../core/sandbox/locate.ts';
 import { serveTatami, tatami, temporary, type Served } from '../cli/tatami.ts';
 import { blocksOf } from '../documents/blocks.ts';
 import { root } from '../imports.ts';
@@ -31,7 +32,7 @@ const compilerOptions = {
   isolatedModules: true,
   skipLibCheck: false,
 };
-const tsc = [process.execPath, join(root, 'node_modules/typescript/bin/tsc')];
+const tsc = [findNode(), join(root, 'node_modules/typescript/bin/tsc')];
 const put = (name: string, text: string): void => writeFileSync(join(folder, name), text);
 
 async function install(): Promise<void> {

@@ -15,13 +15,14 @@ import { hasStrace, underFault } from '../faults/strace.ts';
 import { baseUrl, readPacked, unpack, type PackedDirectory } from './packed.ts';
 
 const folder = join(import.meta.dir, 'directories');
+const directories = readdirSync(folder).toSorted();
 const opener = join(import.meta.dir, '../faults/open-process.ts');
 const parent = mkdtempSync(join(tmpdir(), 'tatami-upgrade-'));
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
-let directories = 0;
+let unpackings = 0;
 function unpacked(packed: PackedDirectory): string {
-  const dir = join(parent, String(++directories));
+  const dir = join(parent, String(++unpackings));
   unpack(packed, dir);
   // Builds of before know of no identity.
   return existsSync(join(dir, 'identity')) ? ownCopy(dir) : dir;
@@ -56,7 +57,7 @@ async function untilLabelled(call: Client, title: string): Promise<void> {
 }
 
 // Each has a directory of its own, and mostly waits for what a process does there.
-describe.concurrent.each(readdirSync(folder))('%s', (file) => {
+describe.concurrent.each(directories)('%s', (file) => {
   const packed = readPacked(join(folder, file));
 
   test('opens with all that was in it, goes on with its work, and keeps a snapshot', async () => {
@@ -103,7 +104,7 @@ describe.concurrent.each(readdirSync(folder))('%s', (file) => {
     const dir = unpacked(packed);
     const at = { path: join(dir, 'tatami.db'), snapshots: join(dir, 'snapshots'), nowMs: Date.now };
     const { snapshot } = migrate(at);
-    const back = join(parent, `back-${directories}`);
+    const back = join(parent, `back-${unpackings}`);
     const restored = await tatami([
       'restore',
       snapshot!,
@@ -125,8 +126,8 @@ describe.concurrent.each(readdirSync(folder))('%s', (file) => {
     'an upgrade killed at any step is taken up by the next start (needs strace)',
     async () => {
       const kills: Record<string, number> = {};
-      for (const [call, step] of calls)
-        for (let when = 1; ; when += step) {
+      for (const [call, from, step] of callsOf(file))
+        for (let when = from; ; when += step) {
           const dir = unpacked(packed);
           if (!(await killedAt(dir, call, when))) break;
           kills[call] = (kills[call] ?? 0) + 1;
@@ -136,25 +137,26 @@ describe.concurrent.each(readdirSync(folder))('%s', (file) => {
             issues: 13,
           });
         }
-      for (const [call] of calls) expect([call, (kills[call] ?? 0) > 0]).toEqual([call, true]);
+      for (const [call] of callsOf(file)) expect([call, (kills[call] ?? 0) > 0]).toEqual([call, true]);
     },
     180_000,
   );
 });
 
-/** Calls on the directory's files, of which every so many-th is the end. */
-const calls: readonly (readonly [call: string, step: number])[] = process.env.TATAMI_LONG
-  ? [
-      ['fsync', 1],
-      ['fdatasync', 1],
-      ['rename', 1],
-      ['pwrite64', 40],
-    ]
-  : [
-      ['fsync', 9],
-      ['rename', 1],
-      ['pwrite64', 5_000],
-    ];
+/** Calls on the directory's files, of which every so many-th is the end: the directories take turns at those of `fsync`. */
+const callsOf = (file: string): readonly (readonly [call: string, from: number, step: number])[] =>
+  process.env.TATAMI_LONG
+    ? [
+        ['fsync', 1, 1],
+        ['fdatasync', 1, 1],
+        ['rename', 1, 1],
+        ['pwrite64', 1, 40],
+      ]
+    : [
+        ['fsync', 1 + 9 * directories.indexOf(file), 9 * directories.length],
+        ['rename', 1, 1],
+        ['pwrite64', 1, 5_000],
+      ];
 
 const openIn = (dir: string, ...under: string[]): Promise<number> =>
   Bun.spawn([...under, process.execPath, opener, dir], { stdout: 'ignore', stderr: 'ignore' }).exited;

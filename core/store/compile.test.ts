@@ -1,0 +1,41 @@
+// What is declared is looked at when the store opens: the plan of what a tenant asks, and whether the rest is SQL at all.
+import { afterAll, expect, test } from 'bun:test';
+import Database from 'libsql';
+import { createCompiler } from './compile.ts';
+import { composedStatement, type Statement } from './statement.ts';
+
+const open = (): Database.Database => {
+  const db = new Database(':memory:');
+  db.exec('CREATE TABLE notes (workspace_id TEXT, id TEXT, PRIMARY KEY (workspace_id, id)) WITHOUT ROWID');
+  return db;
+};
+const [db, planner] = [open(), open()];
+afterAll(() => {
+  for (const one of [db, planner]) one.close();
+});
+
+/** As declared, but unknown to the other tests of this process. */
+const declared = (reach: Statement['reach'], sql: string): Statement => ({
+  ...composedStatement(sql),
+  ...{ name: 'declared', reach },
+});
+
+test('a statement that is not SQL, or names what is not there, is refused before it is used', () => {
+  const compile = createCompiler(db, planner);
+  for (const reach of ['tenant', 'system'] as const)
+    for (const sql of [
+      'SELEC id FROM notes WHERE workspace_id = :ws',
+      'SELECT id FROM nowhere WHERE workspace_id = :ws',
+    ])
+      expect(() => compile(declared(reach, sql))).toThrow(/syntax error|no such table/);
+});
+
+test('what a tenant may not ask is refused before it is used, and what it may is prepared at its first use', () => {
+  const compile = createCompiler(db, planner);
+  expect(() => compile(declared('tenant', 'SELECT id FROM notes WHERE :ws = :ws'))).toThrow(
+    'across workspaces',
+  );
+  const { prepared, columns } = compile(declared('tenant', 'SELECT id FROM notes WHERE workspace_id = :ws'));
+  expect(prepared.all(['ws_a'])).toEqual([]);
+  expect(columns.names).toEqual(['id']);
+});
