@@ -1,5 +1,5 @@
 // TypeBox as one file. Its package is seven hundred, and to find and read them was a third of what each start of a command costs
-// (docs/decisions/0064).
+// (docs/decisions/0065).
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
