@@ -12,6 +12,15 @@ const outside = outsideOfFile();
 const { origin, other, seen, answers } = outside;
 const { port } = new URL(origin);
 
+test('a run that only asked another host is told with how often it was answered', async () => {
+  const from = await outside.app.lastSequence();
+  answers['/v1/silent'] = () => new Response(null, { status: 204 });
+  const answered = await outside.ask([[`${origin}/v1/silent`], [`${other}/v1/silent`]]);
+  expect(codesOf(answered)).toEqual([204, 'egress_denied']);
+  const { json } = await outside.app.call('GET', `/api/v1/events?after=${from}&types=automation.run`);
+  expect(json.data.map(({ data }: Json) => [data.changed, data.fetches])).toEqual([[0, 1]]);
+});
+
 describe('the manifest', () => {
   const packed = async (change: (manifest: Json) => void): Promise<PluginPackage> => {
     const document = await packSource(outside.definition);
