@@ -67,8 +67,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   proposals: {
     of: ['core/proposals/'],
-    may: [...ofResources.filter((name) => name !== 'store'), 'rights', 'reactions', 'inbox'],
-    types: ['store'],
+    may: [...ofResources, 'rights', 'reactions', 'inbox'],
   },
   sdk: { of: ['sdk/'], may: [] },
   sidecar: {
