@@ -102,6 +102,27 @@ const wrong: [what: string, source: string, place: string, says: string, line: s
   ],
   ['an export of something else', `${imports}export default 'hello';`, '2:', 'definePlugin({…})', 'hello'],
   [
+    'an action without a target',
+    definition({ on: '' }).replace('on: {', `actions: { a: { handle() {} } }, on: {`),
+    '5:',
+    'must have "target", which is one of issue, project, none',
+    'actions',
+  ],
+  [
+    'a subscription with a word that is none',
+    definition({ on: `'issue.created': { self: 'x', handle() {} }` }),
+    '5:',
+    'must be one of skip, deliver',
+    'self:',
+  ],
+  [
+    'a plugin that handles nothing',
+    definition({ on: '' }),
+    '',
+    'The plugin handles nothing. Give it at least one event in "on", one schedule, action or route.',
+    '',
+  ],
+  [
     'a version of one number',
     definition({}).replace('1.0.0', '2'),
     '3:53',
@@ -332,6 +353,7 @@ test('the same version with other code says so, and a filter that differs is sho
     / 1\.0\.0 is installed already, as plg_\w+, and asks for:\n +Read issues[^]*\n +the same as before\n/,
   );
   const { err } = await install('other');
+  expect(err).toMatch(/Give the new code a version of its own, or add --replace\./);
   expect(err).toMatch(/as plg_\w+; this is other code \(sha256 [0-9a-f]{12}…, before [0-9a-f]{12}…\)/);
   const told = err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
   expect(told).toContain('+ Hear of issue.created where {"priority":["high"]}.');

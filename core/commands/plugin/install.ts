@@ -117,6 +117,10 @@ function refuseDowngrade({ manifest }: PluginPackage, { version }: Replaced): vo
 function inWords(error: unknown, document: PluginPackage, { settings }: InstallOptions): unknown {
   if (!(error instanceof ApiCallError)) return error;
   const { status, code, details } = error;
+  const said = error.message.replace(
+    /[Ss]et "(replace|downgrade)": true/,
+    (text, flag) => `${text.startsWith('S') ? 'Add' : 'add'} --${flag}`,
+  );
   const places = details.map(({ path }) => placeOfDetail(document, path));
   const [first] = places;
   const isOfSettings = details.some(({ path }) => /^settings(\.|$)/.test(path));
@@ -124,7 +128,7 @@ function inWords(error: unknown, document: PluginPackage, { settings }: InstallO
     isOfSettings && settings === undefined ? ' Give all settings with --settings FILE, as JSON.' : '';
   return new ApiCallError(status, {
     code,
-    message: `${first ? `${placeText(first)}: ` : ''}${error.message}${hint}`,
+    message: `${first ? `${placeText(first)}: ` : ''}${said}${hint}`,
     details: details.map((detail, index) => {
       const place = index > 0 && places[index];
       return place ? { ...detail, path: `${placeText(place)}: ${detail.path}` } : detail;
