@@ -749,7 +749,7 @@ export interface BacktestReport {
     /** The first few. */
     readonly samples: readonly unknown[];
   }[];
-  /** Runs that failed, by code. */
+  /** Runs that failed, by code and by what their messages have in common. */
   readonly failures: readonly {
     /** Kind and action, such as `comment create`; of failures the code. */
     readonly what: string;
@@ -929,6 +929,15 @@ export interface PluginScopes {
     /** For `PATCH /plugins/{id}`. */
     readonly grant: readonly string[];
   } | null;
+  /** From when on there are suggestions: before, little is known of what it needs. */
+  readonly judged: {
+    /** From then on a scope that was not used for 30 days is called unused, ISO 8601, UTC. */
+    readonly from: string;
+    /** or, where it was never used, after so many runs, */
+    readonly orAfterRuns: number;
+    /** of which there were so many. */
+    readonly runs: number;
+  };
 }
 
 export interface IssueCosts {
