@@ -53,6 +53,19 @@ test('each broken rule is named by its path and its word', () => {
   expect(refusal(() => check({ name: 'x', inner: { deep: [{ x: 1 }] } }))).toEqual(['inner invalid_type']);
 });
 
+test('the message is about the value, however many rules it breaks, and counts the others', () => {
+  const message = (body: unknown): string => {
+    try {
+      check(body);
+      return '';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  expect(message({ name: '' })).toBe('name: Give at least 1 character.');
+  expect(message({ name: '', count: 0 })).toBe('name: Give at least 1 character. (and 1 more)');
+});
+
 test('a length is counted in characters, not in halves of them', () => {
   expect(refusal(() => check({ name: '💥💥💥💥💥' }))).toEqual([]);
   expect(refusal(() => check({ name: '💥💥💥💥💥💥' }))).toEqual(['name too_long']);

@@ -95,7 +95,9 @@ function requireShortLists(lists: Lists, value: unknown, path: string): void {
 function summary(details: readonly ErrorDetail[]): string {
   const first = details[0];
   if (!first) return 'The request is not valid.';
-  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
+  // A value may break several rules: it is one that is wrong.
+  const others = new Set(details.map(({ path }) => path)).size - 1;
+  const more = others > 0 ? ` (and ${others} more)` : '';
   const why = first.issue === 'required' ? 'This field is required. ' : '';
   return `${first.path || 'body'}: ${why}${first.fix ?? 'The value has the wrong format.'}${more}`;
 }
@@ -152,11 +154,13 @@ type FixOf = (params: Record<string, unknown>) => string;
 const atLeast =
   (unit: string): FixOf =>
   ({ limit }) =>
-    `Give at least ${String(limit)} ${unit}.`;
+    `Give at least ${counted(limit, unit)}.`;
 const atMost =
   (unit: string): FixOf =>
   ({ limit }) =>
-    `Give at most ${String(limit)} ${unit}.`;
+    `Give at most ${counted(limit, unit)}.`;
+const counted = (limit: unknown, unit: string): string =>
+  `${String(limit)} ${limit === 1 ? unit.replace(/s$/, '') : unit}`;
 const compared: FixOf = ({ comparison, limit }) => `Give a number ${String(comparison)} ${String(limit)}.`;
 
 const oneOf: FixOf = ({ allowedValues }) =>
@@ -209,7 +213,7 @@ function wantedOf(schema: unknown): string | null {
 
 /** `A day as YYYY-MM-DD.` → `Give a day as YYYY-MM-DD.` */
 function giveWords(description: string): string {
-  return `Give ${description.replace(/^[A-Z](?=[a-z]* )/, (letter) => letter.toLowerCase())}`;
+  return `Give ${description.replace(/^[A-Z](?=[a-z]*,? )/, (letter) => letter.toLowerCase())}`;
 }
 
 /** The schema of a property that is missing. */

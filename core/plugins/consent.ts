@@ -1,71 +1,52 @@
-// What a person is told before a plugin is installed: what it will read and write, in the words of the table of rights.
-import type { PluginManifest } from '../../sdk/plugin/manifest.ts';
+// What a version of a plugin asks for, on a terminal: the same lines before it is installed and while it waits for consent.
+import { everything, type Consent } from './installs/consent.ts';
 
-export const scopeWidth = 16;
-
-export interface Narrowing {
-  readonly fields?: readonly string[] | null | undefined;
-  readonly where?: Readonly<Record<string, readonly string[]>> | null | undefined;
+/** What the version takes the place of, as far as a headline tells it. */
+export interface Replaced {
+  readonly id: string;
+  readonly version: string;
+  readonly sha256: string;
 }
 
-/** Lines for a terminal; a manifest holds no control characters (`parsePackage`). */
-export function consentLines(manifest: PluginManifest): string[] {
-  const requests = Object.entries(manifest.scopes ?? {});
-  const scopes = requests.flatMap(([scope, request]) => [
-    `  ${scope.padEnd(scopeWidth)} ${request.why}`,
-    ...narrowingLines(request),
-  ]);
-  const types = Object.keys(manifest.on ?? {});
-  const schedules = Object.entries(manifest.schedules ?? {}).map(
-    ([name, { cron }]) => `${name} (${cron ?? 'once, when it asks'})`,
-  );
-  const routes = Object.entries(manifest.routes ?? {}).map(([name, { auth }]) => routeText(name, auth));
-  const actions = Object.keys(manifest.actions ?? {});
+/** @param replaced null where the plugin is not installed. A manifest holds no control characters (`parsePackage`) */
+export function consentLines(pluginId: string, consent: Consent, replaced: Replaced | null): string[] {
+  const asked = everything(consent);
+  const isSame = asked.every((one) => signOf(one) === ' ') && consent.removed.length === 0;
   return [
-    `${manifest.id} ${manifest.version} asks for:`,
-    ...(scopes.length > 0 ? scopes : ['  nothing']),
-    ...netLines(manifest),
-    ...(types.length > 0 ? [`  ${'reads events'.padEnd(scopeWidth)} ${types.join(', ')}`] : []),
-    ...(actions.length > 0 ? [`  ${'can be called'.padEnd(scopeWidth)} ${actions.join(', ')}`] : []),
-    ...(routes.length > 0 ? [`  ${'is sent, if open'.padEnd(scopeWidth)} ${routes.join(', ')}`] : []),
-    ...(schedules.length > 0 ? [`  ${'runs on its own'.padEnd(scopeWidth)} ${schedules.join(', ')}`] : []),
+    headline(pluginId, consent, replaced),
+    ...asked.flatMap((one) => askedLines(one, replaced !== null)),
+    ...consent.removed.map((sentence) => `  - ${sentence}`),
+    ...(asked.length === 0 ? ['  nothing'] : []),
+    ...(replaced && isSame ? ['  the same as before'] : []),
+    `  ${consent.signature}`,
+    `  sha256 ${consent.sha256}`,
   ];
 }
 
-function netLines({ net = [], secrets = {} }: PluginManifest): string[] {
+type Asked = ReturnType<typeof everything>[number];
+
+function askedLines(one: Asked, isUpgrade: boolean): string[] {
+  const why = 'why' in one && one.why !== '' ? one.why : null;
+  // Grants name scopes.
+  const more = [...('scope' in one ? [one.scope] : []), ...(why === null ? [] : [why])].join(': ');
   return [
-    ...net.flatMap((one) => [`  ${'reaches'.padEnd(scopeWidth)} ${netText(one)}`, more(one.why)]),
-    ...Object.entries(secrets).map(
-      ([name, { hosts, header }]) =>
-        `  ${'needs the secret'.padEnd(scopeWidth)} ${name}, sent as ${header} to ${hosts.join(', ')}`,
-    ),
+    `  ${isUpgrade ? `${signOf(one)} ` : ''}${one.sentence}${more === '' ? '' : ` (${more})`}`,
+    ...(one.before === null ? [] : [`      before: ${one.before}`]),
   ];
 }
 
-/** Of a manifest, or of an install as it is shown. */
-export interface Reached {
-  readonly origin: string;
-  readonly methods?: readonly string[] | null | undefined;
-  readonly path?: string | null | undefined;
+/** What was not granted until now is as new as what was not asked for. */
+function signOf(one: Asked): '+' | '~' | ' ' {
+  if (one.added || ('granted' in one && !one.granted)) return '+';
+  return one.before === null ? ' ' : '~';
 }
 
-export function netText({ origin, methods, path }: Reached): string {
-  return `${origin}${path ?? ''} (${methods?.join(', ') ?? 'all methods'})`;
-}
-
-export const routeText = (name: string, auth: 'hmac' | 'public'): string =>
-  `${name} (${auth === 'hmac' ? 'signed' : 'public'})`;
-
-/** Below what is asked for. */
-export const more = (text: string): string => `  ${''.padEnd(scopeWidth)} ${text}`;
-
-/** What a scope is narrowed to; `null` says that it is not. */
-export function narrowingLines(request: Narrowing | null): string[] {
-  if (request === null) return [more('all fields, all teams')];
-  return [
-    ...(request.fields ? [more(`writes only ${request.fields.join(', ') || 'nothing'}`)] : []),
-    ...Object.entries(request.where ?? {}).map(([word, values]) =>
-      more(`only where ${word} is ${values.join(' or ') || 'nothing'}`),
-    ),
-  ];
+function headline(pluginId: string, { version, sha256 }: Consent, replaced: Replaced | null): string {
+  if (!replaced) return `${pluginId} ${version} asks for:`;
+  if (version !== replaced.version)
+    return `${pluginId} ${version} replaces ${replaced.version}, installed as ${replaced.id}, and asks for, with + before what is new:`;
+  if (sha256 === replaced.sha256)
+    return `${pluginId} ${version} is installed already, as ${replaced.id}, and asks for:`;
+  const [now, before] = [sha256, replaced.sha256].map((hash) => hash.slice(0, 12));
+  return `${pluginId} ${version} is installed already, as ${replaced.id}; this is other code (sha256 ${now}…, before ${before}…), and asks for, with + before what is new:`;
 }

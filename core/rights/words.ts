@@ -1,4 +1,5 @@
 // The table of rights in sentences, as a person is asked for consent: what a scope lets a plugin do, to which objects and fields.
+import { listed } from '../lib/listed.ts';
 import { readScopeOf } from './rights.ts';
 
 /** As a manifest or an install has it. */
@@ -18,10 +19,4 @@ export function sentenceOf(scope: string, { fields, where }: Narrowed): string {
       : `Read ${things}, with all their fields${rows}.`;
   const written = fields ? `write only their ${listed(fields, 'and')}` : 'write all their fields';
   return `Read ${things}, and ${written}${rows}.`;
-}
-
-function listed(words: readonly string[], last: 'and' | 'or'): string {
-  if (words.length === 0) return 'nothing';
-  if (words.length === 1) return words[0]!;
-  return `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1)}`;
 }

@@ -5,6 +5,7 @@ import type { Static, TProperties, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { pluginEventTypes } from './event-types.ts';
 import { handlerKinds, handlerMembers } from './handlers.ts';
+import { schemaWords, type SchemaError } from './schema-words.ts';
 
 export const packageFormat = 'tatami-plugin/1';
 export const packageBytesMax = 4 * 1024 * 1024;
@@ -223,6 +224,9 @@ function parseJson(text: string): unknown {
   }
 }
 
+const handlesNothing =
+  'The plugin handles nothing. Give it at least one event in "on", one schedule, action or route.';
+
 /** The names a manifest implies, in the order of `handlers`. */
 function handlersOf(manifest: PluginManifest): string[] {
   return handlerKinds
@@ -232,8 +236,7 @@ function handlersOf(manifest: PluginManifest): string[] {
 
 function checkHandlers(manifest: PluginManifest, at = ''): void {
   const implied = handlersOf(manifest);
-  if (implied.length === 0)
-    throw new PackageError(`${at}/on`, 'A plugin needs at least one event, schedule, action or route.');
+  if (implied.length === 0) throw new PackageError(`${at}/on`, handlesNothing);
   if (implied.join() !== [...manifest.handlers].sort().join()) {
     throw new PackageError(
       `${at}/handlers`,
@@ -265,13 +268,6 @@ function checkText(value: unknown, at = '', forbidden = control): void {
   }
 }
 
-interface SchemaError {
-  keyword: string;
-  instancePath: string;
-  message: string;
-  params: object;
-}
-
 /** Of members that have to look like something: what to write, as a pattern tells it to nobody. */
 const wanted: Readonly<Record<string, string>> = {
   '/manifest/id': 'An id has small letters, digits, - and points, and begins with a letter: acme.hello.',
@@ -289,12 +285,18 @@ function firstError(errors: Iterable<SchemaError>): PackageError {
   const message =
     extra.length > 0
       ? `unknown field ${extra.map((name) => JSON.stringify(name)).join(', ')}`
-      : (error.keyword === 'pattern' && wanted[error.instancePath]) || error.message;
+      : (error.keyword === 'pattern' && wanted[error.instancePath]) || wordsOf(error);
   const [field] = extra;
   return new PackageError(
     field === undefined ? error.instancePath : `${error.instancePath}/${field}`,
     message,
   );
+}
+
+function wordsOf(error: SchemaError): string {
+  // The code that registers nothing lists nothing.
+  const isEmpty = error.keyword === 'minItems' && error.instancePath === '/manifest/handlers';
+  return isEmpty ? handlesNothing : schemaWords(error, PluginPackage);
 }
 
 /** Lower-case hex of the UTF-8 bytes. */

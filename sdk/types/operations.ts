@@ -95,6 +95,7 @@ import type {
   IssueCosts,
   Plugin,
   PluginActionList,
+  PluginAsks,
   PluginBacktest,
   PluginBeginShadow,
   PluginCallAction,
@@ -104,6 +105,7 @@ import type {
   PluginKvListQuery,
   PluginKvSet,
   PluginPatch,
+  PluginPreview,
   PluginQuery,
   PluginRollback,
   PluginRouteList,
@@ -664,6 +666,23 @@ export interface Operations {
     list(query?: PluginQuery, options?: CallOptions): List<Plugin>;
     /** Install or upgrade a plugin. The package is what `tatami plugin pack` writes. `grant` names the scopes it gets, of those its manifest asks. An upgrade that asks for more than that waits for consent, as `pending`, while the installed version goes on. */
     install(body: PluginInstall, options?: WriteOptions): Promise<Plugin>;
+    /** See in sentences what a package asks for, and who signed it; nothing is installed. */
+    preview(
+      body: PluginPreview,
+      options?: CallOptions,
+    ): Promise<{
+      /** The version that is installed. */
+      readonly installed: {
+        /** An id with the prefix plg_. */
+        readonly id: string;
+        /** The version of its package. */
+        readonly version: string;
+        /** The SHA-256 of its code, in hex. */
+        readonly sha256: string;
+      } | null;
+      /** What the package asks for, beside the version that is installed. */
+      readonly asked: PluginAsks;
+    }>;
     /** Get an installed plugin. */
     get(id: string, options?: CallOptions): Promise<Plugin>;
     /** Get the settings of a plugin as the fields of a form. */
@@ -679,97 +698,9 @@ export interface Operations {
         options?: CallOptions,
       ): Promise<{
         /** What the installed version asks for and does. */
-        readonly installed: {
-          /** The version of the package. */
-          readonly version: string;
-          /** The SHA-256 of its code, in hex. */
-          readonly sha256: string;
-          /** Who signed it, of those the operator trusts; null for nobody. */
-          readonly publisher: string | null;
-          /** The rights that it asks for. */
-          readonly scopes: readonly {
-            /** Such as `issues:write`. */
-            readonly scope: string;
-            /** What it lets the plugin do. */
-            readonly sentence: string;
-            /** What it needs it for, as its author says. */
-            readonly why: string;
-            /** The only objects that it reads and writes; null for all. */
-            readonly rows: Readonly<Record<string, readonly string[]>> | null;
-            /** The only fields; null for all. */
-            readonly fields: readonly string[] | null;
-            /** Whether the version before did not ask for it, or for less. */
-            readonly added: boolean;
-          }[];
-          /** Where it may send. */
-          readonly hosts: readonly {
-            /** An address that it may send to. */
-            readonly origin: string;
-            /** What for, as its author says. */
-            readonly why: string;
-            /** Whether the version before did not ask for it, or for less. */
-            readonly added: boolean;
-          }[];
-          /** When it runs by itself. */
-          readonly schedules: readonly {
-            /** What it is called in the manifest. */
-            readonly name: string;
-            /** When it runs, as a cron expression; null where only a run of the plugin asks for it. */
-            readonly cron: string | null;
-            /** The time zone that it is read in. */
-            readonly tz: string;
-            /** Whether the version before did not ask for it, or for less. */
-            readonly added: boolean;
-          }[];
-          /** The types of events that it is sent. */
-          readonly events: readonly string[];
-        };
+        readonly installed: PluginAsks;
         /** The same of the version that waits. */
-        readonly pending: {
-          /** The version of the package. */
-          readonly version: string;
-          /** The SHA-256 of its code, in hex. */
-          readonly sha256: string;
-          /** Who signed it, of those the operator trusts; null for nobody. */
-          readonly publisher: string | null;
-          /** The rights that it asks for. */
-          readonly scopes: readonly {
-            /** Such as `issues:write`. */
-            readonly scope: string;
-            /** What it lets the plugin do. */
-            readonly sentence: string;
-            /** What it needs it for, as its author says. */
-            readonly why: string;
-            /** The only objects that it reads and writes; null for all. */
-            readonly rows: Readonly<Record<string, readonly string[]>> | null;
-            /** The only fields; null for all. */
-            readonly fields: readonly string[] | null;
-            /** Whether the version before did not ask for it, or for less. */
-            readonly added: boolean;
-          }[];
-          /** Where it may send. */
-          readonly hosts: readonly {
-            /** An address that it may send to. */
-            readonly origin: string;
-            /** What for, as its author says. */
-            readonly why: string;
-            /** Whether the version before did not ask for it, or for less. */
-            readonly added: boolean;
-          }[];
-          /** When it runs by itself. */
-          readonly schedules: readonly {
-            /** What it is called in the manifest. */
-            readonly name: string;
-            /** When it runs, as a cron expression; null where only a run of the plugin asks for it. */
-            readonly cron: string | null;
-            /** The time zone that it is read in. */
-            readonly tz: string;
-            /** Whether the version before did not ask for it, or for less. */
-            readonly added: boolean;
-          }[];
-          /** The types of events that it is sent. */
-          readonly events: readonly string[];
-        } | null;
+        readonly pending: PluginAsks | null;
       }>;
       /** Switch to the version that waits, with this grant. */
       give(id: string, body: PluginConsentGive, options?: ChangeOptions): Promise<Plugin>;

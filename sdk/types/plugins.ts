@@ -166,6 +166,21 @@ export interface PluginInstall {
   replace?: boolean | undefined;
 }
 
+/** See in sentences what a package asks for, and who signed it; nothing is installed. */
+export interface PluginPreview {
+  /** A package document, as `tatami plugin pack` writes it. */
+  package: {};
+  /** As `tatami plugin sign` writes it. */
+  signature?:
+    | {
+        /** Which key signed it. */
+        keyId: string;
+        /** The Ed25519 signature, in base64. */
+        signature: string;
+      }
+    | undefined;
+}
+
 /** Change settings, grant, mode or state. */
 export interface PluginPatch {
   /** The scopes that it gets, of those its manifest asks. */
@@ -309,6 +324,126 @@ export interface PluginKvSet {
 export interface PluginSecretsSet {
   /** What is sent: 8 to 4,096 printable ASCII characters. It is never shown again. */
   value: string;
+}
+
+export interface PluginAsks {
+  /** The version of the package. */
+  readonly version: string;
+  /** The SHA-256 of its code, in hex. */
+  readonly sha256: string;
+  /** Who signed it, of those the operator trusts; null for nobody. */
+  readonly publisher: string | null;
+  /** Who signed it, in a sentence. */
+  readonly signature: string;
+  /** The rights that it asks for. */
+  readonly scopes: readonly {
+    /** Such as `issues:write`. */
+    readonly scope: string;
+    /** What it needs it for, as its author says. */
+    readonly why: string;
+    /** The only objects that it reads and writes; null for all. */
+    readonly rows: Readonly<Record<string, readonly string[]>> | null;
+    /** The only fields; null for all. */
+    readonly fields: readonly string[] | null;
+    /** Whether the plugin has it already. */
+    readonly granted: boolean;
+    /** What it lets the plugin do. */
+    readonly sentence: string;
+    /** Whether the version before did not ask for it, or for less. */
+    readonly added: boolean;
+    /** What the version before asked for in its place; null where that is the same, or nothing. */
+    readonly before: string | null;
+  }[];
+  /** Where it may send. */
+  readonly hosts: readonly {
+    /** An address that it may send to. */
+    readonly origin: string;
+    /** The only methods; null for all. */
+    readonly methods: readonly string[] | null;
+    /** The only path, or with `/` at its end all below it; null for all. */
+    readonly path: string | null;
+    /** What it needs it for, as its author says. */
+    readonly why: string;
+    /** What it lets the plugin do. */
+    readonly sentence: string;
+    /** Whether the version before did not ask for it, or for less. */
+    readonly added: boolean;
+    /** What the version before asked for in its place; null where that is the same, or nothing. */
+    readonly before: string | null;
+  }[];
+  /** What an administrator puts in for it. */
+  readonly secrets: readonly {
+    /** Such as `ACME_KEY`. */
+    readonly name: string;
+    /** The only origins that it is sent to. */
+    readonly hosts: readonly string[];
+    /** The only header that it is sent in. */
+    readonly header: string;
+    /** What it lets the plugin do. */
+    readonly sentence: string;
+    /** Whether the version before did not ask for it, or for less. */
+    readonly added: boolean;
+    /** What the version before asked for in its place; null where that is the same, or nothing. */
+    readonly before: string | null;
+  }[];
+  /** The events that it is sent. */
+  readonly events: readonly {
+    /** Such as `issue.created`. */
+    readonly type: string;
+    /** What it lets the plugin do. */
+    readonly sentence: string;
+    /** Whether the version before did not ask for it, or for less. */
+    readonly added: boolean;
+    /** What the version before asked for in its place; null where that is the same, or nothing. */
+    readonly before: string | null;
+  }[];
+  /** When it runs by itself. */
+  readonly schedules: readonly {
+    /** What it is called in the manifest. */
+    readonly name: string;
+    /** When it runs, as a cron expression; null where only a run of the plugin asks for it. */
+    readonly cron: string | null;
+    /** The time zone that it is read in. */
+    readonly tz: string;
+    /** What it lets the plugin do. */
+    readonly sentence: string;
+    /** Whether the version before did not ask for it, or for less. */
+    readonly added: boolean;
+    /** What the version before asked for in its place; null where that is the same, or nothing. */
+    readonly before: string | null;
+  }[];
+  /** What people can have it do. */
+  readonly actions: readonly {
+    /** What it is called by. */
+    readonly name: string;
+    /** What it is done on. */
+    readonly target: 'issue' | 'project' | 'none';
+    /** What it lets the plugin do. */
+    readonly sentence: string;
+    /** Whether the version before did not ask for it, or for less. */
+    readonly added: boolean;
+    /** What the version before asked for in its place; null where that is the same, or nothing. */
+    readonly before: string | null;
+  }[];
+  /** What others may send it, once an administrator opens that. */
+  readonly routes: readonly {
+    /** What it is called in the manifest. */
+    readonly name: string;
+    /** How it is asked. */
+    readonly method: 'GET' | 'POST';
+    /** Whether what is sent has to be signed. */
+    readonly auth: 'hmac' | 'public';
+    /** What it needs it for, as its author says. */
+    readonly why: string;
+    /** What it lets the plugin do. */
+    readonly sentence: string;
+    /** Whether the version before did not ask for it, or for less. */
+    readonly added: boolean;
+    /** What the version before asked for in its place; null where that is the same, or nothing. */
+    readonly before: string | null;
+  }[];
+  /** Sentences of what the version before asked for, and this one does not. */
+  readonly removed: readonly string[];
 }
 
 export interface PluginSettingsForm {
@@ -616,7 +751,7 @@ export interface BacktestReport {
     /** The first few. */
     readonly samples: readonly unknown[];
   }[];
-  /** Runs that failed, by code. */
+  /** Runs that failed, by code and by what their messages have in common. */
   readonly failures: readonly {
     /** Kind and action, such as `comment create`; of failures the code. */
     readonly what: string;
@@ -796,6 +931,15 @@ export interface PluginScopes {
     /** For `PATCH /plugins/{id}`. */
     readonly grant: readonly string[];
   } | null;
+  /** From when on there are suggestions: before, little is known of what it needs. */
+  readonly judged: {
+    /** From then on a scope that was not used for 30 days is called unused, ISO 8601, UTC. */
+    readonly from: string;
+    /** or, where it was never used, after so many runs, */
+    readonly orAfterRuns: number;
+    /** of which there were so many. */
+    readonly runs: number;
+  };
 }
 
 export interface IssueCosts {

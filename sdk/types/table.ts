@@ -240,6 +240,7 @@ export const operations = {
   plugins: {
     list: 'GET /plugins query pages',
     install: 'POST /plugins body',
+    preview: 'POST /plugins/preview body',
     get: 'GET /plugins/{id}',
     settingsForm: 'GET /plugins/{id}/settings-form',
     update: 'PATCH /plugins/{id} body',

@@ -102,6 +102,27 @@ const wrong: [what: string, source: string, place: string, says: string, line: s
   ],
   ['an export of something else', `${imports}export default 'hello';`, '2:', 'definePlugin({…})', 'hello'],
   [
+    'an action without a target',
+    definition({ on: '' }).replace('on: {', `actions: { a: { handle() {} } }, on: {`),
+    '5:',
+    'must have "target", which is one of issue, project, none',
+    'actions',
+  ],
+  [
+    'a subscription with a word that is none',
+    definition({ on: `'issue.created': { self: 'x', handle() {} }` }),
+    '5:',
+    'must be one of skip, deliver',
+    'self:',
+  ],
+  [
+    'a plugin that handles nothing',
+    definition({ on: '' }),
+    '',
+    'The plugin handles nothing. Give it at least one event in "on", one schedule, action or route.',
+    '',
+  ],
+  [
     'a version of one number',
     definition({}).replace('1.0.0', '2'),
     '3:53',
@@ -299,14 +320,16 @@ test('an upgrade shows what is asked for otherwise, and an older version needs i
   const [, ...told] = upgraded.err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
   expect(told).toEqual([
     expect.stringMatching(/^com\.test\.upgrade 1\.1\.0 replaces 1\.0\.0, installed as plg_/),
-    '~ issues:write to set',
-    'before: writes only priority',
-    'now: writes only priority, title',
-    '+ comments:read to read',
-    '- projects:read asked for no longer',
-    'as before labels:read',
-    '+ reads events comment.added',
-    '- reads events issue.created',
+    '+ Read issues, and write only their priority and title. (issues:write: to set)',
+    'before: Read issues, and write only their priority.',
+    'Read labels, with all their fields. (labels:read: to know)',
+    '+ Read comments, with all their fields. (comments:read: to read)',
+    '+ Hear of comment.added.',
+    'Run nightly on its own at 0 3 * * * (UTC).',
+    '- Read projects, with all their fields.',
+    '- Hear of issue.created.',
+    'Nobody signed this.',
+    expect.stringMatching(/^sha256 [0-9a-f]{64}$/),
     '',
   ]);
   const refused = await install('one');
@@ -327,12 +350,12 @@ test('the same version with other code says so, and a filter that differs is sho
   for (const name of ['same', 'other']) expect((await pack(name)).code).toBe(0);
   expect((await install('same')).code).toBe(0);
   expect((await install('same')).err).toMatch(
-    / 1\.0\.0 is installed already, as plg_\w+:\n\s+as before +issues:read\n$/,
+    / 1\.0\.0 is installed already, as plg_\w+, and asks for:\n +Read issues[^]*\n +the same as before\n/,
   );
   const { err } = await install('other');
-  expect(err).toMatch(/as plg_\w+; this is other code \(sha256 [0-9a-f]{12}…, before [0-9a-f]{12}…\):/);
+  expect(err).toMatch(/Give the new code a version of its own, or add --replace\./);
+  expect(err).toMatch(/as plg_\w+; this is other code \(sha256 [0-9a-f]{12}…, before [0-9a-f]{12}…\)/);
   const told = err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
-  expect(told).toContain('~ filter of issue.created');
-  expect(told).toContain('before: all');
-  expect(told).toContain('now: {"priority":["high"]}');
+  expect(told).toContain('+ Hear of issue.created where {"priority":["high"]}.');
+  expect(told).toContain('before: Hear of issue.created.');
 });

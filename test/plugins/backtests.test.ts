@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startApp, type Json, type TestApp } from '../app.ts';
-import { tatami } from '../cli/tatami.ts';
+import { spawnTatami, tatami } from '../cli/tatami.ts';
 import { install, packSource } from './pack.ts';
 
 const minute = 60_000;
@@ -149,11 +149,13 @@ test('failures are counted with samples, own values go from event to event, and 
   for (const title of ['one', 'two', 'three']) await create(title);
   await app.settled();
   const source = `{
-    id: 'com.test.fails', version: '1.0.0', engines: { tatami: '*' },
+    id: 'com.test.fails', version: '1.0.0', engines: { tatami: '*' }, net: [{ origin: 'https://203.0.114.9', why: 'test' }],
     scopes: { 'issues:write': { why: 'test' }, 'comments:write': { why: 'test' } },
     on: { 'issue.created': { handle: async (event, ctx) => {
       const times = await ctx.kv.increment('times');
       if (event.data.title === 'two') throw new Error('No twos.');
+      if (event.data.title.startsWith('Ask')) await fetch('https://203.0.114.9/' + event.data.title);
+      if (event.data.title.startsWith('Throw')) throw new Error('No ' + event.data.number + ' of ' + event.data.id);
       await ctx.comments.create(event.data.id, { body: 'Times ' + times });
     } } },
   }`;
@@ -167,6 +169,15 @@ test('failures are counted with samples, own values go from event to event, and 
   expect(report.others[0].samples.map(({ values }: Json) => values.body)).toEqual(['Times 1', 'Times 2']);
   const few = await backtest('backtests', { package: document, since, events: 1 });
   expect(few.report).toMatchObject({ endedBy: 'events', runs: { total: 1 } });
+  const from = new Date(app.clock.now() + 1).toISOString();
+  for (const title of ['Ask1', 'Throw 1', 'Ask2', 'Throw 2']) await create(title);
+  await app.settled();
+  const { failures, costs } = (await backtest('backtests', { package: document, since: from })).report;
+  expect(failures).toMatchObject([
+    { what: 'egress_denied', count: 2 },
+    { what: 'error', count: 2, samples: [{ message: expect.stringContaining('No ') }, {}] },
+  ]);
+  expect(costs.callsRefused).toBe(2);
   const wrong = await app.call('POST', '/api/v1/backtests', {
     package: document,
     since: '2030-01-01T00:00:00Z',
@@ -242,6 +253,51 @@ test('the gate shows where two versions would not do the same, run by run', asyn
   expect(priority).toMatchObject({ field: 'priority', thenSame: 2, thenOther: 0 });
   await app.settled();
   expect(await app.lastSequence()).toBe(before);
+});
+
+test('two are under way at once, the command line says what a third waits behind, and an interrupt cancels that', async () => {
+  const source = `{
+    id: 'com.test.busy', version: '1.0.0', engines: { tatami: '*' }, limits: { cpuMs: 1000 },
+    scopes: { 'issues:read': { why: 'test' } }, on: { 'issue.created': { handle: () => { for (;;); } } },
+  }`;
+  const busy: string[] = [];
+  for (let i = 0; i < 2; i++)
+    busy.push((await app.call('POST', '/api/v1/backtests', { package: await packSource(source) })).json.id);
+  const statuses = (): Promise<string[]> =>
+    Promise.all(busy.map(async (id) => (await app.call('GET', `/api/v1/backtests/${id}`)).json.status));
+  while ((await statuses()).includes('queued')) await Bun.sleep(20);
+  expect(await statuses()).toEqual(['running', 'running']);
+
+  const dir = mkdtempSync(join(tmpdir(), 'tatami-backtest-'));
+  try {
+    const file = join(dir, 'next.json');
+    writeFileSync(file, JSON.stringify(await packSource(byTitle('1.1.5'))));
+    const child = spawnTatami(['plugin', 'install', file, '--yes', '--gate'], {
+      TATAMI_SERVER: app.url,
+      TATAMI_TOKEN: app.workspace.apiKey,
+    });
+    let told = '';
+    const waits = Promise.withResolvers<void>();
+    const reading = (async () => {
+      for await (const chunk of child.stderr.pipeThrough(new TextDecoderStream()))
+        if ((told += chunk).includes('waits behind')) waits.resolve();
+      waits.resolve();
+    })();
+    await waits.promise;
+    child.kill('SIGINT');
+    expect(await child.exited).toBe(130);
+    await reading;
+    expect(told).toMatch(
+      new RegExp(`waits behind ${busy[0]} of com.test.busy 1.0.0 \\(.+\\), ${busy[1]} of`),
+    );
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+  const [gate] = (await app.call('GET', '/api/v1/backtests?limit=1')).json.data;
+  expect(gate).toMatchObject({ kind: 'gate', pluginVersion: '1.1.5', status: 'canceled' });
+  expect((await app.call('GET', '/api/v1/plugins/com.test.by-title')).json.pluginVersion).toBe('1.0.0');
+  for (const id of busy) await app.call('POST', `/api/v1/backtests/${id}/cancel`);
+  await app.settled();
 });
 
 test('the command line tries a folder and shows the report, and the gate before an upgrade', async () => {

@@ -112,6 +112,7 @@ test('what was used outlives a restart, by day, by scope and by issue; a scope t
         { scope: 'labels:read', calls: 0, usedAt: null },
       ],
       suggestion: null,
+      judged: { from: '2026-12-20T12:00:00.000Z', orAfterRuns: 1000, runs: 1 },
     });
     expect((await own.call('GET', `/api/v1/issues/${issue.identifier}/costs`)).json).toMatchObject({
       data: [{ pluginId: 'com.test.kept', runs: 1, calls: 1 }],

@@ -151,6 +151,9 @@ test('an address that is wrong, closed, of a paused plugin or of another method 
   expect((await get(url)).status).toBe(200);
   await app.call('DELETE', `${path}/routes/open`);
   expect(await look(await get(url))).toEqual(unknown);
+  expect((await app.call('POST', `${path}/routes/opne/open`)).json.error.message).toBe(
+    'com.test.inbound has no route opne; it has hook, open. Did you mean open?',
+  );
   const weak = app.clientOf(await app.mintKey(['plugins:write']));
   expect((await weak('POST', `${path}/routes/open/open`)).status).toBe(403);
 });

@@ -92,8 +92,12 @@ test('only settings that were given are kept: a new version brings its own defau
   const greeting = (text: string): string => `greeting: { type: 'string', default: '${text}' }`;
   await install(
     call,
-    await version('1.0.0', `properties: { ${greeting('Hello')}, times: { type: 'integer' } }`),
+    await version(
+      '1.0.0',
+      `properties: { ${greeting('Hello')}, times: { type: 'integer' }, tone: { type: 'string', enum: ['dry', 'kind'] } }`,
+    ),
   );
+  expect((await refusalOf({ tone: 'loud' })).message).toBe('settings.tone: It must be one of dry, kind.');
   expect(await shown()).toEqual({ greeting: 'Hello' });
   await call('PATCH', path, { settings: { times: 2 } });
   expect(await shown()).toEqual({ times: 2, greeting: 'Hello' });

@@ -139,6 +139,64 @@ test('what waits can be refused; a narrowing that widens waits as well, one that
   });
 });
 
+test('what is shown before an installation, of a version that waits and by the API is the same, and all of it', async () => {
+  const at = await place();
+  const { call, path, id } = at;
+  const version = (number: string, net: string, auth: string): ReturnType<typeof packSource> =>
+    greeter(
+      id,
+      number,
+      reading,
+      `net: [{ origin: 'https://203.0.114.9', ${net}why: 'to ask' }],
+       secrets: { ACME_KEY: { hosts: ['https://203.0.114.9'], header: 'x-key' } },
+       actions: { greet: { target: 'issue', handle() {} } },
+       routes: { hook: { method: 'POST', auth: '${auth}', why: 'builds', handle() {} } },`,
+    );
+  const narrow = await version('1.0.0', `methods: ['GET'], path: '/v1/a', `, 'hmac');
+  const sentences = ({ scopes, hosts, secrets, events, schedules, actions, routes }: Json): string[] =>
+    [...scopes, ...hosts, ...secrets, ...events, ...schedules, ...actions, ...routes].map(
+      (one: Json) => `${one.added ? '+' : ' '} ${one.sentence}`,
+    );
+  const first = await call('POST', '/api/v1/plugins/preview', { package: narrow });
+  expect(first).toMatchObject({
+    status: 200,
+    json: { installed: null, asked: { signature: 'Nobody signed this.', removed: [] } },
+  });
+  expect(sentences(first.json.asked)).toEqual([
+    '+ Read issues, with all their fields.',
+    '+ Send GET requests to https://203.0.114.9/v1/a.',
+    '+ Use the secret ACME_KEY, sent in the header x-key to https://203.0.114.9.',
+    '+ Hear of issue.created.',
+    '+ Let people call greet on an issue.',
+    '+ Answer signed POST requests at its route hook, once it is opened.',
+  ]);
+  expect((await call('GET', path)).status).toBe(404);
+
+  await install(call, narrow);
+  const wide = await version('1.1.0', '', 'public');
+  // Whoever opened the route did so for senders who sign.
+  const { json } = await call('POST', '/api/v1/plugins', { package: wide });
+  const { installed, pending } = (await call('GET', `${path}/consent`)).json;
+  expect(json).toMatchObject({
+    pluginVersion: '1.0.0',
+    pending: {
+      adds: [
+        'Send requests of any method to any path of https://203.0.114.9.',
+        'Answer POST requests of anybody at its public route hook, once it is opened.',
+      ],
+    },
+  });
+  expect(pending.hosts[0].before).toBe('Send GET requests to https://203.0.114.9/v1/a.');
+  expect(sentences(installed)).toEqual(sentences(first.json.asked).map((line) => line.replace('+', ' ')));
+  const { asked } = (await call('POST', '/api/v1/plugins/preview', { package: wide })).json;
+  expect(sentences(asked)).toEqual(sentences(pending));
+
+  // Less of the same is nothing new.
+  await install(call, wide);
+  const less = (await call('POST', '/api/v1/plugins/preview', { package: narrow })).json.asked;
+  expect(less.hosts[0]).toMatchObject({ added: false, before: pending.hosts[0].sentence });
+});
+
 test('a version that was installed before comes back with its grant and its settings by one call', async () => {
   const at = await place();
   const { call, path } = at;
@@ -163,6 +221,37 @@ test('a version that was installed before comes back with its grant and its sett
     tone: 'loud',
   });
   expect(await call('POST', `${path}/rollback`, { version: '9.0.0' })).toMatchObject({ status: 409 });
+});
+
+test('a secret outlives the way back and forth, and goes only to the hosts that it was set for', async () => {
+  const at = await place();
+  const { call, path, id } = at;
+  const sending = (version: string, host: string): ReturnType<typeof packSource> =>
+    greeter(
+      id,
+      version,
+      reading,
+      `net: [{ origin: '${host}', why: 'to ask' }], secrets: { ACME_KEY: { hosts: ['${host}'], header: 'x-key' } },`,
+    );
+  const isSet = async (): Promise<boolean[]> =>
+    (await call('GET', path)).json.secrets.map(({ setAt }: Json) => setAt !== null);
+  await install(call, await greeter(id, '0.1.0', reading));
+  const second = await sending('0.2.0', 'https://203.0.114.9');
+  await install(call, second);
+  await call('PUT', `${path}/secrets/ACME_KEY`, { value: 'sk_of_a_test' });
+  // By a rollback each way, and by an installation.
+  for (const forward of [
+    () => call('POST', `${path}/rollback`, { version: '0.2.0' }),
+    () => install(call, second),
+  ]) {
+    expect((await call('POST', `${path}/rollback`, { version: '0.1.0' })).json.secrets).toEqual([]);
+    expect((await call('GET', `${path}/secrets/ACME_KEY`)).status).toBe(404);
+    await forward();
+    expect(await isSet()).toEqual([true]);
+  }
+  await call('POST', `${path}/rollback`, { version: '0.1.0' });
+  await install(call, await sending('0.3.0', 'https://203.0.114.10'));
+  expect(await isSet()).toEqual([false]);
 });
 
 test('a new install proposes until 20 of its runs had something to write; then it writes', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { pluginEventTypes } from '../../sdk/plugin/event-types.ts';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { consentLines } from '../../core/plugins/consent.ts';
+import { consentOf } from '../../core/plugins/installs/consent.ts';
 import { rightsOf } from '../../core/rights/rights.ts';
 import type { PluginManifest, PluginPackage } from '../../sdk/plugin/manifest.ts';
 import type { TObject, TSchema } from 'typebox';
@@ -127,14 +128,15 @@ test('what is shown before and after installing says all of it', async () => {
     on: { 'issue.created': {} },
     handlers: ['event:issue.created', 'schedule:nightly'],
   };
-  expect(consentLines(manifest)).toEqual([
+  const version = { manifest, sha256: 'f'.repeat(64), publisher: null, unknownKey: null };
+  expect(consentLines(manifest.id, consentOf(version, null), null)).toEqual([
     'com.test.asks 1.0.0 asks for:',
-    '  issues:read      look at issues',
-    '  issues:write     set priority',
-    '                   writes only priority, labels',
-    '                   only where team is ENG or OPS',
-    '  reads events     issue.created',
-    '  runs on its own  nightly (0 3 * * *)',
+    '  Read issues, with all their fields. (issues:read: look at issues)',
+    '  Read issues, and write only their priority and labels, of team ENG or OPS only. (issues:write: set priority)',
+    '  Hear of issue.created.',
+    '  Run nightly on its own at 0 3 * * * (UTC).',
+    '  Nobody signed this.',
+    `  sha256 ${'f'.repeat(64)}`,
   ]);
   await app.call('POST', '/api/v1/teams', { key: 'OPS' });
   const { json } = await asking(manifest, ['issues:write']);

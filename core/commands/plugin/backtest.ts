@@ -37,10 +37,10 @@ export async function backtest(source: string, options: BacktestOptions, folder:
   };
   const root = resolve(folder, source);
   const isFolder = statSync(root, { throwIfNoEntry: false })?.isDirectory() === true;
-  const started = isFolder
-    ? await startPackage(call, { ...asked, package: await packFolder(root) })
-    : await saying(call, { plugin: source }, startInstalled(call, source, asked));
-  const ended = await waitFor(call, started);
+  const starting = isFolder
+    ? startPackage(call, { ...asked, package: await packFolder(root) })
+    : saying(call, { plugin: source }, startInstalled(call, source, asked));
+  const ended = await waitFor(call, starting);
   printResult(ended, options, reportLines);
 }
 
@@ -67,26 +67,30 @@ export async function showGate(
   { pluginId, pluginVersion }: { readonly pluginId: string; readonly pluginVersion: string },
   body: { readonly package: object; readonly runs: number },
 ): Promise<string> {
-  const started = await call<Backtest>('POST', `/plugins/${encodeURIComponent(pluginId)}/gate`, body);
-  return gateLines(await waitFor(call, started), pluginVersion);
+  const starting = call<Backtest>('POST', `/plugins/${encodeURIComponent(pluginId)}/gate`, body);
+  return gateLines(await waitFor(call, starting), pluginVersion);
 }
 
-/** @throws CommandError where it did not come to its end */
-async function waitFor(call: Call, started: Backtest): Promise<Backtest> {
-  const { id } = started;
+/** @param starting an interrupt cancels it, also before its id is known. @throws CommandError where it did not come to its end */
+async function waitFor(call: Call, starting: Promise<Backtest>): Promise<Backtest> {
   const progress = createProgress();
-  const stop = (): void => {
+  const cancel = async (): Promise<void> => {
+    const { id } = await starting;
+    await call('POST', `/backtests/${id}/cancel`);
+  };
+  const release = takeInterrupts(() => {
     process.exitCode = exitCodes.interrupted;
     // Its end is seen by who polls.
-    void call('POST', `/backtests/${id}/cancel`).catch(() => undefined);
-  };
-  process.once('SIGINT', stop);
+    void cancel().catch(() => undefined);
+  });
   try {
+    const started = await starting;
+    const { id } = started;
     const look = async (): Promise<Backtest> => {
       const now = await call<Backtest>('GET', `/backtests/${id}`);
-      const { looked, of, runs } = now.progress ?? { looked: 0, of: 0, runs: 0 };
       // Before it is known how much there is, there is nothing to tell.
-      if (of > 0) progress.show(`${id}: ${looked} of ${of} looked at, ${runs} runs`);
+      if (now.progress && now.progress.of > 0) progress.show(`${id}: ${progressText(now.progress)}`);
+      else if (now.status === 'queued') progress.show(`${id} waits ${await queueText(call, id)}`);
       return now;
     };
     const ended = await poll(started, look, ({ finishedAt }) => finishedAt !== null);
@@ -96,6 +100,34 @@ async function waitFor(call: Call, started: Backtest): Promise<Backtest> {
       : new CommandError(`${id} failed: ${ended.error ?? 'nobody knows why'}`);
   } finally {
     progress.end();
-    process.off('SIGINT', stop);
+    release();
   }
+}
+
+/** An interrupt ends other commands at once. @returns what gives it back to them; a second interrupt ends this one too */
+function takeInterrupts(stop: () => void): () => void {
+  const others = process.listeners('SIGINT');
+  process.removeAllListeners('SIGINT');
+  process.once('SIGINT', stop);
+  return () => {
+    process.off('SIGINT', stop);
+    for (const other of others) process.once('SIGINT', other);
+  };
+}
+
+function progressText({ looked, of, runs }: NonNullable<Backtest['progress']>): string {
+  return `${looked} of ${of} looked at, ${runs} runs`;
+}
+
+/** What one that has not begun waits for, as far as this workspace may know it. */
+async function queueText(call: Call, id: string): Promise<string> {
+  const { data } = await call<{ data: Backtest[] }>('GET', '/backtests?limit=50');
+  const before = data.slice(data.findIndex((one) => one.id === id) + 1);
+  const ahead = before.filter(({ finishedAt }) => finishedAt === null).reverse();
+  if (ahead.length === 0) return 'for room on the server';
+  const shown = ahead.map((one) => {
+    const state = one.progress ? progressText(one.progress) : one.status;
+    return `${one.id} of ${one.plugin} ${one.pluginVersion} (${state})`;
+  });
+  return `behind ${shown.join(', ')}`;
 }

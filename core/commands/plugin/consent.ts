@@ -1,18 +1,19 @@
 // `tatami plugin consent PLUGIN`: what the version that waits asks for, and the answer to it.
-import type { Consent } from '../../plugins/installs/consent.ts';
+import { consentLines } from '../../plugins/consent.ts';
+import type { Consent } from '../../plugins/installs/consent-schema.ts';
 import { printableCopy } from '../../lib/printable.ts';
 import { CommandError, exitCodes, printResult, say } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { saying } from './known.ts';
 import { confirm } from './install.ts';
+import { missingSecrets, type WithSecrets } from './secrets/missing.ts';
 
 export interface ConsentOptions extends RemoteOptions {
   yes?: boolean;
   refuse?: boolean;
 }
 
-interface Shown {
-  pluginId: string;
+interface Shown extends WithSecrets {
   pluginVersion: string;
 }
 
@@ -24,24 +25,22 @@ export async function consent(plugin: string, options: ConsentOptions): Promise<
     printResult(kept, options, (shown) => `${shown.pluginId} stays at ${shown.pluginVersion}`);
     return;
   }
-  const { pending } = await saying(call, { plugin }, call<{ pending: Consent | null }>('GET', path));
+  const [{ installed, pending }, { id, pluginId }] = await saying(
+    call,
+    { plugin },
+    Promise.all([
+      call<{ installed: Consent; pending: Consent | null }>('GET', path),
+      call<{ id: string; pluginId: string }>('GET', `/plugins/${encodeURIComponent(plugin)}`),
+    ]),
+  );
   if (!pending) throw new CommandError(`No version of ${plugin} waits for consent.`, exitCodes.failed);
-  for (const line of pendingLines(printableCopy(pending))) say(line);
+  for (const line of consentLines(pluginId, printableCopy(pending), { ...installed, id })) say(line);
   if (options.yes !== true) await confirm('Nothing was changed.');
   const grant = pending.scopes.map(({ scope }) => scope);
   const made = await call<Shown>('POST', path, { grant, sha256: pending.sha256 });
-  printResult(made, options, (shown) => `${shown.pluginId} ${shown.pluginVersion} is installed`);
-}
-
-function pendingLines({ version, sha256, publisher, scopes, hosts, schedules }: Consent): string[] {
-  const sign = (added: boolean): string => (added ? '+' : ' ');
-  return [
-    `Version ${version} (sha256 ${sha256}${publisher === null ? '' : `, signed by ${publisher}`}) asks for, with + before what is new:`,
-    ...scopes.map(({ added, sentence, why }) => `  ${sign(added)} ${sentence} (${why})`),
-    ...hosts.map(({ added, origin, why }) => `  ${sign(added)} Send to ${origin}. (${why})`),
-    ...schedules.map(
-      ({ added, name, cron, tz }) =>
-        `  ${sign(added)} Run ${name} ${cron === null ? 'when it asks for it' : `on its own at ${cron} (${tz})`}.`,
-    ),
-  ];
+  printResult(
+    made,
+    options,
+    (shown) => `${shown.pluginId} ${shown.pluginVersion} is installed${missingSecrets(shown)}`,
+  );
 }

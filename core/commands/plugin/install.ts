@@ -7,21 +7,21 @@ import type { Call } from '../../../sdk/client/call.ts';
 import { ApiCallError } from '../../../sdk/client/index.ts';
 import { parsePackage, type PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { printableCopy } from '../../lib/printable.ts';
-import { consentLines } from '../../plugins/consent.ts';
+import { consentLines, type Replaced } from '../../plugins/consent.ts';
 import { firstPartyNames, packFirstParty } from '../../plugins/first-party.ts';
 import { placeText } from '../../plugins/source-places.ts';
-import { upgradeLines, type Installed } from '../../plugins/upgrade.ts';
+import type { Consent } from '../../plugins/installs/consent-schema.ts';
 import { ask, CommandError, exitCodes, printResult, say } from '../output.ts';
 import { wholeNumber } from '../flags.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { placeOfDetail } from './author-error.ts';
+import { missingSecrets, type WithSecrets } from './secrets/missing.ts';
 import { readSettings } from './settings.ts';
 import { readSignature, signatureFile } from './sign.ts';
 import { showGate } from './backtest.ts';
 
-interface Install {
+interface Install extends WithSecrets {
   id: string;
-  pluginId: string;
   pluginVersion: string;
   probation: { runsLeft: number } | null;
 }
@@ -39,28 +39,32 @@ export interface InstallOptions extends RemoteOptions {
   gate?: string | true;
 }
 
+/** The body of the request. */
+interface Asked {
+  readonly package: PluginPackage;
+  readonly signature?: object;
+  readonly sha256: string;
+}
+
 /** @param folder where the path of a package file begins */
 export async function install(source: string, options: InstallOptions, folder: string): Promise<void> {
   const call = connect(options);
   const document = await read(source, folder);
-  const manifest = printableCopy(document.manifest);
-  const installed = await findInstalled(call, document.manifest.id);
-  if (installed && options.downgrade !== true) refuseDowngrade(document, installed);
-  for (const line of askedLines({ ...document, manifest }, installed)) say(line);
-  if (installed && options.gate !== undefined) say(await gateOf(call, document, installed, options.gate));
   const asked = askedOf(source, document, options, folder);
-  if (options.yes !== true) {
-    say(`sha256 ${document.sha256}`);
-    await confirm('Nothing was installed.');
-  }
-  const made = await call<Install>('POST', '/plugins', asked).catch((error: unknown) => {
+  const worded = (error: unknown): never => {
     throw inWords(error, document, options);
-  });
+  };
+  const { installed, asked: asks } = await preview(call, asked).catch(worded);
+  if (installed && options.downgrade !== true) refuseDowngrade(document, installed);
+  for (const line of consentLines(document.manifest.id, asks, installed)) say(line);
+  if (installed && options.gate !== undefined) say(await gateOf(call, document, installed, options.gate));
+  if (options.yes !== true) await confirm('Nothing was installed.');
+  const made = await call<Install>('POST', '/plugins', asked).catch(worded);
   printResult(made, options, installedLine);
 }
 
 /** The body of the request: what is left out is as the server has it. */
-function askedOf(source: string, document: PluginPackage, options: InstallOptions, folder: string): object {
+function askedOf(source: string, document: PluginPackage, options: InstallOptions, folder: string): Asked {
   const { downgrade, replace, mode, probation, settings } = options;
   return {
     ...{ package: document, grant: Object.keys(document.manifest.scopes ?? {}) },
@@ -74,51 +78,44 @@ function askedOf(source: string, document: PluginPackage, options: InstallOption
 }
 
 /** Beside the package file, as `tatami plugin sign` writes it, unless it is elsewhere. */
-function signatureOf(source: string, { signature }: InstallOptions, folder: string): object {
+function signatureOf(source: string, { signature }: InstallOptions, folder: string): { signature?: object } {
   const file = resolve(folder, signature ?? signatureFile(source));
   if (signature === undefined && statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return {};
   return { signature: readSignature(file) };
 }
 
-function installedLine({ pluginId, pluginVersion, id, probation }: Install): string {
-  const line = `${pluginId} ${pluginVersion} installed as ${id}`;
+function installedLine(install: Install): string {
+  const { pluginId, pluginVersion, id, probation } = install;
+  const line = `${pluginId} ${pluginVersion} installed as ${id}${missingSecrets(install)}`;
   if (!probation) return line;
   return `${line}\n  on probation: it only proposes what its next ${probation.runsLeft} runs would write (--no-probation to trust it at once)`;
-}
-
-function askedLines(document: PluginPackage, installed: Installed | null): string[] {
-  return installed ? upgradeLines(document, printableCopy(installed)) : consentLines(document.manifest);
 }
 
 function gateOf(
   call: Call,
   document: PluginPackage,
-  { pluginVersion }: Installed,
+  { version }: Replaced,
   given: string | true,
 ): Promise<string> {
   const runs = given === true ? 20 : wholeNumber('--gate', given, 1, 200);
-  return showGate(call, { pluginId: document.manifest.id, pluginVersion }, { package: document, runs });
+  return showGate(
+    call,
+    { pluginId: document.manifest.id, pluginVersion: version },
+    { package: document, runs },
+  );
 }
 
-async function findInstalled(call: Call, pluginId: string): Promise<Installed | null> {
-  try {
-    const path = `/plugins/${encodeURIComponent(pluginId)}`;
-    const [install, actions, routes] = await Promise.all([
-      call<Installed>('GET', path),
-      call<{ data: { name: string }[] }>('GET', `${path}/actions`),
-      call<{ data: Installed['routes'] }>('GET', `${path}/routes`),
-    ]);
-    return { ...install, actions: actions.data.map(({ name }) => name), routes: routes.data };
-  } catch (error) {
-    if (error instanceof ApiCallError && error.status === 404) return null;
-    throw error;
-  }
+/** As the server has it: it alone knows whom its operator trusts, and what is installed. */
+async function preview(call: Call, { package: document, signature }: Asked) {
+  const body = { package: document, ...(signature ? { signature } : {}) };
+  const seen = await call<{ installed: Replaced | null; asked: Consent }>('POST', '/plugins/preview', body);
+  return printableCopy(seen);
 }
 
-function refuseDowngrade({ manifest }: PluginPackage, { pluginVersion }: Installed): void {
-  if (Bun.semver.order(manifest.version, pluginVersion) < 0)
+function refuseDowngrade({ manifest }: PluginPackage, { version }: Replaced): void {
+  if (Bun.semver.order(manifest.version, version) < 0)
     throw new CommandError(
-      `${manifest.id} ${pluginVersion} is installed, which is newer than ${manifest.version}. Add --downgrade to go back.`,
+      `${manifest.id} ${version} is installed, which is newer than ${manifest.version}. Add --downgrade to go back.`,
     );
 }
 
@@ -129,6 +126,10 @@ function refuseDowngrade({ manifest }: PluginPackage, { pluginVersion }: Install
 function inWords(error: unknown, document: PluginPackage, { settings }: InstallOptions): unknown {
   if (!(error instanceof ApiCallError)) return error;
   const { status, code, details } = error;
+  const said = error.message.replace(
+    /[Ss]et "(replace|downgrade)": true/,
+    (text, flag) => `${text.startsWith('S') ? 'Add' : 'add'} --${flag}`,
+  );
   const places = details.map(({ path }) => placeOfDetail(document, path));
   const [first] = places;
   const isOfSettings = details.some(({ path }) => /^settings(\.|$)/.test(path));
@@ -136,7 +137,7 @@ function inWords(error: unknown, document: PluginPackage, { settings }: InstallO
     isOfSettings && settings === undefined ? ' Give all settings with --settings FILE, as JSON.' : '';
   return new ApiCallError(status, {
     code,
-    message: `${first ? `${placeText(first)}: ` : ''}${error.message}${hint}`,
+    message: `${first ? `${placeText(first)}: ` : ''}${said}${hint}`,
     details: details.map((detail, index) => {
       const place = index > 0 && places[index];
       return place ? { ...detail, path: `${placeText(place)}: ${detail.path}` } : detail;

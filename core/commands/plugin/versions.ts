@@ -2,6 +2,7 @@
 import { printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { saying } from './known.ts';
+import { missingSecrets, type WithSecrets } from './secrets/missing.ts';
 
 interface Version {
   version: string;
@@ -34,7 +35,11 @@ export async function rollback(
   const made = await saying(
     call,
     { plugin },
-    call<{ pluginId: string; pluginVersion: string }>('POST', path, wanted),
+    call<WithSecrets & { pluginVersion: string }>('POST', path, wanted),
   );
-  printResult(made, options, (shown) => `${shown.pluginId} is at ${shown.pluginVersion} again`);
+  printResult(
+    made,
+    options,
+    (shown) => `${shown.pluginId} is at ${shown.pluginVersion} again${missingSecrets(shown)}`,
+  );
 }

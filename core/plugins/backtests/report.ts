@@ -85,7 +85,9 @@ export const BacktestReport = named(
     others: Type.Array(Counted, {
       description: 'What would have been made, and changed of what is no issue.',
     }),
-    failures: Type.Array(Counted, { description: 'Runs that failed, by code.' }),
+    failures: Type.Array(Counted, {
+      description: 'Runs that failed, by code and by what their messages have in common.',
+    }),
     asOfNow: Type.Array(
       Closed({ operation: Type.String({ description: 'Such as `comments.list`.' }), reads: count('Reads.') }),
       { description: 'Reads that the log does not answer for the past: they were answered as of now.' },

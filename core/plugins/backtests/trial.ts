@@ -77,13 +77,22 @@ export function createTrials(options: {
           const at = { scope, directory: past.directory };
           return { ...seen, error: null, effects: await previewEffects(options, at, staged.changes) };
         }
-        const code = outcome.status === 'failed' ? outcome.reason : 'interrupted';
+        const code = outcome.status === 'failed' ? codeOf(outcome, seen.calls) : 'interrupted';
         return { ...seen, error: { code, message: outcome.message }, effects: [] };
       }
     } finally {
       attempts.forget(run.id);
     }
   };
+}
+
+/** The reason; of a refused call that the handler let through the code of the refusal, as an `error` in the handler is its author's own. */
+function codeOf(
+  { reason, message }: { readonly reason: string; readonly message: string },
+  calls: Tried['calls'],
+): string {
+  if (reason !== 'error' || !message.startsWith('HostError: ')) return reason;
+  return calls.findLast((code) => code !== null) ?? reason;
 }
 
 /** As the planner would make it. */

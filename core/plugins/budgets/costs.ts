@@ -105,7 +105,15 @@ export async function showScopes(ctx: Context, ref: string, usage: Usage) {
       calls: times.reduce((sum, use) => sum + use.calls, 0),
     };
   });
-  return { data, suggestion: suggestionOf(ctx, install, data, runs ?? 0) };
+  return {
+    data,
+    suggestion: suggestionOf(ctx, install, data, runs ?? 0),
+    judged: {
+      from: isoTime(install.createdAt + usedWithinMs),
+      orAfterRuns: runsToTell,
+      runs: runs ?? 0,
+    },
+  };
 }
 
 interface ScopeUse {

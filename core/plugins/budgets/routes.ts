@@ -66,6 +66,14 @@ const ScopesOfPlugin = named(
         { description: 'A smaller grant, under which it would have done the same.' },
       ),
     ),
+    judged: Closed(
+      {
+        from: described(time, 'From then on a scope that was not used for 30 days is called unused,'),
+        orAfterRuns: Type.Integer({ description: 'or, where it was never used, after so many runs,' }),
+        runs: Type.Integer({ description: 'of which there were so many.' }),
+      },
+      { description: 'From when on there are suggestions: before, little is known of what it needs.' },
+    ),
   }),
 );
 

@@ -4,13 +4,15 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { isoTime, requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute, type Method, type Route } from '../../http/route.ts';
-import { notFound } from '../../lib/errors.ts';
+import { ApiError, notFound } from '../../lib/errors.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { Closed, described, enumeration, named, nullable, time } from '../../lib/schema.ts';
 import { mintSecret } from '../../lib/signing-secret.ts';
 import { handlerName } from '../actions/schema.ts';
 import { declared } from '../declared.ts';
 import { getInstall } from '../installs/installs.ts';
 import { pluginRef } from '../installs/ref.ts';
+import type { Install } from '../installs/schema.ts';
 import { steering } from '../installs/rights.ts';
 import { receive, type ReceiveOptions } from './receive.ts';
 import { idOfRoute, mintToken, openRoutesOf, openSealed, putRouteOp, removeRouteOp } from './rows.ts';
@@ -62,9 +64,10 @@ async function listRoutes(ctx: Context, ref: string) {
 
 /** Opened again, a signed route keeps its address and gets another secret; a public one, which has none, gets another address. */
 async function openRoute(ctx: Context, ref: string, name: string): Promise<ChangeSet> {
-  const { id: installId, manifest } = await getInstall(ctx, ref);
+  const install = await getInstall(ctx, ref);
+  const { id: installId, manifest } = install;
   const route = declared(manifest.routes, name);
-  if (!route) throw notFound();
+  if (!route) throw noSuchRoute(install, name);
   const { method, auth } = route;
   const known = (await openRoutesOf(ctx.store, ctx.scope, installId)).find((row) => row.name === name);
   const before = known && openSealed(ctx.sealing, ctx.workspaceId, known);
@@ -77,6 +80,13 @@ async function openRoute(ctx: Context, ref: string, name: string): Promise<Chang
     body: { name, method, auth, url: urlOf(ctx, token, name), secret },
     status: 200,
   };
+}
+
+/** Whoever may open one may list them, so the answer may name them. */
+function noSuchRoute({ pluginId, manifest }: Install, name: string): ApiError {
+  const names = Object.keys(manifest.routes ?? {});
+  const there = names.length > 0 ? `it has ${names.join(', ')}` : 'it has none';
+  return new ApiError('not_found', `${pluginId} has no route ${name}; ${there}.${didYouMean(name, names)}`);
 }
 
 async function closeRoute(

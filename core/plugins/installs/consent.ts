@@ -1,94 +1,120 @@
-// What a version of a plugin asks for, as data: every right in a sentence, and which of them the version before did not ask for.
-import { Type, type Static } from 'typebox';
-import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
-import { Closed, nullable } from '../../lib/schema.ts';
+// What a version of a plugin asks for, as data: everything in a sentence, and which of it the version before did not ask for. Whoever
+// is asked for consent is shown this: before an installation, of a version that waits, and by the API.
+import type { NetRequest, PluginManifest } from '../../../sdk/plugin/manifest.ts';
+import { expandScopes } from '../../rights/scopes.ts';
 import { readScopeOf } from '../../rights/rights.ts';
-import { publisher, scheduleFields } from './contract.ts';
 import { sentenceOf, type Narrowed } from '../../rights/words.ts';
+import {
+  actionSentence,
+  eventSentence,
+  hostSentence,
+  routeSentence,
+  scheduleSentence,
+  secretSentence,
+  signatureSentence,
+} from './asked-sentences.ts';
+import type { Consent } from './consent-schema.ts';
 
-const added = Type.Boolean({ description: 'Whether the version before did not ask for it, or for less.' });
-const sha256 = Type.String({ description: 'The SHA-256 of its code, in hex.' });
+export type { Consent };
 
-export const Consent = Closed({
-  version: Type.String({ description: 'The version of the package.' }),
-  sha256,
-  publisher,
-  scopes: Type.Array(
-    Closed({
-      scope: Type.String({ description: 'Such as `issues:write`.' }),
-      sentence: Type.String({ description: 'What it lets the plugin do.' }),
-      why: Type.String({ description: 'What it needs it for, as its author says.' }),
-      rows: nullable(
-        Type.Record(Type.String(), Type.Array(Type.String()), {
-          description: 'The only objects that it reads and writes; null for all.',
-        }),
-      ),
-      fields: nullable(Type.Array(Type.String(), { description: 'The only fields; null for all.' })),
-      added,
-    }),
-    { description: 'The rights that it asks for.' },
-  ),
-  hosts: Type.Array(
-    Closed({
-      origin: Type.String({ description: 'An address that it may send to.' }),
-      why: Type.String({ description: 'What for, as its author says.' }),
-      added,
-    }),
-    { description: 'Where it may send.' },
-  ),
-  schedules: Type.Array(Closed({ ...scheduleFields, added }), { description: 'When it runs by itself.' }),
-  events: Type.Array(Type.String(), { description: 'The types of events that it is sent.' }),
-});
-export type Consent = Static<typeof Consent>;
+interface Version {
+  readonly manifest: PluginManifest;
+  readonly sha256: string;
+  readonly publisher: string | null;
+  /** The key of a signature that nobody trusted made, null of a package without one; absent where that is not known. */
+  readonly unknownKey?: string | null;
+}
+
+/** The version before, and what it was granted. */
+interface Before {
+  readonly manifest: PluginManifest;
+  readonly grant: readonly string[];
+}
 
 /** @param before what it asked for until now; null where it is new, and everything is asked for the first time */
-export function consentOf(
-  { manifest, ...of }: Pick<Consent, 'sha256' | 'publisher'> & { readonly manifest: PluginManifest },
-  before: PluginManifest | null,
-): Consent {
-  const asked = before?.scopes ?? {};
-  const [hosts, schedules] = [new Set(hostsOf(before ?? {}).map(textOf)), scheduleTexts(before ?? {})];
+export function consentOf(version: Version, before: Before | null): Consent {
+  const { manifest } = version;
+  const was: Partial<PluginManifest> = before?.manifest ?? {};
   return {
     version: manifest.version,
-    sha256: of.sha256,
-    publisher: of.publisher,
-    scopes: Object.entries(manifest.scopes ?? {}).map(([scope, request]) => ({
-      scope,
-      sentence: sentenceOf(scope, request),
-      why: request.why,
-      rows: request.where ?? null,
-      fields: request.fields ?? null,
-      added: !isAsked(scope, request, asked),
+    sha256: version.sha256,
+    publisher: version.publisher,
+    signature: signatureSentence(version.publisher, version.unknownKey),
+    scopes: scopesOf(manifest, before),
+    hosts: (manifest.net ?? []).map((host) => ({
+      ...{ origin: host.origin, methods: host.methods ?? null, path: host.path ?? null, why: host.why },
+      ...hostTold(host, was.net ?? []),
     })),
-    hosts: hostsOf(manifest).map((host) => ({
-      origin: host.origin,
-      why: host.why ?? '',
-      added: !hosts.has(textOf(host)),
+    ...handledBy(manifest, was),
+    removed: goneOf(manifest, was),
+  };
+}
+
+/** What stands in a manifest by its name. */
+function handledBy(manifest: PluginManifest, was: Partial<PluginManifest>) {
+  const { secrets = {}, on = {}, schedules = {}, actions = {}, routes = {} } = manifest;
+  return {
+    secrets: Object.entries(secrets).map(([name, { hosts, header }]) => ({
+      ...{ name, hosts: [...hosts], header },
+      ...told(name, secrets, was.secrets, secretSentence),
     })),
-    schedules: Object.entries(manifest.schedules ?? {}).map(([name, { cron, tz = 'UTC' }]) => ({
+    events: Object.keys(on).map((type) => ({ type, ...told(type, on, was.on, eventSentence) })),
+    schedules: Object.entries(schedules).map(([name, { cron, tz = 'UTC' }]) => ({
       ...{ name, cron: cron ?? null, tz },
-      added: !schedules.has(`${name} ${cron} ${tz}`),
+      ...told(name, schedules, was.schedules, scheduleSentence),
     })),
-    events: Object.keys(manifest.on ?? {}),
+    actions: Object.entries(actions).map(([name, { target }]) => ({
+      ...{ name, target },
+      ...told(name, actions, was.actions, actionSentence),
+    })),
+    routes: Object.entries(routes).map(([name, { method, auth, why = '' }]) => ({
+      ...{ name, method, auth, why },
+      ...told(name, routes, was.routes, routeSentence),
+    })),
   };
 }
 
 /** Sentences of what it asks beyond the version before; empty where that is nothing. */
-export function additions({ scopes, hosts, schedules }: Consent): string[] {
-  return [
-    ...scopes.filter(isAdded).map(({ sentence }) => sentence),
-    ...hosts.filter(isAdded).map(({ origin }) => `Send to ${origin}.`),
-    ...schedules
-      .filter(isAdded)
-      .map(({ name, cron, tz }) =>
-        cron === null ? `Run ${name} when it asks for it.` : `Run ${name} on its own at ${cron} (${tz}).`,
-      ),
-  ];
+export function additions(consent: Consent): string[] {
+  return everything(consent)
+    .filter(({ added }) => added)
+    .map(({ sentence }) => sentence);
 }
 
-const isAdded = (one: { readonly added: boolean }): boolean => one.added;
+/** Whether it could do by itself what nobody has agreed to: the rest waits for an administrator, who sets a secret or opens a route. */
+export function asksMorePower({ scopes, hosts, schedules, routes }: Consent): boolean {
+  const open = routes.filter(({ auth }) => auth === 'public');
+  return [...scopes, ...hosts, ...schedules, ...open].some(({ added }) => added);
+}
+
+/** In the order in which people read it. */
+export function everything({ scopes, hosts, secrets, events, schedules, actions, routes }: Consent) {
+  return [...scopes, ...hosts, ...secrets, ...events, ...schedules, ...actions, ...routes];
+}
+
+type Sentence<T> = (name: string, one: T) => string;
+type Members<T> = Readonly<Record<string, T>>;
+
+function told<T>(name: string, now: Members<T>, was: Members<T> | undefined, sentenceFor: Sentence<T>) {
+  const sentence = sentenceFor(name, now[name]!);
+  const before = was && Object.hasOwn(was, name) ? sentenceFor(name, was[name]!) : null;
+  return { sentence, added: before !== sentence, before: before === sentence ? null : before };
+}
 
 type Requests = NonNullable<PluginManifest['scopes']>;
+
+function scopesOf({ scopes = {} }: PluginManifest, before: Before | null): Consent['scopes'] {
+  const asked = before?.manifest.scopes ?? {};
+  const granted = expandScopes(before?.grant ?? []);
+  return Object.entries(scopes).map(([scope, request]) => {
+    const { sentence, before: shorter } = told(scope, scopes, asked, sentenceOf);
+    return {
+      ...{ scope, why: request.why, rows: request.where ?? null, fields: request.fields ?? null },
+      ...{ granted: granted.has(scope), sentence, before: shorter },
+      added: !isAsked(scope, request, asked),
+    };
+  });
+}
 
 /** Whether as much was asked for before; reading, by a scope to write as well. */
 function isAsked(scope: string, request: Narrowed, before: Requests): boolean {
@@ -108,22 +134,38 @@ function isWithinRows(wide: Narrowed['where'], narrow: Narrowed['where']): boole
   return Object.entries(wide ?? {}).every(([word, values]) => isWithin(values, narrow?.[word]));
 }
 
-/** What a manifest says of the addresses that it sends to. */
-interface Host {
-  readonly origin: string;
-  readonly why?: string;
-  readonly methods?: readonly string[];
-  readonly path?: string;
+/** A request within what was asked is no new one; else all that was asked of the origin is what it goes beyond. */
+function hostTold(now: NetRequest, was: readonly NetRequest[]) {
+  const sentence = hostSentence(now);
+  const ofOrigin = was.filter(({ origin }) => origin === now.origin);
+  const before = ofOrigin.map(hostSentence);
+  return {
+    sentence,
+    added: !ofOrigin.some((one) => isWithin(one.methods, now.methods) && isBelow(one.path, now.path)),
+    before: before.length === 0 || before.includes(sentence) ? null : before.join(' '),
+  };
 }
 
-function hostsOf(manifest: Partial<PluginManifest> & { readonly net?: readonly Host[] }): readonly Host[] {
-  return manifest.net ?? [];
+/** A path that ends with `/` stands for all below it. */
+function isBelow(wide = '/', narrow = '/'): boolean {
+  return wide === narrow || (wide.endsWith('/') && narrow.startsWith(wide));
 }
 
-function textOf({ origin, methods = [], path = '/' }: Host): string {
-  return `${origin} ${[...methods].sort().join()} ${path}`;
-}
-
-function scheduleTexts({ schedules = {} }: Pick<PluginManifest, 'schedules'>): ReadonlySet<string> {
-  return new Set(Object.entries(schedules).map(([name, { cron, tz = 'UTC' }]) => `${name} ${cron} ${tz}`));
+function goneOf(manifest: PluginManifest, was: Partial<PluginManifest>): string[] {
+  const gone = <T>(now: Members<T> | undefined, then: Members<T> = {}, sentenceFor: Sentence<T>): string[] =>
+    Object.entries(then).flatMap(([name, one]) =>
+      now && Object.hasOwn(now, name) ? [] : [sentenceFor(name, one)],
+    );
+  const origins = new Set(manifest.net?.map(({ origin }) => origin));
+  const reads = expandScopes(Object.keys(manifest.scopes ?? {}));
+  const scopes = Object.fromEntries(Object.entries(was.scopes ?? {}).filter(([scope]) => !reads.has(scope)));
+  return [
+    ...gone(manifest.scopes, scopes, sentenceOf),
+    ...(was.net ?? []).filter(({ origin }) => !origins.has(origin)).map(hostSentence),
+    ...gone(manifest.secrets, was.secrets, secretSentence),
+    ...gone(manifest.on, was.on, eventSentence),
+    ...gone(manifest.schedules, was.schedules, scheduleSentence),
+    ...gone(manifest.actions, was.actions, actionSentence),
+    ...gone(manifest.routes, was.routes, routeSentence),
+  ];
 }

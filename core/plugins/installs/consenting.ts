@@ -15,8 +15,8 @@ import { findKept } from './versions.ts';
 export async function showConsent(ctx: Context, ref: string) {
   const install = await getInstall(ctx, ref);
   return {
-    installed: consentOf(install, install.manifest),
-    pending: install.pending && consentOf(install.pending, install.manifest),
+    installed: consentOf(install, install),
+    pending: install.pending && consentOf(install.pending, install),
   };
 }
 

@@ -11,10 +11,10 @@ import { tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { checkNet, type NetRules } from '../outside/net.ts';
 import { wakeWaitingOp } from '../runs/waiting.ts';
-import { followedSecrets } from '../secrets/followed.ts';
+import { asleepIn, followedSecrets } from '../secrets/followed.ts';
 import { dropSecretOp, dropSecretsOp } from '../secrets/rows.ts';
 import { checkGrant, checkManifest, readPackage, type PackageRules } from './check.ts';
-import { additions, consentOf } from './consent.ts';
+import { asksMorePower, consentOf } from './consent.ts';
 import { plugin } from './contract.ts';
 import { unheardReason } from './hearing.ts';
 import { requireNamed } from './named.ts';
@@ -22,7 +22,7 @@ import { installKind, type Install, type InstallCreate, type InstallUpdate } fro
 import { probationRuns } from './mode.ts';
 import { checkSettings } from './settings.ts';
 import { publisherOf, requireSuccession, type PluginTrust } from './trust.ts';
-import { versionOps, type KeptVersion } from './versions.ts';
+import { lastDeclared, versionOps, type KeptVersion } from './versions.ts';
 
 const byPluginId = tenantStatement<Row>(
   'plugins.by_plugin_id',
@@ -64,6 +64,25 @@ async function findByPluginId(ctx: Context, pluginId: string): Promise<Install |
 
 export async function showInstall(ctx: Context, idOrPluginId: string) {
   return installKind.wire(await getInstall(ctx, idOrPluginId), ctx);
+}
+
+/** What a package asks for, beyond the version that is installed where one is; nothing is installed. */
+export async function previewInstall(
+  ctx: Context,
+  { package: given, signature }: Pick<Static<typeof InstallCreate>, 'package' | 'signature'>,
+  rules: InstallRules,
+) {
+  const document = await readPackage(given);
+  const { manifest, sha256 } = document;
+  checkManifest(manifest, rules);
+  const known = (await findByPluginId(ctx, manifest.id)) ?? null;
+  // It is looked at to be confirmed.
+  const publisher = publisherOf(rules.trust, document, { ...(signature ? { signature } : {}), sha256 });
+  const unknownKey = publisher === null ? (signature?.keyId ?? null) : null;
+  return {
+    installed: known && { id: known.id, version: known.pluginVersion, sha256: known.sha256 },
+    asked: consentOf({ manifest, sha256, publisher, unknownKey }, known),
+  };
 }
 
 /**
@@ -111,15 +130,16 @@ async function offered(
 }
 
 /** Another version, of an upgrade, a consent or a rollback, takes the place of the one that is installed. */
-export function switched(
+export async function switched(
   ctx: Context,
   known: Install,
   facts: Partial<Install> & KeptVersion,
   rules: InstallRules,
   ops: readonly Op[] = [],
-): ChangeSet {
+): Promise<ChangeSet> {
   const running = { state: 'active' as const, stateReason: unheardReason(facts) };
-  const followed = followedSecrets(known, facts.manifest);
+  const asleep = await lastDeclared(ctx, known, asleepIn(known));
+  const followed = followedSecrets(known, facts.manifest, asleep);
   const change = installKind.update(
     known,
     { ...facts, secretsSet: followed.set, pending: null, ...running },
@@ -168,8 +188,8 @@ function asksMore(
   version: Parameters<typeof consentOf>[0],
   { grant }: Static<typeof InstallCreate>,
 ): boolean {
-  const consent = consentOf(version, known.manifest);
-  if (!grant) return additions(consent).length > 0;
+  const consent = consentOf(version, known);
+  if (!grant) return asksMorePower(consent);
   return consent.scopes.some(({ scope, added }) => added && !grant.includes(scope));
 }
 

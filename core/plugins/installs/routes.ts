@@ -1,19 +1,23 @@
 // The addresses of installs: listed, installed, changed and removed.
+import { Type } from 'typebox';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { Closed, pageOf, pageQuery } from '../../lib/schema.ts';
+import { Closed, described, idOf, nullable, pageOf, pageQuery } from '../../lib/schema.ts';
 import { packageFormat } from '../../../sdk/plugin/manifest.ts';
 import {
   installPlugin,
+  previewInstall,
   listInstalls,
   showInstall,
   uninstallPlugin,
   updateInstall,
   type InstallRules,
 } from './installs.ts';
+import { Consent } from './consent-schema.ts';
+import { plugin } from './contract.ts';
 import { pluginRef } from './ref.ts';
 import { updating, upgrading } from './rights.ts';
 import { SettingsForm, showSettingsForm } from './settings-form.ts';
-import { InstallCreate, InstallShown, InstallUpdate } from './schema.ts';
+import { InstallCreate, InstallPreviewed, InstallShown, InstallUpdate } from './schema.ts';
 import { consentRoutes, versionRoutes } from './version-routes.ts';
 
 const params = Closed({ id: pluginRef });
@@ -51,6 +55,34 @@ function routesOfAll(rules: InstallRules): Route[] {
       errors: ['forbidden', 'conflict'],
       responses: { 201: InstallShown, 200: InstallShown },
       write: (ctx, { body }) => installPlugin(ctx, body, rules),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/plugins/preview',
+      name: 'plugins.preview',
+      summary: 'See in sentences what a package asks for, and who signed it; nothing is installed',
+      scope: 'plugins:read',
+      limit: 'read',
+      body: InstallPreviewed,
+      bodyBytesMax: 6 * 1024 * 1024,
+      example: { package: { format: packageFormat } },
+      errors: ['forbidden'],
+      responses: {
+        200: Closed({
+          installed: nullable(
+            Closed(
+              {
+                id: idOf(plugin.id),
+                version: Type.String({ description: 'The version of its package.' }),
+                sha256: Type.String({ description: 'The SHA-256 of its code, in hex.' }),
+              },
+              { description: 'The version that is installed.' },
+            ),
+          ),
+          asked: described(Consent, 'What the package asks for, beside the version that is installed.'),
+        }),
+      },
+      read: (ctx, { body }) => previewInstall(ctx, body, rules),
     }),
   ];
 }

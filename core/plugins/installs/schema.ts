@@ -72,12 +72,12 @@ export const installKind = kindOf(plugin, {
         ...{ name, hosts: [...hosts], header, setAt: isoTime(secretsSet[name] ?? null) },
       })),
     state: shownState,
-    pending: ({ pending, manifest }) =>
+    pending: ({ pending, manifest, grant }) =>
       pending && {
         version: pending.manifest.version,
         sha256: pending.sha256,
         publisher: pending.publisher,
-        adds: additions(consentOf(pending, manifest)),
+        adds: additions(consentOf(pending, { manifest, grant })),
         since: isoTime(pending.since),
       },
     probation: ({ probationLeft }) => (probationLeft > 0 ? { runsLeft: probationLeft } : null),
@@ -135,10 +135,24 @@ const sha256 = Type.Optional(
   }),
 );
 
+const packageGiven = Type.Object(
+  {},
+  { description: 'A package document, as `tatami plugin pack` writes it.' },
+);
+const signatureGiven = Type.Optional(
+  Closed(
+    {
+      keyId: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Which key signed it.' }),
+      signature: Type.String({ maxLength: 100, description: 'The Ed25519 signature, in base64.' }),
+    },
+    { description: 'As `tatami plugin sign` writes it.' },
+  ),
+);
+
 export const InstallCreate = named(
   'PluginInstall',
   Closed({
-    package: Type.Object({}, { description: 'A package document, as `tatami plugin pack` writes it.' }),
+    package: packageGiven,
     grant: Type.Optional(
       Type.Array(enumeration('Scope', allScopes), {
         maxItems: 100,
@@ -147,15 +161,7 @@ export const InstallCreate = named(
           'The scopes that it gets, of those its manifest asks. An upgrade may leave it out: scopes then stay as granted, and what the version asks beyond that waits for consent.',
       }),
     ),
-    signature: Type.Optional(
-      Closed(
-        {
-          keyId: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Which key signed it.' }),
-          signature: Type.String({ maxLength: 100, description: 'The Ed25519 signature, in base64.' }),
-        },
-        { description: 'As `tatami plugin sign` writes it.' },
-      ),
-    ),
+    signature: signatureGiven,
     sha256,
     settings: Type.Optional(installSettings),
     mode,
@@ -178,5 +184,9 @@ export const InstallUpdate = named(
     probation,
     budget: Type.Optional(BudgetGiven),
   }),
+);
+export const InstallPreviewed = named(
+  'PluginPreview',
+  Closed({ package: packageGiven, signature: signatureGiven }),
 );
 export const ConsentGiven = named('PluginConsent', Closed({ grant, sha256 }));

@@ -2,6 +2,7 @@
 // patterns and references, so that checking by it can neither hang nor reach elsewhere.
 import { Type, type TSchema } from 'typebox';
 import { Check, Errors } from 'typebox/value';
+import { schemaWords } from '../../../sdk/plugin/schema-words.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 
@@ -108,7 +109,7 @@ function checkDefault(given: TSchema, value: unknown, path: string): void {
   const error = Errors(setting, value).find(({ keyword }) => keyword !== 'boolean');
   const inside = (error?.instancePath ?? '').replaceAll('/', '.');
   throw invalidField(path, 'invalid_format', {
-    why: `The default does not fit its own setting: ${inside === '' ? 'it' : inside.slice(1)} ${error?.message ?? 'is another value'}.`,
+    why: `The default does not fit its own setting: ${inside === '' ? 'it' : inside.slice(1)} ${error ? schemaWords(error) : 'is another value'}.`,
     fix: 'Give another default, or mend the schema beside it.',
   });
 }

@@ -3,6 +3,7 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
+import { schemaWords, type SchemaError } from '../../../sdk/plugin/schema-words.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import type { SettingsSchema } from './settings-schema.ts';
@@ -58,13 +59,6 @@ export function withDefaults({ properties = {} }: SettingsSchema, given: Setting
   ]);
 }
 
-interface SchemaError {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly message: string;
-  readonly params: object;
-}
-
 /** Details of one answer. */
 const detailsMax = 20;
 
@@ -105,7 +99,7 @@ function refusalsOf({ properties = {} }: SettingsSchema, error: SchemaError, of:
         fix: `Give it in \`${of.at}\`.`,
       }),
     );
-  return [invalidField(path, 'invalid_format', { why: `It ${error.message}.` })];
+  return [invalidField(path, 'invalid_format', { why: `It ${schemaWords(error)}.` })];
 }
 
 /** The names that an error lists. */

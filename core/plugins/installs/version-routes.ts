@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed, described, nullable } from '../../lib/schema.ts';
-import { Consent } from './consent.ts';
+import { Consent } from './consent-schema.ts';
 import { giveConsent, refuseConsent, rollBack, showConsent } from './consenting.ts';
 import { getInstall, type InstallRules } from './installs.ts';
 import { pluginRef } from './ref.ts';

@@ -8,6 +8,7 @@ import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, described, idOf, named, nullable, time } from '../../lib/schema.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
+import type { Declared } from '../secrets/followed.ts';
 import { publisher } from './contract.ts';
 import type { Install } from './schema.ts';
 
@@ -113,6 +114,23 @@ export async function listVersions(ctx: Context, { id }: Pick<Install, 'id'>) {
       replacedAt: isoTime(row.replaced_at),
     })),
   };
+}
+
+/** As the latest version declared them that did, of those that are kept. */
+export async function lastDeclared(
+  ctx: Context,
+  { id }: Pick<Install, 'id'>,
+  names: readonly string[],
+): Promise<Declared> {
+  if (names.length === 0) return {};
+  const rows = await ctx.store.read(ctx.scope, ofInstall, { installId: id });
+  const manifests = rows.map((row) => JSON.parse(row.manifest_json) as PluginManifest);
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const found = manifests.find(({ secrets = {} }) => Object.hasOwn(secrets, name));
+      return found ? [[name, found.secrets![name]!]] : [];
+    }),
+  );
 }
 
 /** What a rollback installs. */

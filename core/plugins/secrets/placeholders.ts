@@ -37,7 +37,8 @@ export function secretsForGuest(
   install: Pick<Install, 'id' | 'manifest' | 'secretsSet'>,
 ): SecretsForGuest | undefined {
   if (!install.manifest.secrets) return undefined;
-  return { refs: placeholdersOf(sealing, scope, install), set: Object.keys(install.secretsSet) };
+  const refs = placeholdersOf(sealing, scope, install);
+  return { refs, set: Object.keys(install.secretsSet).filter((name) => Object.hasOwn(refs, name)) };
 }
 
 export interface OutgoingText {

@@ -1,0 +1,45 @@
+// What TypeBox found wrong, in words that name what can be given: its own name neither the values nor what is missing.
+
+export interface SchemaError {
+  readonly keyword: string;
+  readonly schemaPath: string;
+  readonly instancePath: string;
+  readonly message: string;
+  readonly params: object;
+}
+
+/** A predicate, without a point: `must be one of issue, project, none`. @param schema the whole one, by which what is missing can be described */
+export function schemaWords({ keyword, schemaPath, message, params }: SchemaError, schema?: unknown): string {
+  const { allowedValues, allowedValue, requiredProperties, limit } = params as {
+    readonly allowedValues?: readonly unknown[];
+    readonly allowedValue?: unknown;
+    readonly requiredProperties?: readonly string[];
+    readonly limit?: number;
+  };
+  if (keyword === 'enum' && allowedValues) return `must be ${oneOf(allowedValues)}`;
+  if (keyword === 'const' && allowedValue !== undefined) return `must be ${String(allowedValue)}`;
+  if (keyword === 'required' && requiredProperties)
+    return `must have ${requiredProperties.map((name) => missing(name, schemaAt(schema, schemaPath))).join(', and ')}`;
+  if (limit === 1 && keyword.startsWith('min'))
+    return message.replace('fewer than 1', 'less than one').replace(/s$/, '');
+  return message;
+}
+
+function oneOf(values: readonly unknown[]): string {
+  return values.length === 1 ? String(values[0]) : `one of ${values.map(String).join(', ')}`;
+}
+
+function missing(name: string, around: unknown): string {
+  const { properties = {} } = (around ?? {}) as {
+    readonly properties?: Readonly<Record<string, { readonly enum?: readonly unknown[] }>>;
+  };
+  const values = properties[name]?.enum;
+  return `"${name}"${values ? `, which is ${oneOf(values)}` : ''}`;
+}
+
+function schemaAt(schema: unknown, schemaPath: string): unknown {
+  let at = schema;
+  for (const step of schemaPath.split('/').slice(1))
+    at = at !== null && typeof at === 'object' ? (at as Record<string, unknown>)[step] : undefined;
+  return at;
+}
