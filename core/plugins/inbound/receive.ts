@@ -11,6 +11,7 @@ import type { Install } from '../installs/schema.ts';
 import type { Registry } from '../registry.ts';
 import type { RunRate } from '../run-rate.ts';
 import type { RunEnds } from '../runs/ends.ts';
+import type { RunError } from '../runs/failure.ts';
 import type { RunInput } from '../runs/input.ts';
 import { findRun, queueRunOps, type NewRun } from '../runs/rows.ts';
 import { answerOf } from './answer.ts';
@@ -29,6 +30,11 @@ const textTypes =
   /^(application\/(json|x-www-form-urlencoded|xml|[a-z0-9.+-]+\+(json|xml))|text\/[a-z0-9.+-]+)\s*(;|$)/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const plain = 'text/plain; charset=utf-8';
+const unsendable: RawAnswer = {
+  status: 502,
+  contentType: plain,
+  body: 'The plugin gave no answer that can be sent.\n',
+};
 
 export interface ReceiveOptions {
   readonly services: Services;
@@ -169,8 +175,11 @@ async function answer(
   const run = await findRun(store, scope, id);
   if (run?.status === 'succeeded') {
     const made = answerOf(run.result_json === null ? null : JSON.parse(run.result_json));
-    return made ?? { status: 502, contentType: plain, body: 'The plugin gave no answer that can be sent.\n' };
+    return 'unsendable' in made ? unsendable : made;
   }
-  if (run?.status === 'dead') return { status: 500, contentType: plain, body: 'The plugin failed.\n' };
-  return { status: 202, contentType: plain, body: '' };
+  if (run?.status !== 'dead') return { status: 202, contentType: plain, body: '' };
+  const { code } = JSON.parse(run.error_json ?? '{}') as Partial<RunError>;
+  return code === 'invalid_result'
+    ? unsendable
+    : { status: 500, contentType: plain, body: 'The plugin failed.\n' };
 }
