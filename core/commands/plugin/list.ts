@@ -1,6 +1,7 @@
 // `tatami plugin list`.
 import { printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
+import { waitWords, type Run } from './run.ts';
 
 interface Install {
   id: string;
@@ -8,6 +9,7 @@ interface Install {
   pluginVersion: string;
   state: string;
   mode: string;
+  waitsFor: Run['waitsFor'];
 }
 
 export async function list(options: RemoteOptions): Promise<void> {
@@ -17,6 +19,7 @@ export async function list(options: RemoteOptions): Promise<void> {
   );
 }
 
-function line({ pluginId, pluginVersion, mode, state, id }: Install): string {
-  return `${pluginId.padEnd(24)} ${pluginVersion.padEnd(10)} ${mode.padEnd(9)} ${state.padEnd(18)} ${id}`;
+function line({ pluginId, pluginVersion, mode, state, id, waitsFor }: Install): string {
+  const wait = waitsFor ? `  ${waitWords(waitsFor)}` : '';
+  return `${pluginId.padEnd(24)} ${pluginVersion.padEnd(10)} ${mode.padEnd(9)} ${state.padEnd(18)} ${id}${wait}`;
 }

@@ -6,6 +6,8 @@ import type { Arrival, RawAnswer } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { scopeOf, type Scope } from '../../store/store.ts';
+import type { Usage } from '../budgets/usage.ts';
+import { heldUpBy, retryAfter } from '../budgets/waits.ts';
 import { declared } from '../declared.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Registry } from '../registry.ts';
@@ -41,6 +43,7 @@ export interface ReceiveOptions {
   readonly registry: Pick<Registry, 'active'>;
   readonly queue: WorkQueue;
   readonly ends: RunEnds;
+  readonly usage: Pick<Usage, 'spent'>;
   /** Of what one install is sent. */
   readonly rate: RunRate;
 }
@@ -64,6 +67,7 @@ export async function receive(
   const bytes = await arrival.read(Math.min(found.route.maxBody ?? bodyMax, bodyMax));
   const signature = signatureOf(options, found, arrival, bytes);
   const input: RunInput = { event: requestOf(name, arrival, bytes) };
+  await requireBudget(options, found);
   const run = await queue(options, found, input, signature);
   await options.ends.wait(run.id, waitMs);
   return answer(options, found, run.id);
@@ -104,6 +108,18 @@ function unsigned(): ApiError {
     'unauthorized',
     'Sign what you send: X-Webhook-Signature: v1=<hex>,t=<unix>, with the secret of this route, at most 300 seconds ago, and each time anew.',
   );
+}
+
+/**
+ * Nothing is queued, and no signature taken, so that the sender may send the same again. Who sends learns when to, and not that it is a
+ * budget: it is nothing of theirs. @throws ApiError rate_limited
+ */
+async function requireBudget({ services, usage }: ReceiveOptions, { scope, install }: Found): Promise<void> {
+  const spent = await heldUpBy(usage, scope, install);
+  if (!spent) return;
+  throw new ApiError('rate_limited', 'No more is taken here today. Send it again after Retry-After.', {
+    headers: retryAfter(spent, services.nowMs()),
+  });
 }
 
 /** What the handler gets. @throws ApiError unsupported_media_type, malformed_request */

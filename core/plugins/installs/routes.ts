@@ -13,7 +13,7 @@ import {
 import { pluginRef } from './ref.ts';
 import { updating, upgrading } from './rights.ts';
 import { SettingsForm, showSettingsForm } from './settings-form.ts';
-import { InstallCreate, InstallShown, InstallUpdate } from './schema.ts';
+import { InstallCreate, InstallShown, InstallStanding, InstallUpdate } from './schema.ts';
 import { consentRoutes, versionRoutes } from './version-routes.ts';
 
 const params = Closed({ id: pluginRef });
@@ -32,8 +32,8 @@ function routesOfAll(rules: InstallRules): Route[] {
       scope: 'plugins:read',
       limit: 'read',
       query: Closed(pageQuery),
-      responses: { 200: pageOf(InstallShown) },
-      read: (ctx, { query }) => listInstalls(ctx, query),
+      responses: { 200: pageOf(InstallStanding) },
+      read: (ctx, { query }) => listInstalls(ctx, query, rules),
     }),
     defineRoute({
       method: 'POST',
@@ -65,8 +65,8 @@ function routesOfOne(rules: InstallRules): Route[] {
       scope: 'plugins:read',
       limit: 'read',
       params,
-      responses: { 200: InstallShown },
-      read: (ctx, { params }) => showInstall(ctx, params.id),
+      responses: { 200: InstallStanding },
+      read: (ctx, { params }) => showInstall(ctx, params.id, rules),
     }),
     defineRoute({
       method: 'GET',
