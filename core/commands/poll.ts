@@ -2,7 +2,7 @@
 
 const pollMsFirst = 50;
 const pollMsMax = 1_000;
-const tellEveryMs = 5_000;
+const tellEveryMs = 3_000;
 
 /**
  * @param tell is given the state every few seconds

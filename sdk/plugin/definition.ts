@@ -117,6 +117,9 @@ export interface RouteAnswer {
   headers?: {
     readonly 'content-type'?: TypeOfContent | `${TypeOfContent};${string}`;
     readonly 'retry-after'?: string;
+    readonly 'set-cookie'?: never;
+    readonly location?: never;
+    readonly 'cache-control'?: never;
     /** None that the server sets itself: `x-request-id`, `x-content-type-options`, `x-frame-options`, `x-webhook-…`. */
     readonly [name: `x-${string}`]: string;
   };

@@ -1,5 +1,5 @@
 // How installs are stored and shown, and the bodies that make and change them.
-import { Type, type TObject } from 'typebox';
+import { Type, type TObject, type TSchema } from 'typebox';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { json, plain } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
@@ -118,7 +118,7 @@ export const InstallShown = schemasOf(plugin).shown;
 export const InstallStanding = named(
   'PluginStanding',
   Closed({
-    ...(InstallShown as unknown as TObject).properties,
+    ...(InstallShown as TSchema as TObject).properties,
     waitsFor: spentShown('Set while its budget of the day is spent and its runs wait for the next.'),
   }),
 );
