@@ -44,7 +44,7 @@ export function respondJson(
 export function respondError(exchange: Exchange, error: ApiError): Response {
   const { code, message, details, status } = error;
   const headers: HeaderBag = { ...error.headers };
-  if (status === 429) headers['retry-after'] = String(Math.max(1, exchange.verdict.resetSeconds));
+  if (status === 429) headers['retry-after'] ??= String(Math.max(1, exchange.verdict.resetSeconds));
   headers.link ??= `</docs/errors/${code}>; rel="describedby"`;
   if (status === 401) headers['www-authenticate'] = 'Bearer realm="tatami"';
   return respondJson(

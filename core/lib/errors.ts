@@ -49,6 +49,11 @@ export const errorCodes = {
     text: 'The idempotency key was used with a different body.',
   },
   rate_limited: { status: 429, retry: true, text: 'Too many requests; wait for Retry-After seconds.' },
+  quota_exceeded: {
+    status: 429,
+    retry: true,
+    text: 'What this may use in a day is used up; wait for Retry-After seconds.',
+  },
   internal_error: { status: 500, retry: true, text: 'Something broke on our side.' },
   unavailable: { status: 503, retry: true, text: 'The service cannot do this right now.' },
   storage_full: { status: 507, retry: true, text: 'The disk is full; reads still work.' },

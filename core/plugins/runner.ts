@@ -4,6 +4,7 @@ import type { EventRow } from '../events/event.ts';
 import type { WorkItem, WorkQueue } from '../events/work.ts';
 import { runsPerMinuteMax } from './limits.ts';
 import { createGate, type GateOptions } from './budgets/gate.ts';
+import type { BudgetWaits } from './budgets/waits.ts';
 import { createRunRate } from './run-rate.ts';
 import { createHoldBack, type HoldBackOptions } from './proposals/hold-back.ts';
 import { createPluginSource } from './proposals/source.ts';
@@ -24,7 +25,10 @@ export type RunnerOptions = AttemptOptions &
   Omit<VerdictOptions, 'end' | 'later' | 'holdBack'> &
   HoldBackOptions &
   GateOptions &
-  Pick<TryOptions, 'isStopping'> & { readonly random: () => number };
+  Pick<TryOptions, 'isStopping'> & {
+    readonly random: () => number;
+    readonly waits: Pick<BudgetWaits, 'look'>;
+  };
 
 export interface Runner {
   /** A run that has its row. */
@@ -55,21 +59,27 @@ export function createRunner(options: RunnerOptions): Runner {
   const gate = createGate(options);
   const rate = createRunRate(runsPerMinuteMax, clock.monotonicMs);
 
-  /** After how long a run may begin; null for now. */
-  const waitOf = async ({ item, run }: HeldRun): Promise<number | null> => {
-    const waitMs = rate.take(run.install_id);
-    const install = waitMs === null ? await options.registry.active(item.scope, run.install_id) : undefined;
-    return install ? gate(item.scope, install) : waitMs;
+  const putOff = async ({ item, queue }: HeldRun, startAtMs: number): Promise<void> => {
+    const { ok } = await queue.whileSealed(item, () => store.commit(queue.putOff(item, startAtMs)));
+    return ok ? queue.wake() : queue.drop(item);
+  };
+
+  /** @returns whether the budget of its install lets a run begin; else it waits */
+  const passesGate = async (held: HeldRun): Promise<boolean> => {
+    const { item, run } = held;
+    const install = await options.registry.active(item.scope, run.install_id);
+    const spent = install && (await gate(item.scope, install));
+    if (!spent) return true;
+    await putOff(held, spent.untilMs);
+    // The budget may have been changed before the run was put off.
+    options.waits.look(item.scope, install.id);
+    return false;
   };
 
   const perform = async (held: HeldRun): Promise<void> => {
-    const { item, queue } = held;
-    const waitMs = await waitOf(held);
-    if (waitMs !== null) {
-      const startAtMs = clock.nowMs() + waitMs;
-      const { ok } = await queue.whileSealed(item, () => store.commit(queue.putOff(item, startAtMs)));
-      return ok ? queue.wake() : queue.drop(item);
-    }
+    const waitMs = rate.take(held.run.install_id);
+    if (waitMs !== null) return putOff(held, clock.nowMs() + waitMs);
+    if (!(await passesGate(held))) return;
     for (let repeats = 0; await tryRun(held, repeats < repeatsMax); repeats++);
   };
 

@@ -7,11 +7,13 @@ import type { CheckFilter } from '../resource/filtering.ts';
 import type { ScopeRequests } from '../rights/rights.ts';
 import { unheldNarrowing } from '../rights/table.ts';
 import { systemStatement } from '../store/statement.ts';
+import { scopeOf } from '../store/store.ts';
 import { budgetRoutes } from './budgets/routes.ts';
 import { createUsage, type Usage } from './budgets/usage.ts';
+import { heldUpBy } from './budgets/waits.ts';
 import { backtestRoutes } from './backtests/routes.ts';
 import { catchUpRoutes } from './catch-up/routes.ts';
-import { createFailureWatch } from './failures.ts';
+import { createFailureWatch, type FailureWatch } from './failures.ts';
 import { inboundRoutes } from './inbound/routes.ts';
 import { checkEngines } from './installs/engines.ts';
 import { installRoutes } from './installs/routes.ts';
@@ -76,36 +78,26 @@ export interface PluginRuntimeOptions extends Omit<
 }
 
 export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntime {
-  const { clock, committer, sandbox, cache, filterFields, directoryOf } = options;
+  const { clock, sandbox, cache, filterFields, directoryOf } = options;
   const { store, log } = options.services;
   const registry = createRegistry({ store, cache, log, filterFields, directoryOf });
   const failures = createFailureWatch(clock.monotonicMs);
   const usage = createUsage({ store, log, clock });
   let stopping = false;
   const workers = createWorkers({ ...options, registry, failures, usage, isStopping: () => stopping });
-  const { runs, schedules, oneOffs, catchUps, consumer, backtests, shadows } = workers;
+  const { runs, schedules, oneOffs, catchUps, consumer, backtests, shadows, waits } = workers;
   const queues = [schedules.queue, oneOffs, catchUps, backtests.queue];
 
-  const warm = (): void => warmUp(options);
-  committer.onCommit((_, changes) => {
-    for (const { kind, id, after } of changes) {
-      if (kind === oneOffKindName) oneOffs.wake();
-      if (kind !== installKind.name) continue;
-      sandbox.evict(id);
-      failures.forget(id);
-      shadows.follow(after as Install);
-      for (const queue of [catchUps, oneOffs, runs]) queue.wake();
-      warm();
-    }
-  });
+  followInstalls(options, workers, failures);
 
   return {
     routes: routesOf(options, registry, workers, usage),
     async start() {
-      if ((await store.readSystem(anyInstall)).length > 0) warm();
+      if ((await store.readSystem(anyInstall)).length > 0) warmUp(options);
       await lookThrough(options, workers);
       await shadows.start();
       await runs.start();
+      await waits.start();
       for (const queue of queues) await queue.start();
       await consumer.start();
       schedules.replan();
@@ -119,6 +111,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       await consumer.settled();
       await schedules.replanned();
       for (const queue of queues) await queue.settled();
+      await waits.settled();
       await runs.settled();
       await Promise.all([backtests.queue.settled(), shadows.settled(), usage.settled()]);
       await consumer.storeMarks();
@@ -133,10 +126,30 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       // What still runs or waits then is for the next start.
       const interrupt = setTimeout(() => void sandbox.stop(), stopGraceMs);
       await ended.finally(() => clearTimeout(interrupt));
-      await Promise.all([shadows.end(), usage.stop()]);
+      await Promise.all([shadows.end(), usage.stop(), waits.settled()]);
       await consumer.storeMarks();
     },
   };
+}
+
+/** What waits for an install, or is kept of it, follows each change of it. */
+function followInstalls(
+  options: PluginRuntimeOptions,
+  { shadows, catchUps, oneOffs, runs, waits }: Workers,
+  failures: Pick<FailureWatch, 'forget'>,
+): void {
+  options.committer.onCommit((workspaceId, changes) => {
+    for (const { kind, id, after } of changes) {
+      if (kind === oneOffKindName) oneOffs.wake();
+      if (kind !== installKind.name) continue;
+      options.sandbox.evict(id);
+      failures.forget(id);
+      shadows.follow(after as Install);
+      for (const queue of [catchUps, oneOffs, runs]) queue.wake();
+      waits.look(scopeOf(workspaceId), id);
+      warmUp(options);
+    }
+  });
 }
 
 /** Ahead of the first run, so that it need not wait for the start. */
@@ -166,7 +179,7 @@ function routesOf(
   const undoKinds = undoKindsOf(options.kinds, app);
   const sources = { plugin_run: runner.proposed, request: sourceOfRequests(app) };
   const rules = {
-    ...{ filterFields, addedFields, checkFilter, serverVersion, trust },
+    ...{ filterFields, addedFields, checkFilter, serverVersion, trust, usage },
     unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(app().routes, requests),
     checkUrl: options.egress.checkUrl,
     baseUrl: services.baseUrl,
@@ -179,6 +192,10 @@ function routesOf(
     ...runRoutes({
       queue: runs,
       isActive: runner.isActive,
+      async heldUp(scope, installId) {
+        const install = await registry.active(scope, installId);
+        return install ? heldUpBy(usage, scope, install) : null;
+      },
       stopAttempt(runId) {
         runner.stopAttempt(runId);
         ends.note(runId);
@@ -188,12 +205,12 @@ function routesOf(
     ...recorderRoutes(createReplays({ ...options, registry })),
     ...budgetRoutes(usage),
     ...catchUpRoutes(catchUps),
-    ...actionRoutes({ app, queue: runs, ends, isActive: runner.isActive }),
+    ...actionRoutes({ app, queue: runs, ends, isActive: runner.isActive, usage }),
     ...scheduledRoutes,
     ...undoRoutes(undoKinds),
     trailRoute(undoKinds),
     ...inboundRoutes({
-      ...{ services, registry, queue: runs, ends },
+      ...{ services, registry, queue: runs, ends, usage },
       rate: createRunRate(inboundPerMinuteMax, clock.monotonicMs),
     }),
     ...kvRoutes,

@@ -12,6 +12,7 @@ import type { Egress } from '../lib/egress/egress.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import type { Op, Scope } from '../store/store.ts';
 import type { Usage } from './budgets/usage.ts';
+import { createBudgetWaits, type BudgetWaits } from './budgets/waits.ts';
 import type { FilterFields } from '../lib/filter.ts';
 import { createBacktests, type Backtests } from './backtests/runtime.ts';
 import { createCallTurns } from './call-turns.ts';
@@ -79,6 +80,7 @@ export interface Workers {
   readonly consumer: Consumer;
   readonly backtests: Backtests;
   readonly shadows: ShadowWork;
+  readonly waits: BudgetWaits;
   readonly stateOps: DisableOptions['stateOps'];
 }
 
@@ -101,8 +103,9 @@ export function createWorkers(options: WorkersOptions): Workers {
     recorder: createRecorder({ record: options.record, nowMs: clock.nowMs }),
     outside: createOutsides({ store, sealing, nowMs: clock.nowMs, egress: options.egress, baseUrl }),
   };
+  const waits = createBudgetWaits({ ...options, store, log, queue: () => runs });
   const runner = createRunner({
-    ...{ ...attempting, log, ids, sealing, tally, ends },
+    ...{ ...attempting, log, ids, sealing, tally, ends, waits },
     ended: (ended) => shadows.note(ended),
     disable: createDisable({ ...options, ids, log, stateOps }),
   });
@@ -141,5 +144,5 @@ export function createWorkers(options: WorkersOptions): Workers {
   });
   const backtests = createBacktests({ ...attempting, isBusy: runner.isBusy });
   const shadows: ShadowWork = createShadowWork({ ...attempting, engine: backtests.engine });
-  return { runner, ends, runs, schedules, oneOffs, catchUps, consumer, backtests, shadows, stateOps };
+  return { runner, ends, runs, schedules, oneOffs, catchUps, consumer, backtests, shadows, waits, stateOps };
 }

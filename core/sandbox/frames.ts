@@ -64,6 +64,7 @@ const endReasons: readonly EndReason[] = [
   'error',
   'retry_later',
   'drop',
+  'invalid_result',
   'cpu',
   'memory',
   'call_budget',

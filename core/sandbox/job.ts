@@ -88,6 +88,7 @@ type FailureReason =
   | 'error'
   | 'retry_later'
   | 'drop'
+  | 'invalid_result'
   | 'cpu'
   | 'wall'
   | 'memory'

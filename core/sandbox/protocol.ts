@@ -92,7 +92,16 @@ export type ToSidecar =
   | { t: 'ping' };
 
 export type EndReason =
-  'error' | 'retry_later' | 'drop' | 'cpu' | 'memory' | 'call_budget' | 'startup' | 'rejection' | 'protocol';
+  | 'error'
+  | 'retry_later'
+  | 'drop'
+  | 'invalid_result'
+  | 'cpu'
+  | 'memory'
+  | 'call_budget'
+  | 'startup'
+  | 'rejection'
+  | 'protocol';
 
 /** How far a schedule has come; one that is not at its end is run again at once. */
 export interface Progress {

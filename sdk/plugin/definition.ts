@@ -106,11 +106,24 @@ export interface RouteRequest {
   readonly body: string;
 }
 
+type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
+type NumberOf<Text extends string> = Text extends `${infer Written extends number}` ? Written : never;
+type TypeOfContent = 'text/plain' | 'application/json';
+
 export interface RouteAnswer {
   /** 200 to 599. */
-  status: number;
-  /** `content-type` (`text/plain` or `application/json`), `retry-after` and names that begin with `x-`. */
-  headers?: Readonly<Record<string, string>>;
+  status: NumberOf<`${2 | 3 | 4 | 5}${Digit}${Digit}`>;
+  /** At most 20, of up to 1,000 printable ASCII characters each. */
+  headers?: {
+    readonly 'content-type'?: TypeOfContent | `${TypeOfContent};${string}`;
+    readonly 'retry-after'?: string;
+    readonly 'set-cookie'?: never;
+    readonly location?: never;
+    readonly 'cache-control'?: never;
+    /** None that the server sets itself: `x-request-id`, `x-content-type-options`, `x-frame-options`, `x-webhook-…`. */
+    readonly [name: `x-${string}`]: string;
+  };
+  /** With the rest of the answer, up to 20,480 characters of JSON. */
   body?: string;
 }
 

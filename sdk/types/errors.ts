@@ -20,6 +20,7 @@ export type ErrorCode =
   | 'budget_exceeded'
   | 'idempotency_key_reused'
   | 'rate_limited'
+  | 'quota_exceeded'
   | 'internal_error'
   | 'unavailable'
   | 'storage_full';

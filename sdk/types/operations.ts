@@ -116,6 +116,7 @@ import type {
   PluginSecret,
   PluginSecretsSet,
   PluginSettingsForm,
+  PluginStanding,
   PluginUndo,
   PluginUsage,
   PluginUsageQuery,
@@ -663,7 +664,7 @@ export interface Operations {
   };
   readonly plugins: {
     /** List installed plugins. */
-    list(query?: PluginQuery, options?: CallOptions): List<Plugin>;
+    list(query?: PluginQuery, options?: CallOptions): List<PluginStanding>;
     /** Install or upgrade a plugin. The package is what `tatami plugin pack` writes. `grant` names the scopes it gets, of those its manifest asks. An upgrade that asks for more than that waits for consent, as `pending`, while the installed version goes on. */
     install(body: PluginInstall, options?: WriteOptions): Promise<Plugin>;
     /** See in sentences what a package asks for, and who signed it; nothing is installed. */
@@ -684,7 +685,7 @@ export interface Operations {
       readonly asked: PluginAsks;
     }>;
     /** Get an installed plugin. */
-    get(id: string, options?: CallOptions): Promise<Plugin>;
+    get(id: string, options?: CallOptions): Promise<PluginStanding>;
     /** Get the settings of a plugin as the fields of a form. */
     settingsForm(id: string, options?: CallOptions): Promise<PluginSettingsForm>;
     /** Change settings, grant, mode or state. */

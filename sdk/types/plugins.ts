@@ -326,6 +326,16 @@ export interface PluginSecretsSet {
   value: string;
 }
 
+export interface PluginStanding extends Plugin {
+  /** Set while its budget of the day is spent and its runs wait for the next. */
+  readonly waitsFor: {
+    /** What is used up. */
+    readonly quantity: 'cpuMs' | 'runs' | 'calls' | 'egressBytes';
+    /** When the next day begins. ISO 8601, UTC. */
+    readonly until: string;
+  } | null;
+}
+
 export interface PluginAsks {
   /** The version of the package. */
   readonly version: string;
@@ -513,6 +523,13 @@ export interface Run {
   readonly handlerKind: 'event' | 'schedule' | 'action' | 'route';
   /** How far it has come. */
   readonly status: 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
+  /** Of a queued run: the budget of its plugin is spent, and until when. */
+  readonly waitsFor: {
+    /** What is used up. */
+    readonly quantity: 'cpuMs' | 'runs' | 'calls' | 'egressBytes';
+    /** When the next day begins. ISO 8601, UTC. */
+    readonly until: string;
+  } | null;
   /** The event that it was run for; null for what no event calls. */
   readonly eventId: string | null;
   /** The mode of the plugin at that time. What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */

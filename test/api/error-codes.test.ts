@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { errorCodes, type ErrorCode } from '../../core/lib/errors.ts';
 import { StoreError, type StoreFault } from '../../core/store/store.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
+import { install, packSource } from '../plugins/pack.ts';
 
 let app: TestApp;
 let limited: TestApp;
@@ -95,6 +96,13 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
     await limited.call('GET', issues);
     return limited.call('GET', issues);
   },
+  async quota_exceeded() {
+    const action = `actions: { ping: { target: 'none', handle: () => 1 } }`;
+    const source = `{ id: 'com.test.quota', version: '1.0.0', engines: { tatami: '*' }, ${action} }`;
+    await install(app.call, await packSource(source));
+    await app.call('PATCH', '/api/v1/plugins/com.test.quota', { budget: { runs: 0 } });
+    return app.call('POST', '/api/v1/plugins/com.test.quota/actions/ping', {});
+  },
   async internal_error() {
     const { store } = app.services;
     const { readOne } = store;
@@ -116,7 +124,7 @@ for (const [code, cause] of Object.entries(causes) as [ErrorCode, () => Promise<
     expect(json.error.message.length).toBeGreaterThan(5);
     expect(json.error.requestId).toBe(headers.get('x-request-id'));
     expect(headers.get('content-type')).toBe('application/json');
-    expect(headers.has('retry-after')).toBe(code === 'rate_limited');
+    expect(headers.has('retry-after')).toBe(status === 429);
     expect(JSON.stringify(json)).not.toContain('made by the test');
     for (const name of ['limit', 'remaining', 'reset'])
       expect(headers.get(`ratelimit-${name}`)).toMatch(/^\d+$/);

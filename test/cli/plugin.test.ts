@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startApp, type TestApp } from '../app.ts';
-import { tatami, temporary } from './tatami.ts';
+import { spawnTatami, tatami, temporary } from './tatami.ts';
 
 const dir = temporary();
 let app: TestApp;
@@ -63,6 +63,28 @@ test('a folder anywhere is packed; a schedule run now is exit 0 or 1 as it went'
   expect([drop.code, drop.json]).toMatchObject([1, { status: 'dead' }]);
   const unknown = await run('run-schedule', 'nightly', 'yearly');
   expect([unknown.code, unknown.json.error.code]).toEqual([1, 'not_found']);
+});
+
+test('a command that waits for a run says for what, and ends once that is there', async () => {
+  const path = '/api/v1/plugins/nightly';
+  await app.call('PATCH', path, { budget: { runs: 0 } });
+  const child = spawnTatami(['plugin', 'run-schedule', 'nightly', 'good'], {
+    TATAMI_SERVER: app.url,
+    TATAMI_TOKEN: app.workspace.apiKey,
+  });
+  const said = child.stderr.getReader();
+  let first = '';
+  while (!first.includes(' waits ')) first = new TextDecoder().decode((await said.read()).value);
+  const words = 'waits until 2026-11-21T00:00:00.000Z: runs of the day are used up';
+  expect(first).toMatch(/^run_\w{26} is queued and /);
+  expect(first).toContain(words);
+  const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
+  expect((await tatami(['plugin', 'list'], remote)).out).toMatch(new RegExp(`nightly.*active.*${words}`));
+  await app.call('PATCH', path, { budget: {} });
+  expect([await child.exited, await new Response(child.stdout).text()]).toEqual([
+    0,
+    expect.stringContaining('succeeded'),
+  ]);
 });
 
 test('what a plugin missed while it was off is run when the command asks for it', async () => {

@@ -32,6 +32,10 @@ beforeAll(async () => {
           await ctx.issues.create({ team: 'ENG', title: 'Slow' });
           return { status: 200, body: 'too late' };
         } },
+        writes: { method: 'GET', auth: 'public', handle: async ({ query }, ctx) => {
+          await ctx.issues.create({ team: 'ENG', title: 'Not kept' });
+          return JSON.parse(query.answer ?? 'null') ?? { status: 200, body: 'x'.repeat(20_480) };
+        } },
       },
     }`),
   );
@@ -63,7 +67,7 @@ const get = (url: string, query = ''): Promise<Response> => fetch(app.url + new 
 
 test('a signed request runs the handler once, and what is not signed runs nothing', async () => {
   const closed: Json[] = (await app.call('GET', `${path}/routes`)).json.data;
-  expect(closed.map(({ url }) => url)).toEqual([null, null, null]);
+  expect(closed.map(({ url }) => url)).toEqual([null, null, null, null]);
   const { url, secret } = await opened('hook');
   const body = JSON.stringify({ title: 'From outside' });
   const header = signed(secret!, body);
@@ -133,6 +137,44 @@ test('a public route answers text and JSON alone', async () => {
   }
   const failed = await get(url, '?say=fail');
   expect([failed.status, await failed.text()]).toEqual([500, 'The plugin failed.\n']);
+});
+
+test('an answer that cannot be sent fails the run, which says why, and nothing of it is written', async () => {
+  const { url } = await opened('writes');
+  await app.settled();
+  const [before, sequence] = [await issues(), await app.lastSequence()];
+  const unsendable: [unknown, string][] = [
+    [{ status: 999 }, 'status: Use a whole number from 200 to 599.'],
+    [{ status: '200' }, 'status: '],
+    [{ status: 200, headers: { 'Content-Type': 'text/html' } }, 'headers.Content-Type: Use text/plain or '],
+    [
+      { status: 200, headers: { Location: '/' } },
+      'headers.Location: Set content-type, retry-after and names',
+    ],
+    [{ status: 200, headers: { 'x-request-id': 'a' } }, 'none that the server sets itself'],
+    [{ status: 200, headers: { 'x-a': 'é' } }, 'headers.x-a: Give text of at most 1000 printable ASCII'],
+    [{ status: 200, headers: ['a'] }, 'headers: Give an object of at most 20 headers.'],
+    [{ status: 200, body: { a: 1 } }, 'body: Give text'],
+    [{ status: 200, html: '' }, 'html: Return status, headers and body alone.'],
+    ['hello', 'result: Return { status, headers?, body? }'],
+    [null, 'it may have 20,480 characters'],
+  ];
+  for (const [answer, words] of unsendable) {
+    app.clock.advance(1);
+    const response = await get(url, `?answer=${encodeURIComponent(JSON.stringify(answer))}`);
+    expect([response.status, await response.text()]).toEqual([
+      502,
+      'The plugin gave no answer that can be sent.\n',
+    ]);
+    const [run] = (await app.call('GET', `${path}/runs?limit=1`)).json.data;
+    expect(run).toMatchObject({ status: 'dead', attempt: 1, events: [], error: { code: 'invalid_result' } });
+    expect(run.error.message).toContain(words);
+  }
+  app.clock.advance(3_600_000);
+  await app.settled();
+  expect([await issues(), await app.eventTypes(sequence)]).toEqual([before, []]);
+  expect((await get(url, '?answer={"status":204}')).status).toBe(204);
+  expect(await issues()).toBe(before + 1);
 });
 
 test('an address that is wrong, closed, of a paused plugin or of another method all look alike', async () => {

@@ -116,6 +116,25 @@ test('other code on a recording diverges by call, argument and field, and what i
   expect((await app.call('GET', '/api/v1/plugins/com.test.everything/kv/a')).status).toBe(404);
 }, 60_000);
 
+test('code of another plugin, or without the handler that ran, is refused by name', async () => {
+  const [run] = await runsOf('com.test.everything');
+  const refused = async (definition: string): Promise<unknown> => {
+    const body = { package: await packSource(definition) };
+    const { status, json } = await app.call('POST', `/api/v1/runs/${run.id}/replay`, body);
+    return [status, json.error.details[0].path, json.error.message];
+  };
+  expect(await refused(everything().replace('com.test.everything', 'com.test.stranger'))).toEqual([
+    ...[422, 'package'],
+    expect.stringContaining('This is the plugin com.test.stranger; the run is one of com.test.everything.'),
+  ]);
+  expect(await refused(everything().replace('issue.created', 'issue.updated'))).toEqual([
+    ...[422, 'package'],
+    expect.stringContaining(
+      'no handler event:issue.created, which this run was of; it has event:issue.updated.',
+    ),
+  ]);
+});
+
 test('a recorded answer that was changed comes out where the run used it', async () => {
   const [, run] = await runsOf('com.test.everything');
   await tamper(run.id, ({ calls }) => {
@@ -172,6 +191,13 @@ test('the command replays a run in the server, and on the plugin of a folder', a
       { code: 0, out: expect.stringMatching(/^identical /) },
       { code: 0, out: expect.stringMatching(/^identical /) },
     ]);
+    write(everything().replace('com.test.everything', 'com.test.stranger'));
+    expect(await tatami(local, remote)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(
+        'This is the plugin com.test.stranger; the run is one of com.test.everything.',
+      ),
+    });
     write(everything('low'));
     const { code, out } = await tatami(local, remote);
     expect([code, out]).toEqual([

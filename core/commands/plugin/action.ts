@@ -1,9 +1,8 @@
 // `tatami plugin action PLUGIN NAME`: calls an action and waits for how it ends.
 import { CommandError, exitCodes, printResult, say } from '../output.ts';
-import { poll } from '../poll.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { saying } from './known.ts';
-import { runLines, type Run } from './run.ts';
+import { runLines, untilEnded, type Run } from './run.ts';
 
 export interface ActionOptions extends RemoteOptions {
   readonly target?: string;
@@ -20,7 +19,7 @@ export async function callAction(plugin: string, action: string, options: Action
   };
   const asked = await saying(call, { plugin }, call<Answered>('POST', path, body));
   const look = (): Promise<Answered> => call<Answered>('GET', `${path}/runs/${asked.id}`);
-  const run = await poll(asked, look, ({ status }) => status === 'succeeded' || status === 'dead');
+  const run = await untilEnded(asked, look, ({ status }) => status === 'succeeded' || status === 'dead');
   printResult(run, options, (shown) =>
     [runLines(shown), ...(shown.result === null ? [] : [JSON.stringify(shown.result, null, 2)])].join('\n'),
   );

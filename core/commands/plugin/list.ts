@@ -1,12 +1,14 @@
 // `tatami plugin list`.
 import { printResult } from '../output.ts';
 import { connect, readAll, type RemoteOptions } from '../remote.ts';
+import { waitWords, type Run } from './run.ts';
 import { modeNow, stateNow, type Standing } from './standing.ts';
 
 interface Install extends Standing {
   readonly id: string;
   readonly pluginId: string;
   readonly pluginVersion: string;
+  readonly waitsFor: Run['waitsFor'];
 }
 
 export async function list(options: RemoteOptions): Promise<void> {
@@ -16,6 +18,7 @@ export async function list(options: RemoteOptions): Promise<void> {
   );
 }
 
-function line({ pluginId, pluginVersion, id, ...standing }: Install): string {
-  return `${pluginId.padEnd(24)} ${pluginVersion.padEnd(10)} ${modeNow(standing).padEnd(9)} ${stateNow(standing).padEnd(24)} ${id}`;
+function line({ pluginId, pluginVersion, id, waitsFor, ...standing }: Install): string {
+  const wait = waitsFor ? `  ${waitWords(waitsFor)}` : '';
+  return `${pluginId.padEnd(24)} ${pluginVersion.padEnd(10)} ${modeNow(standing).padEnd(9)} ${stateNow(standing).padEnd(24)} ${id}${wait}`;
 }

@@ -1,10 +1,13 @@
 // `tatami plugin replay RUN [--local DIR]`: whether a recorded run comes out the same again: in the server, with the code that ran; or
 // here, with the plugin of a folder. Nothing is written.
 import { resolve } from 'node:path';
+import type { Call } from '../../../sdk/client/call.ts';
+import { ApiCallError } from '../../../sdk/client/index.ts';
 import { withLocalSandbox } from '../../plugins/local-sandbox.ts';
 import { replay, type Divergence, type Replayed } from '../../plugins/recorder/replay.ts';
+import { whyNotItsCode } from '../../plugins/recorder/its-code.ts';
 import type { Recording } from '../../plugins/recorder/recording.ts';
-import { exitCodes, logHere, printResult } from '../output.ts';
+import { CommandError, exitCodes, logHere, printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { sayingOf } from './known.ts';
 import { packFolder } from './pack.ts';
@@ -21,15 +24,33 @@ export async function replayRun(runId: string, options: ReplayOptions, folder: s
       ? await sayingOf('run', runId, call<Replayed>('POST', `${path}/replay`, {}))
       : await replayHere(
           await sayingOf('run', runId, call<Recording>('GET', `${path}/recording`)),
+          await pluginOf(call, path),
           resolve(folder, options.local),
         );
   printResult(replayed, options, replayText);
   if (replayed.result !== 'identical') process.exitCode = exitCodes.failed;
 }
 
+/** The id of the plugin that ran; undefined where it was removed since. @param path of the run */
+async function pluginOf(call: Call, path: string): Promise<string | undefined> {
+  const { pluginId: install } = await call<{ pluginId: string }>('GET', path);
+  try {
+    return (await call<{ pluginId: string }>('GET', `/plugins/${install}`)).pluginId;
+  } catch (error) {
+    if (error instanceof ApiCallError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
 /** @param root the plugin's folder */
-async function replayHere(recording: Recording, root: string): Promise<Replayed> {
+async function replayHere(
+  recording: Recording,
+  pluginId: string | undefined,
+  root: string,
+): Promise<Replayed> {
   const { code: source, sha256, manifest } = await packFolder(root);
+  const why = whyNotItsCode(manifest, recording.handler, pluginId);
+  if (why !== null) throw new CommandError(why, exitCodes.usage);
   const code = { sha256, source, handlers: [...manifest.handlers] };
   const job = { runId: 'replay', workspaceId: 'here', installId: 'replay', code, recording };
   return withLocalSandbox(logHere('error'), (sandbox) => replay(sandbox, job));

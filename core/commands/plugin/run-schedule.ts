@@ -1,10 +1,9 @@
 // `tatami plugin run-schedule PLUGIN SCHEDULE`: runs it now and waits for how it ends, over all runs that it takes.
 import { printableCopy } from '../../lib/printable.ts';
 import { exitCodes, printResult, say } from '../output.ts';
-import { poll } from '../poll.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { saying } from './known.ts';
-import { runLines, type Run } from './run.ts';
+import { runLines, untilEnded, type Run } from './run.ts';
 
 export async function runSchedule(plugin: string, schedule: string, options: RemoteOptions): Promise<void> {
   const call = connect(options);
@@ -12,7 +11,7 @@ export async function runSchedule(plugin: string, schedule: string, options: Rem
   const started = await saying(call, { plugin, schedule }, call<Run>('POST', path));
   const ended = async (id: string): Promise<Run> => {
     const look = (): Promise<Run> => call<Run>('GET', `/runs/${id}`);
-    return poll(await look(), look, hasEnded);
+    return untilEnded(await look(), look, hasEnded);
   };
   let run = await ended(started.id);
   const logs = [...run.logs];

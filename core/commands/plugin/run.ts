@@ -1,4 +1,6 @@
-// A plugin's run, as `logs` and `run-schedule` show it to people.
+// A plugin's run, as `logs`, `action` and `run-schedule` show it to people and wait for it.
+import { say } from '../output.ts';
+import { poll } from '../poll.ts';
 
 interface Effect {
   kind: string;
@@ -11,6 +13,8 @@ export interface Run {
   id: string;
   handler: string;
   status: 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
+  /** The budget for which it waits. */
+  waitsFor: { quantity: string; until: string } | null;
   createdAt: string;
   cpuMs: number | null;
   effects: Effect[];
@@ -21,16 +25,36 @@ export interface Run {
   proposalId?: string | null;
 }
 
+/** Waits for the end of a run, and says every few seconds what it waits for. */
+export function untilEnded<R extends Run>(
+  first: R,
+  look: () => Promise<R>,
+  ended: (run: R) => boolean,
+): Promise<R> {
+  return poll(first, look, ended, Number.POSITIVE_INFINITY, (run) => say(waitingText(run)));
+}
+
+function waitingText({ id, status, waitsFor }: Run): string {
+  const wait = waitsFor ? ` and ${waitWords(waitsFor)}` : '';
+  return `${id} is ${status}${wait}. It goes on without this command.`;
+}
+
 export function runLines(run: Run): string {
   const error = run.error ? `  ${run.error.code}: ${run.error.message}` : '';
   const cost = `cpu ${Math.round(run.cpuMs ?? 0)} ms  effects ${effectsKept(run)}`;
+  const wait = run.waitsFor ? `  ${waitWords(run.waitsFor)}` : '';
   return [
-    `${run.createdAt}  ${run.id}  ${run.handler}  ${run.status}  ${cost}${error}`,
+    `${run.createdAt}  ${run.id}  ${run.handler}  ${run.status}  ${cost}${wait}${error}`,
     ...(run.error?.stack ?? []).map((frame) => `    at ${frame}`),
     ...run.effects.flatMap(effectLines),
     ...(run.proposalId ? [`  proposed as ${run.proposalId}`] : []),
     ...run.logs.map(({ level, message }) => `  ${level.padEnd(5)} ${message}`),
   ].join('\n');
+}
+
+/** `waits until 2026-11-21T00:00:00.000Z: runs of the day are used up`. */
+export function waitWords({ quantity, until }: NonNullable<Run['waitsFor']>): string {
+  return `waits until ${until}: ${quantity} of the day are used up`;
 }
 
 /** What a run staged that did not succeed was never written. */

@@ -11,6 +11,8 @@ import { declared } from '../declared.ts';
 import { rightsOfInstall } from '../installs/hearing.ts';
 import { getInstall } from '../installs/installs.ts';
 import { requireActive } from '../installs/active.ts';
+import type { Usage } from '../budgets/usage.ts';
+import { requireBudget } from '../budgets/waits.ts';
 import type { Install } from '../installs/schema.ts';
 import { checkValues, withDefaults, type SettingsSchema } from '../installs/settings.ts';
 import { hostDoorOf, principalOf, type HostDoor } from '../host-door.ts';
@@ -29,6 +31,7 @@ export interface ActionWork {
   readonly queue: WorkQueue;
   readonly ends: RunEnds;
   isActive(runId: string): boolean;
+  readonly usage: Pick<Usage, 'spent'>;
 }
 
 export async function listActions(ctx: Context, ref: string) {
@@ -45,7 +48,7 @@ export async function listActions(ctx: Context, ref: string) {
   return { data };
 }
 
-/** @throws ApiError not_found, conflict where the plugin does not run, validation_failed, insufficient_scope */
+/** @throws ApiError not_found, conflict where the plugin does not run, quota_exceeded where its budget is spent, validation_failed, insufficient_scope */
 export async function callAction(
   ctx: Context,
   ref: string,
@@ -57,6 +60,7 @@ export async function callAction(
   const action = declared(install.manifest.actions, name);
   if (!action) throw noSuchAction(install, name);
   requireActive(install);
+  await requireBudget(ctx, install, work.usage);
   const schema = (action.input ?? { type: 'object', additionalProperties: false }) as SettingsSchema;
   const input = withDefaults(schema, asked.input ?? {});
   checkValues(schema, input, { at: 'input', whose: 'action' });

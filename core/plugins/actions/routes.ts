@@ -37,7 +37,7 @@ export function actionRoutes(work: ActionWork): Route[] {
       body: ActionCall,
       bodyBytesMax: 128 * 1024,
       example: { target: 'ENG-1', input: { dryRun: true } },
-      errors: ['conflict', 'insufficient_scope'],
+      errors: ['conflict', 'insufficient_scope', 'quota_exceeded'],
       responses: { 200: RunShown, 202: RunShown },
       write: (ctx, { params, body }) => callAction(ctx, params.id, params.name, body, work),
     }),

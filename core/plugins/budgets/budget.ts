@@ -18,6 +18,15 @@ export const words: Readonly<Record<Quantity, string>> = {
   egressBytes: 'bytes sent to other hosts',
 };
 
+/** Which budget is spent, until when, and what to do about it. */
+export function spentWords(
+  { pluginId, budget }: { readonly pluginId: string; readonly budget: InstallBudget },
+  { quantity, untilMs }: { readonly quantity: Quantity; readonly untilMs: number },
+): string {
+  const most = budget[quantity] ?? hostBudget[quantity];
+  return `${pluginId} has used its ${most} ${words[quantity]} of the day. Ask again from ${new Date(untilMs).toISOString()} on, or have its budget changed.`;
+}
+
 const dayMs = 86_400_000;
 export const dayOf = (nowMs: number): number => Math.floor(nowMs / dayMs);
 export const startOfDay = (day: number): number => day * dayMs;

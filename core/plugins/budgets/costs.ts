@@ -10,6 +10,7 @@ import { getInstall } from '../installs/installs.ts';
 import type { Install } from '../installs/schema.ts';
 import { hostBudget } from '../installs/contract.ts';
 import { dayOf, quantities, startOfDay } from './budget.ts';
+import { showSpent } from './schema.ts';
 import type { Usage } from './usage.ts';
 
 const byDay = tenantStatement<{
@@ -73,7 +74,7 @@ export async function showUsage(ctx: Context, ref: string, since: string | undef
       ...Object.fromEntries(quantities.map((name) => [name, install.budget[name] ?? hostBudget[name]])),
       whenSpent,
     },
-    spent: spent && { quantity: spent.quantity, until: isoTime(spent.untilMs) },
+    spent: showSpent(spent),
     data: rows.map((row) => ({
       day: new Date(startOfDay(row.day)).toISOString().slice(0, 10),
       runs: row.runs,

@@ -1,4 +1,4 @@
-// Holds the runs of an install whose budget is spent until the next day, and tells its workspace once a day. Nobody else waits for it.
+// Holds the runs of an install whose budget is spent, and tells its workspace once a day. Nobody else waits for it.
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
 import { itemsForAdmins } from '../../inbox/items.ts';
@@ -26,11 +26,11 @@ export interface GateOptions {
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
 
-/** After how long a run of an install may begin (milliseconds); null for now. */
-export type Gate = (scope: Scope, install: Install) => Promise<number | null>;
+/** What holds up a run of an install; null where it may begin. */
+export type Gate = (scope: Scope, install: Install) => Promise<Spent | null>;
 
 export function createGate(options: GateOptions): Gate {
-  const { clock, usage } = options;
+  const { usage } = options;
   /** The day each was last told of, by install: those of days before are of no use. */
   const told = new Map<string, number>();
   return async (scope, install) => {
@@ -41,7 +41,7 @@ export function createGate(options: GateOptions): Gate {
       told.set(install.id, spent.day);
       await tellAdmins(options, scope, install, spent);
     }
-    return install.budget.whenSpent === 'propose' ? null : spent.untilMs - clock.nowMs();
+    return install.budget.whenSpent === 'propose' ? null : spent;
   };
 }
 

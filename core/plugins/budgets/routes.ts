@@ -1,12 +1,12 @@
 // The addresses where the cost of plugins is read: by day, by scope, by issue.
 import { Type } from 'typebox';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { Closed, date, described, enumeration, named, nameOf, nullable, time } from '../../lib/schema.ts';
+import { Closed, date, described, named, nameOf, nullable, time } from '../../lib/schema.ts';
 import { issue } from '../../tracker/issues/contract.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { WholeBudget } from '../installs/contract.ts';
-import { quantities, type Quantity } from './budget.ts';
 import { showCosts, showScopes, showUsage } from './costs.ts';
+import { spentShown } from './schema.ts';
 import type { Usage } from './usage.ts';
 
 const params = Closed({ id: pluginRef });
@@ -20,19 +20,7 @@ const UsageOfPlugin = named(
   'PluginUsage',
   Closed({
     budget: described(WholeBudget, 'What it may use in a UTC day: what was set, and the caps of the host.'),
-    spent: nullable(
-      Closed(
-        {
-          quantity: enumeration(
-            'BudgetQuantity',
-            quantities as [Quantity, ...Quantity[]],
-            'What is used up.',
-          ),
-          until: described(time, 'When the next day begins.'),
-        },
-        { description: 'Set while its budget is spent.' },
-      ),
-    ),
+    spent: spentShown('Set while its budget is spent.'),
     data: Type.Array(
       Closed({
         day: described(date, 'A day in UTC.'),

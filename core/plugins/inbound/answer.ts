@@ -1,51 +1,82 @@
 // What a route of a plugin answers, made fit to be sent: nothing in it can pass for a page of ours or set anything in a browser.
-import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import type { RawAnswer } from '../../http/route.ts';
 
-const check = Compile(
-  Type.Object(
-    {
-      status: Type.Integer({ minimum: 200, maximum: 599 }),
-      headers: Type.Optional(
-        Type.Record(Type.String({ maxLength: 60 }), Type.String({ maxLength: 1_000 }), { maxProperties: 20 }),
-      ),
-      body: Type.Optional(Type.String()),
-    },
-    { additionalProperties: false },
-  ),
-);
-
+const headersMax = 20;
+const valueMax = 1_000;
 const types = ['text/plain', 'application/json'];
 const headerName = /^(retry-after|x-[a-z0-9-]{1,50})$/;
 /** What the door says itself. */
 const ours = /^x-(request-id|content-type-options|frame-options|webhook-.*|accel-.*|sendfile.*)$/;
 const headerValue = /^[\t\x20-\x7e]*$/;
+const members = new Set(['status', 'headers', 'body']);
 
-/** @returns null for what is no answer */
-export function answerOf(result: unknown): RawAnswer | null {
-  if (result === null) return { status: 204, contentType: typed('text/plain'), body: '' };
-  if (!check.Check(result)) return null;
-  const { status, headers = {}, body = '' } = result;
-  const kept: Record<string, string> = {};
-  let contentType = typed('text/plain');
-  for (const [given, value] of Object.entries(headers)) {
-    const name = given.toLowerCase();
-    if (!isTaken(name, value)) return null;
-    if (name === 'content-type') contentType = typed(plainType(value));
-    else kept[name] = value;
+interface Refused {
+  readonly unsendable: string;
+}
+
+/** A member of an answer that cannot be sent; the message names it and says what can. */
+class Unsendable extends Error {
+  constructor(member: string, fix: string) {
+    super(`${member.slice(0, 80)}: ${fix}`);
   }
-  return { status, contentType, body: bodiless.has(status) ? '' : body, headers: kept };
+}
+
+/** @returns the reason, where it cannot be sent */
+export function answerOf(result: unknown): RawAnswer | Refused {
+  try {
+    return sendable(result);
+  } catch (error) {
+    if (!(error instanceof Unsendable)) throw error;
+    return { unsendable: `What the route returned cannot be sent. ${error.message}` };
+  }
+}
+
+function sendable(result: unknown): RawAnswer {
+  if (result === null) return { status: 204, contentType: typed('text/plain'), body: '' };
+  if (!isRecord(result))
+    throw new Unsendable('result', 'Return { status, headers?, body? }, or nothing for a 204.');
+  const { status, headers = {}, body = '' } = result;
+  for (const name of Object.keys(result))
+    if (!members.has(name)) throw new Unsendable(name, 'Return status, headers and body alone.');
+  if (!isStatus(status)) throw new Unsendable('status', 'Use a whole number from 200 to 599.');
+  if (typeof body !== 'string')
+    throw new Unsendable('body', 'Give text; of a value, JSON.stringify makes that.');
+  const { contentType, ...rest } = headersOf(headers);
+  return { status, contentType, body: bodiless.has(status) ? '' : body, ...rest };
+}
+
+function headersOf(given: unknown): { contentType: string; headers: Record<string, string> } {
+  if (!isRecord(given) || Object.keys(given).length > headersMax)
+    throw new Unsendable('headers', `Give an object of at most ${headersMax} headers.`);
+  const headers: Record<string, string> = {};
+  let contentType = typed('text/plain');
+  for (const [written, value] of Object.entries(given)) {
+    const name = written.toLowerCase();
+    const at = `headers.${written}`;
+    if (typeof value !== 'string' || value.length > valueMax || !headerValue.test(value))
+      throw new Unsendable(at, `Give text of at most ${valueMax} printable ASCII characters.`);
+    if (name === 'content-type') contentType = typed(takenType(at, value));
+    else if (headerName.test(name) && !ours.test(name)) headers[name] = value;
+    else
+      throw new Unsendable(
+        at,
+        'Set content-type, retry-after and names that begin with x- alone, and none that the server sets itself.',
+      );
+  }
+  return { contentType, headers };
 }
 
 /** Statuses whose answers have no body. */
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 
-const plainType = (value: string): string => value.toLowerCase().split(';')[0]?.trim() ?? '';
+const isStatus = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 200 && value <= 599;
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const typed = (type: string): string => (type === 'text/plain' ? 'text/plain; charset=utf-8' : type);
 
-function isTaken(name: string, value: string): boolean {
-  if (!headerValue.test(value)) return false;
-  if (name === 'content-type') return types.includes(plainType(value));
-  return headerName.test(name) && !ours.test(name);
+function takenType(at: string, value: string): string {
+  const type = value.toLowerCase().split(';')[0]?.trim() ?? '';
+  if (!types.includes(type)) throw new Unsendable(at, `Use ${types.join(' or ')}.`);
+  return type;
 }

@@ -6,11 +6,14 @@ import type { Arrival, RawAnswer } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { scopeOf, type Scope } from '../../store/store.ts';
+import type { Usage } from '../budgets/usage.ts';
+import { heldUpBy, retryAfter } from '../budgets/waits.ts';
 import { declared } from '../declared.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Registry } from '../registry.ts';
 import type { RunRate } from '../run-rate.ts';
 import type { RunEnds } from '../runs/ends.ts';
+import type { RunError } from '../runs/failure.ts';
 import type { RunInput } from '../runs/input.ts';
 import { findRun, queueRunOps, type NewRun } from '../runs/rows.ts';
 import { answerOf } from './answer.ts';
@@ -29,12 +32,18 @@ const textTypes =
   /^(application\/(json|x-www-form-urlencoded|xml|[a-z0-9.+-]+\+(json|xml))|text\/[a-z0-9.+-]+)\s*(;|$)/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const plain = 'text/plain; charset=utf-8';
+const unsendable: RawAnswer = {
+  status: 502,
+  contentType: plain,
+  body: 'The plugin gave no answer that can be sent.\n',
+};
 
 export interface ReceiveOptions {
   readonly services: Services;
   readonly registry: Pick<Registry, 'active'>;
   readonly queue: WorkQueue;
   readonly ends: RunEnds;
+  readonly usage: Pick<Usage, 'spent'>;
   /** Of what one install is sent. */
   readonly rate: RunRate;
 }
@@ -58,6 +67,7 @@ export async function receive(
   const bytes = await arrival.read(Math.min(found.route.maxBody ?? bodyMax, bodyMax));
   const signature = signatureOf(options, found, arrival, bytes);
   const input: RunInput = { event: requestOf(name, arrival, bytes) };
+  await requireBudget(options, found);
   const run = await queue(options, found, input, signature);
   await options.ends.wait(run.id, waitMs);
   return answer(options, found, run.id);
@@ -98,6 +108,18 @@ function unsigned(): ApiError {
     'unauthorized',
     'Sign what you send: X-Webhook-Signature: v1=<hex>,t=<unix>, with the secret of this route, at most 300 seconds ago, and each time anew.',
   );
+}
+
+/**
+ * Nothing is queued, and no signature taken, so that the sender may send the same again. Who sends learns when to, and not that it is a
+ * budget: it is nothing of theirs. @throws ApiError rate_limited
+ */
+async function requireBudget({ services, usage }: ReceiveOptions, { scope, install }: Found): Promise<void> {
+  const spent = await heldUpBy(usage, scope, install);
+  if (!spent) return;
+  throw new ApiError('rate_limited', 'No more is taken here today. Send it again after Retry-After.', {
+    headers: retryAfter(spent, services.nowMs()),
+  });
 }
 
 /** What the handler gets. @throws ApiError unsupported_media_type, malformed_request */
@@ -169,8 +191,11 @@ async function answer(
   const run = await findRun(store, scope, id);
   if (run?.status === 'succeeded') {
     const made = answerOf(run.result_json === null ? null : JSON.parse(run.result_json));
-    return made ?? { status: 502, contentType: plain, body: 'The plugin gave no answer that can be sent.\n' };
+    return 'unsendable' in made ? unsendable : made;
   }
-  if (run?.status === 'dead') return { status: 500, contentType: plain, body: 'The plugin failed.\n' };
-  return { status: 202, contentType: plain, body: '' };
+  if (run?.status !== 'dead') return { status: 202, contentType: plain, body: '' };
+  const { code } = JSON.parse(run.error_json ?? '{}') as Partial<RunError>;
+  return code === 'invalid_result'
+    ? unsendable
+    : { status: 500, contentType: plain, body: 'The plugin failed.\n' };
 }

@@ -2,13 +2,16 @@
 import type { Static } from 'typebox';
 import type { PluginManifest, PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { sameValue, type ChangeSet } from '../../changes/change.ts';
-import { listKind, notDeleted, type PageParameters } from '../../changes/list.ts';
+import { notDeleted, pageOfKind, type PageParameters } from '../../changes/list.ts';
 import { removed, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import type { CheckFilter } from '../../resource/filtering.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
+import { showSpent } from '../budgets/schema.ts';
+import type { Usage } from '../budgets/usage.ts';
+import { heldUpBy } from '../budgets/waits.ts';
 import { checkNet, type NetRules } from '../outside/net.ts';
 import { wakeWaitingOp } from '../runs/waiting.ts';
 import { asleepIn, followedSecrets } from '../secrets/followed.ts';
@@ -38,14 +41,22 @@ const keepCode = tenantStatement(
 export interface InstallRules extends PackageRules, NetRules {
   readonly checkFilter: CheckFilter;
   readonly trust: PluginTrust;
+  readonly usage: Pick<Usage, 'spent'>;
   /** The rows that follow an install's state: its schedules, what it misses. They stand last in the batch. */
   stateOps(install: Install, ctx: Context): readonly Op[];
   /** Code was kept, perhaps with another source map than is known of it. */
   codeKept(scope: Scope, sha256: string): void;
 }
 
-export function listInstalls(ctx: Context, page: PageParameters) {
-  return listKind(ctx, installKind, page, { where: [notDeleted] });
+/** As it stands: what it is, and whether its runs wait. */
+async function shownStanding(ctx: Context, install: Install, usage: Pick<Usage, 'spent'>) {
+  const heldUp = install.state === 'active' ? await heldUpBy(usage, ctx.scope, install) : null;
+  return { ...installKind.wire(install, ctx), waitsFor: showSpent(heldUp) };
+}
+
+export async function listInstalls(ctx: Context, page: PageParameters, { usage }: InstallRules) {
+  const { data, pageInfo } = await pageOfKind(ctx, installKind, page, { where: [notDeleted] });
+  return { data: await Promise.all(data.map((install) => shownStanding(ctx, install, usage))), pageInfo };
 }
 
 /** By `plg_…` or by the manifest's id. @throws ApiError not_found */
@@ -62,8 +73,8 @@ async function findByPluginId(ctx: Context, pluginId: string): Promise<Install |
   return row && installKind.fromRow(row);
 }
 
-export async function showInstall(ctx: Context, idOrPluginId: string) {
-  return installKind.wire(await getInstall(ctx, idOrPluginId), ctx);
+export async function showInstall(ctx: Context, idOrPluginId: string, { usage }: InstallRules) {
+  return shownStanding(ctx, await getInstall(ctx, idOrPluginId), usage);
 }
 
 /** What a package asks for, beyond the version that is installed where one is; nothing is installed. */

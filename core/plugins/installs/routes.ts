@@ -17,7 +17,7 @@ import { plugin } from './contract.ts';
 import { pluginRef } from './ref.ts';
 import { updating, upgrading } from './rights.ts';
 import { SettingsForm, showSettingsForm } from './settings-form.ts';
-import { InstallCreate, InstallPreviewed, InstallShown, InstallUpdate } from './schema.ts';
+import { InstallCreate, InstallPreviewed, InstallShown, InstallStanding, InstallUpdate } from './schema.ts';
 import { consentRoutes, versionRoutes } from './version-routes.ts';
 
 const params = Closed({ id: pluginRef });
@@ -36,8 +36,8 @@ function routesOfAll(rules: InstallRules): Route[] {
       scope: 'plugins:read',
       limit: 'read',
       query: Closed(pageQuery),
-      responses: { 200: pageOf(InstallShown) },
-      read: (ctx, { query }) => listInstalls(ctx, query),
+      responses: { 200: pageOf(InstallStanding) },
+      read: (ctx, { query }) => listInstalls(ctx, query, rules),
     }),
     defineRoute({
       method: 'POST',
@@ -97,8 +97,8 @@ function routesOfOne(rules: InstallRules): Route[] {
       scope: 'plugins:read',
       limit: 'read',
       params,
-      responses: { 200: InstallShown },
-      read: (ctx, { params }) => showInstall(ctx, params.id),
+      responses: { 200: InstallStanding },
+      read: (ctx, { params }) => showInstall(ctx, params.id, rules),
     }),
     defineRoute({
       method: 'GET',

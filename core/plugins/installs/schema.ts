@@ -1,5 +1,5 @@
 // How installs are stored and shown, and the bodies that make and change them.
-import { Type } from 'typebox';
+import { Type, type TObject, type TSchema } from 'typebox';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { json, plain } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
@@ -8,6 +8,7 @@ import { Closed, enumeration, named } from '../../lib/schema.ts';
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { allScopes } from '../../rights/scopes.ts';
 import { sentenceOf } from '../../rights/words.ts';
+import { spentShown } from '../budgets/schema.ts';
 import { additions, consentOf } from './consent.ts';
 import {
   BudgetGiven,
@@ -113,6 +114,14 @@ function shownState({ state, pending, probationLeft }: Install): Install['state'
 }
 
 export const InstallShown = schemasOf(plugin).shown;
+/** As it stands, which its events do not say. */
+export const InstallStanding = named(
+  'PluginStanding',
+  Closed({
+    ...(InstallShown as TSchema as TObject).properties,
+    waitsFor: spentShown('Set while its budget of the day is spent and its runs wait for the next.'),
+  }),
+);
 
 const grant = Type.Array(enumeration('Scope', allScopes), {
   maxItems: 100,

@@ -2,13 +2,15 @@
 // is killed for is not held against the install.
 import type { Context } from '../../context.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { ApiError, notFound } from '../../lib/errors.ts';
+import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { readPackage } from '../installs/check.ts';
+import { installKind } from '../installs/schema.ts';
 import { noteAway } from '../../lib/payer.ts';
 import type { Registry } from '../registry.ts';
 import { createRunRate } from '../run-rate.ts';
-import { findRun } from '../runs/rows.ts';
+import { findRun, type RunRow } from '../runs/rows.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
+import { whyNotItsCode } from './its-code.ts';
 import type { Recording } from './recording.ts';
 import { replay, ReplayInterrupted, type Replayed } from './replay.ts';
 import { findRecording, recordingFacts } from './rows.ts';
@@ -49,24 +51,12 @@ export function createReplays({ clock, sandbox, registry }: ReplayOptions): Repl
     }
   };
 
-  const codeOf = async ({ scope }: Context, { sha256 }: Recording, other: object | undefined) => {
-    if (other) {
-      const { code: source, manifest, sha256: own } = await readPackage(other);
-      return { sha256: own, source, handlers: [...manifest.handlers] };
-    }
-    const source = await registry.source(scope, sha256).catch((cause: unknown) => {
-      const message = `The code ${sha256.slice(0, 12)}… of this run is not kept any more. Send its package to replay it.`;
-      throw new ApiError('conflict', message, { cause });
-    });
-    return { sha256, source };
-  };
-
   return {
     async replay(ctx, runId, other) {
       const run = await findRun(ctx.store, ctx.scope, runId);
       if (!run) throw notFound();
       const recording = await getRecording(ctx, runId);
-      const code = await codeOf(ctx, recording, other);
+      const code = await codeOf(registry, ctx, { run, recording, other });
       const waitMs = rate.take(run.install_id);
       if (waitMs !== null)
         throw new ApiError('rate_limited', `A plugin is replayed ${replaysPerMinuteMax} times a minute.`, {
@@ -86,6 +76,27 @@ export function createReplays({ clock, sandbox, registry }: ReplayOptions): Repl
       }
     },
   };
+}
+
+/** @throws ApiError validation_failed, and conflict where the code that ran is not kept */
+async function codeOf(
+  registry: ReplayOptions['registry'],
+  ctx: Context,
+  asked: { readonly run: RunRow; readonly recording: Recording; readonly other: object | undefined },
+) {
+  const { sha256, handler } = asked.recording;
+  if (asked.other) {
+    const { code: source, manifest, sha256: own } = await readPackage(asked.other);
+    const install = await installKind.find(ctx, asked.run.install_id);
+    const why = whyNotItsCode(manifest, handler, install?.pluginId);
+    if (why !== null) throw invalidField('package', 'conflict', { why });
+    return { sha256: own, source, handlers: [...manifest.handlers] };
+  }
+  const source = await registry.source(ctx.scope, sha256).catch((cause: unknown) => {
+    const message = `The code ${sha256.slice(0, 12)}… of this run is not kept any more. Send its package to replay it.`;
+    throw new ApiError('conflict', message, { cause });
+  });
+  return { sha256, source };
 }
 
 /** @throws ApiError not_found, and conflict where it was not kept whole */

@@ -9,6 +9,8 @@ import { ApiError, notFound } from '../../lib/errors.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { readPage } from '../../store/page.ts';
+import { showSpent } from '../budgets/schema.ts';
+import type { Spent } from '../budgets/usage.ts';
 import { recordingFacts, type RecordingFacts } from '../recorder/rows.ts';
 import { declared } from '../declared.ts';
 import { requireActive } from '../installs/active.ts';
@@ -31,6 +33,8 @@ import {
 export interface RunActivity {
   /** Whether a queued run is being worked on right now. */
   isActive(runId: string): boolean;
+  /** What runs of an install wait for; null where they do not. */
+  heldUp(scope: Scope, installId: string): Promise<Spent | null>;
   /** Has runs stored that have no row as yet: all of a workspace, or those of one install. */
   storeWork(scope: Scope, installId?: string): Promise<void>;
 }
@@ -62,14 +66,19 @@ export async function listRuns(
   const rows = data as unknown as RunRow[];
   const ids = rows.filter(({ finished_at }) => finished_at !== null).map(({ id }) => id);
   const recordings = await recordingFacts(ctx.store, ctx.scope, ids);
-  return { data: rows.map((row) => showRun(row, activity, recordings.get(row.id))), pageInfo };
+  const heldUp = await activity.heldUp(ctx.scope, installId);
+  return {
+    data: rows.map((row) => showRun(row, activity, { recording: recordings.get(row.id), heldUp })),
+    pageInfo,
+  };
 }
 
 export async function getRun(ctx: Context, id: string, activity: RunActivity) {
   const row = await findRunNow(ctx, id, activity);
   if (!row) throw notFound();
   const recordings = await recordingFacts(ctx.store, ctx.scope, [id]);
-  return showRun(row, activity, recordings.get(id));
+  const heldUp = await activity.heldUp(ctx.scope, row.install_id);
+  return showRun(row, activity, { recording: recordings.get(id), heldUp });
 }
 
 /** Also one that had no row as yet: it is stored then. */
@@ -119,14 +128,25 @@ function showRecording({ bytes, at, truncated }: RecordingFacts) {
   return { bytes, at: isoTime(at), truncated };
 }
 
-export function showRun(row: RunRow, activity: Pick<RunActivity, 'isActive'>, recording?: RecordingFacts) {
+function showProgress({ status }: RunRow, isActive: boolean, heldUp: Spent | null) {
+  if (status !== 'queued') return { status, waitsFor: null };
+  return isActive ? { status: 'running' as const, waitsFor: null } : { status, waitsFor: showSpent(heldUp) };
+}
+
+/** @param known what its row does not say */
+export function showRun(
+  row: RunRow,
+  activity: Pick<RunActivity, 'isActive'>,
+  known: { readonly recording?: RecordingFacts | undefined; readonly heldUp?: Spent | null } = {},
+) {
+  const { recording, heldUp = null } = known;
   return {
     id: row.id,
     pluginId: row.install_id,
     pluginVersion: row.plugin_version,
     handler: row.handler,
     handlerKind: row.handler_kind,
-    status: row.status === 'queued' && activity.isActive(row.id) ? 'running' : row.status,
+    ...showProgress(row, activity.isActive(row.id), heldUp),
     eventId: row.event_id,
     mode: row.mode,
     attempt: row.attempt,

@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { ActorShown } from '../../events/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';
+import { spentShown } from '../budgets/schema.ts';
 import { plugin } from '../installs/contract.ts';
 import { RecordingFactsShown } from '../recorder/schema.ts';
 import { handlerKind } from './contract.ts';
@@ -58,6 +59,7 @@ export const RunShown = named(
     handler: Type.String({ description: 'The event type, or the name of the schedule, action or route.' }),
     handlerKind,
     status: runStatus,
+    waitsFor: spentShown('Of a queued run: the budget of its plugin is spent, and until when.'),
     eventId: nullable(idOf(idPrefixes.event, 'The event that it was run for; null for what no event calls.')),
     mode: described(plugin.fields.mode.shown, 'The mode of the plugin at that time.'),
     attempt: Type.Integer({ minimum: 0, description: 'Attempts made.' }),

@@ -8,14 +8,14 @@ import type { Disable } from '../disable.ts';
 import type { FailureWatch } from '../failures.ts';
 import { probationStep, type ProbationOptions } from '../installs/probation.ts';
 import type { Registry } from '../registry.ts';
-import { traitsOf } from '../handler-kinds.ts';
+import { traitsOf, type HandlerKind } from '../handler-kinds.ts';
 import type { Attempt, HeldRun } from './attempt.ts';
 import { continueOps, progressOp, standingOf } from './continuation.ts';
 import type { EndAttempt } from './ending.ts';
 import { runErrorOf, type RunError } from './failure.ts';
 import type { HoldBack } from '../proposals/hold-back.ts';
 import type { Later } from './later.ts';
-import { unreadableResult } from './result.ts';
+import { unfitResult } from './result.ts';
 
 type Succeeded = Extract<SandboxOutcome, { status: 'succeeded' }>;
 type Failed = Extract<SandboxOutcome, { status: 'failed' }>;
@@ -51,7 +51,7 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
   return {
     async succeed(held, tried, outcome) {
       const standing = standingOf(held.run, outcome.progress);
-      const error = errorOfEnd(outcome, standing);
+      const error = errorOfEnd(held.run.handler_kind, outcome, standing);
       if (error) {
         await options.end(held, tried, { status: 'dead', attempt: held.run.attempt + 1, error });
         await noteEnding(held, tried, true);
@@ -70,9 +70,13 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
 }
 
 /** What is wrong with a run whose handler came to its end; null where nothing is. */
-function errorOfEnd({ result }: Succeeded, standing: ReturnType<typeof standingOf>): RunError | null {
-  const unreadable = result === undefined ? null : unreadableResult(result);
-  if (unreadable !== null) return { code: 'invalid_result', message: unreadable };
+function errorOfEnd(
+  kind: HandlerKind,
+  { result }: Succeeded,
+  standing: ReturnType<typeof standingOf>,
+): RunError | null {
+  const unfit = result === undefined ? null : unfitResult(kind, result);
+  if (unfit !== null) return { code: 'invalid_result', message: unfit };
   return 'stuck' in standing ? { code: 'no_progress', message: standing.stuck } : null;
 }
 

@@ -138,7 +138,7 @@ function finish(order: Message<'run'>, guest: Guest, run: GuestRun, end: RunEnd)
 function leavesIsolateWell(end: RunEnd): boolean {
   return (
     end.status === 'succeeded' ||
-    (end.status === 'failed' && ['error', 'retry_later', 'drop'].includes(end.reason))
+    (end.status === 'failed' && ['error', 'retry_later', 'drop', 'invalid_result'].includes(end.reason))
   );
 }
 

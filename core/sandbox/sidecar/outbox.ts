@@ -19,6 +19,7 @@ const guestReasons: readonly unknown[] = [
   'error',
   'retry_later',
   'drop',
+  'invalid_result',
   'call_budget',
 ] satisfies EndReason[];
 

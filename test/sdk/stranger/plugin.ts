@@ -25,4 +25,32 @@ export default definePlugin({
       },
     },
   },
+  routes: {
+    build: {
+      method: 'POST',
+      auth: 'hmac',
+      handle: ({ query }) =>
+        query['again'] === undefined
+          ? {
+              status: 201,
+              headers: { 'content-type': 'application/json; charset=utf-8', 'x-made': 'yes' },
+              body: '{}',
+            }
+          : { status: 429, headers: { 'retry-after': '60' } },
+    },
+    // @ts-expect-error there is no such status
+    odd: { method: 'GET', auth: 'public', handle: () => ({ status: 999 }) },
+    page: {
+      method: 'GET',
+      auth: 'public',
+      // @ts-expect-error pages are not sent
+      handle: () => ({ status: 200, headers: { 'content-type': 'text/html' } }),
+    },
+    cookie: {
+      method: 'GET',
+      auth: 'public',
+      // @ts-expect-error nor what sets something in a browser
+      handle: () => ({ status: 200, headers: { 'set-cookie': 'a=b' } }),
+    },
+  },
 });

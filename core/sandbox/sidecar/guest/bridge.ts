@@ -190,7 +190,7 @@ function end(head: string): void {
 }
 
 export function endRun(
-  reason: 'error' | 'retry_later' | 'drop',
+  reason: 'error' | 'retry_later' | 'drop' | 'invalid_result',
   message: string,
   { retryAfterMs = 0, stack = '' }: { retryAfterMs?: number; stack?: string } = {},
 ): void {

@@ -15,6 +15,7 @@ import { clip, indexOf, parse, slice, stringify } from './primordials.ts';
 import { installRecorder } from './recorder.ts';
 
 const messageUnitsMax = 2000;
+const tooLong = 'What the handler returned is too long: it may have 20,480 characters of JSON.';
 let definition: Definition = { handlers: {}, scopes: [] };
 let namespaces = namespacesOf([]);
 let limits: GuestLimits = { calls: 0, concurrentCalls: 0, logBytes: 0, logLines: 0 };
@@ -53,6 +54,7 @@ async function invoke(name: string, input: RunInput, run: number): Promise<void>
     const kind = slice(name, 0, indexOf(name, ':'));
     const progress = kind === 'schedule' ? progressText(result) : '';
     const answer = kind === 'action' || kind === 'route' ? resultText(result) : '';
+    if (answer === null) return endRun('invalid_result', tooLong);
     afterCalls(() => endWell(progress, answer));
   } catch (error) {
     reportFailure(error);
@@ -73,13 +75,11 @@ function progressText(result: unknown): string {
   return stringify(progress);
 }
 
-/** What an action or a route returns, read once. @throws Error with code `quota_exceeded` when it is longer than a result may be */
-function resultText(result: unknown): string {
+/** What an action or a route returns, read once; null when it is longer than a result may be. */
+function resultText(result: unknown): string | null {
   const text = stringify(result ?? null) as string | undefined;
   if (text === undefined) return 'null';
-  if (text.length > resultUnitsMax)
-    throw hostError('quota_exceeded', 'What a handler returns has at most 20,480 characters of JSON.');
-  return text;
+  return text.length > resultUnitsMax ? null : text;
 }
 
 /** Everything here reads guest values: getters may throw or loop, which the entry's limit and this `try` bound. */

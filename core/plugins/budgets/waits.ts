@@ -1,0 +1,126 @@
+// Runs that wait for the next day because the budget of their install is spent, and their end before that: once the install has a
+// budget again, they go on at once. docs/spec/plugins.md › Budgets.
+import type { Context } from '../../context.ts';
+import { neverMs, type WorkQueue } from '../../events/work.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { errorForLog } from '../../lib/failures.ts';
+import type { Log } from '../../lib/log.ts';
+import { systemStatement } from '../../store/statement.ts';
+import { backgroundCommitDelayMs, scopeOf, systemOp, type Scope, type Store } from '../../store/store.ts';
+import type { Install } from '../installs/schema.ts';
+import type { Registry } from '../registry.ts';
+import { dayOf, spentWords, startOfDay } from './budget.ts';
+import type { Spent, Usage } from './usage.ts';
+
+/** Rows that one batch makes due. */
+const pageRows = 500;
+
+const waiting = `kind = 'run' AND lease_owner IS NULL AND due_at = :until AND due_at < ${neverMs}`;
+const wakeSome = systemStatement<{ id: string }>(
+  'due_work.wake_for_budget',
+  'what waits is found by its time, which all workspaces share',
+  `UPDATE due_work SET due_at = :now WHERE workspace_id = :workspaceId AND id IN
+     (SELECT id FROM due_work INDEXED BY due_work_due
+      WHERE ${waiting} AND workspace_id = :workspaceId AND subject = :installId LIMIT ${pageRows})
+   RETURNING id`,
+);
+const waitingInstalls = systemStatement<{ workspace_id: string; subject: string }>(
+  'due_work.waiting_for_budget',
+  'a start looks again at what waits in any workspace',
+  `SELECT DISTINCT workspace_id, subject FROM due_work INDEXED BY due_work_due
+   WHERE ${waiting}`,
+);
+
+/** What holds up the runs of an install; null where nothing does, or where they only propose. */
+export async function heldUpBy(
+  usage: Pick<Usage, 'spent'>,
+  scope: Scope,
+  install: Install,
+): Promise<Spent | null> {
+  return install.budget.whenSpent === 'propose' ? null : usage.spent(scope, install);
+}
+
+/** For a caller who waits for the run. @throws ApiError quota_exceeded, until the next day */
+export async function requireBudget(
+  { scope, nowMs }: Pick<Context, 'scope' | 'nowMs'>,
+  install: Install,
+  usage: Pick<Usage, 'spent'>,
+): Promise<void> {
+  const spent = await heldUpBy(usage, scope, install);
+  if (spent)
+    throw new ApiError('quota_exceeded', spentWords(install, spent), { headers: retryAfter(spent, nowMs()) });
+}
+
+export function retryAfter({ untilMs }: Pick<Spent, 'untilMs'>, nowMs: number) {
+  return { 'retry-after': String(Math.ceil((untilMs - nowMs) / 1000)) };
+}
+
+export interface BudgetWaits {
+  /** Has the runs of an install that wait go on, where it has a budget. */
+  look(scope: Scope, installId: string): void;
+  /** The same for all installs: what a process that ended did not come to. */
+  start(): Promise<void>;
+  settled(): Promise<void>;
+}
+
+interface BudgetWaitsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly registry: Pick<Registry, 'active'>;
+  readonly usage: Pick<Usage, 'spent'>;
+  readonly queue: () => Pick<WorkQueue, 'wake'>;
+  readonly isStopping: () => boolean;
+}
+
+export function createBudgetWaits(options: BudgetWaitsOptions): BudgetWaits {
+  const { store, clock, log, registry, usage, queue, isStopping } = options;
+  /** By install, of looks under way. */
+  const looking = new Map<string, Promise<void>>();
+  const nextDay = (): number => startOfDay(dayOf(clock.nowMs()) + 1);
+
+  const wakePage = async (scope: Scope, installId: string): Promise<number> => {
+    let woken = 0;
+    const { workspaceId } = scope;
+    const wake = systemOp(
+      wakeSome,
+      { workspaceId, installId, until: nextDay(), now: clock.nowMs() },
+      { taken: (rows) => (woken = rows.length) },
+    );
+    await store.commit([wake], { commitDelayMs: backgroundCommitDelayMs });
+    if (woken > 0) queue().wake();
+    return woken;
+  };
+
+  /** Page by page, as the first runs may use up what there is. */
+  const wakeAll = async (scope: Scope, installId: string): Promise<void> => {
+    for (let woken = pageRows; woken === pageRows && !isStopping();) {
+      const install = await registry.active(scope, installId);
+      if (!install || (await heldUpBy(usage, scope, install))) return;
+      woken = await wakePage(scope, installId);
+    }
+  };
+
+  const look = (scope: Scope, installId: string): void => {
+    const before = looking.get(installId) ?? Promise.resolve();
+    const now = before
+      .then(() => wakeAll(scope, installId))
+      .catch((error: unknown) =>
+        log('warn', 'runs that wait for a budget were not looked at', { error: errorForLog(error) }),
+      )
+      .then(() => void (looking.get(installId) === now && looking.delete(installId)));
+    looking.set(installId, now);
+  };
+
+  return {
+    look,
+    async start() {
+      for (const { workspace_id, subject } of await store.readSystem(waitingInstalls, { until: nextDay() }))
+        look(scopeOf(workspace_id), subject);
+    },
+    async settled() {
+      while (looking.size > 0) await Promise.all(looking.values());
+    },
+  };
+}

@@ -1,0 +1,171 @@
+// Runs that wait for a budget go on as soon as there is one again, in their order, and nobody waits without being told for what.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startApp, type Client, type Json, type TestApp } from '../app.ts';
+import { install, packSource } from './pack.ts';
+
+const until = '2026-11-21T00:00:00.000Z';
+const waitsFor = { quantity: 'runs', until };
+let app: TestApp;
+let number = 0;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+const greeter = (id: string): ReturnType<typeof packSource> =>
+  packSource(`{ id: '${id}', version: '1.0.0', engines: { tatami: '*' },
+    scopes: { 'issues:write': { why: 'test' }, 'comments:write': { why: 'test' } },
+    on: {
+      'issue.created': { handle: (event, ctx) => ctx.comments.create(event.data.id, { body: 'Hello' }) },
+      'issue.updated': { handle: (event, ctx) => ctx.comments.create(event.data.id, { body: event.data.title }) },
+    },
+    actions: { ping: { target: 'none', handle: () => 'pong' } },
+    routes: {
+      open: { method: 'GET', auth: 'public', handle: () => ({ status: 200, body: 'hello' }) },
+      hook: { method: 'POST', auth: 'hmac', handle: () => ({ status: 200, body: 'hello' }) },
+    },
+  }`);
+
+interface Place {
+  readonly apiKey: string;
+  readonly call: Client;
+  readonly path: string;
+  readonly issues: readonly Json[];
+}
+
+/** A plugin of which two runs wait, as its budget of one run is used up. */
+async function spent(on: TestApp = app): Promise<Place> {
+  const team = `W${++number}`;
+  const { apiKey } = await on.addWorkspace(`Waits ${number}`, team);
+  const call = on.clientOf(apiKey);
+  const id = `com.test.w${number}`;
+  const path = `/api/v1/plugins/${id}`;
+  await install(call, await greeter(id));
+  await call('PATCH', path, { budget: { runs: 1 } });
+  const issues: Json[] = [];
+  for (let i = 0; i < 3; i++) {
+    issues.push((await call('POST', '/api/v1/issues', { team, title: `Issue ${i}` })).json);
+    await on.settled();
+  }
+  expect(await statuses({ call, path })).toEqual(['queued', 'queued', 'succeeded']);
+  return { apiKey, call, path, issues };
+}
+const runsOf = async ({ call, path }: Pick<Place, 'call' | 'path'>): Promise<Json[]> =>
+  (await call('GET', `${path}/runs`)).json.data;
+const statuses = async (place: Pick<Place, 'call' | 'path'>): Promise<string[]> =>
+  (await runsOf(place)).map(({ status }) => status);
+const comments = async (call: Client, issue: Json): Promise<string[]> =>
+  (await call('GET', `/api/v1/issues/${issue?.id}/comments`)).json.data.map(({ body }: Json) => body);
+const done = ['succeeded', 'succeeded', 'succeeded'];
+
+test.each([
+  ['raised', { budget: { runs: 100 } }, 1],
+  ['lifted', { budget: { whenSpent: 'stop' } }, 1],
+  ['set to propose', { budget: { runs: 1, whenSpent: 'propose' } }, 0],
+])('runs that wait go on at once where the budget is %s', async (_, change, written) => {
+  const { call, path, issues } = await spent();
+  await call('PATCH', path, change);
+  await app.settled();
+  expect(await statuses({ call, path })).toEqual(done);
+  expect((await comments(call, issues[2])).length).toBe(written);
+});
+
+test('a change that gives no room leaves them waiting', async () => {
+  const { call, path } = await spent();
+  await call('PATCH', path, { modes: { comment: 'propose' } });
+  await call('PATCH', path, { state: 'paused_by_admin' });
+  await call('PATCH', path, { state: 'active' });
+  await call('PATCH', path, { budget: { runs: 1, calls: 5 } });
+  await app.settled();
+  expect(await statuses({ call, path })).toEqual(['queued', 'queued', 'succeeded']);
+});
+
+test('later events of an issue wait behind, and keep their order', async () => {
+  const { call, path, issues } = await spent();
+  const [, second, third] = issues;
+  for (const issue of [second, third]) await call('PATCH', `/api/v1/issues/${issue.id}`, { title: 'Later' });
+  await app.settled();
+  expect((await statuses({ call, path })).filter((status) => status === 'queued').length).toBe(4);
+  await call('PATCH', path, { budget: {} });
+  await app.settled();
+  expect((await statuses({ call, path })).filter((status) => status === 'queued')).toEqual([]);
+  for (const issue of [second, third])
+    expect((await comments(call, issue)).toSorted()).toEqual(['Hello', 'Later']);
+});
+
+test('at midnight they go on by themselves, also in the process after', async () => {
+  let own = await startApp();
+  try {
+    const before = await spent(own);
+    own = await own.restart();
+    const place = { call: own.clientOf(before.apiKey), path: before.path };
+    own.clock.advance(12 * 3_600_000 - 1);
+    await own.settled();
+    expect(await statuses(place)).toEqual(['queued', 'queued', 'succeeded']);
+    own.clock.advance(1);
+    await own.settled();
+    expect(await statuses(place)).toEqual(done);
+  } finally {
+    await own.stop();
+  }
+});
+
+test('a start has go on what the process before did not come to', async () => {
+  let own = await startApp();
+  try {
+    const { apiKey, call, path } = await spent(own);
+    const { store } = own.services;
+    const { commit } = store;
+    store.commit = (ops, settings) =>
+      ops.some(({ statement }) => statement.name === 'due_work.wake_for_budget')
+        ? Promise.reject(new Error('The process is killed here.'))
+        : commit(ops, settings);
+    await call('PATCH', path, { budget: {} });
+    await own.settled();
+    expect(await statuses({ call, path })).toEqual(['queued', 'queued', 'succeeded']);
+    own = await own.restart();
+    await own.settled();
+    expect(await statuses({ call: own.clientOf(apiKey), path })).toEqual(done);
+  } finally {
+    await own.stop();
+  }
+});
+
+test('what waits says for what and until when; an action and a route are refused at once', async () => {
+  const { call, path } = await spent();
+  const [waiting] = await runsOf({ call, path });
+  expect(waiting.waitsFor).toEqual(waitsFor);
+  expect((await call('GET', `/api/v1/runs/${waiting.id}`)).json.waitsFor).toEqual(waitsFor);
+  expect((await call('GET', path)).json).toMatchObject({ state: 'active', waitsFor });
+  expect((await call('GET', '/api/v1/plugins')).json.data).toMatchObject([{ waitsFor }]);
+
+  const asked = await call('POST', `${path}/actions/ping`, {});
+  expect([asked.status, asked.json.error.code, asked.headers.get('retry-after')]).toEqual([
+    ...[429, 'quota_exceeded', String(12 * 3_600)],
+  ]);
+  expect(asked.json.error.message).toContain(`1 runs of the day. Ask again from ${until} on`);
+
+  const send = async (name: string, init?: RequestInit): Promise<unknown> => {
+    const { url } = (await call('POST', `${path}/routes/${name}/open`)).json;
+    const answer = await fetch(app.url + new URL(url).pathname, init);
+    return [answer.status, ((await answer.json()) as Json).error.code, answer.headers.get('retry-after')];
+  };
+  expect(await send('open')).toEqual([429, 'rate_limited', String(12 * 3_600)]);
+  // Who does not sign learns nothing of it.
+  const json = { 'content-type': 'application/json' };
+  expect(await send('hook', { method: 'POST', body: '{}', headers: json })).toEqual([
+    401,
+    'unauthorized',
+    null,
+  ]);
+  expect((await runsOf({ call, path })).length).toBe(3);
+
+  await call('PATCH', path, { budget: { runs: 1, whenSpent: 'propose' } });
+  await app.settled();
+  expect((await call('POST', `${path}/actions/ping`, {})).json).toMatchObject({
+    result: 'pong',
+    waitsFor: null,
+  });
+  expect((await call('GET', path)).json.waitsFor).toBeNull();
+});
