@@ -71,7 +71,7 @@ export interface Plugin {
   readonly settings: Readonly<Record<string, unknown>>;
   /** What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */
   readonly mode: 'apply' | 'propose' | 'simulate';
-  /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
+  /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has the name that the API shows, or one that a body gives it; one that no plugin updates is refused. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
   readonly modes: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>>;
   /** Whether it runs, and if not, who switched it off. */
   readonly state:
@@ -156,7 +156,7 @@ export interface PluginInstall {
   settings?: Readonly<Record<string, unknown>> | undefined;
   /** What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */
   mode?: 'apply' | 'propose' | 'simulate' | undefined;
-  /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
+  /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has the name that the API shows, or one that a body gives it; one that no plugin updates is refused. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
   modes?: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>> | undefined;
   /** Whether its next 20 runs that write something only propose it. A new install does, unless this is `false`. */
   probation?: boolean | undefined;
@@ -174,7 +174,7 @@ export interface PluginPatch {
   settings?: Readonly<Record<string, unknown>> | undefined;
   /** What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */
   mode?: 'apply' | 'propose' | 'simulate' | undefined;
-  /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
+  /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has the name that the API shows, or one that a body gives it; one that no plugin updates is refused. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
   modes?: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>> | undefined;
   /** Whether it runs. */
   state?: 'active' | 'paused_by_admin' | undefined;

@@ -17,6 +17,7 @@ import { effectOf } from '../runs/effects.ts';
 import { inputOf } from '../runs/input.ts';
 import { proposedOp } from '../runs/rows.ts';
 import { createAskAsPlugin } from './ask.ts';
+import { modeFieldsOf } from './mode-fields.ts';
 import { isDeletion, modeOfWrite } from './modes.ts';
 
 export interface HoldBackOptions {
@@ -53,10 +54,11 @@ function isOfOneMode({ mode, modes }: Install, writes: readonly StagedWrite[]): 
 /** @param applies whether a write that may be applied can be; it waits with those that it builds on */
 export function divide(install: Install, writes: readonly StagedWrite[], app: App): Divided {
   const own = writes.filter(({ operation }) => ownWrites.has(operation));
+  const fields = modeFieldsOf(app.routes);
   const divided: Record<InstallMode, StagedWrite[]> = { apply: [], propose: [], simulate: [] };
   for (const write of writes) {
     if (own.includes(write)) continue;
-    const mode = modeOfWrite(install, write, app.route(write.operation));
+    const mode = modeOfWrite(install, write, app.route(write.operation), fields);
     divided[worst(mode, write, divided)].push(write);
   }
   // What a plugin notes for itself is noted with what it did: where that waits, it waits as well.
