@@ -409,10 +409,14 @@ export interface Run {
     /** Its id. */
     readonly id: string;
     /** What was done to it. */
-    readonly action: 'create' | 'update';
-    /** What changed of an object that existed. */
+    readonly action: 'create' | 'update' | 'delete';
+    /** `applied`: it was written. `proposed`: it waits in the proposal of the run. `simulated`: it was only shown. `dropped`: the run failed. Null of runs from before this was kept. */
+    readonly outcome: 'applied' | 'proposed' | 'simulated' | 'dropped' | null;
+    /** What people call it, of what was not applied: `ENG-18`, `ENG-18 blocks ENG-19`; null of what has no name. */
+    readonly name: string | null;
+    /** What changed of an object that existed, by the names that answers show. */
     readonly fields: readonly string[];
-    /** Of a run that proposed or simulated: what it would have written, as the API shows it, cut to 1,000 characters each. Of one that wrote all, its events have it. */
+    /** Of what was proposed or simulated: what would have been written, as the API shows it, cut to 1,000 characters each. Of what was applied, the events have it. */
     readonly values: Readonly<
       Record<
         string,

@@ -35,8 +35,8 @@ interface Kept {
   readonly ops: readonly Op[];
   /** Whether what it keeps for itself is written. */
   readonly ownValues: boolean;
-  /** What waits, or is shown and dropped. */
-  readonly heldBack: readonly Change[];
+  /** What became of each change; null where all of them met one end. */
+  readonly met: Readonly<Record<InstallMode, readonly Change[]>> | null;
 }
 
 export type HoldBack = (held: HeldRun, tried: Attempt) => Promise<Kept>;
@@ -114,7 +114,7 @@ export function createHoldBack(options: HoldBackOptions): HoldBack {
     const install = { ...tried.install, ...tried.modes };
     if (isOfOneMode(install, staged.writes)) {
       const applies = install.mode === 'apply';
-      return { changes: applies ? staged.changes : [], ops: [], ownValues: applies, heldBack: [] };
+      return { changes: applies ? staged.changes : [], ops: [], ownValues: applies, met: null };
     }
     const divided = divide(install, staged.writes, options.app());
     const { changes, isAlone } = await applied(tried, held, divided);
@@ -127,10 +127,12 @@ export function createHoldBack(options: HoldBackOptions): HoldBack {
       changes: [...changes, ...proposed.changes],
       ops: proposed.ops,
       ownValues: isApplied || staged.writes.length === 0,
-      heldBack: [...waiting, ...divided.simulate].flatMap(({ changes: held }) => held),
+      met: { apply: changes, propose: changesOf(waiting), simulate: changesOf(divided.simulate) },
     };
   };
 }
+
+const changesOf = (writes: readonly StagedWrite[]): Change[] => writes.flatMap(({ changes }) => changes);
 
 /** What belongs into the batch that ends the run. */
 async function propose(

@@ -7,7 +7,6 @@ import type { EffectClass } from '../../proposals/contract.ts';
 import type { InstallMode } from '../installs/contract.ts';
 import type { Install } from '../installs/schema.ts';
 import { effectOf } from '../runs/effects.ts';
-import { shownName } from '../undo/kinds.ts';
 import { fieldModesOf, shownFieldsOf, strictest, type ModeFields } from './mode-fields.ts';
 
 /** Whether a write removes something, which nobody expects of a plugin that they did not tell so. */
@@ -39,7 +38,5 @@ export function modeOfWrite(
 function movedFields({ changes }: StagedWrite): string[] {
   const isOld = ({ before, isSilent, kind }: Change): boolean =>
     before !== null && !isSilent && kind !== 'comment';
-  return changes
-    .filter(isOld)
-    .flatMap((change) => effectOf(change).fields.map((field) => shownName(change.kind, field)));
+  return changes.filter(isOld).flatMap((change) => effectOf(change).fields);
 }
