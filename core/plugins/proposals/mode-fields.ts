@@ -43,17 +43,18 @@ function findFields(routes: readonly Route[]): ModeFields {
   const found = new Map<string, readonly string[]>();
   for (const { route } of hostCallsOf(routes).values()) {
     if (route.kind !== 'write' || !isUpdate(route)) continue;
-    for (const name of shownFor(route, writtenFields(route))) found.set(name, [name]);
-    const { body } = route;
-    for (const given of Object.keys((body as { properties?: object } | undefined)?.properties ?? {})) {
-      const means = shownFor(route, fieldsOf(body ? { body } : {}, { [given]: null }));
-      if (means.length > 0 && !found.has(given)) found.set(given, means);
-    }
-    // What was written beside the body had a name of the row as well.
-    for (const given of writtenFields(route))
-      if (!found.has(given)) found.set(given, shownFor(route, [given]));
+    const written = writtenFields(route);
+    for (const name of shownFor(route, written)) found.set(name, [name]);
+    for (const [given, means] of [...givenNames(route), ...written.map((name) => [name, [name]] as const)])
+      if (means.length > 0 && !found.has(given)) found.set(given, shownFor(route, means));
   }
   return found;
+}
+
+/** What each property of a body writes. */
+function givenNames({ body }: Route): (readonly [string, readonly string[]])[] {
+  const { properties = {} } = (body ?? {}) as { properties?: object };
+  return Object.keys(properties).map((given) => [given, fieldsOf(body ? { body } : {}, { [given]: null })]);
 }
 
 /** Other names of a reference that no field of the contract is kept under. */
