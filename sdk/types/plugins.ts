@@ -861,7 +861,7 @@ export interface ScheduledRun {
 }
 
 export interface Undo {
-  /** Of the undo, which can be undone; null where nothing was done. */
+  /** Of the undo, which can be undone; null where nothing was done, as in a simulation. */
   readonly id: string | null;
   /** The ids of the runs, proposals or undos that were taken back, the newest first. */
   readonly undid: readonly string[];
@@ -869,7 +869,7 @@ export interface Undo {
   readonly changes: readonly UndoneObject[];
   /** What was left as it is, and why. */
   readonly skipped: readonly SkippedUndo[];
-  /** What was done, in a sentence. */
+  /** What was done, or would be, in a sentence. */
   readonly message: string;
 }
 
