@@ -25,3 +25,8 @@ function listed(words: readonly string[], last: 'and' | 'or'): string {
   if (words.length === 1) return words[0]!;
   return `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1)}`;
 }
+
+/** What holds the scopes of whoever acts, for the middle of a sentence. */
+export function holderOf({ kind }: { readonly kind: string }): string {
+  return kind === 'plugin' ? "the plugin's grant" : 'the token';
+}

@@ -128,3 +128,37 @@ test('each effect of a run of several modes says what became of it', async () =>
   );
   expect(out).toMatch(/simulated: would create comment cmt_\w+\n/);
 });
+
+test('a refused call names the grant, the field or the parameter, under the name of its class', async () => {
+  let nth = 0;
+  const asks = async (scopes: string, call: string, grant?: string[]): Promise<string> => {
+    const id = `com.test.refused${++nth}`;
+    const document = await packSource(`{
+      id: '${id}', version: '1.0.0', engines: { tatami: '*' }, scopes: ${scopes},
+      on: { 'issue.created': { handle: ({ data }, ctx) => ${call}.then(() => ctx.log.info('done'), (e) => ctx.log.info(String(e))) } },
+    }`);
+    await install(app.call, document, grant ? { grant } : {});
+    await issueNamed('refused');
+    await app.settled();
+    const [run] = (await app.call('GET', `/api/v1/plugins/${id}/runs?limit=1`)).json.data;
+    return run.logs[0].message;
+  };
+  const narrowed = `{ 'issues:read': { why: 'test', fields: ['title'] } }`;
+  const both = `{ 'issues:read': { why: 'test' }, 'comments:read': { why: 'test' } }`;
+  const only = 'ScopeDenied: issues:read is narrowed to the fields title;';
+  expect(await asks(narrowed, `ctx.issues.list({ filter: { priority: 'high' } })`)).toBe(
+    `${only} the parameter filter could ask for others.`,
+  );
+  expect(await asks(narrowed, `ctx.issues.list({ sort: 'priority' })`)).toBe(
+    `${only} this asks for the field priority.`,
+  );
+  expect(await asks(narrowed, 'ctx.relations.list(data.id)')).toBe(
+    `${only} relations.list shows more than fields, and takes the scope in full.`,
+  );
+  expect(await asks(both, 'ctx.comments.list(data.id)', ['issues:read'])).toBe(
+    "ScopeDenied: This needs the scope comments:read, which the plugin's grant does not have.",
+  );
+  expect(await asks(both, `ctx.issues.get('iss_00000000000000000000000002')`)).toBe(
+    'NotFound: There is nothing here that the plugin may see.',
+  );
+});

@@ -60,7 +60,7 @@ export async function foldChanges(
 
 async function takeBack(folding: Folding, change: KeptChange): Promise<void> {
   const { ctx, kinds, objects, skipped } = folding;
-  const skip: SkipIt = (reason, field = null, work = undefined) =>
+  const skip: SkipIt = (reason, field = null, work) =>
     void skipped.push({ change, field, reason, ...(work === undefined ? {} : { work }) });
   const kind = kinds.named(change.kind);
   if (!kind) return skip('irreversible');
