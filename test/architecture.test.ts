@@ -68,7 +68,11 @@ const parts: Readonly<Record<string, Part>> = {
     may: [...ofResources, 'rights', 'feed', 'inbox'],
     types: ['ledger'],
   },
-  proposals: { of: ['core/proposals/'], may: [...ofResources, 'rights', 'reactions', 'inbox'] },
+  proposals: {
+    of: ['core/proposals/'],
+    may: [...ofResources.filter((part) => part !== 'events'), 'rights', 'reactions', 'inbox'],
+    types: ['events'],
+  },
   sdk: { of: ['sdk/'], may: [] },
   sidecar: {
     of: ['core/sandbox/sidecar/', 'core/sandbox/protocol.ts', 'core/sandbox/framing.ts'],

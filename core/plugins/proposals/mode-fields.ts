@@ -22,7 +22,7 @@ export function strictest(modes: readonly InstallMode[]): InstallMode {
 }
 
 /** Whether what it writes has the mode of updates: not what makes, deletes or says something. */
-export function isUpdate(route: Route): boolean {
+function isUpdate(route: Route): boolean {
   return !makes(route) && !route.name.endsWith('.delete') && !route.name.startsWith('comments.');
 }
 
@@ -80,7 +80,7 @@ export function fieldModesOf(modes: InstallModes, known: ModeFields): ReadonlyMa
 }
 
 /** The names that the API shows, for people. */
-export function modeFieldNames(known: ModeFields): string[] {
+function modeFieldNames(known: ModeFields): string[] {
   return [...known].flatMap(([name, means]) => (means.includes(name) ? [name] : [])).sort();
 }
 
