@@ -67,7 +67,8 @@ const parts: Readonly<Record<string, Part>> = {
   },
   proposals: {
     of: ['core/proposals/'],
-    may: [...ofResources, 'rights', 'reactions', 'inbox'],
+    may: [...ofResources.filter((part) => part !== 'events'), 'rights', 'reactions', 'inbox'],
+    types: ['events'],
   },
   sdk: { of: ['sdk/'], may: [] },
   sidecar: {

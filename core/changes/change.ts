@@ -65,6 +65,8 @@ export interface ChangeSet<T = unknown> {
   completed?(): Promise<Pick<ChangeSet<T>, 'body' | 'status'> | null>;
   /** The answer, still without what the commit learns. Undefined answers 204. */
   readonly body: T;
+  /** The answer of a simulation, where it says something else: there is nothing that an id of it would name. */
+  readonly simulated?: T;
   readonly status?: 200 | 201 | 202 | 204;
   readonly location?: string;
 }

@@ -1,7 +1,7 @@
 // What a change would show before and after it, field by field, as the API shows it.
 import { createHash } from 'node:crypto';
 import { hidePending } from '../events/learning.ts';
-import type { Change } from './change.ts';
+import type { Change, Entity } from './change.ts';
 
 interface Value {
   readonly before: unknown;
@@ -14,10 +14,31 @@ export const valueCharsMax = 1_000;
 /** What every creation has, and nobody chose. */
 const given = new Set(['id', 'version', 'createdAt', 'updatedAt']);
 
-/** @param data of the event that the change would make */
-export function valuesOf({ before: was }: Change, data: Readonly<Record<string, unknown>>): Values {
+export type ChangeAction = 'create' | 'update' | 'delete';
+
+export function actionOf({ before, after }: Pick<Change, 'before' | 'after'>): ChangeAction {
+  if (isDeleted(after) && !isDeleted(before)) return 'delete';
+  return before === null ? 'create' : 'update';
+}
+
+function isDeleted(entity: (Entity & { readonly deletedAt?: number | null }) | null): boolean {
+  return (entity?.deletedAt ?? null) !== null;
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** What an event tells of the object itself, where it is told as part of another one: a relation of its issue. */
+export function ownData({ kind, id }: Pick<Change, 'kind' | 'id'>, data: Data): Data {
+  const part = data[kind] as Data | null | undefined;
+  return typeof part === 'object' && part?.id === id ? part : data;
+}
+
+/** @param told of the event that the change would make */
+export function valuesOf(change: Change, told: Data): Values {
+  const data = ownData(change, told);
+  if (actionOf(change) === 'delete') return removedValues(data);
   const { previous, ...after } = hidePending(data) as Record<string, unknown>;
-  if (was !== null)
+  if (change.before !== null)
     return Object.fromEntries(
       Object.entries((previous ?? {}) as Record<string, unknown>).map(([name, before]) => [
         name,
@@ -31,8 +52,8 @@ export function valuesOf({ before: was }: Change, data: Readonly<Record<string, 
   );
 }
 
-/** Of what goes: all that it is. @param data of the event that the change would make */
-export function removedValues(data: Readonly<Record<string, unknown>>): Values {
+/** Of what goes: all that it is. */
+function removedValues(data: Data): Values {
   const { previous: _, ...shown } = hidePending(data) as Record<string, unknown>;
   return Object.fromEntries(
     Object.entries(shown)
@@ -41,10 +62,17 @@ export function removedValues(data: Readonly<Record<string, unknown>>): Values {
   );
 }
 
-/** The values, each cut where it is long. */
-export function cutValues(values: Values): Values {
+/** By kind: what nobody chooses, and what says no more than the rest does. */
+const workedOut: Readonly<Record<string, readonly string[]>> = {
+  issue: ['identifier', 'number', 'url', 'subOrder'],
+};
+
+/** The values for people, each cut where it is long; what the server works out by itself only where nothing else changes. */
+export function shownValues(kind: string, values: Values): Values {
+  const all = Object.entries(values).filter(([, { before, after }]) => !(isEmpty(before) && isEmpty(after)));
+  const chosen = all.filter(([name]) => !workedOut[kind]?.includes(name));
   return Object.fromEntries(
-    Object.entries(values).map(([name, { before, after }]) => [
+    (chosen.length === 0 ? all : chosen).map(([name, { before, after }]) => [
       name,
       { before: short(before), after: short(after) },
     ]),
@@ -72,6 +100,10 @@ function isNothing(value: unknown): boolean {
   return (
     value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
   );
+}
+
+function isEmpty(value: unknown): boolean {
+  return isNothing(value) || (typeof value === 'object' && Object.keys(value!).length === 0);
 }
 
 /** The value, or the beginning of its text where that is long. */

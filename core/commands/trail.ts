@@ -3,6 +3,7 @@ import { printable } from '../lib/printable.ts';
 import { wholeNumber } from './flags.ts';
 import { printResult } from './output.ts';
 import { sayingOf } from './plugin/known.ts';
+import { shown } from './plugin/run.ts';
 import { connect, type RemoteOptions } from './remote.ts';
 
 interface Node {
@@ -10,7 +11,7 @@ interface Node {
   parentId: string | null;
   kind: 'event' | 'run' | 'proposal' | 'undo' | 'delivery';
   at: string;
-  type: string | null;
+  types: string[];
   actor: string | null;
   fields: { field: string; from: unknown; to: unknown }[];
   run: {
@@ -83,9 +84,9 @@ function lineOf(node: Node): string {
   }
 }
 
-function eventLine({ type, actor, fields }: Node): string {
+function eventLine({ types, actor, fields }: Node): string {
   const changed = fields.map(({ field, from, to }) => `${field}: ${value(from)} → ${value(to)}`).join(', ');
-  return `${type} by ${printable(actor ?? '')}${changed === '' ? '' : `  ${changed}`}`;
+  return `${types.join(', ')} by ${printable(actor ?? '')}${changed === '' ? '' : `  ${changed}`}`;
 }
 
 function proposalLine(
@@ -117,9 +118,6 @@ function runLine(
 const valueCharsMax = 60;
 
 function value(given: unknown): string {
-  const named = given as { name?: unknown } | null;
-  const text =
-    typeof named === 'object' && typeof named?.name === 'string' ? named.name : JSON.stringify(given);
-  const line = printable(text);
+  const line = printable(shown(given));
   return line.length > valueCharsMax ? `${line.slice(0, valueCharsMax)}…` : line;
 }

@@ -4,7 +4,8 @@ import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../lib/errors.ts';
 import { readScopeOf, teamsNamed, type Narrowing } from '../rights/rights.ts';
-import { fieldsOf, showsObjects, writtenFields } from '../rights/table.ts';
+import { fieldsOf, narrowable, showsObjects, writtenFields } from '../rights/table.ts';
+import { holderOf } from '../rights/words.ts';
 import type { Principal } from './principal.ts';
 import { needsCaller, type Input, type Route } from './route.ts';
 import type { TObject, TSchema } from 'typebox';
@@ -27,7 +28,10 @@ export function admitTo(
   if (principal.scopes.has(scope) || isOwn(route, principal, params)) return null;
   const narrowing = principal.narrowed?.get(scope);
   if (!narrowing)
-    throw new ApiError('insufficient_scope', `This needs the scope ${scope}, which the token does not have.`);
+    throw new ApiError(
+      'insufficient_scope',
+      `This needs the scope ${scope}, which ${holderOf(principal.actor)} does not have.`,
+    );
   if (narrowing.teams !== null && route.rows !== 'team')
     throw new ApiError(
       'insufficient_scope',
@@ -49,7 +53,7 @@ export function admitToPropose(route: Route, principal: Principal | null): void 
   if (!principal.scopes.has(proposingScope))
     throw new ApiError(
       'insufficient_scope',
-      `To propose needs the scope ${proposingScope}, which the token does not have.`,
+      `To propose needs the scope ${proposingScope}, which ${holderOf(principal.actor)} does not have.`,
     );
   admitTo({ ...route, scope: readScopeOf(route.scope!) }, principal, {});
 }
@@ -79,15 +83,14 @@ export function requireFields(
   if (fields === null) return;
   if (route.kind === 'read') return requireShown(route, fields, query);
   // An operation that names no field it writes cannot be held to some fields, so that a narrowed caller may not use it.
-  const outside =
-    writtenFields(route).length === 0
-      ? 'more than fields'
-      : fieldsOf(route, body).find((name) => !fields.includes(name));
-  if (outside === undefined) return;
-  throw new ApiError(
-    'insufficient_scope',
-    `${route.scope} is narrowed to the fields ${fields.join(', ')}; this writes ${outside}.`,
-  );
+  if (writtenFields(route).length === 0) throw beyond(route, fields, `${route.name} writes more than fields`);
+  const outside = fieldsOf(route, body).find((name) => !fields.includes(name));
+  if (outside !== undefined) throw beyond(route, fields, `this writes ${outside}`);
+}
+
+function beyond({ scope }: Route, fields: readonly string[], what: string): ApiError {
+  const message = `${scope} is narrowed to the fields ${fields.join(', ')}; ${what}.`;
+  return new ApiError('insufficient_scope', message);
 }
 
 const anyCaller = ['limit', 'cursor', 'createdAt', 'updatedAt'];
@@ -102,14 +105,14 @@ function requireShown(route: Route, fields: readonly string[], query: unknown): 
           .map((one) => one.replace(/^-/, ''))
       : [name];
   });
-  const outside = showsObjects(route)
-    ? named.find((name) => !fields.includes(name) && !anyCaller.includes(name))
-    : 'more than fields';
+  if (!showsObjects(route))
+    throw beyond(route, fields, `${route.name} shows more than fields, and takes the scope in full`);
+  const outside = named.find((name) => !fields.includes(name) && !anyCaller.includes(name));
   if (outside === undefined) return;
-  throw new ApiError(
-    'insufficient_scope',
-    `${route.scope} is narrowed to the fields ${fields.join(', ')}; this asks for ${outside}.`,
-  );
+  const what = narrowable([route], route.scope ?? '').fields.includes(outside)
+    ? `this asks for the field ${outside}`
+    : `the parameter ${outside} could ask for others`;
+  throw beyond(route, fields, what);
 }
 
 /** @throws ApiError insufficient_scope */
@@ -127,7 +130,7 @@ export async function requireAlso(
   if (missing.length > 0)
     throw new ApiError(
       'insufficient_scope',
-      `This also needs ${also.words}. The token does not have ${missing.sort().join(', ')}.`,
+      `This also needs ${also.words}, of which ${holderOf(principal.actor)} does not have ${missing.sort().join(', ')}.`,
     );
 }
 

@@ -60,7 +60,7 @@ export function createWrite(
 
   const simulate = async (ctx: Context, plan: Plan): Promise<WrittenAnswer> => {
     const set = await plan(ctx);
-    return answerOf(set, hidePending(set.body));
+    return answerOf(set, hidePending(set.simulated ?? set.body));
   };
 
   const commitOnce = async (call: Call, ctx: Context, plan: Plan, key: string): Promise<WrittenAnswer> => {

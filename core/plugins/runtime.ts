@@ -17,6 +17,7 @@ import { createFailureWatch, type FailureWatch } from './failures.ts';
 import { inboundRoutes } from './inbound/routes.ts';
 import { checkEngines } from './installs/engines.ts';
 import { installRoutes } from './installs/routes.ts';
+import type { InstallModes } from './installs/contract.ts';
 import { installKind, type Install } from './installs/schema.ts';
 import type { PluginTrust } from './installs/trust.ts';
 import { tellUnheard } from './installs/unheard.ts';
@@ -26,6 +27,7 @@ import { scheduledRoutes } from './once/routes.ts';
 import { kvRoutes } from './kv/routes.ts';
 import { createReplays } from './recorder/replays.ts';
 import { recorderRoutes } from './recorder/routes.ts';
+import { checkModes, modeFieldsOf } from './proposals/mode-fields.ts';
 import { sourceOfRequests } from '../proposals/again.ts';
 import { proposalRoutes } from '../proposals/routes.ts';
 import { inboundPerMinuteMax } from './limits.ts';
@@ -180,6 +182,7 @@ function routesOf(
   const sources = { plugin_run: runner.proposed, request: sourceOfRequests(app) };
   const rules = {
     ...{ filterFields, addedFields, checkFilter, serverVersion, trust, usage },
+    checkModes: (modes: InstallModes) => checkModes(modes, modeFieldsOf(app().routes)),
     unheldNarrowing: (requests: ScopeRequests) => unheldNarrowing(app().routes, requests),
     checkUrl: options.egress.checkUrl,
     baseUrl: services.baseUrl,

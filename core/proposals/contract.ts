@@ -22,6 +22,12 @@ const effect = Closed({
   operation: Type.String({ description: 'What was asked for, such as `issues.update`.' }),
   kind: Type.String({ description: 'What it changes, such as `issue`.' }),
   entityId: Type.String({ description: 'Its id; of what it makes, the id that it will have.' }),
+  name: nullable(
+    Type.String({
+      description:
+        'What people call it: `ENG-18`, `ENG-18 blocks ENG-19`, the name of a member; null of what has no name.',
+    }),
+  ),
   issue: nullable(Type.String({ description: 'How people name the issue that it is about.' })),
   class: enumeration('EffectClass', effectClasses, 'What it does.'),
   fields: Type.Array(field, {

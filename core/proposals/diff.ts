@@ -1,10 +1,10 @@
 // What the writes of a proposal would change, effect by effect, and whether two such diffs are the same.
-import type { Change, Entity } from '../changes/change.ts';
+import type { Change } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
-import { cutValues, digestOf, removedValues, valuesOf } from '../changes/diff.ts';
+import { actionOf, digestOf, shownValues, valuesOf } from '../changes/diff.ts';
+import { issueOf, nameOf } from '../changes/object-name.ts';
 import type { StagedWrite } from '../changes/staging.ts';
 import type { Directory } from '../context.ts';
-import { hidePending } from '../events/learning.ts';
 import type { EffectClass } from './contract.ts';
 import type { KeptEffect } from './kind.ts';
 
@@ -29,15 +29,14 @@ export function diffOf(
     for (const change of changes) {
       const told = shown.get(change);
       if (!told) continue;
-      const data = hidePending(told) as Readonly<Record<string, unknown>>;
-      const does = classOf(change);
-      const values = does === 'delete' ? removedValues(data) : valuesOf(change, data);
+      const values = valuesOf(change, told);
+      const { id: issueId, identifier: issue } = issueOf(change, told);
       effects.push({
         id: String(effects.length + 1),
         ...{ write, operation, kind: change.kind, entityId: change.id },
-        ...issueOf(change, data),
-        class: does,
-        values: cutValues(values),
+        ...{ name: nameOf(change, told), issue, issueId },
+        class: classOf(change),
+        values: shownValues(change.kind, values),
         digest: digestOf(values, planned),
         baseVersion: change.baseVersion,
         decision: null,
@@ -46,25 +45,9 @@ export function diffOf(
   return effects;
 }
 
-export function classOf({ kind, before, after }: Pick<Change, 'kind' | 'before' | 'after'>): EffectClass {
-  if (isDeleted(after) && !isDeleted(before)) return 'delete';
-  if (kind === 'comment') return 'comment';
-  return before === null ? 'create' : 'update';
-}
-
-function isDeleted(entity: (Entity & { readonly deletedAt?: number | null }) | null): boolean {
-  return (entity?.deletedAt ?? null) !== null;
-}
-
-function issueOf(
-  { kind, id }: Change,
-  data: Readonly<Record<string, unknown>>,
-): Pick<KeptEffect, 'issue' | 'issueId'> {
-  const { id: issueId, identifier } = (kind === 'issue' ? { ...data, id } : (data.issue ?? {})) as {
-    id?: string;
-    identifier?: unknown;
-  };
-  return { issueId: issueId ?? null, issue: typeof identifier === 'string' ? identifier : null };
+export function classOf(change: Pick<Change, 'kind' | 'before' | 'after'>): EffectClass {
+  const does = actionOf(change);
+  return change.kind === 'comment' && does !== 'delete' ? 'comment' : does;
 }
 
 /** Whether the second does what the first shows: the same to the same objects, from the same values to the same. */
@@ -78,15 +61,20 @@ export function isSameDiff(shown: readonly KeptEffect[], now: readonly KeptEffec
 export function titleOf(effects: readonly KeptEffect[], by: string | null): string {
   const [first] = effects;
   if (!first) return 'Nothing';
-  const { kind, class: does, issue, values } = first;
-  const { title } = values;
-  const named = issue ?? (typeof title?.after === 'string' ? `“${title.after.slice(0, 80)}”` : '');
-  const what =
-    does === 'comment'
-      ? `comment${named && ` on ${named}`}`
-      : `${does} ${kind.replaceAll('_', ' ')}${named && ` ${named}`}`;
+  const { class: does, values } = first;
+  const what = does === 'comment' ? `comment${onIssue(first)}` : `${does} ${objectOf(first)}`;
   const fields = does === 'update' ? `: ${Object.keys(values).join(', ')}` : '';
   const more = effects.length > 1 ? `, and ${effects.length - 1} more` : '';
   const text = `${what}${fields}${more}`;
   return by === null ? `${text[0]!.toUpperCase()}${text.slice(1)}` : `${by}: ${text}`;
+}
+
+function objectOf(effect: KeptEffect): string {
+  const { kind, name } = effect;
+  return `${kind.replaceAll('_', ' ')}${name ? ` ${name}` : ''}${onIssue(effect)}`;
+}
+
+/** Issues and relations are named by themselves. */
+function onIssue({ kind, issue }: KeptEffect): string {
+  return issue === null || kind === 'issue' || kind === 'relation' ? '' : ` on ${issue}`;
 }

@@ -17,6 +17,8 @@ export interface KeptEffect {
   readonly operation: string;
   readonly kind: string;
   readonly entityId: string;
+  /** Absent of proposals from before names were kept. */
+  readonly name?: string | null;
   readonly issue: string | null;
   readonly issueId: string | null;
   readonly class: EffectClass;
@@ -74,9 +76,20 @@ export function showWhole(found: Proposal, view: Parameters<typeof proposalKind.
 }
 
 function shownEffect(
-  { id, operation, kind, entityId, issue, class: does, values, baseVersion, decision }: KeptEffect,
+  {
+    id,
+    operation,
+    kind,
+    entityId,
+    name = null,
+    issue,
+    class: does,
+    values,
+    baseVersion,
+    decision,
+  }: KeptEffect,
   whole: boolean,
 ): ShownProposal['effects'][number] {
   const fields = Object.entries(values).map(([name, value]) => (whole ? { name, ...value } : { name }));
-  return { id, operation, kind, entityId, issue, class: does, fields, baseVersion, decision };
+  return { id, operation, kind, entityId, name, issue, class: does, fields, baseVersion, decision };
 }

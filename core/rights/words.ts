@@ -20,3 +20,8 @@ export function sentenceOf(scope: string, { fields, where }: Narrowed): string {
   const written = fields ? `write only their ${listed(fields, 'and')}` : 'write all their fields';
   return `Read ${things}, and ${written}${rows}.`;
 }
+
+/** What holds the scopes of whoever acts, for the middle of a sentence. */
+export function holderOf({ kind }: { readonly kind: string }): string {
+  return kind === 'plugin' ? "the plugin's grant" : 'the token';
+}

@@ -544,9 +544,11 @@ export interface TrailNode {
   readonly kind: 'event' | 'run' | 'proposal' | 'undo' | 'delivery';
   /** When it happened. ISO 8601, UTC. */
   readonly at: string;
-  /** Of an event: its type. */
+  /** Of an event: its type; the first where several tell one change. */
   readonly type: string | null;
-  /** Of an event or an undo: who did it. */
+  /** Of an event: the types of all events that tell the change. */
+  readonly types: readonly string[];
+  /** Of an event or an undo: who did it, a person by name. */
   readonly actor: string | null;
   /** An event in which an undo took something back. */
   readonly isUndo: boolean;

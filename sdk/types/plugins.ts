@@ -71,7 +71,7 @@ export interface Plugin {
   readonly settings: Readonly<Record<string, unknown>>;
   /** What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */
   readonly mode: 'apply' | 'propose' | 'simulate';
-  /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
+  /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has the name that the API shows, or one that a body gives it; one that no plugin updates is refused. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
   readonly modes: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>>;
   /** Whether it runs, and if not, who switched it off. */
   readonly state:
@@ -156,7 +156,7 @@ export interface PluginInstall {
   settings?: Readonly<Record<string, unknown>> | undefined;
   /** What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */
   mode?: 'apply' | 'propose' | 'simulate' | undefined;
-  /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
+  /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has the name that the API shows, or one that a body gives it; one that no plugin updates is refused. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
   modes?: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>> | undefined;
   /** Whether its next 20 runs that write something only propose it. A new install does, unless this is `false`. */
   probation?: boolean | undefined;
@@ -189,7 +189,7 @@ export interface PluginPatch {
   settings?: Readonly<Record<string, unknown>> | undefined;
   /** What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */
   mode?: 'apply' | 'propose' | 'simulate' | undefined;
-  /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
+  /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has the name that the API shows, or one that a body gives it; one that no plugin updates is refused. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
   modes?: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>> | undefined;
   /** Whether it runs. */
   state?: 'active' | 'paused_by_admin' | undefined;
@@ -563,10 +563,14 @@ export interface Run {
     /** Its id. */
     readonly id: string;
     /** What was done to it. */
-    readonly action: 'create' | 'update';
-    /** What changed of an object that existed. */
+    readonly action: 'create' | 'update' | 'delete';
+    /** `applied`: it was written. `proposed`: it waits in the proposal of the run. `simulated`: it was only shown. `dropped`: the run failed. Null of runs from before this was kept. */
+    readonly outcome: 'applied' | 'proposed' | 'simulated' | 'dropped' | null;
+    /** What people call it, of what was not applied: `ENG-18`, `ENG-18 blocks ENG-19`; null of what has no name. */
+    readonly name: string | null;
+    /** What changed of an object that existed, by the names that answers show. */
     readonly fields: readonly string[];
-    /** Of a run that proposed or simulated: what it would have written, as the API shows it, cut to 1,000 characters each. Of one that wrote all, its events have it. */
+    /** Of what was proposed or simulated: what would have been written, as the API shows it, cut to 1,000 characters each. Of what was applied, the events have it. */
     readonly values: Readonly<
       Record<
         string,
@@ -1020,7 +1024,7 @@ export interface ScheduledRun {
 }
 
 export interface Undo {
-  /** Of the undo, which can be undone; null where nothing was done. */
+  /** Of the undo, which can be undone; null where nothing was done, as in a simulation. */
   readonly id: string | null;
   /** The ids of the runs, proposals or undos that were taken back, the newest first. */
   readonly undid: readonly string[];
@@ -1028,7 +1032,7 @@ export interface Undo {
   readonly changes: readonly UndoneObject[];
   /** What was left as it is, and why. */
   readonly skipped: readonly SkippedUndo[];
-  /** What was done, in a sentence. */
+  /** What was done, or would be, in a sentence. */
   readonly message: string;
 }
 

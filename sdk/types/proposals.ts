@@ -33,6 +33,8 @@ export interface Proposal {
     readonly kind: string;
     /** Its id; of what it makes, the id that it will have. */
     readonly entityId: string;
+    /** What people call it: `ENG-18`, `ENG-18 blocks ENG-19`, the name of a member; null of what has no name. */
+    readonly name: string | null;
     /** How people name the issue that it is about. */
     readonly issue: string | null;
     /** What it does. */

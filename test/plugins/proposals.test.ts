@@ -169,11 +169,13 @@ test('each class and field has its mode: what is applied commits with the run, t
     'automation.proposed',
     'inbox.item_created',
   ]);
-  expect(run.effects.map(({ kind }: Json) => kind)).toEqual(['plugin_kv', 'comment', 'issue']);
-  expect(run.effects.map(({ values }: Json) => values && Object.keys(values).toSorted())).toEqual([
-    null,
-    null,
-    ['estimate', 'priority'],
+  expect(
+    run.effects.map(({ kind, outcome, values }: Json) => [kind, outcome, values && Object.keys(values)]),
+  ).toEqual([
+    ['plugin_kv', 'applied', null],
+    ['comment', 'applied', null],
+    ['issue', 'proposed', ['priority']],
+    ['issue', 'simulated', ['estimate']],
   ]);
   expect((await app.call('GET', `/api/v1/issues/${id}/comments`)).json.data).toHaveLength(1);
   expect(await issue(id)).toMatchObject({ priority: 'none', estimate: null });

@@ -57,10 +57,10 @@ test('in simulate mode a run shows what it would do and does nothing', async () 
 
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
   const { out } = await tatami(['plugin', 'logs', 'com.test.simulate'], remote);
-  expect(out).toMatch(/would update issue iss_\S+\n/);
+  expect(out).toMatch(/simulated: would update issue ENG-\d+\n/);
   expect(out).toContain('priority: "none" → "high"');
   expect(out).toContain('labels: [] → [bug]');
-  expect(out).toContain('seen: {"count":1}');
+  expect(out).toContain('seen: {count: 1}');
 
   expect((await app.call('PATCH', '/api/v1/plugins/com.test.simulate', { mode: 'apply' })).status).toBe(200);
   await create('Parent 2');

@@ -1,6 +1,7 @@
 // The trail of an issue through the public doors: why it is what it is, as a tree from the event that all of it began with.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
+import { tatami } from '../cli/tatami.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
 
 let app: TestApp;
@@ -162,16 +163,55 @@ test('of what a request proposed, the approval stands over what it changed', asy
   const { json: minted } = await call('POST', '/api/v1/api-keys', {
     ...{ name: 'agent', memberId: member.id, scopes: ['issues:read', 'proposals:write'] },
   });
+  await call('POST', '/api/v1/labels', { name: 'soon' });
   const { json: made } = await app.clientOf(minted.key)(
     'PATCH',
     `/api/v1/issues/${issue.id}`,
-    { dueDate: '2026-12-24' },
+    { dueDate: '2026-12-24', addLabels: ['soon'] },
     { 'tatami-mode': 'propose' },
   );
   await call('POST', `/api/v1/proposals/${made.id}/approve`, {});
   await app.settled();
   const nodes: Json[] = (await trail('?field=dueDate')).data[0].nodes;
   const event = nodes.find(({ type }) => type === 'issue.updated');
-  expect(event.parentId).toBe(made.id);
+  // The person, not the name of their key.
+  expect(event).toMatchObject({ parentId: made.id, actor: 'Ada' });
   expect(nodes.find(({ id }) => id === made.id).proposal.status).toBe('approved');
+
+  // One commit is one line of one tree, however many events tell it, and so is its undo.
+  await call('POST', `/api/v1/proposals/${made.id}/undo`, {});
+  await app.settled();
+  const [newest, before] = (await trail('?limit=2')).data;
+  expect(drawn(newest.nodes)).toEqual([
+    'approved',
+    '  automation.proposed',
+    '  issue.updated',
+    '    tells',
+    '  automation.approved',
+    '  undo',
+    '    issue.updated',
+    '      tells',
+  ]);
+  const changes: Json[] = newest.nodes.filter(({ type }: Json) => type === 'issue.updated');
+  expect(changes.map(({ types }) => types)).toEqual(Array(2).fill(['issue.updated', 'issue.labeled']));
+  expect(changes[0].fields.map(({ field }: Json) => field).toSorted()).toEqual(['dueDate', 'labels']);
+  expect(before.nodes.map(({ id }: Json) => id)).not.toContain(made.id);
+  const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
+  const { out } = await tatami(['trail', issue.identifier, '--limit', '1'], remote);
+  expect(out).toMatch(/issue\.updated, issue\.labeled by Ada  .*labels: \[\] → \[soon\]/);
+});
+
+test('a proposal that was worked out anew says its revision', async () => {
+  const { call } = app;
+  const { json: asked } = await call('POST', '/api/v1/issues', { team: 'ENG', title: 'ask' });
+  await app.settled();
+  const [{ proposalId }] = (await call('GET', '/api/v1/plugins/com.test.asks/runs')).json.data;
+  await call('PATCH', `/api/v1/issues/${asked.id}`, { priority: 'urgent' });
+  expect((await call('POST', `/api/v1/proposals/${proposalId}/approve`, {})).status).toBe(409);
+  await app.settled();
+  const { data } = (await call('GET', `/api/v1/issues/${asked.id}/trail`)).json;
+  const told = data
+    .flatMap(({ nodes }: Json) => nodes)
+    .filter(({ type }: Json) => type === 'automation.proposed');
+  expect(told.map(({ fields }: Json) => fields)).toEqual([[], [{ field: 'revision', from: 1, to: 2 }]]);
 });

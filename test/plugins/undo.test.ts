@@ -89,7 +89,8 @@ test('the undo of a run puts back what it wrote and removes what it made, in one
   expect((await eventsAfter(call, from)).length).toBe(0);
 
   const undone = await undo(call, `runs/${run.id}`);
-  expect({ ...simulated, id: null }).toEqual({ ...undone, id: null });
+  const message = undone.message.replace('put back', 'would be put back');
+  expect(simulated).toEqual({ ...undone, id: null, message });
   expect(undone).toMatchObject({
     undid: [run.id],
     skipped: [],
@@ -206,7 +207,13 @@ test('an issue that a run made is removed, unless others have worked on it since
     const undone = await undo(call, `runs/${run.id}`);
     const left = await shown(call, made);
     if (isWorkedOn) {
-      expect(undone.skipped).toMatchObject([{ kind: 'issue', id: made, field: null, reason: 'worked_on' }]);
+      const { data } = (await call('GET', `/api/v1/issues/${made}/history?limit=100`)).json;
+      const comment = data.findLast(({ type }: Json) => type === 'comment.added');
+      expect(undone.skipped).toMatchObject([
+        { kind: 'issue', id: made, field: null, reason: 'worked_on', eventId: comment.id },
+      ]);
+      expect(undone.skipped[0].changedBy).toMatchObject({ id: comment.actor.id });
+      expect(undone.message).toEndWith('1 left as it is, because of what others did since.');
       expect(left.deletedAt).toBe(null);
     } else {
       expect(undone.changes.map(({ kind, action }: Json) => [kind, action])).toEqual([

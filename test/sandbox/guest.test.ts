@@ -1,5 +1,6 @@
 // What a plugin finds in its isolate and what its runs report: the guest's side of the contract, in the real sandbox.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import * as errors from '../../sdk/plugin/errors.ts';
 import type { CallAnswer, SandboxJob, SandboxOutcome } from '../../core/sandbox/supervisor.ts';
 import { codeOf, jobOf, eventLimits, openSandbox, pluginOf, runToEnd } from './harness.ts';
 import type { TestSandbox } from './harness.ts';
@@ -51,6 +52,21 @@ describe('host calls', () => {
     expect(thrown.logs[0]?.message).toBe('internal_error The host call failed.');
   });
 
+  test('fail under the name of the class that the SDK has for their code', async () => {
+    const classes = Object.values(errors).filter(({ code }) => !['retry_later', 'drop'].includes(code));
+    const named = classes.map(({ code, name }) => [code === 'error' ? 'precondition_required' : code, name]);
+    const outcome = await runBody(
+      `const told = [];
+       for (const code of ${JSON.stringify(named.map(([code]) => code))})
+         await ctx.issues.get(code).catch((e) => told.push([e.code, e.name, String(e), e.stack.split(':')[0]]));
+       ctx.log.info(told);`,
+      { call: async (_, args) => ({ ok: false, error: { code: JSON.parse(args)[0], message: 'No.' } }) },
+    );
+    expect(JSON.parse(outcome.logs[0]!.message)).toEqual(
+      named.map(([code, name]) => [code, name, `${name}: No.`, name]),
+    );
+  });
+
   test('wait for their turn beyond the concurrent limit', async () => {
     let open = 0;
     let most = 0;
@@ -92,7 +108,7 @@ describe('host calls', () => {
        ctx.log.info(v.length, refused, own);`,
       { call, limits: { ...eventLimits, cpuMs: 1000 } },
     );
-    expect(outcome.logs[0]?.message).toBe('2000000 too_large invalid_input');
+    expect(outcome.logs[0]?.message).toBe('2000000 too_large validation_failed');
   });
 
   test('keep the names they had in packages that are installed', async () => {

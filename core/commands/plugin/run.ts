@@ -5,7 +5,10 @@ import { poll } from '../poll.ts';
 interface Effect {
   kind: string;
   id: string;
-  action: 'create' | 'update';
+  action: 'create' | 'update' | 'delete';
+  fields: string[];
+  outcome: 'applied' | 'proposed' | 'simulated' | 'dropped' | null;
+  name: string | null;
   values: Record<string, { before: unknown; after: unknown }> | null;
 }
 
@@ -46,8 +49,7 @@ export function runLines(run: Run): string {
   return [
     `${run.createdAt}  ${run.id}  ${run.handler}  ${run.status}  ${cost}${wait}${error}`,
     ...(run.error?.stack ?? []).map((frame) => `    at ${frame}`),
-    ...run.effects.flatMap(effectLines),
-    ...(run.proposalId ? [`  proposed as ${run.proposalId}`] : []),
+    ...effectsOf(run),
     ...run.logs.map(({ level, message }) => `  ${level.padEnd(5)} ${message}`),
   ].join('\n');
 }
@@ -57,26 +59,46 @@ export function waitWords({ quantity, until }: NonNullable<Run['waitsFor']>): st
   return `waits until ${until}: ${quantity} of the day are used up`;
 }
 
-/** What a run staged that did not succeed was never written. */
+/** What a run staged that did not succeed was never written, and neither was what was held back. */
 function effectsKept({ status, effects }: Run): string {
-  if (status === 'succeeded' || effects.length === 0) return String(effects.length);
-  return `0 (${effects.length} dropped)`;
+  if (status !== 'succeeded' && effects.length > 0) return `0 (${effects.length} dropped)`;
+  const counts = (['proposed', 'simulated'] as const).flatMap((what) => {
+    const count = effects.filter(({ outcome }) => outcome === what).length;
+    return count === 0 ? [] : [`${count} ${what}`];
+  });
+  const kept = effects.filter(({ outcome }) => outcome === 'applied' || outcome === null).length;
+  return `${kept}${counts.length === 0 ? '' : ` (${counts.join(', ')})`}`;
 }
 
-/** Of one that was only simulated: what it would have written, field by field. */
-function effectLines({ kind, id, action, values }: Effect): string[] {
-  if (values === null) return [];
-  const fields = Object.entries(values).map(([name, { before, after }]) =>
-    action === 'create' ? `    ${name}: ${shown(after)}` : `    ${name}: ${shown(before)} → ${shown(after)}`,
+/** None of a run that wrote all: its events have them. */
+function effectsOf({ status, effects, proposalId = null }: Run): string[] {
+  if (status !== 'succeeded' || effects.every(({ values }) => values === null)) return [];
+  return effects.flatMap((effect) => effectLines(effect, proposalId));
+}
+
+function effectLines(effect: Effect, proposalId: string | null): string[] {
+  const { kind, id, name, action, outcome, fields, values } = effect;
+  const object = `${action} ${kind} ${name ?? id}`;
+  if (outcome === 'applied')
+    return [`  applied: ${object}${action === 'update' ? ` (${fields.join(', ')})` : ''}`];
+  const told = outcome === 'proposed' && proposalId !== null ? `proposed as ${proposalId}` : outcome;
+  const lines = Object.entries(values ?? {}).map(([field, { before, after }]) =>
+    action === 'create'
+      ? `    ${field}: ${shown(after)}`
+      : action === 'delete'
+        ? `    ${field}: ${shown(before)}`
+        : `    ${field}: ${shown(before)} → ${shown(after)}`,
   );
-  return [`  would ${action} ${kind} ${id}`, ...fields];
+  return [`  ${told ?? 'not applied'}: would ${object}`, ...lines];
 }
 
-/** References by their names: `[bug, ui]`. */
+/** References by their names: `[bug, ui]`; other objects by what they hold: `{severity: "high"}`. */
 export function shown(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(shown).join(', ')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   const { name, key, identifier, id } = value as Record<string, unknown>;
   const named = [name, key, identifier, id].find((one) => typeof one === 'string');
-  return typeof named === 'string' ? named : JSON.stringify(value);
+  if (typeof named === 'string') return named;
+  const held = Object.entries(value).map(([part, one]) => `${part}: ${shown(one)}`);
+  return `{${held.join(', ')}}`;
 }

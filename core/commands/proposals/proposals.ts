@@ -2,6 +2,7 @@
 import { wholeNumber } from '../flags.ts';
 import { printResult } from '../output.ts';
 import { sayingOf } from '../plugin/known.ts';
+import { shown } from '../plugin/run.ts';
 import { connect, readAll, type RemoteOptions } from '../remote.ts';
 
 interface Effect {
@@ -9,6 +10,7 @@ interface Effect {
   operation: string;
   kind: string;
   entityId: string;
+  name: string | null;
   issue: string | null;
   class: string;
   fields: { name: string; before?: unknown; after?: unknown }[];
@@ -33,10 +35,10 @@ export async function listProposals(options: RemoteOptions & { all?: boolean }):
     connect(options),
     options.all ? '/proposals' : '/proposals?status=open',
   );
-  printResult(all, options, (shown) =>
-    shown.length === 0
+  printResult(all, options, (found) =>
+    found.length === 0
       ? 'Nothing waits for approval.'
-      : shown
+      : found
           .map(
             ({ id, status, author, title }) => `${id} ${status.padEnd(15)} ${byAuthor(author.name, title)}`,
           )
@@ -91,11 +93,12 @@ function linesOf({ id, status, title, author, revision, effects, expiresAt, reas
   ].join('\n');
 }
 
-function effectLines({ id, class: does, kind, issue, entityId, fields, decision }: Effect): string[] {
+function effectLines({ id, class: does, kind, name, issue, entityId, fields, decision }: Effect): string[] {
+  const on = issue === null || kind === 'issue' || kind === 'relation' ? '' : ` on ${issue}`;
   return [
-    `${id.padStart(3)}  ${does} ${kind} ${issue ?? entityId}${decision === null ? '' : ` (${decision})`}`,
-    ...fields.map(({ name, before, after }) => `       ${name}: ${textOf(before)} → ${textOf(after)}`),
+    `${id.padStart(3)}  ${does} ${kind} ${name ?? entityId}${on}${decision === null ? '' : ` (${decision})`}`,
+    ...fields.map(
+      ({ name, before, after }) => `       ${name}: ${shown(before ?? null)} → ${shown(after ?? null)}`,
+    ),
   ];
 }
-
-const textOf = (value: unknown): string => JSON.stringify(value ?? null);

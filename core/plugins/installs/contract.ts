@@ -30,7 +30,7 @@ export const installModesGiven = Type.Record(
     maxProperties: 100,
     additionalProperties: false,
     description:
-      'The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them.',
+      'The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has the name that the API shows, or one that a body gives it; one that no plugin updates is refused. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them.',
   },
 );
 

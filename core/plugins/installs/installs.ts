@@ -18,7 +18,7 @@ import { asleepIn, followedSecrets } from '../secrets/followed.ts';
 import { dropSecretOp, dropSecretsOp } from '../secrets/rows.ts';
 import { checkGrant, checkManifest, readPackage, type PackageRules } from './check.ts';
 import { asksMorePower, consentOf } from './consent.ts';
-import { plugin } from './contract.ts';
+import { plugin, type InstallModes } from './contract.ts';
 import { unheardReason } from './hearing.ts';
 import { requireNamed } from './named.ts';
 import { installKind, type Install, type InstallCreate, type InstallUpdate } from './schema.ts';
@@ -42,6 +42,8 @@ export interface InstallRules extends PackageRules, NetRules {
   readonly checkFilter: CheckFilter;
   readonly trust: PluginTrust;
   readonly usage: Pick<Usage, 'spent'>;
+  /** @throws ApiError validation_failed for a mode that would hold nothing */
+  checkModes(modes: InstallModes): void;
   /** The rows that follow an install's state: its schedules, what it misses. They stand last in the batch. */
   stateOps(install: Install, ctx: Context): readonly Op[];
   /** Code was kept, perhaps with another source map than is known of it. */
@@ -127,6 +129,7 @@ async function offered(
   await requireNamed(ctx, manifest, known, rules.checkFilter);
   const chosen = chosenFor(input, known);
   checkSettings(manifest, chosen.settings);
+  rules.checkModes(input.modes ?? {});
   const keep = keepCodeOp(ctx, document, rules);
   const version = { manifest, sha256, publisher };
   if (known && asksMore(known, version, input)) return waiting(ctx, known, { ...version, input }, keep);
@@ -284,6 +287,7 @@ export async function updateInstall(
   requireVersion(install, ifMatch);
   if (patch.grant) checkGrant(ctx, install.manifest, patch.grant);
   if (patch.settings) checkSettings(install.manifest, patch.settings);
+  rules.checkModes(patch.modes ?? {});
   if (patch.state === 'active' && install.state === 'incompatible')
     throw new ApiError('conflict', `${install.stateReason ?? ''} Install a version that fits.`.trim());
   const { probation, budget, ...given } = patch;

@@ -17,6 +17,7 @@ import { effectOf } from '../runs/effects.ts';
 import { inputOf } from '../runs/input.ts';
 import { proposedOp } from '../runs/rows.ts';
 import { createAskAsPlugin } from './ask.ts';
+import { modeFieldsOf } from './mode-fields.ts';
 import { isDeletion, modeOfWrite } from './modes.ts';
 
 export interface HoldBackOptions {
@@ -34,8 +35,8 @@ interface Kept {
   readonly ops: readonly Op[];
   /** Whether what it keeps for itself is written. */
   readonly ownValues: boolean;
-  /** What waits, or is shown and dropped. */
-  readonly heldBack: readonly Change[];
+  /** What became of each change; null where all of them met one end. */
+  readonly met: Readonly<Record<InstallMode, readonly Change[]>> | null;
 }
 
 export type HoldBack = (held: HeldRun, tried: Attempt) => Promise<Kept>;
@@ -53,10 +54,11 @@ function isOfOneMode({ mode, modes }: Install, writes: readonly StagedWrite[]): 
 /** @param applies whether a write that may be applied can be; it waits with those that it builds on */
 export function divide(install: Install, writes: readonly StagedWrite[], app: App): Divided {
   const own = writes.filter(({ operation }) => ownWrites.has(operation));
+  const fields = modeFieldsOf(app.routes);
   const divided: Record<InstallMode, StagedWrite[]> = { apply: [], propose: [], simulate: [] };
   for (const write of writes) {
     if (own.includes(write)) continue;
-    const mode = modeOfWrite(install, write, app.route(write.operation));
+    const mode = modeOfWrite(install, write, app.route(write.operation), fields);
     divided[worst(mode, write, divided)].push(write);
   }
   // What a plugin notes for itself is noted with what it did: where that waits, it waits as well.
@@ -112,7 +114,7 @@ export function createHoldBack(options: HoldBackOptions): HoldBack {
     const install = { ...tried.install, ...tried.modes };
     if (isOfOneMode(install, staged.writes)) {
       const applies = install.mode === 'apply';
-      return { changes: applies ? staged.changes : [], ops: [], ownValues: applies, heldBack: [] };
+      return { changes: applies ? staged.changes : [], ops: [], ownValues: applies, met: null };
     }
     const divided = divide(install, staged.writes, options.app());
     const { changes, isAlone } = await applied(tried, held, divided);
@@ -125,10 +127,12 @@ export function createHoldBack(options: HoldBackOptions): HoldBack {
       changes: [...changes, ...proposed.changes],
       ops: proposed.ops,
       ownValues: isApplied || staged.writes.length === 0,
-      heldBack: [...waiting, ...divided.simulate].flatMap(({ changes: held }) => held),
+      met: { apply: changes, propose: changesOf(waiting), simulate: changesOf(divided.simulate) },
     };
   };
 }
+
+const changesOf = (writes: readonly StagedWrite[]): Change[] => writes.flatMap(({ changes }) => changes);
 
 /** What belongs into the batch that ends the run. */
 async function propose(

@@ -1,29 +1,48 @@
-// What a run did to each entity. Of one that wrote, the values are in its events; of one in mode `simulate` they are here: before and
-// after, as the API shows them.
+// What a run did to each entity, and what became of that. Of what was applied, the values are in the events; of what was held back or
+// dropped they are here: before and after, as the API shows them.
 import type { Change } from '../../changes/change.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { sameValue } from '../../changes/change.ts';
 import type { Committer } from '../../changes/commit.ts';
-import { cutText, cutValues, valueCharsMax, valuesOf, type Values } from '../../changes/diff.ts';
+import {
+  actionOf,
+  cutText,
+  shownValues,
+  valueCharsMax,
+  valuesOf,
+  type ChangeAction,
+  type Values,
+} from '../../changes/diff.ts';
+import { nameOf } from '../../changes/object-name.ts';
 import type { Directory } from '../../context.ts';
 import type { Scope, Store } from '../../store/store.ts';
+import { shownNames } from '../undo/kinds.ts';
 import { oneOffKindName, type OneOff } from '../once/entries.ts';
 import { findEntry, kvKindName, type KvEntry } from '../kv/entries.ts';
+
+/** `dropped`: of a run that failed. */
+export const effectOutcomes = ['applied', 'proposed', 'simulated', 'dropped'] as const;
+export type EffectOutcome = (typeof effectOutcomes)[number];
 
 export interface Effect {
   readonly kind: string;
   readonly id: string;
-  readonly action: 'create' | 'update';
+  readonly action: ChangeAction;
   /** Names of what changes of an existing entity. */
   readonly fields: readonly string[];
-  /** Absent where the run wrote, and where there would be more than a record may hold. */
+  /** Absent of trials, which write nothing, and of runs from before it was kept. */
+  readonly outcome?: EffectOutcome;
+  /** What people call it, where `values` are. */
+  readonly name?: string | null;
+  /** Absent where it was applied, and where there would be more than a record may hold. */
   readonly values?: Values;
 }
 
 /** Characters of all values of a run. */
 const runCharsMax = 64 * 1024;
 
-export function effectOf({ kind, id, before, after }: Change): Effect {
+export function effectOf(change: Change, outcome?: EffectOutcome): Effect {
+  const { kind, id, before, after } = change;
   const old = before as Readonly<Record<string, unknown>> | null;
   const fields = Object.entries(after)
     .filter(
@@ -31,7 +50,8 @@ export function effectOf({ kind, id, before, after }: Change): Effect {
         old !== null && !['version', 'updatedAt'].includes(name) && !sameValue(old[name], value),
     )
     .map(([name]) => name);
-  return { kind, id, action: old === null ? 'create' : 'update', fields };
+  const named = shownNames(kind, fields);
+  return { kind, id, action: actionOf(change), fields: named, ...(outcome ? { outcome } : {}) };
 }
 
 export interface PreviewOptions {
@@ -39,26 +59,52 @@ export interface PreviewOptions {
   readonly committer: Pick<Committer, 'preview'>;
 }
 
-/** The effects of a run that writes nothing, with their values. */
+/** The effects of changes that are not written, with their values. @param outcomeOf what became of each; absent of a trial */
 export async function previewEffects(
   { store, committer }: PreviewOptions,
   at: { readonly scope: Scope; readonly directory: Directory },
   changes: readonly Change[],
+  outcomeOf?: (change: Change) => EffectOutcome,
 ): Promise<Effect[]> {
   const shown = committer.preview(at.directory, changes);
   const valuesOfOne = async (change: Change): Promise<Values> => {
     if (change.kind === kvKindName) return keptValues(store, at.scope, change.after as KvEntry);
     if (change.kind === oneOffKindName) return oneOffValues(change);
-    return cutValues(valuesOf(change, shown.get(change) ?? {}));
+    return shownValues(change.kind, valuesOf(change, shown.get(change) ?? {}));
   };
   const effects: Effect[] = [];
   let chars = 0;
   for (const change of changes) {
     const values = await valuesOfOne(change);
     chars += JSON.stringify(values).length;
-    effects.push({ ...effectOf(change), ...(chars <= runCharsMax ? { values } : {}) });
+    const name = nameOf(change, shown.get(change) ?? {});
+    effects.push({
+      ...effectOf(change, outcomeOf?.(change)),
+      ...(chars <= runCharsMax ? { name, values } : {}),
+    });
   }
-  return effects;
+  return merged(effects);
+}
+
+/** What one outcome has of an object is one effect, however many writes it came of. */
+function merged(effects: readonly Effect[]): Effect[] {
+  const found = new Map<string, Effect>();
+  for (const effect of effects) {
+    const key = `${effect.outcome} ${effect.kind} ${effect.id}`;
+    const earlier = found.get(key);
+    found.set(key, earlier ? followed(earlier, effect) : effect);
+  }
+  return [...found.values()];
+}
+
+function followed(earlier: Effect, later: Effect): Effect {
+  const action = later.action === 'update' ? earlier.action : later.action;
+  const fields = earlier.action === 'create' ? [] : [...new Set([...earlier.fields, ...later.fields])];
+  if (!earlier.values || !later.values) return { ...earlier, action, fields };
+  const values = { ...earlier.values };
+  for (const [name, { before, after }] of Object.entries(later.values))
+    values[name] = { before: values[name] ? values[name].before : before, after };
+  return { ...earlier, action, fields, values };
 }
 
 async function keptValues(

@@ -8,6 +8,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { backgroundCommitDelayMs, type Op, type Scope } from '../../store/store.ts';
 import type { Recorder } from '../recorder/recorder.ts';
 import { keepChangesOps } from '../undo/kept.ts';
+import type { InstallMode } from '../installs/contract.ts';
 import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
 import { effectOf, previewEffects, type Effect, type PreviewOptions } from './effects.ts';
 import { endedRunOp, recordRunOp, type RunRecord } from './record.ts';
@@ -19,8 +20,8 @@ export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> 
   readonly result?: string;
   /** What it wrote and may keep. */
   readonly changes?: readonly Change[];
-  /** The objects of which not all that it wrote is kept, so that its record shows the values. */
-  readonly heldBack?: readonly Change[];
+  /** What became of each change; absent or null where all of them met one end. */
+  readonly met?: Readonly<Record<InstallMode, readonly Change[]>> | null;
   /** When it is run again; absent where the run is over. */
   readonly againAtMs?: number;
   /** Ops that follow the record. */
@@ -77,17 +78,23 @@ async function effectsOf(
   options: Pick<BatchOptions, 'store' | 'committer'>,
   { item }: HeldRun,
   tried: Attempt | null,
-  { heldBack = [] }: Ending,
+  { met = null, status }: Ending,
   directory: Directory,
 ): Promise<Effect[]> {
   const changes = tried?.staged.changes ?? [];
-  if (tried?.modes.mode !== 'simulate' && heldBack.length === 0) return changes.map(effectOf);
   const at = { scope: item.scope, directory };
-  if (heldBack.length === 0) return previewEffects(options, at, changes);
-  const isHeld = ({ kind, id }: Change): boolean =>
-    heldBack.some((held) => held.kind === kind && held.id === id);
-  const shown = await previewEffects(options, at, changes.filter(isHeld));
-  return changes.map((change) => (isHeld(change) ? shown.shift()! : effectOf(change)));
+  if (met) {
+    const { apply, propose, simulate } = met;
+    const outcomeOf = (change: Change) => (simulate.includes(change) ? 'simulated' : 'proposed');
+    return [
+      ...apply.map((change) => effectOf(change, 'applied')),
+      ...(await previewEffects(options, at, [...propose, ...simulate], outcomeOf)),
+    ];
+  }
+  const isSimulated = tried?.modes.mode === 'simulate';
+  const outcome = status !== 'succeeded' ? 'dropped' : isSimulated ? 'simulated' : 'applied';
+  if (isSimulated) return previewEffects(options, at, changes, () => outcome);
+  return changes.map((change) => effectOf(change, outcome));
 }
 
 /** What was read is asked for only where something is written. */

@@ -117,7 +117,8 @@ export async function runSchedule(
 }
 
 function showEffect(effect: Effect) {
-  return { ...effect, values: effect.values ?? null };
+  const { outcome = null, name = null, values = null } = effect;
+  return { ...effect, outcome, name, values };
 }
 
 function showError({ code, message, at, stack }: RunError) {

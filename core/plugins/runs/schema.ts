@@ -6,6 +6,7 @@ import { spentShown } from '../budgets/schema.ts';
 import { plugin } from '../installs/contract.ts';
 import { RecordingFactsShown } from '../recorder/schema.ts';
 import { handlerKind } from './contract.ts';
+import { effectOutcomes } from './effects.ts';
 import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
 
 const runStatuses = ['queued', 'running', 'succeeded', 'retrying', 'dead'] as const;
@@ -24,8 +25,22 @@ const Call = Closed({
 const Effect = Closed({
   kind: text('What was changed, such as `issue`.'),
   id: text('Its id.'),
-  action: enumeration('EffectAction', ['create', 'update'], 'What was done to it.'),
-  fields: Type.Array(Type.String(), { description: 'What changed of an object that existed.' }),
+  action: enumeration('EffectAction', ['create', 'update', 'delete'], 'What was done to it.'),
+  outcome: nullable(
+    enumeration(
+      'EffectOutcome',
+      effectOutcomes,
+      '`applied`: it was written. `proposed`: it waits in the proposal of the run. `simulated`: it was only shown. `dropped`: the run failed. Null of runs from before this was kept.',
+    ),
+  ),
+  name: nullable(
+    text(
+      'What people call it, of what was not applied: `ENG-18`, `ENG-18 blocks ENG-19`; null of what has no name.',
+    ),
+  ),
+  fields: Type.Array(Type.String(), {
+    description: 'What changed of an object that existed, by the names that answers show.',
+  }),
   values: nullable(
     Type.Record(
       Type.String(),
@@ -35,7 +50,7 @@ const Effect = Closed({
       }),
       {
         description:
-          'Of a run that proposed or simulated: what it would have written, as the API shows it, cut to 1,000 characters each. Of one that wrote all, its events have it.',
+          'Of what was proposed or simulated: what would have been written, as the API shows it, cut to 1,000 characters each. Of what was applied, the events have it.',
       },
     ),
   ),

@@ -98,7 +98,7 @@ async function endWell(
     error: null,
     ...(result === undefined ? {} : { result }),
     changes: kept.changes,
-    heldBack: kept.heldBack,
+    met: kept.met,
     // A run whose own values are not kept leaves nothing from which the next could go on.
     more: [
       ...progressOps(options, held, outcome, goesOn && kept.ownValues),

@@ -57,8 +57,11 @@ const TrailNode = named(
     parentId: nullable(text('The node that it came of; null of the root.')),
     kind: enumeration('TrailNodeKind', ['event', 'run', 'proposal', 'undo', 'delivery'], 'What it is.'),
     at: described(time, 'When it happened.'),
-    type: nullable(text('Of an event: its type.')),
-    actor: nullable(text('Of an event or an undo: who did it.')),
+    type: nullable(text('Of an event: its type; the first where several tell one change.')),
+    types: Type.Array(Type.String(), {
+      description: 'Of an event: the types of all events that tell the change.',
+    }),
+    actor: nullable(text('Of an event or an undo: who did it, a person by name.')),
     isUndo: Type.Boolean({ description: 'An event in which an undo took something back.' }),
     fields: Type.Array(
       Closed({

@@ -20,7 +20,7 @@ import {
   type TrailRun,
 } from './rows.ts';
 import { decisionsIn, decisionsOfTree } from './decisions.ts';
-import { treeOf, type TrailNode } from './tree.ts';
+import { isSameChange, treeOf, type TrailNode } from './tree.ts';
 
 /** Events of the issue that one page looks at. */
 const eventsMax = 500;
@@ -80,6 +80,7 @@ function setBy(
 /** Whole roots, the newest first: so many, or as many as the events of a page have. */
 async function newestEvents(ctx: Context, issueId: string, before: number, limit: number) {
   const read = await eventsBefore(ctx, issueId, before, eventsMax);
+  const rootOf = rootsIn(read);
   const roots = new Set<string>();
   const events: EventRow[] = [];
   for (const event of read) {
@@ -123,20 +124,27 @@ async function settingOf(ctx: Context, issueId: string, field: string): Promise<
   return [];
 }
 
-/** One change may make several events; the first is the plainest. */
-const isSameChange = (one: EventRow, other: EventRow): boolean =>
-  one.entityId === other.entityId && one.data.version === other.data.version;
-
 /** What a schedule begins has no event before it: its run is the root. */
-const rootOf = ({ cause, id }: EventRow): string =>
+const ownRootOf = ({ cause, id }: EventRow): string =>
   cause.depth > 0 && cause.rootEventId === id && cause.parentRunId !== null
     ? cause.parentRunId
     : (cause.rootEventId ?? id);
 
+/** What one request committed is one root, however many events tell it: the first of them. @param events the newest first */
+function rootsIn(events: readonly EventRow[]): (event: EventRow) => string {
+  const first = new Map<string, string>();
+  const asked = events.filter((event) => event.requestId !== null && ownRootOf(event) === event.id);
+  for (const { requestId, id } of asked) first.set(requestId!, id);
+  const rootOf = new Map(asked.map(({ requestId, id }) => [id, first.get(requestId!)!]));
+  return (event) => rootOf.get(ownRootOf(event)) ?? ownRootOf(event);
+}
+
 async function rootsOf(ctx: Context, issueId: string, events: readonly EventRow[]) {
+  const rootOf = rootsIn(events);
   const byRoot = Map.groupBy(events, rootOf);
-  const runs = await runsOf(ctx, [...byRoot.keys()], events);
-  const all = await withMade(ctx, [...byRoot.keys()], runs, events);
+  const roots = [...new Set(events.map(ownRootOf))];
+  const runs = await runsOf(ctx, roots, events);
+  const all = await withMade(ctx, roots, runs, events);
   const decisions = await decisionsIn(ctx, issueId, runs, all);
   const deliveries = await deliveriesOf(ctx, all);
   const sight = {

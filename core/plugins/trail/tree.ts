@@ -1,5 +1,5 @@
 // The tree of one root: the events of an issue, the runs that they caused, the events that those made, and where they were delivered.
-import type { Context } from '../../context.ts';
+import type { Context, Directory } from '../../context.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { shownData, type EventRow } from '../../events/event.ts';
 import { mayReadEvent } from '../../rights/rights.ts';
@@ -18,6 +18,7 @@ export interface TrailNode {
   readonly kind: 'event' | 'run' | 'proposal' | 'undo' | 'delivery';
   readonly at: string;
   readonly type: string | null;
+  readonly types: readonly string[];
   readonly actor: string | null;
   readonly isUndo: boolean;
   readonly fields: readonly { readonly field: string; readonly from: unknown; readonly to: unknown }[];
@@ -35,7 +36,7 @@ export interface TrailParts {
 }
 
 const plain = {
-  ...{ type: null, actor: null, isUndo: false, fields: [] },
+  ...{ type: null, types: [], actor: null, isUndo: false, fields: [] },
   ...{ run: null, proposal: null, undo: null, delivery: null },
 };
 
@@ -52,30 +53,60 @@ export function treeOf(
     ...proposals.map(({ id }) => id),
     ...undos.values(),
   ]);
+  const { directory } = ctx;
+  const readable = events.filter((event) => mayReadEvent(ctx, event));
+  const commits = commitsOf(readable);
+  const lineOf = new Map(commits.flatMap(([first, ...others]) => others.map(({ id }) => [id, first.id])));
   const nodes = [
-    ...events
-      .filter((event) => mayReadEvent(ctx, event))
-      .map((event) => (isUndone(event) ? undoNode(event, undoable) : eventNode(event, { undos, approvals }))),
+    ...commits.map((told) =>
+      isUndone(told[0])
+        ? undoNode(told[0], { undoable, directory })
+        : eventNode(told, { undos, approvals, directory }),
+    ),
     ...runs.map((run) => runNode(run, sight)),
     ...proposals.map((proposal) => proposalNode(proposal, sight)),
     ...deliveries.map(deliveryNode),
   ];
   const known = new Set(nodes.map(({ id }) => id));
-  const below = Map.groupBy(nodes, ({ parentId }) =>
-    parentId !== null && known.has(parentId) ? parentId : '',
-  );
+  const parentOf = ({ parentId }: TrailNode): string =>
+    parentId === null ? '' : (lineOf.get(parentId) ?? parentId);
+  const below = Map.groupBy(nodes, (node) => (known.has(parentOf(node)) ? parentOf(node) : ''));
   const ordered: TrailNode[] = [];
   const add = (parentId: string): void => {
     const children = below.get(parentId) ?? [];
     for (const node of children.sort((a, b) =>
       a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? -1 : 1,
     )) {
-      ordered.push(parentId === '' ? { ...node, parentId: null } : node);
+      ordered.push({ ...node, parentId: parentId === '' ? null : parentId });
       add(node.id);
     }
   };
   add('');
   return ordered;
+}
+
+/** One change may make several events; the first is the plainest. */
+export function isSameChange(one: EventRow, other: EventRow): boolean {
+  return one.entityId === other.entityId && one.data.version === other.data.version;
+}
+
+type Commit = readonly [EventRow, ...EventRow[]];
+
+/** The events of each change, the first of them first. */
+function commitsOf(events: readonly EventRow[]): Commit[] {
+  const found = Map.groupBy(
+    events.toSorted((a, b) => a.sequence - b.sequence),
+    ({ id, entityKind, entityId, data: { version }, createdAt, requestId, cause }) =>
+      version === undefined
+        ? id
+        : [entityKind, entityId, version, createdAt, requestId, cause.parentRunId].join(' '),
+  );
+  return [...found.values()].map(([first, ...others]) => [first!, ...others]);
+}
+
+/** People by their names, whatever their key is called. */
+function nameOfActor({ name, memberId }: EventRow['actor'], { members }: Directory): string {
+  return (memberId === undefined ? undefined : members.get(memberId)?.name) ?? name;
 }
 
 /** The proposal that each event comes of: by its approval, or by being about it. */
@@ -98,12 +129,12 @@ interface Decided {
   readonly undos: ReadonlyMap<string | null, string>;
   /** Proposals, by event. */
   readonly approvals: ReadonlyMap<string, string>;
+  readonly directory: Directory;
 }
 
-function eventNode(event: EventRow, { undos, approvals }: Decided): TrailNode {
+function eventNode(told: Commit, { undos, approvals, directory }: Decided): TrailNode {
+  const [event] = told;
   const { id, cause, actor, createdAt, type, requestId } = event;
-  const data = shownData(event) as Readonly<Record<string, unknown>>;
-  const previous = (data.previous ?? {}) as Readonly<Record<string, unknown>>;
   const undo = requestId === null ? undefined : undos.get(requestId);
   const root = cause.rootEventId === id ? null : cause.rootEventId;
   return {
@@ -113,18 +144,35 @@ function eventNode(event: EventRow, { undos, approvals }: Decided): TrailNode {
     kind: 'event',
     at: isoTime(createdAt),
     type,
-    actor: actor.name,
+    types: told.map((one) => one.type),
+    actor: nameOfActor(actor, directory),
     isUndo: undo !== undefined,
-    fields: Object.entries(previous).map(([field, from]) => ({
-      field,
-      from: short(from),
-      to: short(data[field]),
-    })),
+    fields: fieldsOf(told),
   };
 }
 
+function fieldsOf(told: Commit): TrailNode['fields'] {
+  const fields = new Map<string, TrailNode['fields'][number]>();
+  for (const event of told) {
+    const data = shownData(event) as Readonly<Record<string, unknown>>;
+    for (const [field, from] of Object.entries(previousOf(event, data)))
+      fields.set(field, { field, from: short(from), to: short(data[field]) });
+  }
+  return [...fields.values()];
+}
+
+/** A proposal that was worked out anew tells no more than its revision. */
+function previousOf({ type }: EventRow, { previous, revision }: Readonly<Record<string, unknown>>): object {
+  if (type === 'automation.proposed' && typeof revision === 'number' && revision > 1)
+    return { revision: revision - 1 };
+  return previous ?? {};
+}
+
 /** @param undoable ids of what is shown, and may have been taken back */
-function undoNode(event: EventRow, undoable: ReadonlySet<string>): TrailNode {
+function undoNode(
+  event: EventRow,
+  { undoable, directory }: { readonly undoable: ReadonlySet<string>; readonly directory: Directory },
+): TrailNode {
   const { undo, undid, changed, skipped } = undoOf(event);
   return {
     ...plain,
@@ -132,7 +180,7 @@ function undoNode(event: EventRow, undoable: ReadonlySet<string>): TrailNode {
     parentId: undid.find((one) => undoable.has(one)) ?? null,
     kind: 'undo',
     at: isoTime(event.createdAt),
-    actor: event.actor.name,
+    actor: nameOfActor(event.actor, directory),
     undo: { undid, changed, skipped },
   };
 }

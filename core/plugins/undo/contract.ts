@@ -66,13 +66,18 @@ const SkippedUndo = named(
 export const UndoShown = named(
   'Undo',
   Closed({
-    id: nullable(idOf(idPrefixes.undo, 'Of the undo, which can be undone; null where nothing was done.')),
+    id: nullable(
+      idOf(
+        idPrefixes.undo,
+        'Of the undo, which can be undone; null where nothing was done, as in a simulation.',
+      ),
+    ),
     undid: Type.Array(Type.String(), {
       description: 'The ids of the runs, proposals or undos that were taken back, the newest first.',
     }),
     changes: Type.Array(UndoneObject, { description: 'What was put back, or would be.' }),
     skipped: Type.Array(SkippedUndo, { description: 'What was left as it is, and why.' }),
-    message: text('What was done, in a sentence.'),
+    message: text('What was done, or would be, in a sentence.'),
   }),
 );
 

@@ -2,9 +2,10 @@
 // changed since stays, and is said.
 import type { Entity } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
+import type { EventRow } from '../../events/event.ts';
 import type { Cause } from '../../events/origin.ts';
 import type { skipReasons } from './contract.ts';
-import { isGone, isWorkedOn, leadsBack, tellsDeletion } from './guards.ts';
+import { isGone, workOn, leadsBack, tellsDeletion } from './guards.ts';
 import { keyOf, type KeptChange } from './kept.ts';
 import { referredKind, type UndoKinds, type UndoneKind } from './kinds.ts';
 import { neededFor } from './together.ts';
@@ -17,6 +18,8 @@ export interface Skip {
   /** As the row keeps it; null of the whole object. */
   readonly field: string | null;
   readonly reason: SkipReason;
+  /** What others did with it, where that is no change of its own: an event, or the id of a part. */
+  readonly work?: EventRow | string;
 }
 
 /** An object on its way back. */
@@ -57,8 +60,8 @@ export async function foldChanges(
 
 async function takeBack(folding: Folding, change: KeptChange): Promise<void> {
   const { ctx, kinds, objects, skipped } = folding;
-  const skip = (reason: SkipReason, field: string | null = null): void =>
-    void skipped.push({ change, field, reason });
+  const skip: SkipIt = (reason, field = null, work) =>
+    void skipped.push({ change, field, reason, ...(work === undefined ? {} : { work }) });
   const kind = kinds.named(change.kind);
   if (!kind) return skip('irreversible');
   const known = objects.get(keyOf(change));
@@ -75,7 +78,7 @@ function begin(kind: UndoneKind, entity: Entity): Folded {
   return { kind, entity, values: valuesOf(entity), moved: new Map(), isRemoved: false, cause: null };
 }
 
-type SkipIt = (reason: SkipReason, field?: string | null) => void;
+type SkipIt = (reason: SkipReason, field?: string | null, work?: EventRow | string) => void;
 
 async function takeBackCreation(
   { ctx, objects }: Folding,
@@ -86,7 +89,8 @@ async function takeBackCreation(
   if (valueOf(folded.values, 'deletedAt') !== null) return;
   if (!folded.kind.keepsDeleted) return skip('irreversible');
   if (differing(valuesOf(change.after), folded.values).length > 0) return skip('worked_on');
-  if (await isWorkedOn(ctx, folded, change, objects)) return skip('worked_on');
+  const work = await workOn(ctx, folded, change, objects);
+  if (work !== null) return skip('worked_on', null, work);
   folded.isRemoved = true;
   folded.cause ??= change.cause;
 }

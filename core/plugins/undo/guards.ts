@@ -1,6 +1,7 @@
 // What stands in the way of taking a change back, beside a value that others changed.
 import type { Entity } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
+import type { EventRow } from '../../events/event.ts';
 import { eventsAt } from '../../events/log.ts';
 import { composedStatement, tenantStatement } from '../../store/statement.ts';
 import type { Folded } from './fold.ts';
@@ -51,14 +52,20 @@ async function isIssueGone(
 
 const deletedAtOf = (entity: Entity): unknown => (entity as { deletedAt?: number | null }).deletedAt ?? null;
 
-/** Whether others have put something on what a run made: comments, files, parts of it. What the plugin itself did counts for nothing. */
-export async function isWorkedOn(
+/**
+ * What others have put on what a run made (comments, files, parts of it): their newest event, or the id of a part. Null where there is
+ * nothing. What the plugin itself did counts for nothing.
+ */
+export async function workOn(
   ctx: Context,
   { kind, entity }: Folded,
   change: KeptChange,
   objects: ReadonlyMap<string, Folded>,
-): Promise<boolean> {
-  if ('parentId' in entity && (await hasChildren(ctx, kind.table, entity.id, change, objects))) return true;
+): Promise<EventRow | string | null> {
+  if ('parentId' in entity) {
+    const child = await childOf(ctx, kind.table, entity.id, change, objects);
+    if (child !== undefined) return child;
+  }
   const own = new Set(change.cause.path.slice(-1).map(installIn));
   const rows = await ctx.store.read(ctx.scope, newestOfSubject, { subjectId: entity.id });
   const events = await eventsAt(
@@ -66,7 +73,7 @@ export async function isWorkedOn(
     ctx.scope,
     rows.map(({ sequence }) => sequence),
   );
-  return events.some(
+  const work = events.filter(
     ({ actor, cause, entityKind }) =>
       actor.kind !== 'system' &&
       entityKind !== 'subscriber' &&
@@ -74,26 +81,27 @@ export async function isWorkedOn(
       // The undo of an earlier undo put it there.
       !(actor.kind !== 'plugin' && cause.path.some((step) => own.has(installIn(step)))),
   );
+  return work.sort((a, b) => b.sequence - a.sequence)[0] ?? null;
 }
 
 /** The install of a step of a chain: `plg_…:iss_…`. */
 const installIn = (step: string): string => step.split(':', 1)[0]!;
 
-async function hasChildren(
+async function childOf(
   ctx: Context,
   table: string,
   id: string,
   { kind }: KeptChange,
   objects: ReadonlyMap<string, Folded>,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const children = composedStatement<{ id: string }>(
     `SELECT id FROM ${table} WHERE workspace_id = :ws AND parent_id = :id AND deleted_at IS NULL LIMIT ${lookedAt}`,
   );
   const rows = await ctx.store.read(ctx.scope, children, { id });
-  return rows.some((child) => {
+  return rows.find((child) => {
     const folded = objects.get(keyOf({ kind, id: child.id }));
     return !folded || (!folded.isRemoved && valueOf(folded.values, 'parentId') === id);
-  });
+  })?.id;
 }
 
 /** Whether an object would come to be above itself. */

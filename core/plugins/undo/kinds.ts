@@ -53,6 +53,13 @@ export function shownName(kind: string, field: string): string {
   return found?.[0] ?? field;
 }
 
+/** The same of several: each once, and none that no answer shows. */
+export function shownNames(kind: string, fields: readonly string[]): string[] {
+  const shown = contractOf(kind)?.fields;
+  const names = new Set(fields.map((field) => shownName(kind, field)));
+  return [...names].filter((name) => !shown || name in shown || name === 'deletedAt');
+}
+
 /** What a value of a row refers to: the kind of it; undefined for what refers to nothing. */
 export function referredKind(kind: string, field: string): string | undefined {
   if (field === 'labelIds') return 'label';

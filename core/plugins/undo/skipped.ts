@@ -36,7 +36,7 @@ export async function showSkipped(
 ) {
   const histories = new Map<string, EventRow[]>();
   const shown = [];
-  for (const { change, field, reason } of skipped) {
+  for (const { change, field, reason, work } of skipped) {
     const kind = kinds.named(change.kind);
     const entity = after.get(keyOf(change)) ?? (await kind?.find(ctx, change.id));
     const name = field === null ? null : shownName(change.kind, field);
@@ -45,14 +45,27 @@ export async function showSkipped(
     histories.set(change.id, events);
     const valueIn = (of: Entity | undefined): unknown =>
       name === null || !kind || !of ? null : short(kind.wire(of, ctx)[name]);
+    const changed = reason === 'irreversible' ? undefined : changeOf(events, undone, name);
     shown.push({
       ...{ kind: change.kind, id: change.id, issue, field: name, reason },
       ranSet: valueIn(change.after),
       now: valueIn(entity),
-      ...madeBy(reason === 'irreversible' ? undefined : changeOf(events, undone, name)),
+      ...madeBy(
+        work === undefined
+          ? changed
+          : typeof work === 'string'
+            ? await placing(ctx, change.kind, work)
+            : work,
+      ),
     });
   }
   return shown;
+}
+
+/** The event in which an object came to be a part of another one: its last move there, or its creation. */
+async function placing(ctx: Context, kind: string, id: string): Promise<EventRow | undefined> {
+  const events = await newestEvents(ctx, { kind, id }, kind === 'issue' ? id : undefined);
+  return changeOf(events, new Set(), 'parent') ?? events.at(-1);
 }
 
 function madeBy(event: EventRow | undefined) {
@@ -78,7 +91,7 @@ const previousOf = (data: EventRow['data']): object => (data as { previous?: obj
 /** The newest first. */
 async function newestEvents(
   { store, scope }: Context,
-  { kind, id }: Skip['change'],
+  { kind, id }: Pick<Skip['change'], 'kind' | 'id'>,
   subjectId: string | undefined,
 ): Promise<EventRow[]> {
   const rows = subjectId

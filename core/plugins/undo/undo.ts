@@ -61,6 +61,7 @@ export async function undoAll(ctx: Context, kinds: UndoKinds, rows: readonly Kep
     changed: shown.length,
     skipped: skipped.length,
   };
+  const done = { undid, changes: shown, skipped };
   const of = { installId: null, cause, nowMs: ctx.nowMs(), undid };
   return {
     changes: [
@@ -68,7 +69,8 @@ export async function undoAll(ctx: Context, kinds: UndoKinds, rows: readonly Kep
       { ...announce({ kind: 'automation', id: undid[0]! }, 'automation.undone', told), cause },
     ],
     ops: [...keepChangesOps(ctx.scope, id, made, of), ...(await markOps(ctx, rows, id))],
-    body: { id, undid, changes: shown, skipped, message: saidOf(shown.length, skipped.length) },
+    body: { ...done, id, message: saidOf('', shown.length, skipped) },
+    simulated: { ...done, id: null, message: saidOf('would be ', shown.length, skipped) },
     status: 200,
   };
 }
@@ -77,11 +79,13 @@ function nothing(undid: readonly string[], message: string, skipped: readonly un
   return { changes: [], body: { id: null, undid, changes: [], skipped, message }, status: 200 };
 }
 
-function saidOf(changed: number, skipped: number): string {
-  const put = `${counted(changed, 'object')} put back`;
-  return skipped === 0
-    ? `${put}.`
-    : `${put}; ${skipped} left as they are, because others changed them since.`;
+/** @param mood `would be ` of a simulation, else empty */
+function saidOf(mood: string, changed: number, skipped: readonly { readonly reason: string }[]): string {
+  const put = `${counted(changed, 'object')} ${mood}put back`;
+  if (skipped.length === 0) return `${put}.`;
+  const left = skipped.length === 1 ? '1 left as it is' : `${skipped.length} left as they are`;
+  const isByOthers = skipped.every(({ reason }) => reason === 'changed' || reason === 'worked_on');
+  return `${put}; ${mood}${left}, ${isByOthers ? 'because of what others did since' : 'for the reasons in `skipped`'}.`;
 }
 
 /** The newest first. */

@@ -92,7 +92,7 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
         return options.stop(failed('protocol', 'More host calls at once than allowed.', true));
       if (!operationPattern.test(op) || args.length > textMaxOf(op)) {
         const message = `${op.slice(0, 60)} is no call, or its arguments are too large.`;
-        return refuse(call, 'invalid_input', message);
+        return refuse(call, 'validation_failed', message);
       }
       const answering = answer(call, op, args);
       open.add(answering);

@@ -1,5 +1,6 @@
 // `fields=` and `expand=`: fewer fields, or whole objects in place of references. Both are closed lists.
 import type { Context } from '../../context.ts';
+import { holderOf } from '../../rights/words.ts';
 import { shownProperties } from '../../contract/schemas.ts';
 import { memberKind } from '../../identity/members/kind.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
@@ -41,7 +42,10 @@ export function isShownOf(shape: Shape | null, field: string): boolean {
 }
 
 /** @throws ApiError validation_failed, insufficient_scope */
-export function readShape({ scopes }: Pick<Context, 'scopes'>, query: ShapeQuery): Shape | null {
+export function readShape(
+  { scopes, actor }: Pick<Context, 'scopes' | 'actor'>,
+  query: ShapeQuery,
+): Shape | null {
   if ([query.fields, query.expand, query.include].every((asked) => asked === undefined)) return null;
   const fields = query.fields === undefined ? null : namesIn(query.fields);
   requireAmong('fields', fields ?? [], shownFields);
@@ -52,7 +56,7 @@ export function readShape({ scopes }: Pick<Context, 'scopes'>, query: ShapeQuery
     if (!scopes.has(scopeOfExpanded[name]))
       throw new ApiError(
         'insufficient_scope',
-        `Expanding ${name} needs the scope ${scopeOfExpanded[name]}, which the token does not have.`,
+        `Expanding ${name} needs the scope ${scopeOfExpanded[name]}, which ${holderOf(actor)} does not have.`,
       );
   return { fields, expand, include: namesIn(query.include), html: includedHtml(issue, query) };
 }

@@ -4,6 +4,7 @@
 import { textMaxOf } from '../../protocol.ts';
 import type { LogLevel } from '../../protocol.ts';
 import { advanceTo } from './clock.ts';
+import { errorNameOf } from './error-names.ts';
 import {
   clip,
   defineProperty,
@@ -88,9 +89,10 @@ export function currentRun(): number {
 export function hostError(code: string, message: string, site?: Error): Error {
   const error = new NativeError(message);
   defineProperty(error, 'code', { value: code, enumerable: true });
-  defineProperty(error, 'name', { value: 'HostError' });
+  const name = errorNameOf(code);
+  defineProperty(error, 'name', { value: name });
   // Put together when it is asked for: that may run code of the plugin's.
-  if (site) defineProperty(error, 'stack', { get: () => `HostError: ${message}${framesOf(site)}` });
+  if (site) defineProperty(error, 'stack', { get: () => `${name}: ${message}${framesOf(site)}` });
   return error;
 }
 
@@ -119,7 +121,10 @@ export function callHost(ofRun: number, op: string, args: ArrayLike<unknown>): P
     }
     const text = argumentText(args);
     if (text.length > textMaxOf(op))
-      throw hostError('invalid_input', `The arguments of ${op} are larger than ${textMaxOf(op)} characters.`);
+      throw hostError(
+        'validation_failed',
+        `The arguments of ${op} are larger than ${textMaxOf(op)} characters.`,
+      );
     if (outbox.texts.length + text.length > outboxUnitsMax)
       throw hostError('quota_exceeded', 'Too much data in flight; await earlier calls first.');
     const id = nextId++;

@@ -1,0 +1,16 @@
+// What `name` of an error says that a host call ended with: the class of `@tatami/sdk/plugin` whose code it has.
+import { record } from './primordials.ts';
+
+const names = record<string>();
+names.conflict = 'Conflict';
+names.insufficient_scope = 'ScopeDenied';
+names.quota_exceeded = 'QuotaExceeded';
+names.validation_failed = 'InvalidInput';
+names.not_found = 'NotFound';
+names.egress_denied = 'EgressDenied';
+names.deadline_exceeded = 'DeadlineExceeded';
+names.unreachable = 'Unreachable';
+
+export function errorNameOf(code: string): string {
+  return names[code] ?? 'PluginError';
+}
