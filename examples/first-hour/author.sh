@@ -18,7 +18,7 @@ npm test
 say 'Pack it and install it'
 tatami plugin pack .
 tatami plugin install ./acme.hello.tatami.json --yes --no-probation 2>&1 | tee "$work/seen"
-shows 'issues:read +to hear of new issues' 'reads events +issue.created' '0.1.0 installed as plg_'
+shows 'issues:read: to hear of new issues' 'Hear of issue.created' '0.1.0 installed as plg_'
 file() {
   curl -s -w '\n' "$TATAMI_SERVER/api/v1/issues" -H "Authorization: Bearer $TATAMI_TOKEN" \
     -H 'Content-Type: application/json' -d "{\"team\":\"ENG\",\"title\":\"$1\"}" | tee "$work/issue"
@@ -93,7 +93,7 @@ curl -s -w '\n' "$TATAMI_SERVER/api/v1/labels" -H "Authorization: Bearer $TATAMI
   -H 'Content-Type: application/json' -d '{"name":"crash"}'
 tatami plugin pack .
 tatami plugin install ./acme.hello.tatami.json --yes --no-probation 2>&1 | tee "$work/seen"
-shows '0.2.0 replaces 0.1.0' '\+ issues:write +to label new issues' 'writes only labels' 'as before +comments:write'
+shows '0.2.0 replaces 0.1.0' '\+ Read issues, and write only their labels. \(issues:write: to label new issues' '  Read comments'
 file 'Crash when saving'
 soon latest 'succeeded .*effects 2'
 id=$(sed 's/.*"id":"\(iss_[^"]*\)".*/\1/' "$work/issue")

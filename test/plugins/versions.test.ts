@@ -315,6 +315,16 @@ test('where the operator trusts publishers, a package is signed or confirmed by 
     const unknown = signPackage(document, stranger.privateKey);
     const { sha256 } = document;
 
+    const saidOf = async (offer: object): Promise<Json> =>
+      (await trusting.call('POST', '/api/v1/plugins/preview', { package: document, ...offer })).json.asked;
+    expect(await saidOf({})).toMatchObject({ publisher: null, signature: 'Nobody signed this.' });
+    expect((await saidOf({ signature: unknown })).signature).toBe(
+      `Nobody whom this server trusts signed this: it does not know the key ${unknown.keyId}.`,
+    );
+    expect(await saidOf({ signature })).toMatchObject({
+      publisher: 'acme',
+      signature: 'Signed by acme, whom this server trusts.',
+    });
     for (const offer of [{}, { signature: unknown }])
       expect(await post(trusting, offer)).toMatchObject({
         status: 403,
