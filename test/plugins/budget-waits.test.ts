@@ -56,7 +56,7 @@ const runsOf = async ({ call, path }: Pick<Place, 'call' | 'path'>): Promise<Jso
 const statuses = async (place: Pick<Place, 'call' | 'path'>): Promise<string[]> =>
   (await runsOf(place)).map(({ status }) => status);
 const comments = async (call: Client, issue: Json): Promise<string[]> =>
-  (await call('GET', `/api/v1/issues/${issue?.id}/comments`)).json.data.map(({ body }: Json) => body);
+  (await call('GET', `/api/v1/issues/${issue.id}/comments`)).json.data.map(({ body }: Json) => body);
 const done = ['succeeded', 'succeeded', 'succeeded'];
 
 test.each([
@@ -66,8 +66,8 @@ test.each([
 ])('runs that wait go on at once where the budget is %s', async (_, change, written) => {
   const { call, path, issues } = await spent();
   await call('PATCH', path, change);
-  await app.settled();
-  expect(await statuses({ call, path })).toEqual(done);
+  // Nobody asks the queue to look, as `settled` would.
+  while ((await statuses({ call, path })).some((status) => status !== 'succeeded')) await Bun.sleep(10);
   expect((await comments(call, issues[2])).length).toBe(written);
 });
 

@@ -80,15 +80,10 @@ export function createBudgetWaits(options: BudgetWaitsOptions): BudgetWaits {
   const looking = new Map<string, Promise<void>>();
   const nextDay = (): number => startOfDay(dayOf(clock.nowMs()) + 1);
 
-  const wakePage = async (scope: Scope, installId: string): Promise<number> => {
-    let woken = 0;
-    const { workspaceId } = scope;
-    const wake = systemOp(
-      wakeSome,
-      { workspaceId, installId, until: nextDay(), now: clock.nowMs() },
-      { taken: (rows) => (woken = rows.length) },
-    );
-    await store.commit([wake], { commitDelayMs: backgroundCommitDelayMs });
+  const wakePage = async ({ workspaceId }: Scope, installId: string): Promise<number> => {
+    const at = { workspaceId, installId, until: nextDay(), now: clock.nowMs() };
+    const outcome = await store.commit([systemOp(wakeSome, at)], { commitDelayMs: backgroundCommitDelayMs });
+    const woken = outcome.ok ? (outcome.rows[0]?.length ?? 0) : 0;
     if (woken > 0) queue().wake();
     return woken;
   };
