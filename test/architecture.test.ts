@@ -46,10 +46,7 @@ const parts: Readonly<Record<string, Part>> = {
     may: ['lib', 'store', 'events', 'rights', 'changes', 'http'],
   },
   usage: { of: ['core/ledger/'], may: ['lib', 'store', 'ledger', 'http'], types: ['changes'] },
-  resource: {
-    of: ['core/resource/'],
-    may: ['lib', 'contract', 'store', 'events', 'changes', 'http'],
-  },
+  resource: { of: ['core/resource/'], may: ['lib', 'contract', 'store', 'events', 'changes', 'http'] },
   reactions: { of: ['core/reactions/'], may: ['lib', 'store', 'events', 'rights', 'changes'] },
   inbox: {
     of: ['core/inbox/'],
