@@ -170,12 +170,13 @@ test('failures are counted with samples, own values go from event to event, and 
   const few = await backtest('backtests', { package: document, since, events: 1 });
   expect(few.report).toMatchObject({ endedBy: 'events', runs: { total: 1 } });
   const from = new Date(app.clock.now() + 1).toISOString();
-  for (const title of ['Ask1', 'Throw 1', 'Ask2', 'Throw 2']) await create(title);
+  for (const title of ['Ask1', 'Throw 1', 'Ask2', 'Throw 2', 'two']) await create(title);
   await app.settled();
   const { failures, costs } = (await backtest('backtests', { package: document, since: from })).report;
   expect(failures).toMatchObject([
     { what: 'egress_denied', count: 2 },
     { what: 'error', count: 2, samples: [{ message: expect.stringContaining('No ') }, {}] },
+    { what: 'error', count: 1, samples: [{ message: 'Error: No twos.' }] },
   ]);
   expect(costs.callsRefused).toBe(2);
   const wrong = await app.call('POST', '/api/v1/backtests', {
