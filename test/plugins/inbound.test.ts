@@ -172,7 +172,8 @@ test('an answer that cannot be sent fails the run, which says why, and nothing o
   }
   app.clock.advance(3_600_000);
   await app.settled();
-  expect([await issues(), await app.eventTypes(sequence)]).toEqual([before, []]);
+  const failed = unsendable.map(() => 'automation.failed');
+  expect([await issues(), await app.eventTypes(sequence)]).toEqual([before, failed]);
   expect((await get(url, '?answer={"status":204}')).status).toBe(204);
   expect(await issues()).toBe(before + 1);
 });
@@ -194,7 +195,7 @@ test('an address that is wrong, closed, of a paused plugin or of another method 
   await app.call('DELETE', `${path}/routes/open`);
   expect(await look(await get(url))).toEqual(unknown);
   expect((await app.call('POST', `${path}/routes/opne/open`)).json.error.message).toBe(
-    'com.test.inbound has no route opne; it has hook, open. Did you mean open?',
+    'com.test.inbound has no route opne; it has hook, open, slow, writes. Did you mean open?',
   );
   const weak = app.clientOf(await app.mintKey(['plugins:write']));
   expect((await weak('POST', `${path}/routes/open/open`)).status).toBe(403);

@@ -1,4 +1,5 @@
 // One run of a version on one event of the past: in the real sandbox, at the real door, and nothing of it is kept.
+import * as callErrors from '../../../sdk/plugin/errors.ts';
 import type { Committer } from '../../changes/commit.ts';
 import type { EventRow } from '../../events/event.ts';
 import { derivedId, idPrefixes } from '../../lib/ids.ts';
@@ -86,13 +87,21 @@ export function createTrials(options: {
   };
 }
 
+/** Codes by the names that errors of calls have; `PluginError` stands for any other. */
+const codes: ReadonlyMap<string, string> = new Map(
+  Object.values(callErrors).map(({ name, code }) => [name, code]),
+);
+
 /** The reason; of a refused call that the handler let through the code of the refusal, as an `error` in the handler is its author's own. */
 function codeOf(
   { reason, message }: { readonly reason: string; readonly message: string },
   calls: Tried['calls'],
 ): string {
-  if (reason !== 'error' || !message.startsWith('HostError: ')) return reason;
-  return calls.findLast((code) => code !== null) ?? reason;
+  const name = message.split(': ', 1)[0]!;
+  if (reason !== 'error' || !codes.has(name)) return reason;
+  return name === callErrors.PluginError.name
+    ? (calls.findLast((code) => code !== null) ?? reason)
+    : codes.get(name)!;
 }
 
 /** As the planner would make it. */
