@@ -145,6 +145,21 @@ test('where the ground has moved, the handler is run again, and its new diff is 
   expect(await issue(id)).toMatchObject({ description: 'By hand. (graded)', priority: 'high' });
 });
 
+test('what waits because its plugin is on probation goes on waiting where its ground has moved', async () => {
+  await installing({ mode: 'apply', probation: true });
+  try {
+    const id = await create('grade');
+    const { id: proposalId, effects } = await proposalOf(await lastRun());
+    expect(effects.length).toBe(1);
+    await app.call('PATCH', `/api/v1/issues/${id}`, { description: 'By hand.' });
+    expect((await approve(proposalId)).json.error.message).toContain('revision 2');
+    expect((await approve(proposalId, { revision: 2 })).status).toBe(200);
+    expect(await issue(id)).toMatchObject({ description: 'By hand. (graded)', priority: 'high' });
+  } finally {
+    await installing({ mode: 'propose' });
+  }
+});
+
 test('an approval takes the scopes of what it does, and the plugin still needs its grant', async () => {
   const id = await create('grade');
   const { id: proposalId } = await proposalOf(await lastRun());

@@ -8,7 +8,8 @@ import type { Install } from '../installs/schema.ts';
 import type { Registry } from '../registry.ts';
 import { inputOf } from '../runs/input.ts';
 import type { Attempts, TriedRun } from '../runs/attempt.ts';
-import { findRun } from '../runs/rows.ts';
+import type { Effect } from '../runs/effects.ts';
+import { findRun, type RunRow } from '../runs/rows.ts';
 import { createAskAsPlugin, type AskOptions } from './ask.ts';
 import { divide } from './hold-back.ts';
 
@@ -16,6 +17,9 @@ export interface SourceOptions extends AskOptions {
   readonly registry: Pick<Registry, 'active'>;
   readonly attempts: Attempts;
 }
+
+const hasApplied = ({ effects_json }: RunRow): boolean =>
+  (JSON.parse(effects_json) as Effect[]).some(({ outcome }) => outcome === 'applied');
 
 const refused = (why: string) => ({ refusal: new ApiError('conflict', why) });
 
@@ -39,8 +43,10 @@ export function createPluginSource(options: SourceOptions): Source {
     try {
       const { outcome, staged } = await attempts.make(trying, { ...install, mode: 'propose' });
       if (outcome.status !== 'succeeded') return refused('The plugin was run again for it, and failed.');
-      // What was applied with the run is done; only what would wait is for another look.
-      const { propose: writes } = divide(install, staged.writes, app());
+      const { propose, simulate } = divide(install, staged.writes, app());
+      // What was applied with the run is done. Where nothing was, all of it waited: what is applied by now waited as well, on probation
+      // or for its budget.
+      const writes = hasApplied(run) ? propose : staged.writes.filter((write) => !simulate.includes(write));
       return { refusal: null, writes, changes: [], ops: [] };
     } finally {
       attempts.forget(run.id);
