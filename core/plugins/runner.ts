@@ -11,6 +11,7 @@ import { createPluginSource } from './proposals/source.ts';
 import type { Source } from '../proposals/again.ts';
 import { createAttempts, type AttemptOptions, type HeldRun } from './runs/attempt.ts';
 import { createEndAttempt, type EndingOptions } from './runs/ending.ts';
+import type { Install } from './installs/schema.ts';
 import { createLater } from './runs/later.ts';
 import { createPlannedRuns } from './runs/planned.ts';
 import type { RunRow } from './runs/rows.ts';
@@ -64,23 +65,28 @@ export function createRunner(options: RunnerOptions): Runner {
     return ok ? queue.wake() : queue.drop(item);
   };
 
-  /** @returns whether the budget of its install lets a run begin; else it waits */
-  const passesGate = async (held: HeldRun): Promise<boolean> => {
-    const { item, run } = held;
-    const install = await options.registry.active(item.scope, run.install_id);
-    const spent = install && (await gate(item.scope, install));
-    if (!spent) return true;
-    await putOff(held, spent.untilMs);
-    // The budget may have been changed before the run was put off.
-    options.waits.look(item.scope, install.id);
-    return false;
+  const tryUntilEnded = async (held: HeldRun): Promise<void> => {
+    for (let repeats = 0; await tryRun(held, repeats < repeatsMax); repeats++);
+  };
+
+  /** Where the budget of its install has no room for a run, it waits. */
+  const withinBudget = async (held: HeldRun, install: Install): Promise<void> => {
+    const { scope } = held.item;
+    const { heldUpBy, spent, end: ended } = await gate(scope, install);
+    try {
+      if (heldUpBy) await putOff(held, heldUpBy.untilMs);
+      else await tryUntilEnded({ ...held, isSpent: spent !== null });
+    } finally {
+      // Or the budget was changed before the run was put off.
+      if (ended() || heldUpBy) options.waits.look(scope, install.id);
+    }
   };
 
   const perform = async (held: HeldRun): Promise<void> => {
     const waitMs = rate.take(held.run.install_id);
     if (waitMs !== null) return putOff(held, clock.nowMs() + waitMs);
-    if (!(await passesGate(held))) return;
-    for (let repeats = 0; await tryRun(held, repeats < repeatsMax); repeats++);
+    const install = await options.registry.active(held.item.scope, held.run.install_id);
+    await (install ? withinBudget(held, install) : tryUntilEnded(held));
   };
 
   /** Says for so long that the run is under way. */

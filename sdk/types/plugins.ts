@@ -532,7 +532,7 @@ export interface Run {
   } | null;
   /** The event that it was run for; null for what no event calls. */
   readonly eventId: string | null;
-  /** The mode of the plugin at that time. What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */
+  /** The mode that its last attempt went by: what a plugin on probation, or with a spent budget, has in place of its own. What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */
   readonly mode: 'apply' | 'propose' | 'simulate';
   /** Attempts made. */
   readonly attempt: number;

@@ -1,6 +1,6 @@
 // Runs that wait for a budget go on as soon as there is one again, in their order, and nobody waits without being told for what.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { startApp, type Client, type Json, type TestApp } from '../app.ts';
+import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
 
 const until = '2026-11-21T00:00:00.000Z';
@@ -71,6 +71,36 @@ test.each([
   expect((await comments(call, issues[2])).length).toBe(written);
 });
 
+test('runs that begin at once get no more than there is, and the rest wait', async () => {
+  const team = `W${++number}`;
+  const { apiKey } = await app.addWorkspace(`Waits ${number}`, team);
+  const call = app.clientOf(apiKey);
+  const id = `com.test.w${number}`;
+  const path = `/api/v1/plugins/${id}`;
+  await install(call, await greeter(id));
+  const making = async (count: number): Promise<Reply[]> =>
+    Promise.all(
+      Array.from({ length: count }, () => call('POST', '/api/v1/issues', { team, title: 'At once' })),
+    );
+  const counted = async (): Promise<Record<string, number>> => {
+    await app.settled();
+    const all = await statuses({ call, path });
+    return Object.fromEntries(
+      ['queued', 'succeeded'].map((status) => [status, all.filter((one) => one === status).length]),
+    );
+  };
+  await call('PATCH', path, { budget: { runs: 2 } });
+  await making(6);
+  expect(await counted()).toEqual({ queued: 4, succeeded: 2 });
+  await call('PATCH', path, { budget: { runs: 5 } });
+  expect(await counted()).toEqual({ queued: 1, succeeded: 5 });
+  await call('PATCH', path, { budget: { runs: 7, whenSpent: 'propose' } });
+  await making(3);
+  expect(await counted()).toEqual({ queued: 0, succeeded: 9 });
+  const { data } = (await call('GET', `${path}/runs`)).json;
+  expect(data.filter(({ mode }: Json) => mode === 'apply').length).toBe(7);
+});
+
 test('a change that gives no room leaves them waiting', async () => {
   const { call, path } = await spent();
   await call('PATCH', path, { modes: { comment: 'propose' } });
@@ -104,6 +134,9 @@ test('at midnight they go on by themselves, also in the process after', async ()
     await own.settled();
     expect(await statuses(place)).toEqual(['queued', 'queued', 'succeeded']);
     own.clock.advance(1);
+    await own.settled();
+    expect(await statuses(place)).toEqual(['queued', 'succeeded', 'succeeded']);
+    own.clock.advance(24 * 3_600_000);
     await own.settled();
     expect(await statuses(place)).toEqual(done);
   } finally {

@@ -9,7 +9,7 @@ import { tenantOp, type Scope } from '../../store/store.ts';
 import { installKind, type Install } from '../installs/schema.ts';
 import { hostBudget } from '../installs/contract.ts';
 import { words } from './budget.ts';
-import type { Spent, Usage } from './usage.ts';
+import type { BegunRun, Spent, Usage } from './usage.ts';
 
 const tell = tenantStatement(
   'plugin_usage.tell',
@@ -26,22 +26,28 @@ export interface GateOptions {
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
 
-/** What holds up a run of an install; null where it may begin. */
-export type Gate = (scope: Scope, install: Install) => Promise<Spent | null>;
+/** A run before it begins. */
+export interface Passage extends BegunRun {
+  /** What holds it up; null where it may begin. */
+  readonly heldUpBy: Spent | null;
+}
+
+export type Gate = (scope: Scope, install: Install) => Promise<Passage>;
 
 export function createGate(options: GateOptions): Gate {
   const { usage } = options;
   /** The day each was last told of, by install: those of days before are of no use. */
   const told = new Map<string, number>();
   return async (scope, install) => {
-    const spent = await usage.spent(scope, install);
-    if (!spent) return null;
+    const begun = await usage.begin(scope, install);
+    const { spent } = begun;
+    if (!spent) return { ...begun, heldUpBy: null };
     if (told.get(install.id) !== spent.day) {
       for (const [id, day] of told) if (day !== spent.day) told.delete(id);
       told.set(install.id, spent.day);
       await tellAdmins(options, scope, install, spent);
     }
-    return install.budget.whenSpent === 'propose' ? null : spent;
+    return { ...begun, heldUpBy: install.budget.whenSpent === 'propose' ? null : spent };
   };
 }
 

@@ -50,6 +50,10 @@ interface Account {
   unwritten: Amounts;
   /** A batch that is under way has counts of it. */
   isCarried: boolean;
+  /** Runs that began and are not counted yet. */
+  underWay: number;
+  /** Some run waits that would not if none were under way. */
+  isHeldUp: boolean;
   readonly scopes: Map<string, { calls: number; at: number }>;
 }
 
@@ -61,8 +65,10 @@ export interface Spent {
 }
 
 export interface Usage {
-  /** Whether the budget of the day is spent; null while it is not. */
+  /** Whether the budget of the day is spent, also by runs that are under way; null while it is not. */
   spent(scope: Scope, install: Install): Promise<Spent | null>;
+  /** A run begins, or would: one that does not begin ends at once. */
+  begin(scope: Scope, install: Install): Promise<BegunRun>;
   /** Of one attempt: its calls and what it sends are held to what is left of the budget. */
   meter(scope: Scope, install: Pick<Install, 'id' | 'budget'>): Promise<Meter>;
   /** A run comes to its end, or to the end of an attempt. */
@@ -72,6 +78,14 @@ export interface Usage {
   /** Resolves once what is under way is written. */
   settled(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** A run that counts against the budget before it ended, so that runs at once do not get more than there is. */
+export interface BegunRun {
+  /** What had been used up when it began. */
+  readonly spent: Spent | null;
+  /** It is counted now, or will not be. @returns whether runs that waited for that may begin */
+  end(): boolean;
 }
 
 /** What an attempt used. */
@@ -101,10 +115,23 @@ export function createUsage(options: UsageOptions): Usage {
   };
 
   return {
-    async spent(scope, install) {
-      const { used, day } = await accountOf(scope, install.id);
-      const quantity = spentOf(install.budget, used);
-      return quantity && { quantity, day, untilMs: startOfDay(day + 1) };
+    async spent(scope, { id, budget }) {
+      return spentIn(await accountOf(scope, id), budget);
+    },
+    async begin(scope, { id, budget }) {
+      const account = await accountOf(scope, id);
+      const spent = spentIn(account, budget);
+      if (spent && !spentOf(budget, account.used)) account.isHeldUp = true;
+      account.underWay++;
+      return {
+        spent,
+        end() {
+          account.underWay--;
+          if (!account.isHeldUp || spentIn(account, budget)) return false;
+          account.isHeldUp = false;
+          return true;
+        },
+      };
     },
     async meter(scope, install) {
       const { used } = await accountOf(scope, install.id);
@@ -127,6 +154,11 @@ export function createUsage(options: UsageOptions): Usage {
     settled: () => writing,
     stop: flush,
   };
+}
+
+function spentIn({ used, underWay, day }: Account, budget: Install['budget']): Spent | null {
+  const quantity = spentOf(budget, { ...used, runs: used.runs + underWay });
+  return quantity && { quantity, day, untilMs: startOfDay(day + 1) };
 }
 
 const noCharge: Charge = { ops: [], ended: () => undefined };
@@ -183,6 +215,8 @@ function createAccounts({ store, log, clock }: UsageOptions) {
       used,
       unwritten: nothing,
       isCarried: false,
+      underWay: 0,
+      isHeldUp: false,
       scopes: new Map(),
     };
     accounts.set(installId, account);
@@ -195,7 +229,7 @@ function createAccounts({ store, log, clock }: UsageOptions) {
     past.clear();
     if (accounts.size > accountsMax)
       for (const [id, account] of accounts)
-        if (!isUnwritten(account) && !account.isCarried) accounts.delete(id);
+        if (!isUnwritten(account) && !account.isCarried && account.underWay === 0) accounts.delete(id);
     const ops = due.flatMap(opsOf);
     if (ops.length === 0) return;
     try {

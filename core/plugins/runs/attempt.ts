@@ -47,10 +47,12 @@ export interface HeldRun {
   readonly event: EventRow | undefined;
   /** Aborted when somebody cancels the run. */
   readonly signal: AbortSignal;
+  /** Whether the budget of its install was spent when it began, runs that were under way counted. */
+  readonly isSpent?: boolean;
 }
 
 /** What an attempt needs of it: no lease, so that a run can also be tried without ending it. */
-export interface TriedRun extends Pick<HeldRun, 'run' | 'event' | 'signal'> {
+export interface TriedRun extends Pick<HeldRun, 'run' | 'event' | 'signal' | 'isSpent'> {
   readonly item: Pick<WorkItem, 'scope'>;
   /** What it was given, where no event caused it. */
   readonly input?: RunInput | null;
@@ -137,7 +139,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
       const startedAt = world?.past.atMs ?? clock.nowMs();
       const meter = world ? ofNobody(install) : await options.usage.meter(scope, install);
       if (held.event) meter.useScope(scopeOfEvent(held.event.type));
-      const modes = effectiveModes(install, meter.isSpent);
+      const modes = effectiveModes(install, held.isSpent ?? meter.isSpent);
       const cause = causeOf(held, install);
       const calls: CallRecord[] = [];
       const begun = { held, install, staged, cause, startedAt, modes, meter, calls };

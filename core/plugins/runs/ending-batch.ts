@@ -50,7 +50,7 @@ export async function commitEnding(
   const by = await ranBy(options.store, item.scope, run, tried?.install);
   const author = authorOf(held, tried, by.name, await options.directoryOf(item.scope));
   const effects = await effectsOf(options, held, tried, ending, author.directory);
-  const record = (made: Made): RunRecord => recordOf(tried, ending, { made, effects }, now);
+  const record = (made: Made): RunRecord => recordOf(held, tried, ending, { made, effects }, now);
   const changes = ending.changes ?? [];
   const more = [...keptOps(item.scope, run.id, tried, changes, now), ...(ending.more ?? [])];
   const { commit } = options.committer;
@@ -142,6 +142,7 @@ function authorOf(
 }
 
 function recordOf(
+  { run }: HeldRun,
   tried: Attempt | null,
   { status, attempt, error, result, againAtMs }: Ending,
   { made, effects }: { made: RunRecord['events']; effects: readonly Effect[] },
@@ -150,6 +151,7 @@ function recordOf(
   return {
     ...usageOf(tried?.outcome),
     status,
+    mode: tried?.modes.mode ?? run.mode,
     attempt,
     error,
     startedAt: tried?.startedAt ?? nowMs,

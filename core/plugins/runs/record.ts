@@ -1,6 +1,7 @@
 // How a run that has come to an end, or waits for its next attempt, is written.
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
+import type { InstallMode } from '../installs/contract.ts';
 import type { Effect } from './effects.ts';
 import type { RunError } from './failure.ts';
 import type { RunRow, RunStatus } from './rows.ts';
@@ -16,7 +17,7 @@ const insertEnded = tenantStatement(
 );
 const record = tenantStatement(
   'runs.record',
-  `UPDATE runs SET status = :status, attempt = :attempt, started_at = :startedAt, finished_at = :finishedAt, cpu_ms = :cpuMs,
+  `UPDATE runs SET status = :status, mode = :mode, attempt = :attempt, started_at = :startedAt, finished_at = :finishedAt, cpu_ms = :cpuMs,
      memory_bytes = :memoryBytes, wall_ms = :wallMs, queue_ms = :queueMs, events_json = :events, calls_json = :calls,
      effects_json = :effects, logs_json = :logs, error_json = :error, result_json = :result,
      plugin_version = coalesce(:pluginVersion, plugin_version)
@@ -25,6 +26,8 @@ const record = tenantStatement(
 
 export interface RunRecord {
   readonly status: RunStatus;
+  /** That its last attempt went by. */
+  readonly mode: InstallMode;
   readonly attempt: number;
   readonly startedAt: number;
   readonly finishedAt: number | null;
@@ -63,7 +66,6 @@ function newColumnsOf(row: RunRow) {
     eventId: row.event_id,
     rootEventId: row.root_event_id,
     depth: row.depth,
-    mode: row.mode,
   };
 }
 

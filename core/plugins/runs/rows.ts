@@ -3,6 +3,7 @@
 import { neverMs, returningWork, type Leases, type WorkQueue } from '../../events/work.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
+import type { InstallMode } from '../installs/contract.ts';
 import type { HandlerKind } from '../handler-kinds.ts';
 import { effectiveMode } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
@@ -20,7 +21,7 @@ export interface RunRow {
   readonly root_event_id: string | null;
   readonly depth: number;
   readonly status: RunStatus;
-  readonly mode: string;
+  readonly mode: InstallMode;
   readonly attempt: number;
   readonly created_at: number;
   readonly started_at: number | null;
@@ -122,7 +123,7 @@ export interface NewRun {
   readonly eventId: string | null;
   readonly rootEventId: string | null;
   readonly depth: number;
-  readonly mode: string;
+  readonly mode: InstallMode;
   /** A `RunInput`. */
   readonly inputJson?: string | null;
 }

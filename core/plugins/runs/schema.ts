@@ -76,7 +76,10 @@ export const RunShown = named(
     status: runStatus,
     waitsFor: spentShown('Of a queued run: the budget of its plugin is spent, and until when.'),
     eventId: nullable(idOf(idPrefixes.event, 'The event that it was run for; null for what no event calls.')),
-    mode: described(plugin.fields.mode.shown, 'The mode of the plugin at that time.'),
+    mode: described(
+      plugin.fields.mode.shown,
+      'The mode that its last attempt went by: what a plugin on probation, or with a spent budget, has in place of its own.',
+    ),
     attempt: Type.Integer({ minimum: 0, description: 'Attempts made.' }),
     depth: Type.Integer({ description: 'Plugin runs that led to the event.' }),
     events: Type.Array(Closed({ id: idOf(idPrefixes.event), type: text('Its type.') }), {
