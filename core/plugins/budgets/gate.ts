@@ -27,7 +27,7 @@ export interface GateOptions {
 }
 
 /** A run before it begins. */
-export interface Passage extends BegunRun {
+interface Passage extends BegunRun {
   /** What holds it up; null where it may begin. */
   readonly heldUpBy: Spent | null;
 }
