@@ -58,7 +58,7 @@ function isOf(
 }
 
 async function forgetIn(ctx: Context, found: Proposal, isGone: (effect: KeptEffect) => boolean) {
-  const diff = found.diff.map((effect) => (isGone(effect) ? withoutValues(effect) : effect));
+  const diff = found.diff.map((effect) => (isGone(effect) ? withoutWords(effect) : effect));
   const title = titleOf(diff, found.actor.kind === 'plugin' ? found.actor.name : null);
   const writes = sealWrites(ctx.sealing, ctx.workspaceId, found.id, []);
   const said = { id: found.id, title, diff: JSON.stringify(diff), writes: JSON.stringify(writes) };
@@ -77,6 +77,11 @@ async function forgetIn(ctx: Context, found: Proposal, isGone: (effect: KeptEffe
   return { changes: [{ ...change, ...cause }, ...(await archiveItemsAbout(ctx, targetOf(found)))], ops };
 }
 
-function withoutValues(effect: KeptEffect): KeptEffect {
-  return { ...effect, values: Object.fromEntries(Object.keys(effect.values).map((name) => [name, {}])) };
+/** What has no number yet is called by its title. */
+function withoutWords(effect: KeptEffect): KeptEffect {
+  return {
+    ...effect,
+    name: null,
+    values: Object.fromEntries(Object.keys(effect.values).map((name) => [name, {}])),
+  };
 }

@@ -124,7 +124,7 @@ tatami plugin install ./acme.hello.tatami.json --yes
 say 'For show: what it would do, field by field'
 tatami plugin install ./acme.hello.tatami.json --yes --mode simulate
 file 'Another crash'
-soon latest 'effects 2'
+soon latest 'effects 0 \(2 simulated\)'
 shows 'would update issue' 'labels: .*crash\]' 'would create comment'
 tatami plugin install ./acme.hello.tatami.json --yes --mode apply
 

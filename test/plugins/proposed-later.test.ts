@@ -74,10 +74,12 @@ test('a one-off that is approved may do what its caller may, whoever approves it
   const types = (await app.eventTypes(after)).filter((type) => /^(issue|comment|automation)\./.test(type));
   expect(types).toEqual([
     'automation.proposed',
+    'automation.run',
     'issue.updated',
     'automation.approved',
     'issue.updated',
     'comment.added',
+    'automation.run',
   ]);
 });
 
@@ -125,6 +127,7 @@ test('what a schedule proposes commits once, however often it is approved', asyn
   await app.settled();
   expect((await app.eventTypes(from)).filter((type) => !type.startsWith('inbox.'))).toEqual([
     'automation.proposed',
+    'automation.run',
     'issue.updated',
     'automation.approved',
   ]);

@@ -75,7 +75,7 @@ function rangeOf({ since, until }: UndoOptions, noun: string | undefined): objec
 
 function undoLines({ id, undid, changes, skipped, message }: Undo, isTried: boolean): string {
   return [
-    isTried ? `Would be so; nothing is changed: ${message}` : message,
+    message,
     ...changes.flatMap(changeLines),
     ...(skipped.length > 0 ? ['left as it is:', ...skipped.map(skippedLine)] : []),
     ...(isTried && changes.length > 0 ? [`Without --simulate it is done, for ${undid.join(', ')}.`] : []),

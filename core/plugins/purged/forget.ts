@@ -103,7 +103,7 @@ async function forgetInRuns(on: Forgetting): Promise<void> {
     found.push(id);
     const effects = (JSON.parse(effects_json) as object[]).map((effect) => ({
       ...effect,
-      values: undefined,
+      ...{ name: undefined, values: undefined },
     }));
     return [
       tenantOp(on.scope, forgetRun, { id, effects: JSON.stringify(effects), error: plainError(error_json) }),

@@ -7,6 +7,7 @@ import { inboxItem } from '../../inbox/contract.ts';
 import { proposal } from '../../proposals/contract.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import type { Scope, Store } from '../../store/store.ts';
+import type { InstallMode } from '../installs/contract.ts';
 import type { Install } from '../installs/schema.ts';
 import { kvKindName } from '../kv/entries.ts';
 import { oneOffKindName } from '../once/entries.ts';
@@ -25,7 +26,7 @@ interface RanBy {
 interface Over extends Pick<RunRecord, 'attempt' | 'error'> {
   readonly run: Pick<RunRow, 'id' | 'install_id' | 'handler' | 'handler_kind' | 'event_id'>;
   readonly status: 'succeeded' | 'dead';
-  readonly mode: string;
+  readonly mode: InstallMode;
   readonly by: RanBy;
   readonly calls: readonly { readonly op: string; readonly ok: boolean }[];
   /** What it wrote and keeps. */
@@ -49,7 +50,7 @@ export function tellOver(over: Over): Change | null {
     handler: run.handler,
     handlerKind: run.handler_kind,
     eventId: run.event_id,
-    mode: mode as Static<typeof AutomationRun>['mode'],
+    mode,
     status,
     attempt: over.attempt,
     ...did,
