@@ -170,6 +170,8 @@ function masked(text: string): string {
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '…')
       .replaceAll(/a day would cost .*|[\d.]+ ms/g, '…')
       .replaceAll(/\^\d+\.\d+\.\d+/g, '…')
+      // Progress is shown of what takes a while.
+      .replaceAll(/^.*\b\d+ of \d+(, \d+\/s| looked at.*)\n/gm, '')
       // Two plugins hear of an issue at the same time.
       .replaceAll(/labels: \[(bug)?\] → \[(bug, )?crash\]/g, 'labels: […, crash]')
       .trim()
