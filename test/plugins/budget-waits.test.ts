@@ -34,14 +34,19 @@ interface Place {
   readonly issues: readonly Json[];
 }
 
-/** A plugin of which two runs wait, as its budget of one run is used up. */
-async function spent(on: TestApp = app): Promise<Place> {
+/** A plugin in a workspace of its own. */
+async function installed(on: TestApp): Promise<Omit<Place, 'issues'> & { readonly team: string }> {
   const team = `W${++number}`;
   const { apiKey } = await on.addWorkspace(`Waits ${number}`, team);
   const call = on.clientOf(apiKey);
   const id = `com.test.w${number}`;
-  const path = `/api/v1/plugins/${id}`;
   await install(call, await greeter(id));
+  return { team, apiKey, call, path: `/api/v1/plugins/${id}` };
+}
+
+/** A plugin of which two runs wait, as its budget of one run is used up. */
+async function spent(on: TestApp = app): Promise<Place> {
+  const { team, apiKey, call, path } = await installed(on);
   await call('PATCH', path, { budget: { runs: 1 } });
   const issues: Json[] = [];
   for (let i = 0; i < 3; i++) {
@@ -72,12 +77,7 @@ test.each([
 });
 
 test('runs that begin at once get no more than there is, and the rest wait', async () => {
-  const team = `W${++number}`;
-  const { apiKey } = await app.addWorkspace(`Waits ${number}`, team);
-  const call = app.clientOf(apiKey);
-  const id = `com.test.w${number}`;
-  const path = `/api/v1/plugins/${id}`;
-  await install(call, await greeter(id));
+  const { team, call, path } = await installed(app);
   const making = async (count: number): Promise<Reply[]> =>
     Promise.all(
       Array.from({ length: count }, () => call('POST', '/api/v1/issues', { team, title: 'At once' })),
