@@ -19,7 +19,6 @@ import { systemClock, type Clock } from './lib/clock.ts';
 import { resolveWithSystem, type Resolve } from './lib/egress/egress.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
 import { createIds } from './lib/ids.ts';
-import { createKeyUses } from './identity/api-keys/last-used.ts';
 import { createMe } from './identity/me.ts';
 import type { Log } from './lib/log.ts';
 import { createProblems, type Problems } from './lib/problems.ts';
@@ -33,6 +32,7 @@ import { installFirstParty } from './plugins/first-party.ts';
 import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
 import { createDoor, type Door } from './serve/door.ts';
 import { createHold, type Hold } from './serve/hold.ts';
+import { createIdentity } from './serve/identity.ts';
 import { settleMasterKey } from './serve/master-key.ts';
 import { openOperatorDoor, type OperatorDoor } from './serve/operator-door.ts';
 import { listen, type Socket } from './serve/socket.ts';
@@ -144,8 +144,8 @@ async function compose(ground: Ground): Promise<Tatami> {
   committer.onCommit(cache.moveAlong);
   const shared = { config, clock, services, committer, fresh, directoryOf: directories.of };
 
-  const uses = createKeyUses(services, clock);
-  const door = createDoor({ ...shared, socket, uses });
+  const { authentication, uses } = createIdentity(shared);
+  const door = createDoor({ ...shared, ...authentication, socket });
   const { port } = socket;
   const { snapshots } = opened.dataDir;
   const workers = createWorkers({

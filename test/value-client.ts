@@ -1,7 +1,9 @@
 // The entrance for callers inside the process, made to look like a client of HTTP: the same requests can be sent by both.
 import type { Route } from '../core/http/route.ts';
 import type { Outcome, Take, ValueCall } from '../core/http/values.ts';
-import { createAuthenticate } from '../core/identity/api-keys/authenticate.ts';
+import { createFindKey } from '../core/identity/api-keys/find.ts';
+import { createAuthentication } from '../core/identity/authenticate.ts';
+import type { Authenticate } from '../core/http/principal.ts';
 import type { Client, Json, Reply, TestApp } from './app.ts';
 
 /** Keeps what a client of HTTP would have read, a copy. */
@@ -24,11 +26,15 @@ export function routeAt(app: TestApp, method: string, path: string): [Route, Rec
 const decoded = (params: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(params).map(([name, text]) => [name, decodeURIComponent(text)]));
 
+/** Knows API keys, and notes no use of them. */
+export function keyAuthenticateOf({ services: { store, nowMs }, committer }: TestApp): Authenticate {
+  const finders = [createFindKey({ store, uses: { note: () => undefined } })];
+  return createAuthentication({ committer, nowMs, finders }).authenticate;
+}
+
 /** Calls as the key of a token, with everything typed that a URL or a header says in text. */
 export function valueClientOf(app: TestApp, token: string, isCounted = false): Client {
-  const { store, nowMs } = app.services;
-  const uses = { note: () => undefined };
-  const authenticate = createAuthenticate({ store, committer: app.committer, nowMs, uses });
+  const authenticate = keyAuthenticateOf(app);
   const call = app.app.caller(asText);
   return async (method, path, body, headers = {}) => {
     const principal = await authenticate(token);

@@ -1,8 +1,8 @@
 // Who did it and why: what every event carries of its origin, from the request down to those who read the log.
 
-/** Who acts. `id` is a member, an API key or a plugin install; `memberId` is the member a key acts for. */
+/** Who acts. `id` is a member, an API key, an app or a plugin install; `memberId` is the member that a key or an app acts for. */
 export interface Actor {
-  readonly kind: 'user' | 'api_key' | 'plugin' | 'system';
+  readonly kind: 'user' | 'api_key' | 'app' | 'plugin' | 'system';
   readonly id: string;
   readonly name: string;
   readonly memberId?: string;

@@ -7,10 +7,16 @@ import { eventTypes } from './catalogue.ts';
 export const ActorShown = named(
   'Actor',
   Closed({
-    kind: enumeration('ActorKind', ['user', 'api_key', 'plugin', 'system'], 'What kind of actor it is.'),
-    id: Type.String({ description: 'The id of the member, key or plugin install.' }),
+    kind: enumeration(
+      'ActorKind',
+      ['user', 'api_key', 'app', 'plugin', 'system'],
+      'What kind of actor it is.',
+    ),
+    id: Type.String({ description: 'The id of the member, key, app or plugin install.' }),
     name: Type.String({ description: 'The name it had then.' }),
-    memberId: Type.Optional(Type.String({ description: 'Of a key: the member that it acts for.' })),
+    memberId: Type.Optional(
+      Type.String({ description: 'Of a member, the same; of a key or an app, the member that it acts for.' }),
+    ),
   }),
 );
 

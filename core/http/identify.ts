@@ -31,6 +31,8 @@ export function createIdentify(options: IdentifyOptions): Identify {
     const token = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
     const principal = token === undefined ? null : await options.authenticate(token);
     if (!principal) throw new ApiError('unauthorized', 'The access token is unknown, expired or revoked.');
+    if (principal.grant?.resource === 'mcp')
+      throw new ApiError('unauthorized', 'The access token is for the MCP endpoint alone.');
     return principal;
   };
 

@@ -4,11 +4,26 @@ import type { Actor } from '../events/origin.ts';
 import type { Rights } from '../rights/rights.ts';
 import type { Scope } from '../store/store.ts';
 
+/** What waits for a person's approval when an agent asks for it. docs/guides/agents.md */
+export const guardedClasses = ['delete', 'bulk', 'finish', 'others'] as const;
+export type GuardedClass = (typeof guardedClasses)[number];
+
+/** What an app was granted, where a token came by a grant. */
+export interface Granted {
+  readonly id: string;
+  /** The resource that its tokens are for (RFC 8707): no other takes them. */
+  readonly resource: 'api' | 'mcp';
+  /** What the member who consented wants to be asked about, beside what the workspace does. */
+  readonly guarded: readonly GuardedClass[];
+}
+
 export interface Principal extends Rights {
   readonly scope: Scope;
   readonly actor: Actor;
   /** Rate-limit bucket and idempotency scope. */
   readonly tokenId: string;
+  /** Absent for keys, sessions and plugins. */
+  readonly grant?: Granted;
 }
 
 /** @returns null for a token that is unknown, revoked, expired or malformed: nobody learns which. */

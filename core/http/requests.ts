@@ -56,7 +56,7 @@ export function createRequests(options: RequestsOptions): Requests {
       return bodies.read(payer, request, limits, check);
     },
     fileOf: ({ request }, exchange) => fileOf(request, exchange, options.holdOpen),
-    arrivalOf: ({ request }, exchange) => arrivalOf(request, exchange),
+    arrivalOf: ({ request }, exchange) => arrivalOf(request, exchange, options.peerOf(request)),
     termsOf({ request: { headers } }) {
       const mode = modeOf(headers.get('tatami-mode'));
       const key = mode === 'simulate' ? null : headers.get('idempotency-key');
@@ -85,11 +85,13 @@ export function createRequests(options: RequestsOptions): Requests {
   };
 }
 
-function arrivalOf(request: Request, exchange: Exchange): Arrival {
+function arrivalOf(request: Request, exchange: Exchange, peer: string): Arrival {
   return {
     method: request.method,
+    path: pathOf(request.url),
     headers: request.headers,
     query: new URL(request.url).searchParams,
+    peer,
     async read(bytesMax) {
       const askedMs = performance.now();
       const bytes = await readCapped(request, bytesMax);

@@ -5,7 +5,8 @@
 import type { ApiError } from '../lib/errors.ts';
 import type { Exchange } from './exchange.ts';
 
-export type HeaderBag = Record<string, string>;
+/** A header with several values is sent several times. */
+export type HeaderBag = Record<string, string | readonly string[]>;
 
 /** An answer that is no page may load nothing, whatever a browser is tricked into taking it for. A page brings its own policy. */
 const csp = "default-src 'none'; frame-ancestors 'none'";
@@ -28,7 +29,16 @@ export function respond(
   headers['x-content-type-options'] = 'nosniff';
   headers['content-security-policy'] ??= csp;
   if (exchange.mode !== null) headers['tatami-mode'] = exchange.mode;
-  return new Response(body, { status, headers });
+  return new Response(body, { status, headers: linesOf(headers) });
+}
+
+function linesOf(headers: HeaderBag): Headers | Record<string, string> {
+  if (Object.values(headers).every((value) => typeof value === 'string'))
+    return headers as Record<string, string>;
+  const lines = new Headers();
+  for (const [name, value] of Object.entries(headers))
+    for (const one of [value].flat()) lines.append(name, one);
+  return lines;
 }
 
 export function respondJson(

@@ -87,7 +87,8 @@ export interface RawAnswer {
   readonly contentType: string;
   /** What is `Kept` is sent coded, and with its entity tag. */
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | Blob | Kept;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** One with several values is sent several times. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly status?: number;
 }
 
@@ -113,8 +114,12 @@ export interface FileSent {
 /** A request that others send in a form of their own; nothing of it has been looked at. */
 export interface Arrival {
   readonly method: string;
+  /** As it was asked for, without the query. */
+  readonly path: string;
   readonly headers: Headers;
   readonly query: URLSearchParams;
+  /** The address that it comes from, as far as the proxies that are trusted can tell. */
+  readonly peer: string;
   /** To be called once. @throws ApiError payload_too_large */
   read(bytesMax: number): Promise<Uint8Array>;
 }

@@ -107,7 +107,7 @@ function planOf(request: Request, text: string, headers: HeaderBag): Plan {
   if (text.length < codedFrom) return { text, coding: null, headers };
   const coding = codingFor(request.headers.get('accept-encoding'));
   headers.vary = 'Accept-Encoding';
-  if (headers.etag !== undefined) headers.etag = etagAs(coding, headers.etag);
+  if (typeof headers.etag === 'string') headers.etag = etagAs(coding, headers.etag);
   return { text, coding, headers };
 }
 

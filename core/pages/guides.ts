@@ -6,7 +6,8 @@ import { Closed } from '../lib/schema.ts';
 import { defineRoute, type RawAnswer, type Route } from '../http/route.ts';
 import { documents } from './documents.ts';
 import { htmlOf, sectionOf, titleOf } from './markdown.ts';
-import { page } from './page.ts';
+import { html, trusted } from '../html/html.ts';
+import { page } from '../html/page.ts';
 
 const facts = {
   method: 'GET',
@@ -19,9 +20,12 @@ const name = Type.String({ pattern: '^[a-z][a-z-]{0,40}$' });
 const codes = Object.keys(errorCodes) as ErrorCode[];
 const folders = Object.keys(documents).filter((folder) => folder !== '');
 
-const nav = `<nav><a href="/docs">API reference</a> · ${folders
-  .map((folder) => `<a href="/docs/${folder}">${folder}</a>`)
-  .join(' · ')} · <a href="/docs/webhooks">webhooks</a> · <a href="/docs/scopes">scopes</a></nav>`;
+const nav = html`<nav>
+  <a href="/docs">API reference</a>${folders.map(
+    (folder) => html` · <a href="/docs/${folder}">${folder}</a>`,
+  )}
+  · <a href="/docs/webhooks">webhooks</a> · <a href="/docs/scopes">scopes</a>
+</nav>`;
 
 const pathOf = (folder: string, file: string): string =>
   ['/docs', folder, file === 'README' ? '' : file].filter((part) => part !== '').join('/');
@@ -80,11 +84,7 @@ function documentPage(folder: string, file: string): RawAnswer {
   // A folder's page stands where its file does, so that links from it lead to its neighbours.
   const at = `${pathOf(folder, '')}/${file}`;
   return once(pathOf(folder, file), () =>
-    page(
-      titleOf(text),
-      htmlOf(text, at, (path) => served.has(path)),
-      nav,
-    ),
+    page(titleOf(text), trusted(htmlOf(text, at, (path) => served.has(path))), { nav }),
   );
 }
 
@@ -95,10 +95,6 @@ function errorPage(code: ErrorCode): RawAnswer {
     const advice = retry ? 'can help' : 'does not help';
     const words = sectionOf(documents.guides?.errors ?? '', code) ?? '';
     const markdown = `# ${code}\n\n${text}\n\nStatus ${status}. Sending the same again ${advice}.\n\n${words}\n\n[All errors](/docs/guides/errors)`;
-    return page(
-      code,
-      htmlOf(markdown, '/docs/guides/errors', (to) => served.has(to)),
-      nav,
-    );
+    return page(code, trusted(htmlOf(markdown, '/docs/guides/errors', (to) => served.has(to))), { nav });
   });
 }

@@ -3,7 +3,8 @@ import { Type } from 'typebox';
 import { defineRoute, type Route } from '../http/route.ts';
 import { Closed } from '../lib/schema.ts';
 import { issue } from '../tracker/issues/contract.ts';
-import { page } from './page.ts';
+import { html } from '../html/html.ts';
+import { page } from '../html/page.ts';
 
 export function pageRoutes(baseUrl: string): Route[] {
   return [
@@ -19,7 +20,11 @@ export function pageRoutes(baseUrl: string): Route[] {
       raw: () =>
         page(
           'Tatami',
-          `<p>This is a Tatami server. See the <a href="${baseUrl}/docs">API reference</a>, the <a href="${baseUrl}/docs/guides">guides</a> or the <a href="${baseUrl}/api/v1/openapi.json">OpenAPI document</a>.</p>`,
+          html`<p>
+            This is a Tatami server. See the <a href="${baseUrl}/docs">API reference</a>, the
+            <a href="${baseUrl}/docs/guides">guides</a> or the
+            <a href="${baseUrl}/api/v1/openapi.json">OpenAPI document</a>.
+          </p>`,
         ),
     }),
     defineRoute({
@@ -35,8 +40,9 @@ export function pageRoutes(baseUrl: string): Route[] {
       raw: ({ params }) =>
         page(
           params.identifier,
-          `<p>There is no web app yet. Read this issue over the API:</p>
-<pre>curl '${baseUrl}/api/v1/issues/${params.identifier}' \\
+          html`<p>There is no web app yet. Read this issue over the API:</p>
+            <pre>
+curl '${baseUrl}/api/v1/issues/${params.identifier}' \\
   -H 'Authorization: Bearer ttm_…'</pre>`,
         ),
     }),

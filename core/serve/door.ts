@@ -10,11 +10,10 @@ import { createIdempotencyKeys } from '../http/idempotency.ts';
 import { createKernel } from '../http/kernel.ts';
 import { createOutflow, type Outflow } from '../http/outflow.ts';
 import { createRateLimiter } from '../http/rate-limit.ts';
+import type { Authenticate } from '../http/principal.ts';
 import { createRequests } from '../http/requests.ts';
 import { createTurns } from '../http/turns.ts';
 import { createValues } from '../http/values.ts';
-import { createAuthenticate } from '../identity/api-keys/authenticate.ts';
-import type { KeyUses } from '../identity/api-keys/last-used.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createLanes } from '../lib/fairness/lanes.ts';
 import { createPropose } from '../proposals/propose.ts';
@@ -36,9 +35,9 @@ export function createDoor(options: {
   committer: Committer;
   directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   socket: Socket;
-  uses: KeyUses;
+  authenticate: Authenticate;
 }): Door {
-  const { config, clock, services, committer, directoryOf, socket, uses } = options;
+  const { config, clock, services, committer, directoryOf, socket, authenticate } = options;
   const { store, ids, sealing, turns, ledger, nowMs } = services;
   const { peerOf } = socket;
   const outflow = createOutflow(clock);
@@ -62,7 +61,7 @@ export function createDoor(options: {
       limiter,
       outflow,
       coder,
-      authenticate: createAuthenticate({ store, committer, nowMs, uses }),
+      authenticate,
       holdOpen: socket.holdOpen,
       peerOf,
     }),

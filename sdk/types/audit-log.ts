@@ -53,12 +53,12 @@ export interface AuditEntry {
 
 export interface Actor {
   /** What kind of actor it is. */
-  readonly kind: 'user' | 'api_key' | 'plugin' | 'system';
-  /** The id of the member, key or plugin install. */
+  readonly kind: 'user' | 'api_key' | 'app' | 'plugin' | 'system';
+  /** The id of the member, key, app or plugin install. */
   readonly id: string;
   /** The name it had then. */
   readonly name: string;
-  /** Of a key: the member that it acts for. */
+  /** Of a member, the same; of a key or an app, the member that it acts for. */
   readonly memberId?: string;
 }
 

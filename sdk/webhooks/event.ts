@@ -16,10 +16,10 @@ export interface Envelope<Type extends EventType, Data> {
 }
 
 export interface Actor {
-  readonly kind: 'user' | 'api_key' | 'plugin' | 'system';
+  readonly kind: 'user' | 'api_key' | 'app' | 'plugin' | 'system';
   readonly id: string;
   readonly name: string;
-  /** The member an API key acts for. */
+  /** The member that acts, or that a key or an app acts for. */
   readonly memberId?: string;
 }
 

@@ -4,21 +4,16 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Staging, stagedCharsMax } from '../../core/changes/staging.ts';
 import type { Principal } from '../../core/http/principal.ts';
 import type { Outcome, ValueCall } from '../../core/http/values.ts';
-import { createAuthenticate } from '../../core/identity/api-keys/authenticate.ts';
 import type { Amounts } from '../../core/ledger/ledger.ts';
 import { Shares } from '../../core/lib/fairness/shares.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
-import { asText, valueClientOf } from '../value-client.ts';
+import { asText, keyAuthenticateOf, valueClientOf } from '../value-client.ts';
 
 let app: TestApp;
 let principal: Principal;
 
 const principalIn = async (of: TestApp): Promise<Principal> => {
-  const { store, nowMs } = of.services;
-  const uses = { note: () => undefined };
-  const found = await createAuthenticate({ store, committer: of.committer, nowMs, uses })(
-    of.workspace.apiKey,
-  );
+  const found = await keyAuthenticateOf(of)(of.workspace.apiKey);
   if (!found) throw new Error('There is no such key.');
   return found;
 };

@@ -50,6 +50,6 @@ function isOf({ requestId }: EventFacts, event: EventRow): boolean {
 
 function targetOf(event: EventRow, runId: string): 'people' | 'run' | null {
   const { kind } = event.actor;
-  if (kind === 'user' || kind === 'api_key') return 'people';
+  if (kind === 'user' || kind === 'api_key' || kind === 'app') return 'people';
   return event.cause.parentRunId === runId ? 'run' : null;
 }

@@ -34,6 +34,7 @@ import backtests from './0032-backtests.sql' with { type: 'text' };
 import undo from './0033-undo.sql' with { type: 'text' };
 import runVersions from './0034-run-versions.sql' with { type: 'text' };
 import purgedIssues from './0035-purged-issues.sql' with { type: 'text' };
+import people from './0036-people.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -76,4 +77,5 @@ export const migrations: readonly Migration[] = [
   { name: '0033-undo', sql: undo },
   { name: '0034-run-versions', sql: runVersions },
   { name: '0035-purged-issues', sql: purgedIssues },
+  { name: '0036-people', sql: people },
 ];

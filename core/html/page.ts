@@ -1,0 +1,45 @@
+// How a page looks: one layout, one policy, nothing from elsewhere.
+import type { RawAnswer } from '../http/route.ts';
+import { html, trusted, type Html } from './html.ts';
+import { style } from './style.ts';
+
+export interface PageOptions {
+  readonly nav?: Html;
+  readonly status?: number;
+  /** A script of this server, by its path. */
+  readonly script?: string;
+  /** Where its forms may lead, beside this server: a browser follows no redirect of a form to anywhere else. */
+  readonly formsLeadTo?: readonly string[];
+  readonly headers?: RawAnswer['headers'];
+}
+
+/** A page that can be framed by none, and loads nothing but its own script. */
+export function page(title: string, content: Html, options: PageOptions = {}): RawAnswer {
+  const { nav, status = 200, script, headers } = options;
+  return {
+    status,
+    contentType: 'text/html; charset=utf-8',
+    headers: { ...headers, 'content-security-policy': policyOf(options), 'x-frame-options': 'DENY' },
+    body: html`<!doctype html>
+      <html lang="en">
+        <meta charset="utf-8" /><meta name="viewport" content="width=device-width" />
+        <title>${title}</title
+        ><link rel="icon" href="data:," /><style>
+          ${trusted(style)}</style
+        >${script === undefined ? null : html`<script src="${script}" defer></script>`} ${nav}
+        <main>${content}</main>
+      </html>`.text,
+  };
+}
+
+function policyOf({ script, formsLeadTo = [] }: PageOptions): string {
+  return [
+    "default-src 'none'",
+    "style-src 'unsafe-inline'",
+    'img-src data:',
+    ...(script === undefined ? [] : ["script-src 'self'", "connect-src 'self'"]),
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    `form-action ${["'self'", ...formsLeadTo].join(' ')}`,
+  ].join('; ');
+}

@@ -1,0 +1,53 @@
+// Finds the principal behind an API key.
+import { timingSafeEqual } from 'node:crypto';
+import { commonRights } from '../../rights/rights.ts';
+import { expandScopes } from '../../rights/scopes.ts';
+import { systemStatement } from '../../store/statement.ts';
+import { scopeOf, type Store } from '../../store/store.ts';
+import type { FindToken } from '../authenticate.ts';
+import { standingOf } from '../standing.ts';
+import type { KeyUses } from './last-used.ts';
+import { hashToken, prefixOf } from './token.ts';
+
+interface KeyRow {
+  workspace_id: string;
+  id: string;
+  name: string;
+  secret_hash: string;
+  scopes_json: string;
+  member_id: string;
+  expires_at: number | null;
+  last_used_at: number | null;
+}
+
+const findKey = systemStatement<KeyRow>(
+  'api_keys.by_prefix',
+  'a token names its workspace only once it has been found',
+  `SELECT workspace_id, id, name, secret_hash, scopes_json, member_id, expires_at, last_used_at
+   FROM api_keys WHERE prefix = :prefix AND revoked_at IS NULL`,
+);
+
+export function createFindKey(options: { store: Store; uses: Pick<KeyUses, 'note'> }): FindToken {
+  const { store, uses } = options;
+  return async (token) => {
+    const prefix = prefixOf(token);
+    if (prefix === null) return null;
+    const [row] = await store.readSystem(findKey, { prefix });
+    if (!row || !timingSafeEqual(Buffer.from(hashToken(token)), Buffer.from(row.secret_hash))) return null;
+    const scope = scopeOf(row.workspace_id, row.id);
+    const standing = await standingOf(store, scope, row.member_id);
+    if (!standing) return null;
+    const scopes = expandScopes(JSON.parse(row.scopes_json) as string[]);
+    return {
+      principal: {
+        scope,
+        actor: { kind: 'api_key', id: row.id, name: row.name, memberId: row.member_id },
+        ...commonRights({ scopes, narrowed: null }, standing.rights),
+        tokenId: row.id,
+      },
+      expiresAt: row.expires_at ?? Infinity,
+      usedAt: row.last_used_at ?? -Infinity,
+      noteUse: () => uses.note(scope, row.id),
+    };
+  };
+}

@@ -1,0 +1,174 @@
+// Sessions: browsers in which a person is signed in. The token is in a cookie and nowhere else; here is its hash, so that what is read
+// of the database opens no session. An account may act in several workspaces, in each as the member whose seat it took.
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import type { Services } from '../../context.ts';
+import { cookieLine, cookieOf } from '../../html/cookie.ts';
+import type { Principal } from '../../http/principal.ts';
+import { systemStatement } from '../../store/statement.ts';
+import { scopeOf, systemOp } from '../../store/store.ts';
+import type { Role } from '../../rights/roles.ts';
+import { standingOf } from '../standing.ts';
+
+const dayMs = 86_400_000;
+/** A session ends so long after it was last used, and at the latest so long after its beginning. */
+const idleMs = 7 * dayMs;
+const lifeMs = 30 * dayMs;
+/** Its last use is written where the last one that was is so old. */
+const seenEveryMs = 60_000;
+
+const cookie = 'tatami';
+export const sessionPrefix = 'ses';
+
+/** A workspace in which an account is a member. */
+export interface Seat {
+  readonly workspaceId: string;
+  readonly workspaceName: string;
+  readonly memberId: string;
+  readonly role: Role;
+}
+
+/** Who is signed in. Times are milliseconds since the epoch. */
+export interface SignedIn {
+  readonly sessionId: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly email: string;
+  /** When the person last proved who they are. */
+  readonly provedAt: number;
+  /** Goes into each form as `form_token`, and proves that a page of this session made it. */
+  readonly formToken: string;
+  readonly seats: readonly Seat[];
+}
+
+/** Where a session is begun. */
+export interface Device {
+  readonly address: string;
+  /** `User-Agent`. */
+  readonly agent: string;
+}
+
+interface SessionRow {
+  id: string;
+  account_id: string;
+  name: string;
+  email: string;
+  proved_at: number;
+  last_seen_at: number;
+  expires_at: number;
+}
+
+const across = 'an account belongs to the installation, and has seats in several workspaces';
+
+const insertSession = systemStatement(
+  'sessions.insert',
+  across,
+  `INSERT INTO sessions (id, account_id, token_hash, created_at, proved_at, last_seen_at, expires_at, address, agent)
+   VALUES (:id, :account, :hash, :now, :now, :now, :expires, :address, :agent)`,
+);
+const findSession = systemStatement<SessionRow>(
+  'sessions.by_token',
+  across,
+  `SELECT s.id, s.account_id, a.name, a.email, s.proved_at, s.last_seen_at, s.expires_at
+   FROM sessions AS s JOIN accounts AS a ON a.id = s.account_id WHERE s.token_hash = :hash`,
+);
+const noteSeen = systemStatement(
+  'sessions.note_seen',
+  across,
+  'UPDATE sessions SET last_seen_at = :now WHERE id = :id',
+);
+const deleteSession = systemStatement(
+  'sessions.delete',
+  across,
+  'DELETE FROM sessions WHERE account_id = :account AND id = :id',
+);
+const findSeats = systemStatement<{
+  workspace_id: string;
+  workspace_name: string;
+  member_id: string;
+  role: Role;
+}>(
+  'seats.of_account',
+  across,
+  `SELECT s.workspace_id, w.name AS workspace_name, s.member_id, m.role
+   FROM seats AS s JOIN workspaces AS w ON w.workspace_id = s.workspace_id
+   JOIN members AS m ON m.workspace_id = s.workspace_id AND m.id = s.member_id
+   WHERE s.account_id = :account AND m.deleted_at IS NULL ORDER BY s.taken_at, s.workspace_id`,
+);
+
+export interface Sessions {
+  /** Signs an account in. @returns the `Set-Cookie` line that the browser is to be sent */
+  begin(accountId: string, device: Device): Promise<string>;
+  /** Who is signed in by the cookie of a request; null for nobody. */
+  find(headers: Headers): Promise<SignedIn | null>;
+  /** Ends one of an account's sessions; nothing where it has ended. */
+  end(accountId: string, sessionId: string): Promise<void>;
+  /** The `Set-Cookie` line that takes the cookie away. */
+  readonly forgetCookie: string;
+  /** The person as a caller in one of their workspaces; null where they have no seat there. */
+  principal(who: SignedIn, workspaceId: string): Promise<Principal | null>;
+}
+
+export function createSessions({ store, ids, nowMs }: Pick<Services, 'store' | 'ids' | 'nowMs'>): Sessions {
+  const find: Sessions['find'] = async (headers) => {
+    const token = cookieOf(headers, cookie);
+    if (token === null) return null;
+    const [row] = await store.readSystem(findSession, { hash: hashOf(token) });
+    const now = nowMs();
+    if (!row || now >= row.expires_at || now >= row.last_seen_at + idleMs) return null;
+    if (now - row.last_seen_at >= seenEveryMs && store.status().writable)
+      await store.commit([systemOp(noteSeen, { id: row.id, now })]);
+    const seats = await store.readSystem(findSeats, { account: row.account_id });
+    return {
+      sessionId: row.id,
+      accountId: row.account_id,
+      name: row.name,
+      email: row.email,
+      provedAt: row.proved_at,
+      formToken: createHmac('sha256', token).update('form').digest('base64url'),
+      seats: seats.map((seat) => ({
+        workspaceId: seat.workspace_id,
+        workspaceName: seat.workspace_name,
+        memberId: seat.member_id,
+        role: seat.role,
+      })),
+    };
+  };
+
+  return {
+    async begin(accountId, { address, agent }) {
+      const token = randomBytes(32).toString('base64url');
+      const now = nowMs();
+      const row = { id: ids.next(sessionPrefix), account: accountId, hash: hashOf(token), now };
+      await store.commit([
+        systemOp(insertSession, {
+          ...{ ...row, address, agent: agent.slice(0, 200) },
+          expires: now + lifeMs,
+        }),
+      ]);
+      return cookieLine(cookie, token, lifeMs / 1000);
+    },
+    find,
+    async end(account, id) {
+      await store.commit([systemOp(deleteSession, { account, id })]);
+    },
+    forgetCookie: cookieLine(cookie, '', 0),
+    async principal({ sessionId, seats }, workspaceId) {
+      const seat = seats.find((one) => one.workspaceId === workspaceId);
+      if (!seat) return null;
+      const { memberId } = seat;
+      const scope = scopeOf(workspaceId, sessionId);
+      const standing = await standingOf(store, scope, memberId);
+      if (!standing) return null;
+      return {
+        scope,
+        actor: { kind: 'user', id: memberId, name: standing.name, memberId },
+        ...standing.rights,
+        tokenId: sessionId,
+      };
+    },
+  };
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}

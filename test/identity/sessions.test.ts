@@ -1,0 +1,52 @@
+// Sessions: who is signed in by a cookie, for how long, and as whom in which workspace.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createSessions, type Sessions } from '../../core/identity/sessions/sessions.ts';
+import { startApp, type TestApp } from '../app.ts';
+import { signIn } from './person.ts';
+
+const dayMs = 86_400_000;
+let app: TestApp;
+let sessions: Sessions;
+const found = (cookie: string) => sessions.find(new Headers({ cookie }));
+
+beforeAll(async () => {
+  app = await startApp();
+  sessions = createSessions(app.services);
+});
+afterAll(() => app.stop());
+
+test('a person acts as the member whose seat they took, in that workspace alone', async () => {
+  const other = await app.addWorkspace('Other', 'OTH');
+  const { who } = await signIn(app, other);
+  expect(who.seats).toMatchObject([
+    { workspaceId: other.workspaceId, workspaceName: 'Other', memberId: other.userId, role: 'owner' },
+  ]);
+  expect(await sessions.principal(who, app.workspace.workspaceId)).toBeNull();
+  const principal = await sessions.principal(who, other.workspaceId);
+  expect(principal?.actor).toMatchObject({ kind: 'user', id: other.userId, memberId: other.userId });
+});
+
+test('a session ends when it is ended, a week after its last use, and a month after its beginning', async () => {
+  const owner = app.workspace.userId;
+  const { cookie, who } = await signIn(app);
+  for (let week = 0; week < 4; week++) {
+    app.clock.advance(7 * dayMs - 1);
+    expect(await found(cookie)).not.toBeNull();
+  }
+  app.clock.advance(2 * dayMs + 4);
+  expect(await found(cookie)).toBeNull();
+
+  const again = `${(await sessions.begin(who.accountId, { address: '', agent: '' })).split(';')[0]}`;
+  expect((await found(again))?.seats).toMatchObject([{ memberId: owner }]);
+  app.clock.advance(7 * dayMs);
+  expect(await found(again)).toBeNull();
+
+  const third = `${(await sessions.begin(who.accountId, { address: '', agent: '' })).split(';')[0]}`;
+  await sessions.end(who.accountId, (await found(third))!.sessionId);
+  expect(await found(third)).toBeNull();
+});
+
+test('the database holds no token, and a cookie that was made up is nobody', async () => {
+  expect(await found('__Host-tatami=AAAA')).toBeNull();
+  expect(await found('tatami=AAAA')).toBeNull();
+});
