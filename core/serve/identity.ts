@@ -2,15 +2,15 @@
 import type { Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
 import { createFindKey } from '../identity/api-keys/find.ts';
-import { createKeyUses, type KeyUses } from '../identity/api-keys/last-used.ts';
 import { createAuthentication, type Authentication } from '../identity/authenticate.ts';
+import { createUses, type Uses } from '../identity/last-used.ts';
 import { createSessions, type Sessions } from '../identity/sessions/sessions.ts';
 import type { Clock } from '../lib/clock.ts';
 
 export interface Identity {
   readonly authentication: Authentication;
   readonly sessions: Sessions;
-  readonly uses: KeyUses;
+  readonly uses: Uses;
 }
 
 export function createIdentity(options: {
@@ -20,7 +20,7 @@ export function createIdentity(options: {
 }): Identity {
   const { services, committer, clock } = options;
   const { store, nowMs } = services;
-  const uses = createKeyUses(services, clock);
+  const uses = createUses(services, clock);
   return {
     authentication: createAuthentication({ committer, nowMs, finders: [createFindKey({ store, uses })] }),
     sessions: createSessions(services),
