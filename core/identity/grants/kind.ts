@@ -4,6 +4,8 @@ import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { GuardedClass } from '../../lib/guarded.ts';
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { systemStatement } from '../../store/statement.ts';
+import { systemOp } from '../../store/store.ts';
 import { grant, type ClientKind } from './contract.ts';
 
 const kept = {
@@ -13,6 +15,12 @@ const kept = {
   clientVerified: flag('client_verified'),
 };
 export type Grant = EntityOf<typeof grant, typeof kept>;
+
+const markUsed = systemStatement(
+  'oauth_clients.mark_used',
+  'a client that registered itself belongs to the installation',
+  'UPDATE oauth_clients SET used = 1 WHERE id = :id',
+);
 
 export const grantKind = kindOf(grant, {
   table: 'grants',
@@ -25,6 +33,11 @@ export const grantKind = kindOf(grant, {
   events(before, after) {
     if (!before) return ['grant.created'];
     return [before.revokedAt === after.revokedAt ? 'grant.updated' : 'grant.revoked'];
+  },
+  special: {
+    // A registration that somebody let in stays.
+    related: (_, before, { clientKind, clientId }) =>
+      before || clientKind !== 'registered' ? {} : { last: [systemOp(markUsed, { id: clientId })] },
   },
 });
 

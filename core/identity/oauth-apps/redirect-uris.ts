@@ -18,12 +18,6 @@ export function faultOfRedirectUri(text: string): Wrong | null {
   return faultOfText(text) ?? faultOfParsed(text, URL.parse(text));
 }
 
-/** Whether a redirect URI leads back to a program on the person's own device: any port of it will do (RFC 8252 §7.3). */
-export function isLoopback(uri: string): boolean {
-  const url = URL.parse(uri);
-  return url !== null && url.protocol === 'http:' && loopbackHosts.has(url.hostname);
-}
-
 /** What people are shown of where a redirect URI leads: its host, or its scheme where an app of the device owns that. */
 export function redirectHostOf(uri: string): string {
   const url = new URL(uri);
@@ -34,12 +28,12 @@ function faultOfText(text: string): Wrong | null {
   if (text.length > redirectUriLengthMax)
     return {
       why: `It is longer than ${redirectUriLengthMax} characters.`,
-      fix: 'Keep what you must remember in `state`.',
+      fix: 'Use `state` for what you must remember.',
     };
   if (!/^[\x21-\x7e]+$/.test(text) || /[\\"<>^`{|}]/.test(text))
-    return { why: 'It holds characters that a URI cannot have.', fix: 'Percent-encode them.' };
+    return { why: 'It holds characters that a URI cannot have.', fix: 'Give them percent-encoded.' };
   if (text.includes('*'))
-    return { why: 'Wildcards are not matched.', fix: 'Register each redirect URI in full.' };
+    return { why: 'Wildcards are not matched.', fix: 'Give each redirect URI in full.' };
   if (text.includes('#'))
     return { why: 'A redirect URI has no fragment (RFC 6749 §3.1.2).', fix: 'Leave out # and what follows.' };
   return null;
@@ -53,7 +47,7 @@ function faultOfParsed(text: string, url: URL | null): Wrong | null {
   if (scheme) return scheme;
   // Else two texts could mean the same place, or one text another place to another parser.
   if (url.href !== text && url.href !== `${text}/`)
-    return { why: 'It can be written in several ways.', fix: `Write it as ${url.href}.` };
+    return { why: 'It can be written in several ways.', fix: `Give it as ${url.href}.` };
   const taken = ofTheAnswer.find((name) => url.searchParams.has(name));
   if (taken !== undefined)
     return {
@@ -65,10 +59,7 @@ function faultOfParsed(text: string, url: URL | null): Wrong | null {
 
 function faultOfScheme(text: string, url: URL): Wrong | null {
   const { protocol, hostname } = url;
-  if (protocol === 'https:')
-    return hostname.endsWith('.')
-      ? { why: 'Its host ends with a dot.', fix: 'Leave the last dot of the host out.' }
-      : null;
+  if (protocol === 'https:') return faultOfHost(hostname);
   if (protocol === 'http:')
     return loopbackHosts.has(hostname)
       ? null
@@ -84,4 +75,12 @@ function faultOfScheme(text: string, url: URL): Wrong | null {
   return text.startsWith(`${protocol}/`)
     ? null
     : { why: 'Nothing follows its scheme.', fix: `Give a path, such as ${protocol}/callback.` };
+}
+
+function faultOfHost(hostname: string): Wrong | null {
+  if (loopbackHosts.has(hostname))
+    return { why: 'Nobody certifies a loopback address.', fix: 'Use http for it.' };
+  if (hostname.endsWith('.'))
+    return { why: 'Its host ends with a dot.', fix: 'Leave the last dot of the host out.' };
+  return null;
 }

@@ -38,4 +38,4 @@ CREATE INDEX grants_created ON grants (workspace_id, created_at, id);
 CREATE INDEX grants_member ON grants (workspace_id, member_id, created_at, id);
 -- system: a token names its grant, and a client that is gone ends its grants in all workspaces.
 CREATE UNIQUE INDEX grants_live ON grants (id) WHERE revoked_at IS NULL;
-CREATE INDEX grants_client ON grants (client_id) WHERE revoked_at IS NULL;
+CREATE INDEX grants_client ON grants (client_id);
