@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
+import { createHousekeeping } from '../../core/housekeeping/housekeeping.ts';
 import { builtinClients } from '../../core/oauth/clients/builtin.ts';
 import { createRegisteredClients, unusedMax } from '../../core/oauth/clients/registered.ts';
 import { systemStatement } from '../../core/store/statement.ts';
@@ -224,6 +225,37 @@ test('what nobody lets in is gone after a day, and what somebody did stays', asy
   const path = `/oauth/register/${idle.client_id}`;
   expect((await ask('GET', path, undefined, bearer(idle.registration_access_token))).status).toBe(401);
   expect(await registered().find(used.client_id)).not.toBeNull();
+});
+
+test('housekeeping removes registrations with what they wait for: a day unused, or the last of their grants', async () => {
+  const rowsOf = async (...ids: string[]): Promise<boolean[]> => {
+    const db = new Database(join(app.dataDir, 'tatami.db'), { readonly: true });
+    const found = ids.map((id) => db.query('SELECT 1 FROM oauth_clients WHERE id = ?').get(id) !== null);
+    db.close();
+    return found;
+  };
+  const { json: idle } = await register(metadata);
+  const { json: used } = await register(metadata);
+  const granted = await makeGrant(app, { client: { id: used.client_id, kind: 'registered' } });
+  const { store, log, blobs } = app.services;
+  const kept = {
+    ...{ runs: 14, recordings: 14, undo: 30, deliveries: 30, deleted: 30, events: null },
+    snapshots: 90,
+  };
+  const snapshots = join(app.dataDir, 'snapshots');
+  const housekeeping = createHousekeeping({ store, log, clock: app.clock, kept, blobs, snapshots });
+  const pass = async (days: number): Promise<boolean[]> => {
+    app.clock.advance(days * dayMs);
+    await housekeeping.sweep();
+    return rowsOf(idle.client_id, used.client_id);
+  };
+  expect(await rowsOf(idle.client_id, used.client_id)).toEqual([true, true]);
+  expect(await pass(2)).toEqual([false, true]);
+  await app.call('DELETE', `/api/v1/grants/${granted}`);
+  expect(await pass(29)).toEqual([false, true]);
+  // The grant goes, and then what waited for it.
+  await pass(1);
+  expect(await pass(0)).toEqual([false, false]);
 });
 
 test('one peer registers twenty clients an hour, and others go on meanwhile', async () => {
