@@ -11,6 +11,7 @@ import type { Services } from './context.ts';
 import { createHealth, type Health } from './health/health.ts';
 import { streamRoutes } from './events/stream/routes.ts';
 import { createApp, type App } from './http/app.ts';
+import type { Route } from './http/route.ts';
 import { docsRoutes } from './http/docs.ts';
 import { createOpenApi } from './http/openapi/routes.ts';
 import { createFreshEvents } from './events/fresh.ts';
@@ -22,6 +23,7 @@ import { createIds } from './lib/ids.ts';
 import { createMe } from './identity/me.ts';
 import type { Log } from './lib/log.ts';
 import { registrationRoutes } from './oauth/clients/routes.ts';
+import { oauthRoutes } from './oauth/runtime.ts';
 import { createProblems, type Problems } from './lib/problems.ts';
 import { createSealing } from './lib/sealing.ts';
 import { embedded } from './lib/embedded.ts';
@@ -145,17 +147,17 @@ async function compose(ground: Ground): Promise<Tatami> {
   committer.onCommit(cache.moveAlong);
   const shared = { config, clock, services, committer, fresh, directoryOf: directories.of };
 
-  const { port } = socket;
-  const identity = createIdentity({ ...shared, resolve, port });
+  const identity = createIdentity({ ...shared, resolve, port: socket.port });
   const door = createDoor({ ...shared, ...identity.authentication, socket });
   const { snapshots } = opened.dataDir;
   const workers = createWorkers({
-    ...{ ...shared, cache, seen, random, resolve, door, port, snapshots },
+    ...{ ...shared, cache, seen, random, resolve, door, port: socket.port, snapshots },
     app: () => app,
   });
   const { progress, sandboxState } = workers;
   const health = await createHealth({ ...shared, version, progress, sandboxState });
-  const app: App = mount({ door, services, workers, health, identity, config });
+  const oauth = oauthRoutes({ ...shared, ...identity });
+  const app: App = mount({ door, services, workers, health, identity, oauth, config });
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);
 
@@ -276,6 +278,7 @@ function mount(parts: {
   workers: Workers;
   health: Health;
   identity: Identity;
+  oauth: readonly Route[];
   config: Config;
 }): App {
   const { door, workers, health, identity, config } = parts;
@@ -287,6 +290,7 @@ function mount(parts: {
     ...workers.routes,
     ...streamRoutes(workers.streams),
     ...registrationRoutes(identity.registration),
+    ...parts.oauth,
     openapi.route,
     ...docsRoutes(version),
     ...guideRoutes,
