@@ -97,7 +97,7 @@ export const retention: Readonly<Record<string, Bound>> = {
   seats: { boundBy: 'one for each member who has signed in' },
   sessions: { boundBy: 'each expires after a month; those of an account are few' },
   invitations: { boundBy: 'one for each member; each expires after a week' },
-  oauth_tokens: { boundBy: 'each expires, a refresh token after two months without use' },
+  oauth_tokens: { keptWhile: 'they have not expired: a refresh token does after two months without use' },
   idempotency: { boundBy: 'each expires after a day' },
   due_work: { boundBy: 'each goes with the work it stands for' },
   cursors: { boundBy: 'one for each consumer and workspace' },
