@@ -7,13 +7,13 @@ import { visitAs, type Visit } from './people.ts';
 const [setUp = '', invitation = '', url = ''] = process.argv.slice(2);
 const password = 'seven geese over the pond';
 const browser = await openBrowser();
-const violations: Record<string, string[]> = {};
+const violations: string[] = [];
 const seen: string[] = [];
 
 async function look(visit: Visit): Promise<void> {
   const name = await visit.page.title();
   seen.push(name);
-  violations[name] = await visit.violations();
+  violations.push(...(await visit.violations()).map((found) => `${name}: ${found}`));
 }
 
 async function join(visit: Visit, link: string, name: string, email: string): Promise<void> {

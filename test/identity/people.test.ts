@@ -402,6 +402,8 @@ describe('forms', () => {
     const foreign: Record<string, string>[] = [
       { origin: 'https://evil.example' },
       { origin: 'null' },
+      { origin: 'null', 'sec-fetch-site': 'cross-site' },
+      { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' },
       { origin: '' },
       { origin: app.url, 'sec-fetch-site': 'cross-site' },
       { origin: app.url, 'sec-fetch-site': 'same-site' },
