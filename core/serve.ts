@@ -193,7 +193,7 @@ async function compose(ground: Ground): Promise<Tatami> {
         ...{ quietMs, socket, store, opened },
         door,
         workers,
-        parts: [operator, backups, hold, workers, health, uses],
+        parts: [services.mail, operator, backups, hold, workers, health, uses],
         copier,
       }),
   };
