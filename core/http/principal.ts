@@ -2,6 +2,7 @@
 // (values.ts), which takes no Request, so that nothing a remote client can send ever passes for one of them.
 import type { Actor } from '../events/origin.ts';
 import type { Rights } from '../rights/rights.ts';
+import type { Standing } from '../rights/roles.ts';
 import type { Scope } from '../store/store.ts';
 
 /** What waits for a person's approval when an agent asks for it. docs/guides/agents.md */
@@ -22,6 +23,8 @@ export interface Principal extends Rights {
   readonly actor: Actor;
   /** Rate-limit bucket and idempotency scope. */
   readonly tokenId: string;
+  /** Of the member that it acts for; absent for plugins. */
+  readonly standing?: Standing;
   /** Absent for keys, sessions and plugins. */
   readonly grant?: Granted;
 }

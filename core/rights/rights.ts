@@ -16,12 +16,14 @@ export interface Narrowing {
   readonly fields: readonly string[] | null;
   /** The keys of the only teams whose objects may be seen and written; null for any object. */
   readonly teams: readonly string[] | null;
+  /** Only what is the member's own. */
+  readonly own?: true;
 }
 
 export interface Rights {
   /** Scopes that are held in full, with the reads that writes imply. */
   readonly scopes: ReadonlySet<string>;
-  /** Scopes that are held in part; null when there are none, as with every API key. */
+  /** Scopes that are held in part; null when there are none. */
   readonly narrowed: ReadonlyMap<string, Narrowing> | null;
 }
 
@@ -80,8 +82,9 @@ export function commonRights(a: Rights, b: Rights): Rights {
     if (!one || !other) continue;
     const fields = common(one.fields, other.fields);
     const teams = common(one.teams, other.teams);
-    if (fields === null && teams === null) scopes.add(scope);
-    else narrowed.set(scope, { fields, teams });
+    const own = one.own ?? other.own;
+    if (fields === null && teams === null && !own) scopes.add(scope);
+    else narrowed.set(scope, { fields, teams, ...(own && { own }) });
   }
   return { scopes, narrowed: narrowed.size === 0 ? null : narrowed };
 }
@@ -135,9 +138,16 @@ export function mayReadEvent(reader: Reader, event: ReadEvent): boolean {
   const narrowing = narrowed?.get(scope);
   if (!narrowing) return false;
   const { teams } = narrowing;
+  if (narrowing.own) return isOwn(reader, event);
   if (teams === null) return true;
   const team = teamKeyOf(namespaceOf(event.type), event.data);
   return team !== null && teams.includes(team) && isRelatedWithin(teams, event.data);
+}
+
+/** Whether an event is of an object that belongs to the reader. */
+function isOwn({ actor }: Reader, { data }: ReadEvent): boolean {
+  const { member } = data as { member?: { id?: string } };
+  return actor?.memberId !== undefined && member?.id === actor.memberId;
 }
 
 /** How what is read under a scope is narrowed; null where it is held in full. */

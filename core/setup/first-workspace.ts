@@ -52,6 +52,7 @@ export async function createWorkspace(
     name: input.ownerName,
     email: null,
     role: 'owner',
+    teams: [],
     deletedAt: null,
     ...times,
   });

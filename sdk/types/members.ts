@@ -10,6 +10,8 @@ export interface Member {
   readonly email: string | null;
   /** What the person is in the workspace. */
   readonly role: 'guest' | 'member' | 'admin' | 'owner';
+  /** The teams that a guest sees, up to 100; without any a guest sees no issue. Other roles see all teams, and have none here. */
+  readonly teams: readonly string[];
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
   /** When it was made. ISO 8601, UTC. */
@@ -38,6 +40,8 @@ export interface MemberCreate {
   email?: string | null | undefined;
   /** What the person is in the workspace. */
   role?: 'guest' | 'member' | 'admin' | 'owner' | undefined;
+  /** The teams that a guest sees, up to 100; without any a guest sees no issue. Other roles see all teams, and have none here. */
+  teams?: readonly string[] | undefined;
 }
 
 /** Change a member. */
@@ -48,4 +52,6 @@ export interface MemberPatch {
   email?: string | null | undefined;
   /** What the person is in the workspace. */
   role?: 'guest' | 'member' | 'admin' | 'owner' | undefined;
+  /** The teams that a guest sees, up to 100; without any a guest sees no issue. Other roles see all teams, and have none here. */
+  teams?: readonly string[] | undefined;
 }
