@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, text } from '../../contract/field.ts';
-import { teamGiven, teamKey } from '../../tracker/teams/contract.ts';
+import { teamGiven } from '../../tracker/teams/contract.ts';
 
 /** From the lowest to the highest. */
 export const roles = ['guest', 'member', 'admin', 'owner'] as const;
@@ -26,7 +26,7 @@ export const member = defineContract({
         default: [],
         doc: `The teams that a guest sees, up to ${teamsMax}; without any a guest sees no issue. Other roles see all teams, and have none here.`,
       },
-      Type.Array(teamKey),
+      Type.Array(Type.String()),
     ),
   },
   operations: {
