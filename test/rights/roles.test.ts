@@ -11,7 +11,7 @@ import { appScopes, roleTable, type Role } from '../../core/rights/roles.ts';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { showsObjects } from '../../core/rights/table.ts';
 import { scopeOf } from '../../core/store/store.ts';
-import { startApp, type TestApp } from '../app.ts';
+import { startApp, type Json, type TestApp } from '../app.ts';
 import { exampleOf, fillPath, nowhere } from '../api/seeds.ts';
 import { asText } from '../value-client.ts';
 
@@ -118,6 +118,28 @@ test('members and guests may do what the table says, and are refused the rest by
 test('every scope is in the table, so that nobody comes to hold a new one unthought', () => {
   const unsaid = allScopes.filter((scope) => !(scope.split(':')[0]! in roleTable));
   expect(unsaid).toEqual([]);
+});
+
+test("a scope that is held for what is one's own opens what is held to that, and nothing else", async () => {
+  const principal = await principalOf('owner');
+  for (const route of guarded) {
+    const own = new Map([[route.scope!, { fields: null, teams: null, own: true as const }]]);
+    const message = await refusal({ ...principal, scopes: new Set(), narrowed: own }, route);
+    expect([route.name, message === undefined]).toEqual([route.name, route.name.startsWith('api-keys.')]);
+  }
+});
+
+test('members see and hear of their own keys alone', async () => {
+  const scopes = ['api-keys:write', 'events:read'];
+  const { key, id } = (
+    await app.call('POST', '/api/v1/api-keys', { name: 'own', scopes, memberId: members.member })
+  ).json;
+  const others = (await app.call('POST', '/api/v1/api-keys', { name: 'other', scopes })).json;
+  const call = app.clientOf(key);
+  expect((await call('GET', '/api/v1/api-keys')).json.data.map((one: Json) => one.id)).toEqual([id]);
+  expect((await call('GET', `/api/v1/api-keys/${others.id}`)).status).toBe(404);
+  const events = (await call('GET', '/api/v1/events?types=api_key.*')).json.data;
+  expect(events.map(({ data }: Json) => data.id)).toEqual([id]);
 });
 
 test('an app that was granted everything by an owner holds what apps may, in each operation', async () => {
