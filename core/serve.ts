@@ -21,7 +21,9 @@ import { createLedger, type Ledger } from './ledger/ledger.ts';
 import { createIds } from './lib/ids.ts';
 import { createMe } from './identity/me.ts';
 import type { Log } from './lib/log.ts';
+import { createMail } from './lib/mail.ts';
 import { registrationRoutes } from './oauth/clients/routes.ts';
+import { oauthRoutes, type OAuthOptions } from './oauth/runtime.ts';
 import { createProblems, type Problems } from './lib/problems.ts';
 import { createSealing } from './lib/sealing.ts';
 import { embedded } from './lib/embedded.ts';
@@ -36,9 +38,11 @@ import { createHold, type Hold } from './serve/hold.ts';
 import { createIdentity, type Identity } from './serve/identity.ts';
 import { settleMasterKey } from './serve/master-key.ts';
 import { openOperatorDoor, type OperatorDoor } from './serve/operator-door.ts';
+import { peopleRoutes } from './serve/people.ts';
 import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
-import { createKeyDesk, type DeskOptions } from './setup/keys/desk.ts';
+import type { DeskOptions } from './setup/keys/desk.ts';
+import { createOperatorDesk } from './setup/desk.ts';
 import { readInstallation, type Installation } from './store/installation.ts';
 import { clearIncoming, createBlobs } from './store/blobs.ts';
 import { openStore } from './store/open-store.ts';
@@ -145,17 +149,16 @@ async function compose(ground: Ground): Promise<Tatami> {
   committer.onCommit(cache.moveAlong);
   const shared = { config, clock, services, committer, fresh, directoryOf: directories.of };
 
-  const { port } = socket;
-  const identity = createIdentity({ ...shared, resolve, port });
+  const identity = createIdentity({ ...shared, resolve, port: socket.port });
   const door = createDoor({ ...shared, ...identity.authentication, socket });
   const { snapshots } = opened.dataDir;
   const workers = createWorkers({
-    ...{ ...shared, cache, seen, random, resolve, door, port, snapshots },
+    ...{ ...shared, cache, seen, random, resolve, door, port: socket.port, snapshots },
     app: () => app,
   });
   const { progress, sandboxState } = workers;
   const health = await createHealth({ ...shared, version, progress, sandboxState });
-  const app: App = mount({ door, services, workers, health, identity, config });
+  const app: App = mount({ ...shared, door, workers, health, identity });
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);
 
@@ -182,6 +185,7 @@ async function compose(ground: Ground): Promise<Tatami> {
     installFirstParty: (workspaceId, name) => installFirstParty(app, scopeOf(workspaceId), name),
     async settled() {
       await identity.settled();
+      await services.mail?.settled();
       await workers.settled();
     },
     stop: ({ quietMs } = { quietMs: 0 }) =>
@@ -189,7 +193,7 @@ async function compose(ground: Ground): Promise<Tatami> {
         ...{ quietMs, socket, store, opened },
         door,
         workers,
-        parts: [operator, backups, hold, workers, health, identity],
+        parts: [services.mail, operator, backups, hold, workers, health, identity],
         copier,
       }),
   };
@@ -222,7 +226,9 @@ async function stop(of: {
 
 /** Null where nothing is written, which is all that an operator would ask for. */
 function openOperator({ config, log, opened }: Ground, options: DeskOptions): OperatorDoor | null {
-  return opened.onlyToRead === null ? openOperatorDoor(config.dataDir, createKeyDesk(options), log) : null;
+  return opened.onlyToRead === null
+    ? openOperatorDoor(config.dataDir, createOperatorDesk(options), log)
+    : null;
 }
 
 function createBackups(
@@ -246,6 +252,7 @@ function createServices(
     tally: createTally(),
     blobs: createBlobs({ folder: opened.dataDir.blobs, limits: config.files, nowMs }),
     turns: createLoopTurns((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
+    mail: config.mail && createMail(config.mail, log),
     baseUrl: config.baseUrl ?? socket.url,
     mayWork: hold.mayWork,
     generation: installation.generation,
@@ -270,14 +277,17 @@ async function createCopy(
 }
 
 /** All routes there are, in the order of the OpenAPI document. */
-function mount(parts: {
-  door: Door;
-  services: Services;
-  workers: Workers;
-  health: Health;
-  identity: Identity;
-  config: Config;
-}): App {
+function mount(
+  parts: Pick<OAuthOptions, 'committer' | 'directoryOf'> & {
+    clock: Clock;
+    config: Config;
+    services: Services;
+    door: Door;
+    workers: Workers;
+    health: Health;
+    identity: Identity;
+  },
+): App {
   const { door, workers, health, identity, config } = parts;
   const { baseUrl } = parts.services;
   const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents(), tagGroups });
@@ -287,10 +297,12 @@ function mount(parts: {
     ...workers.routes,
     ...streamRoutes(workers.streams),
     ...registrationRoutes(identity.registration),
+    ...oauthRoutes({ ...parts, ...identity }),
     openapi.route,
     ...docsRoutes(version),
     ...guideRoutes,
     ...pageRoutes(baseUrl),
+    ...peopleRoutes({ ...parts, ...identity }),
     ...health.routes,
   ];
   const app = createApp(door, routes, health.traffic);

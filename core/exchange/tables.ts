@@ -17,7 +17,12 @@ export const taken: readonly Table[] = [
   { name: 'workspaces' },
   // Where reactions stand in the log, so that what was answered is not answered again; ahead of the events.
   { name: 'cursors', where: "consumer LIKE 'reaction %'" },
-  { name: 'members' },
+  {
+    name: 'members',
+    columns: ['id', 'name', 'email', 'role', 'version', 'created_at', 'updated_at', 'deleted_at'],
+    // Nobody has an account on the new server yet.
+    arrives: { joined_at: 'NULL' },
+  },
   { name: 'teams' },
   { name: 'states' },
   { name: 'fields' },
@@ -71,6 +76,7 @@ export const leftBehind: Readonly<Record<string, string>> = {
   grants: 'apps ask again where the workspace arrives',
   seats: 'accounts are of a server: people are invited again where they arrive',
   invitations: 'a link leads to the server that made it',
+  oauth_tokens: 'tokens are of the server that gave them out: apps ask for consent anew',
   endpoints: sealed,
   endpoint_health: sealed,
   deliveries: work,
