@@ -8,7 +8,7 @@ import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 
 /** A part of the account page. Its forms lead to routes of its own, which come back with `/account?done=…` or `?wrong=…`. */
 export interface AccountSection {
-  html(who: SignedIn): Promise<Html> | Html;
+  html(who: SignedIn): Promise<Html>;
   /** What is said at the top, by what routes of the section come back with. */
   readonly says?: Readonly<Record<string, string>>;
 }

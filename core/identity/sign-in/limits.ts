@@ -5,12 +5,12 @@ import { LRUCache } from 'lru-cache';
 
 const hourMs = 3_600_000;
 /** Failures in a row, and as many in each hour thereafter. */
-export const failuresAnHour = { account: 10, device: 10, peer: 60 } as const;
+const failuresAnHour = { account: 10, device: 10, peer: 60 } as const;
 /** So many accounts, devices and peers are counted; past that, those not seen for longest begin anew. */
 const bucketsMax = 50_000;
 
 /** What an attempt counts against. */
-export interface Attempt {
+interface Attempt {
   /** The account, or the address where there is none of it: a guesser learns nothing from the difference. */
   readonly subject: string;
   readonly peer: string;

@@ -17,7 +17,7 @@ export interface WayIn {
    * @param again who is signed in and has to prove it; null for somebody who signs in
    * @returns null where it does not serve that person
    */
-  html(to: string, again: SignedIn | null): Promise<Html | null> | Html | null;
+  html(to: string, again: SignedIn | null): Promise<Html | null>;
 }
 
 export interface SignInPages {
@@ -111,7 +111,7 @@ interface Said {
 }
 
 /** What is said of a password that was not taken. */
-export function refusalOf(waitSeconds: number | null, why: string): Said {
+function refusalOf(waitSeconds: number | null, why: string): Said {
   if (waitSeconds === null) return { said: problem(why), status: 422 };
   const minutes = Math.ceil(waitSeconds / 60);
   return {
