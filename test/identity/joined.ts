@@ -7,7 +7,7 @@ export const password = 'seven geese over the pond';
 
 export const pathOf = (url: string): string => new URL(url).pathname;
 
-export interface Joined {
+interface Joined {
   readonly id: string;
   readonly email: string;
   readonly visitor: Visitor;

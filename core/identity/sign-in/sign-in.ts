@@ -118,18 +118,17 @@ function createCheck({ services: { sealing, log }, passwords, limits }: SignInOp
   ): Promise<PasswordCheck> => {
     const device = account && deviceOf(sealing, headers, account.id);
     const attempt = { subject: createHash('sha256').update(subject).digest('hex'), peer, device };
-    const waitSeconds = limits.take(attempt);
     const told = { account: account?.id ?? 'unknown', peer, isKnownDevice: device !== null };
-    if (waitSeconds !== null) {
+    const refused = (waitSeconds: number): PasswordCheck => {
       log('info', 'sign-in refused: too many failures', told);
       return { isRight: false, waitSeconds };
-    }
-    const isRight = await passwords
-      .verify(password, account?.passwordHash ?? null)
-      .catch((error: unknown) => {
-        limits.giveBack(attempt);
-        throw error;
-      });
+    };
+    // Whoever has to wait takes no place in the queue.
+    const waitSeconds = limits.waitOf(attempt);
+    if (waitSeconds !== null) return refused(waitSeconds);
+    const hash = account?.passwordHash ?? null;
+    const isRight = await passwords.verify(password, hash, () => limits.take(attempt));
+    if (isRight === null) return refused(limits.waitOf(attempt) ?? 1);
     if (isRight) limits.giveBack(attempt);
     else log('info', 'sign-in refused: wrong password', told);
     return { isRight, waitSeconds: null };
