@@ -74,6 +74,16 @@ test('signing in leads to a page of this server alone', async () => {
   );
 });
 
+test('the page says where a browser would keep no session', async () => {
+  const open = await startApp({ flags: { baseUrl: 'http://tatami.example.com' } });
+  try {
+    expect(saidBy(await createVisitor(open).get('/sign-in'))).toContain('not encrypted');
+    expect(saidBy(await createVisitor(app).get('/sign-in'))).toBe('');
+  } finally {
+    await open.stop();
+  }
+});
+
 test('signing in is limited where somebody guesses, and the person goes on signing in on devices of their own', async () => {
   const { email, visitor } = await people.joined();
   const guesser = createVisitor(app);

@@ -5,7 +5,7 @@ import { isFresh, leadTo, leadToProof, leadToSignIn, pageRoute, readSignedForm }
 import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 
 export interface ChangeOptions {
-  readonly services: Pick<Services, 'store' | 'baseUrl' | 'nowMs'>;
+  readonly services: Pick<Services, 'store' | 'mail' | 'baseUrl' | 'nowMs'>;
   readonly sessions: Sessions;
 }
 
