@@ -74,6 +74,7 @@ test('who forgot the password gets a link: it works once, for half an hour, and 
   const third = linkIn(await mailbox.next());
   expect((await forgetful.get(second)).status).toBe(404);
   app.clock.jump(30 * 60_000);
+  expect((await forgetful.get(third)).status).toBe(404);
   expect((await forgetful.post(third, { password })).status).toBe(404);
 });
 

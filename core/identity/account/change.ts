@@ -36,6 +36,8 @@ export function changeRoute(
     const who = await sessions.find(arrival.headers);
     if (!who) return leadToSignIn(baseUrl, '/account');
     const form = await readSignedForm(arrival, baseUrl, who);
+    // Who is a member of nothing any more is told so there.
+    if (who.seats.length === 0) return leadTo(baseUrl, '/account');
     if (isSensitive && !isFresh(who, nowMs())) return leadToProof(baseUrl, '/account');
     const came = await work(who, form, arrival);
     if ('contentType' in came) return came;
