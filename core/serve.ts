@@ -276,7 +276,7 @@ async function createCopy(
   });
 }
 
-/** All routes there are, in the order of the OpenAPI document. */
+/** All routes there are, in the order of the OpenAPI document. @param own those that need the running service */
 function mount(
   parts: Pick<OAuthOptions, 'committer' | 'directoryOf'> & {
     clock: Clock;
