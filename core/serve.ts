@@ -153,6 +153,7 @@ async function compose(ground: Ground): Promise<Tatami> {
     app: () => app,
   });
   const { progress, sandboxState } = workers;
+  authentication.onForgotten(workers.streams.askAgain);
   const health = await createHealth({ ...shared, version, progress, sandboxState });
   const app: App = mount(door, services, workers, health, config);
   const copier = await createCopy(ground, installation);

@@ -1,4 +1,4 @@
-// `GET /me`: whose key this is, what it may do, and how much of it a minute. Any key may ask, whatever its scopes.
+// `GET /me`: who the caller is, what it may do, and how much of it a minute. Any token may ask, whatever its scopes.
 import { Type } from 'typebox';
 import { getEntity } from '../changes/operations.ts';
 import { shownProperties } from '../contract/schemas.ts';
@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { ApiError } from '../lib/errors.ts';
 import { Closed, named, nullable } from '../lib/schema.ts';
+import { allScopes } from '../rights/scopes.ts';
 import { apiKey } from './api-keys/contract.ts';
 import { apiKeyKind } from './api-keys/kind.ts';
 import { member } from './members/contract.ts';
@@ -33,9 +34,26 @@ const limit = nullable(Type.Integer({ minimum: 1, description: 'Requests a minut
 const Me = named(
   'Me',
   Closed({
-    member: Closed(memberParts, { description: 'Whom the key acts for.' }),
-    workspace: Closed(workspaceParts, { description: 'All that the key reaches is in it.' }),
-    key: Closed(keyParts, { description: 'The key that this request came with.' }),
+    member: Closed(memberParts, { description: 'Whom the token acts for.' }),
+    workspace: Closed(workspaceParts, { description: 'All that the token reaches is in it.' }),
+    key: nullable(
+      Closed(keyParts, {
+        description: 'The key that this request came with; null where it came with another token.',
+      }),
+    ),
+    app: nullable(
+      Closed(
+        {
+          id: Type.String({ description: 'Its client id.' }),
+          name: Type.String({ description: 'What it calls itself.' }),
+        },
+        { description: 'The app that acts for the member; null where the member does.' },
+      ),
+    ),
+    scopes: Type.Array(Type.String(), {
+      description:
+        'What the token may do now: what it was given and the role of the member both allow. Of some, guests and members hold what is of their teams, or their own.',
+    }),
     rateLimits: Closed(
       { read: limit, write: limit, search: limit, workspace: limit },
       {
@@ -57,7 +75,7 @@ export function createMe(perMinute: Rates): Route {
     method: 'GET',
     path: '/api/v1/me',
     name: 'me.get',
-    summary: 'Get what the key of this request is: its member, workspace, scopes and limits',
+    summary: 'Get what the token of this request is: its member, workspace, scopes and limits',
     scope: null,
     anyKey: true,
     limit: 'read',
@@ -67,17 +85,21 @@ export function createMe(perMinute: Rates): Route {
 }
 
 async function holderOf(ctx: Context) {
-  const { memberId, id } = ctx.actor;
-  if (memberId === undefined) throw new ApiError('forbidden', 'Only the key of a member has an answer here.');
+  const { kind, memberId, id, name } = ctx.actor;
+  if (memberId === undefined)
+    throw new ApiError('forbidden', 'Only who acts for a member has an answer here.');
+  const held = new Set([...ctx.scopes, ...(ctx.narrowed?.keys() ?? [])]);
   const [holder, place, key] = await Promise.all([
     getEntity(ctx, memberKind, memberId),
     getEntity(ctx, workspaceKind, ctx.workspaceId),
-    getEntity(ctx, apiKeyKind, id),
+    kind === 'api_key' ? getEntity(ctx, apiKeyKind, id) : null,
   ]);
   return {
     member: pick(memberKind.wire(holder, ctx), memberParts),
     workspace: pick(workspaceKind.wire(place, ctx), workspaceParts),
-    key: pick(apiKeyKind.wire(key, ctx), keyParts),
+    key: key && pick(apiKeyKind.wire(key, ctx), keyParts),
+    app: kind === 'app' ? { id, name } : null,
+    scopes: allScopes.filter((scope) => held.has(scope)),
   };
 }
 

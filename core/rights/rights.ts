@@ -89,6 +89,23 @@ export function commonRights(a: Rights, b: Rights): Rights {
   return { scopes, narrowed: narrowed.size === 0 ? null : narrowed };
 }
 
+/** Whether two may do the same. */
+export function areSameRights(a: Rights, b: Rights): boolean {
+  if (a.scopes.size !== b.scopes.size || a.narrowed?.size !== b.narrowed?.size) return false;
+  for (const scope of a.scopes) if (!b.scopes.has(scope)) return false;
+  for (const [scope, one] of a.narrowed ?? []) {
+    const other = b.narrowed?.get(scope);
+    if (!other || one.own !== other.own) return false;
+    if (!isSameList(one.fields, other.fields) || !isSameList(one.teams, other.teams)) return false;
+  }
+  return true;
+}
+
+function isSameList(a: readonly string[] | null, b: readonly string[] | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.length === b.length && a.every((one) => b.includes(one));
+}
+
 const whole: Narrowing = { fields: null, teams: null };
 
 function heldNarrowing({ scopes, narrowed }: Rights, scope: string): Narrowing | undefined {

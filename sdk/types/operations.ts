@@ -619,7 +619,7 @@ export interface Operations {
     get(options?: CallOptions): Promise<Usage>;
   };
   readonly me: {
-    /** Get what the key of this request is: its member, workspace, scopes and limits. */
+    /** Get what the token of this request is: its member, workspace, scopes and limits. */
     get(options?: CallOptions): Promise<Me>;
   };
   readonly webhooks: {

@@ -160,6 +160,8 @@ test('any key may ask what it is; nobody else gets an answer', async () => {
         lastUsedAt: null,
         createdAt: made.createdAt,
       },
+      app: null,
+      scopes: ['boards:read'],
       rateLimits: { read: null, write: null, search: null, workspace: null },
     },
   ]);

@@ -34,7 +34,7 @@ const samplesMax = 20;
 /** What a stream needs to know of its reader. */
 export interface Reader {
   readonly tokenId: string;
-  /** Whether its token is still good. */
+  /** Whether its token is still good for what it was. */
   isAdmitted(): Promise<boolean>;
   /** Closes its connection, though it takes nothing. */
   hangUp(): void;
@@ -117,6 +117,11 @@ export class EventStream {
     this.#stopWaiting();
   }
 
+  /** Has it asked again whether its reader is still admitted, now and not with the next event. */
+  ask(): void {
+    this.#stopWaiting();
+  }
+
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -160,6 +165,8 @@ export class EventStream {
       await this.#untilRoom();
       const piece = await hub.after(this.#setting.scope, this.#position, this.reader.wants);
       const isEnd = piece.through === this.#position;
+      // What was withdrawn while it was read is not sent either.
+      if (!(await this.reader.isAdmitted())) break;
       const text = this.#take(piece) || this.#signOfLife(isDue);
       if (text !== '') return text;
       if (isEnd && !this.#ended) isDue = await this.#wait(hub);
