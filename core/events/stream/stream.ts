@@ -159,14 +159,13 @@ export class EventStream {
       return openingFrame(this.#position, this.#setting.generation);
     }
     for (let isDue = false; !this.#ended;) {
+      if (this.#samples.length === 0) await this.#untilRoom();
+      const piece = await hub.after(this.#setting.scope, this.#position, this.reader.wants);
+      // Asked last, so that what was withdrawn while there was something to wait for is not sent either.
       if (!(await this.reader.isAdmitted())) break;
       const samples = this.#samples.splice(0).join('');
       if (samples !== '') return samples;
-      await this.#untilRoom();
-      const piece = await hub.after(this.#setting.scope, this.#position, this.reader.wants);
       const isEnd = piece.through === this.#position;
-      // What was withdrawn while it was read is not sent either.
-      if (!(await this.reader.isAdmitted())) break;
       const text = this.#take(piece) || this.#signOfLife(isDue);
       if (text !== '') return text;
       if (isEnd && !this.#ended) isDue = await this.#wait(hub);
