@@ -48,7 +48,8 @@ test('a stream ends when a right may have been withdrawn and its reader is admit
   for (const one of [withdrawn, other]) expect((await one.read()).done).toBe(false);
   const ended = withdrawn.read();
   void other.read();
-  streams.askAgain();
+  // By then both have found nothing to send, and wait.
+  await new Promise((resolve) => setImmediate(resolve));
   admitted = false;
   streams.askAgain();
   expect((await ended).done).toBe(true);
