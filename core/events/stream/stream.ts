@@ -39,7 +39,7 @@ export interface Reader {
   /** Closes its connection, though it takes nothing. */
   hangUp(): void;
   readonly wants: WantsFrame;
-  /** What it is shown of an event that it wants: null for nothing. Absent where it is shown all of each. */
+  /** What it is shown of an event that it wants: null for nothing, the event itself for all of it. Absent where that is so of each. */
   readonly shows?: (event: EventEnvelope) => EventEnvelope | null;
   readonly samples: boolean;
 }
@@ -185,12 +185,13 @@ export class EventStream {
     return shown.map(({ text }) => text).join('');
   }
 
-  /** Frames are shared, so that a reader who is shown less has them made anew. */
+  /** Frames are shared: a reader who is shown less of an event has its frame made anew. */
   #textOf({ text, event }: Frame): string | null {
     const { shows } = this.reader;
     if (!shows) return text;
-    const shown = shows(renderEvent(event));
-    return shown && veiledFrame(shown, this.#setting.generation);
+    const whole = renderEvent(event);
+    const shown = shows(whole);
+    return shown === whole ? text : shown && veiledFrame(shown, this.#setting.generation);
   }
 
   /** Where there is no event to send: its place where much was passed over, and what the heartbeat asks for where that is due. */
