@@ -1,5 +1,6 @@
 // What a caller may do: the scopes it holds in full, and those it holds in part. A narrowing binds what it writes to fields,
 // and what it sees and writes to the objects of teams. See docs/decisions/0015.
+import { isDeepStrictEqual } from 'node:util';
 import type { Directory } from '../contracts.ts';
 import {
   memberOfEvent,
@@ -91,19 +92,7 @@ export function commonRights(a: Rights, b: Rights): Rights {
 
 /** Whether two may do the same. */
 export function areSameRights(a: Rights, b: Rights): boolean {
-  if (a.scopes.size !== b.scopes.size || a.narrowed?.size !== b.narrowed?.size) return false;
-  for (const scope of a.scopes) if (!b.scopes.has(scope)) return false;
-  for (const [scope, one] of a.narrowed ?? []) {
-    const other = b.narrowed?.get(scope);
-    if (!other || one.own !== other.own) return false;
-    if (!isSameList(one.fields, other.fields) || !isSameList(one.teams, other.teams)) return false;
-  }
-  return true;
-}
-
-function isSameList(a: readonly string[] | null, b: readonly string[] | null): boolean {
-  if (a === null || b === null) return a === b;
-  return a.length === b.length && a.every((one) => b.includes(one));
+  return isDeepStrictEqual([a.scopes, a.narrowed], [b.scopes, b.narrowed]);
 }
 
 const whole: Narrowing = { fields: null, teams: null };
