@@ -35,6 +35,7 @@ import pluginSchedules from '../../docs/plugins/schedules.md' with { type: 'text
 import pluginTesting from '../../docs/plugins/testing.md' with { type: 'text' };
 import pluginTutorial from '../../docs/plugins/tutorial.md' with { type: 'text' };
 import pluginUndo from '../../docs/plugins/undo.md' with { type: 'text' };
+import roles from '../../docs/roles.md' with { type: 'text' };
 import scopes from '../../docs/scopes.md' with { type: 'text' };
 import spec from '../../docs/spec/README.md' with { type: 'text' };
 import specApi from '../../docs/spec/api.md' with { type: 'text' };
@@ -48,7 +49,7 @@ import webhooks from '../../docs/webhooks.md' with { type: 'text' };
 
 /** Folder → name → Markdown. The name of a folder's README.md is `README`. */
 export const documents: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  '': { scopes, webhooks },
+  '': { roles, scopes, webhooks },
   api: {
     README: api,
     attachments: apiAttachments,
