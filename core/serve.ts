@@ -157,7 +157,7 @@ async function compose(ground: Ground): Promise<Tatami> {
     app: () => app,
   });
   const { progress, sandboxState } = workers;
-  authentication.onForgotten(workers.streams.askAgain);
+  identity.authentication.onForgotten(workers.streams.askAgain);
   const health = await createHealth({ ...shared, version, progress, sandboxState });
   const app: App = mount({ ...shared, door, workers, health, identity });
   const copier = await createCopy(ground, installation);

@@ -162,7 +162,6 @@ test('any key may ask what it is; nobody else gets an answer', async () => {
         createdAt: made.createdAt,
       },
       ...{ grant: null, session: null },
-      scopes: ['boards:read'],
       rateLimits: { read: null, write: null, search: null, workspace: null },
     },
   ]);
