@@ -80,6 +80,14 @@ export const sweeps: readonly Sweep[] = [
       'SELECT workspace_id, id FROM idempotency WHERE expires_at <= :before',
     ),
   ]),
+  sweep(null, [
+    remove(
+      'ceremonies.sweep',
+      'ceremonies',
+      'SELECT token_hash FROM ceremonies WHERE expires_at <= :before',
+      'token_hash',
+    ),
+  ]),
   {
     ...sweep('runs', [removeOf('runs', 'id', 'runs')]),
     byId: { prefix: idPrefixes.run, next: nextWith('runs') },

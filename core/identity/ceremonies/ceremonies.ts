@@ -1,0 +1,110 @@
+// Ceremonies: what a browser begins here and finishes soon, with the answer of an authenticator, of an outside provider, or with a code.
+// The browser alone holds the token, in a cookie; every secret of the exchange follows from the token. So a ceremony is finished only in
+// the browser that began it, and once, and what is read of the database finishes none.
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import type { Services } from '../../context.ts';
+import { cookieLine, cookieOf } from '../../html/cookie.ts';
+import { systemStatement } from '../../store/statement.ts';
+import { systemOp } from '../../store/store.ts';
+
+const lifeMs = 600_000;
+
+/** Of each kind a browser has one at a time: the newest. */
+export type CeremonyKind = 'add-passkey' | 'use-passkey' | 'outside' | 'code';
+
+/** @typeParam D what was put down when it began; plain JSON */
+export interface Ceremony<D> {
+  /** Whose it is; null where that is what it is to find out. */
+  readonly accountId: string | null;
+  readonly details: D;
+  /** 256 bits that nobody knows but this server and the browser, as base64url: for each use others. */
+  secret(use: string): string;
+}
+
+interface Row {
+  account_id: string | null;
+  details_json: string;
+}
+
+const ofBrowser = 'a browser that signs in is in no workspace yet';
+
+const insertCeremony = systemStatement(
+  'ceremonies.insert',
+  ofBrowser,
+  `INSERT INTO ceremonies (token_hash, kind, account_id, details_json, expires_at)
+   VALUES (:hash, :kind, :account, :details, :expires)`,
+);
+const findCeremony = systemStatement<Row>(
+  'ceremonies.by_token',
+  ofBrowser,
+  'SELECT account_id, details_json FROM ceremonies WHERE token_hash = :hash AND kind = :kind AND expires_at > :now',
+);
+const deleteCeremony = systemStatement(
+  'ceremonies.delete',
+  ofBrowser,
+  'DELETE FROM ceremonies WHERE token_hash = :hash AND kind = :kind AND expires_at > :now',
+);
+
+export interface Ceremonies {
+  /** @returns it, and the `Set-Cookie` line that the browser is to be sent */
+  begin<D>(
+    kind: CeremonyKind,
+    accountId: string | null,
+    details: D,
+  ): Promise<{ readonly ceremony: Ceremony<D>; readonly cookie: string }>;
+  /** The one that the browser has begun, which goes on; null where there is none, or no more. */
+  find<D>(kind: CeremonyKind, headers: Headers): Promise<Ceremony<D> | null>;
+  /** As `find`, and ends it: of several requests at once one gets it. */
+  take<D>(kind: CeremonyKind, headers: Headers): Promise<Ceremony<D> | null>;
+  /** The `Set-Cookie` line that takes the cookie away. */
+  forgetCookie(kind: CeremonyKind): string;
+}
+
+export function createCeremonies({ store, nowMs }: Pick<Services, 'store' | 'nowMs'>): Ceremonies {
+  const find = async <D>(kind: CeremonyKind, headers: Headers): Promise<(Ceremony<D> & Held) | null> => {
+    const token = cookieOf(headers, cookieNameOf(kind));
+    if (token === null) return null;
+    const hash = hashOf(token);
+    const [row] = await store.readSystem(findCeremony, { hash, kind, now: nowMs() });
+    return row ? { ...ceremonyOf(token, row.account_id, JSON.parse(row.details_json) as D), hash } : null;
+  };
+  return {
+    async begin(kind, accountId, details) {
+      const token = randomBytes(32).toString('base64url');
+      const row = { hash: hashOf(token), kind, account: accountId, details: JSON.stringify(details) };
+      await store.commit([systemOp(insertCeremony, { ...row, expires: nowMs() + lifeMs })]);
+      return {
+        ceremony: ceremonyOf(token, accountId, details),
+        cookie: cookieLine(cookieNameOf(kind), token, lifeMs / 1000),
+      };
+    },
+    find,
+    async take<D>(kind: CeremonyKind, headers: Headers) {
+      const found = await find<D>(kind, headers);
+      if (!found) return null;
+      const { ok } = await store.commit([
+        systemOp(deleteCeremony, { hash: found.hash, kind, now: nowMs() }, { expectRows: 1 }),
+      ]);
+      return ok ? found : null;
+    },
+    forgetCookie: (kind) => cookieLine(cookieNameOf(kind), '', 0),
+  };
+}
+
+interface Held {
+  readonly hash: string;
+}
+
+function ceremonyOf<D>(token: string, accountId: string | null, details: D): Ceremony<D> {
+  return {
+    accountId,
+    details,
+    secret: (use) => createHmac('sha256', token).update(use).digest('base64url'),
+  };
+}
+
+const cookieNameOf = (kind: CeremonyKind): string => `tatami-${kind}`;
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
