@@ -40,7 +40,8 @@ export function readIdentityProviders(
   }
   const keys = list.map(({ key }) => key);
   const twice = keys.find((key, at) => keys.indexOf(key) !== at);
-  if (twice !== undefined) return fail(`a list in which each provider has a key of its own (${twice} stands twice)`);
+  if (twice !== undefined)
+    return fail(`a list in which each provider has a key of its own (${twice} stands twice)`);
   return list.map((entry) => settingsOf(entry, dirname(path), env, fail));
 }
 

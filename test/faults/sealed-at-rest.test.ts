@@ -16,8 +16,7 @@ const nowMs = (): number => testStart;
 const workspaceId = '00000000-0000-7000-8000-000000000001';
 const tables = [...new Set(sealedAtRest.map(({ table }) => table))];
 const columns: readonly (SealedColumn & (typeof sealedAtRest)[number])[] = sealedAtRest;
-const workspaceOf = ({ ofInstallation = false }: SealedColumn): string =>
-  ofInstallation ? '' : workspaceId;
+const workspaceOf = ({ ofInstallation = false }: SealedColumn): string => (ofInstallation ? '' : workspaceId);
 
 let dataDir: string;
 let db: InstanceType<typeof Database>;

@@ -1,4 +1,4 @@
-// Ceremonies: what a browser begins here and finishes soon, with the answer of an authenticator, of an outside provider, or with a code.
+// Ceremonies: what a browser begins here and finishes soon, with the answer of an authenticator or of an outside provider.
 // The browser alone holds the token, in a cookie; every secret of the exchange follows from the token. So a ceremony is finished only in
 // the browser that began it, and once, and what is read of the database finishes none.
 import { createHash, createHmac, randomBytes } from 'node:crypto';
@@ -10,7 +10,7 @@ import { systemOp } from '../../store/store.ts';
 const lifeMs = 600_000;
 
 /** Of each kind a browser has one at a time: the newest. */
-export type CeremonyKind = 'add-passkey' | 'use-passkey' | 'outside' | 'code';
+export type CeremonyKind = 'add-passkey' | 'use-passkey' | 'outside';
 
 /** @typeParam D what was put down when it began; plain JSON */
 export interface Ceremony<D> {
@@ -34,15 +34,11 @@ const insertCeremony = systemStatement(
   `INSERT INTO ceremonies (token_hash, kind, account_id, details_json, expires_at)
    VALUES (:hash, :kind, :account, :details, :expires)`,
 );
-const findCeremony = systemStatement<Row>(
-  'ceremonies.by_token',
+const takeCeremony = systemStatement<Row>(
+  'ceremonies.take',
   ofBrowser,
-  'SELECT account_id, details_json FROM ceremonies WHERE token_hash = :hash AND kind = :kind AND expires_at > :now',
-);
-const deleteCeremony = systemStatement(
-  'ceremonies.delete',
-  ofBrowser,
-  'DELETE FROM ceremonies WHERE token_hash = :hash AND kind = :kind AND expires_at > :now',
+  `DELETE FROM ceremonies WHERE token_hash = :hash AND kind = :kind AND expires_at > :now
+   RETURNING account_id, details_json`,
 );
 
 export interface Ceremonies {
@@ -52,22 +48,13 @@ export interface Ceremonies {
     accountId: string | null,
     details: D,
   ): Promise<{ readonly ceremony: Ceremony<D>; readonly cookie: string }>;
-  /** The one that the browser has begun, which goes on; null where there is none, or no more. */
-  find<D>(kind: CeremonyKind, headers: Headers): Promise<Ceremony<D> | null>;
-  /** As `find`, and ends it: of several requests at once one gets it. */
+  /** The one that the browser has begun, which ends: of several requests at once one gets it. Null where there is none, or no more. */
   take<D>(kind: CeremonyKind, headers: Headers): Promise<Ceremony<D> | null>;
   /** The `Set-Cookie` line that takes the cookie away. */
   forgetCookie(kind: CeremonyKind): string;
 }
 
 export function createCeremonies({ store, nowMs }: Pick<Services, 'store' | 'nowMs'>): Ceremonies {
-  const find = async <D>(kind: CeremonyKind, headers: Headers): Promise<(Ceremony<D> & Held) | null> => {
-    const token = cookieOf(headers, cookieNameOf(kind));
-    if (token === null) return null;
-    const hash = hashOf(token);
-    const [row] = await store.readSystem(findCeremony, { hash, kind, now: nowMs() });
-    return row ? { ...ceremonyOf(token, row.account_id, JSON.parse(row.details_json) as D), hash } : null;
-  };
   return {
     async begin(kind, accountId, details) {
       const token = randomBytes(32).toString('base64url');
@@ -78,21 +65,18 @@ export function createCeremonies({ store, nowMs }: Pick<Services, 'store' | 'now
         cookie: cookieLine(cookieNameOf(kind), token, lifeMs / 1000),
       };
     },
-    find,
     async take<D>(kind: CeremonyKind, headers: Headers) {
-      const found = await find<D>(kind, headers);
-      if (!found) return null;
-      const { ok } = await store.commit([
-        systemOp(deleteCeremony, { hash: found.hash, kind, now: nowMs() }, { expectRows: 1 }),
-      ]);
-      return ok ? found : null;
+      const token = cookieOf(headers, cookieNameOf(kind));
+      if (token === null) return null;
+      const hash = hashOf(token);
+      const outcome = await store.commit([systemOp(takeCeremony, { hash, kind, now: nowMs() })]);
+      const [row] = (outcome.ok ? outcome.rows[0] : null) ?? [];
+      if (!row) return null;
+      const { account_id: account, details_json: details } = row as unknown as Row;
+      return ceremonyOf(token, account, JSON.parse(details) as D);
     },
     forgetCookie: (kind) => cookieLine(cookieNameOf(kind), '', 0),
   };
-}
-
-interface Held {
-  readonly hash: string;
 }
 
 function ceremonyOf<D>(token: string, accountId: string | null, details: D): Ceremony<D> {

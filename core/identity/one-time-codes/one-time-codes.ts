@@ -21,8 +21,8 @@ import {
 export interface OneTimeCodes {
   /** Whether codes are asked for, and how many recovery codes are left; a secret that is not confirmed yet does not count. */
   of(accountId: string): Promise<{ readonly isOn: boolean; readonly recoveryCodesLeft: number }>;
-  /** Begins anew with another secret. @throws ApiError conflict where codes are in use */
-  begin(accountId: string): Promise<void>;
+  /** Begins anew with another secret. @returns false where codes are in use */
+  begin(accountId: string): Promise<boolean>;
   /** The secret that waits to be confirmed, in base 32; null for none. */
   waiting(accountId: string): Promise<string | null>;
   /** @returns the recovery codes, to be shown once; null where the code is wrong. @throws ApiError conflict where nothing waits */
@@ -56,8 +56,7 @@ export function createOneTimeCodes({
     },
     async begin(account) {
       const secret = sealing.seal(newSecret(), purposeOf(account));
-      if (!(await once(systemOp(putSecret, { account, secret, now: nowMs() }))))
-        throw new ApiError('conflict', 'One-time codes are on already. Turn them off first.');
+      return once(systemOp(putSecret, { account, secret, now: nowMs() }));
     },
     async waiting(account) {
       const secret = await secretOf(account);
@@ -91,10 +90,7 @@ export function createOneTimeCodes({
       return codes;
     },
     async turnOff(account) {
-      await store.commit([
-        systemOp(deleteSecret, { account }),
-        systemOp(deleteRecoveryCodes, { account }),
-      ]);
+      await store.commit([systemOp(deleteSecret, { account }), systemOp(deleteRecoveryCodes, { account })]);
     },
   };
 }

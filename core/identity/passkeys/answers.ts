@@ -1,6 +1,10 @@
 // What browsers answer with a passkey, checked (Web Authentication Level 3 §7.1, §7.2): for the challenge that this browser was given,
 // for this server, by a device that was unlocked, with a signature that was not seen before.
-import type { AuthenticationResponseJSON, RegistrationResponseJSON, WebAuthnCredential } from '@simplewebauthn/server';
+import type {
+  AuthenticationResponseJSON,
+  RegistrationResponseJSON,
+  WebAuthnCredential,
+} from '@simplewebauthn/server';
 import { Type, type TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import { ApiError } from '../../lib/errors.ts';
@@ -77,7 +81,10 @@ export async function checkAssertion(
 
 function requireShape(schema: TSchema, answer: unknown): void {
   if (!Check(schema, answer))
-    throw new ApiError('validation_failed', 'Send what the browser answered, as PublicKeyCredential.toJSON makes it.');
+    throw new ApiError(
+      'validation_failed',
+      'Send what the browser answered, as PublicKeyCredential.toJSON makes it.',
+    );
 }
 
 /** @throws ApiError forbidden */

@@ -65,21 +65,25 @@ const wordsOf = (error) => {
   return error.message;
 };
 
+const attempt = async (form) => {
+  const problem = form.querySelector('[role=alert]');
+  const button = form.querySelector('button');
+  problem.textContent = '';
+  button.disabled = true;
+  try {
+    await ask(form);
+  } catch (error) {
+    problem.textContent = wordsOf(error);
+  } finally {
+    button.disabled = false;
+  }
+};
+
 if (window.PublicKeyCredential)
   for (const form of document.querySelectorAll('form[data-passkey]')) {
     form.hidden = false;
-    form.addEventListener('submit', async (event) => {
+    form.addEventListener('submit', (event) => {
       event.preventDefault();
-      const problem = form.querySelector('[role=alert]');
-      problem.textContent = '';
-      const button = form.querySelector('button');
-      button.disabled = true;
-      try {
-        await ask(form);
-      } catch (error) {
-        problem.textContent = wordsOf(error);
-      } finally {
-        button.disabled = false;
-      }
+      void attempt(form);
     });
   }

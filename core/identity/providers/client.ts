@@ -25,8 +25,12 @@ export interface OutsidePerson {
 }
 
 export interface OutsideClient {
-  /** Where the browser is to go. @throws Error where the provider cannot be reached */
-  addressFor(ceremony: Ceremony<unknown>): Promise<string>;
+  /**
+   * Where the browser is to go.
+   * @param isAnew asks the provider to have the person sign in there anew
+   * @throws Error where the provider cannot be reached
+   */
+  addressFor(ceremony: Ceremony<unknown>, isAnew: boolean): Promise<string>;
   /** @param query with which the browser came back. @throws Error for what is no answer of the provider to this browser */
   personOf(ceremony: Ceremony<unknown>, query: URLSearchParams): Promise<OutsidePerson>;
 }
@@ -51,7 +55,7 @@ export function createOutsideClient(options: {
     });
   };
   return {
-    async addressFor(ceremony) {
+    async addressFor(ceremony, isAnew) {
       const configuration = await configurationOf();
       const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await import('openid-client');
       return buildAuthorizationUrl(configuration, {
@@ -61,6 +65,7 @@ export function createOutsideClient(options: {
         nonce: ceremony.secret('nonce'),
         code_challenge: await calculatePKCECodeChallenge(ceremony.secret('verifier')),
         code_challenge_method: 'S256',
+        ...(isAnew ? { prompt: 'login' } : {}),
       }).href;
     },
     async personOf(ceremony, query) {
@@ -107,13 +112,19 @@ async function authOf(secret: string | null): Promise<ClientAuth> {
 /** `fetch` as the library asks for it, through the guarded door. */
 function fetchBy(egress: Pick<Egress, 'send'>): CustomFetch {
   return async (url, { method, headers, body, signal }) => {
-    const { status, headers: answered, body: bytes, truncated } = await egress.send({
+    const {
+      status,
+      headers: answered,
+      body: bytes,
+      truncated,
+    } = await egress.send({
       ...{ url, headers, connectTimeoutMs, totalTimeoutMs, responseBytesMax },
       method: method === 'POST' ? 'POST' : 'GET',
       ...(body === undefined || body === null ? {} : { body: String(body) }),
       ...(signal ? { signal } : {}),
     });
-    if (truncated) throw new Error(`The answer of ${new URL(url).host} is longer than ${responseBytesMax} bytes.`);
+    if (truncated)
+      throw new Error(`The answer of ${new URL(url).host} is longer than ${responseBytesMax} bytes.`);
     return new Response(new Uint8Array(bytes), { status, headers: answered });
   };
 }
