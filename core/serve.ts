@@ -13,14 +13,16 @@ import { streamRoutes } from './events/stream/routes.ts';
 import { createApp, type App } from './http/app.ts';
 import { docsRoutes } from './http/docs.ts';
 import { createOpenApi } from './http/openapi/routes.ts';
+import type { Route } from './http/route.ts';
 import { createFreshEvents } from './events/fresh.ts';
 import { readSeenTimes } from './events/wall-clock.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
-import { resolveWithSystem, type Resolve } from './lib/egress/egress.ts';
+import { createEgress, resolveWithSystem, type Resolve } from './lib/egress/egress.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
 import { createIds } from './lib/ids.ts';
 import { createMe } from './identity/me.ts';
 import type { Log } from './lib/log.ts';
+import { createMail } from './lib/mail.ts';
 import { createProblems, type Problems } from './lib/problems.ts';
 import { createSealing } from './lib/sealing.ts';
 import { embedded } from './lib/embedded.ts';
@@ -35,6 +37,7 @@ import { createHold, type Hold } from './serve/hold.ts';
 import { createIdentity } from './serve/identity.ts';
 import { settleMasterKey } from './serve/master-key.ts';
 import { openOperatorDoor, type OperatorDoor } from './serve/operator-door.ts';
+import { peopleRoutes } from './serve/people.ts';
 import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
 import { createKeyDesk, type DeskOptions } from './setup/keys/desk.ts';
@@ -144,17 +147,17 @@ async function compose(ground: Ground): Promise<Tatami> {
   committer.onCommit(cache.moveAlong);
   const shared = { config, clock, services, committer, fresh, directoryOf: directories.of };
 
-  const { authentication, uses } = createIdentity(shared);
+  const { authentication, sessions, uses } = createIdentity(shared);
   const door = createDoor({ ...shared, ...authentication, socket });
-  const { port } = socket;
-  const { snapshots } = opened.dataDir;
+  const egress = createEgress({ allow: config.egressAllow, ownPort: () => socket.port, resolve });
   const workers = createWorkers({
-    ...{ ...shared, cache, seen, random, resolve, door, port, snapshots },
+    ...{ ...shared, cache, seen, random, egress, door, snapshots: opened.dataDir.snapshots },
     app: () => app,
   });
   const { progress, sandboxState } = workers;
   const health = await createHealth({ ...shared, version, progress, sandboxState });
-  const app: App = mount(door, services, workers, health, config);
+  const people = peopleRoutes({ ...shared, sessions, egress });
+  const app: App = mount(door, { ...services, people }, workers, health, config);
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);
 
@@ -180,6 +183,7 @@ async function compose(ground: Ground): Promise<Tatami> {
     installFirstParty: (workspaceId, name) => installFirstParty(app, scopeOf(workspaceId), name),
     async settled() {
       await uses.settled();
+      await services.mail?.settled();
       await workers.settled();
     },
     stop: ({ quietMs } = { quietMs: 0 }) =>
@@ -187,7 +191,7 @@ async function compose(ground: Ground): Promise<Tatami> {
         ...{ quietMs, socket, store, opened },
         door,
         workers,
-        parts: [operator, backups, hold, workers, health, uses],
+        parts: [operator, backups, hold, workers, { stop: async () => egress.close() }, health, uses],
         copier,
       }),
   };
@@ -244,6 +248,7 @@ function createServices(
     tally: createTally(),
     blobs: createBlobs({ folder: opened.dataDir.blobs, limits: config.files, nowMs }),
     turns: createLoopTurns((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
+    mail: config.mail && createMail(config.mail, log),
     baseUrl: config.baseUrl ?? socket.url,
     mayWork: hold.mayWork,
     generation: installation.generation,
@@ -268,7 +273,13 @@ async function createCopy(
 }
 
 /** All routes there are, in the order of the OpenAPI document. */
-function mount(door: Door, { baseUrl }: Services, workers: Workers, health: Health, { rates }: Config): App {
+function mount(
+  door: Door,
+  { baseUrl, people }: { baseUrl: string; people: readonly Route[] },
+  workers: Workers,
+  health: Health,
+  { rates }: Config,
+): App {
   const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents(), tagGroups });
   const routes = [
     ...resourceRoutes,
@@ -279,6 +290,7 @@ function mount(door: Door, { baseUrl }: Services, workers: Workers, health: Heal
     ...docsRoutes(version),
     ...guideRoutes,
     ...pageRoutes(baseUrl),
+    ...people,
     ...health.routes,
   ];
   const app = createApp(door, routes, health.traffic);

@@ -18,7 +18,7 @@ const tokens = `
 }`;
 
 export const style = `${tokens}
-*, ::before, ::after { box-sizing: border-box }
+*, ::before, ::after { box-sizing: border-box } [hidden] { display: none }
 body { font: 1rem/1.6 var(--font); color: var(--text); background: var(--ground); max-width: 46rem; margin: var(--space-8) auto; padding: 0 var(--space-4) }
 nav { font-size: .9rem; border-bottom: 1px solid var(--line); padding-bottom: var(--space-2) }
 a { color: var(--accent) } h1, h2, h3 { line-height: 1.25 } h2 { margin-top: 2.5rem }

@@ -60,7 +60,9 @@ export function tagOf(route: Route): string {
 
 /** Pages for people and what they load and ask are none: an operation answers JSON, or a stream of it. */
 export function isOperation({ contentType = 'application/json', ofPages = false }: Route): boolean {
-  return !ofPages && ['application/json', 'application/octet-stream', 'text/event-stream'].includes(contentType);
+  return (
+    !ofPages && ['application/json', 'application/octet-stream', 'text/event-stream'].includes(contentType)
+  );
 }
 
 function objectParameters(

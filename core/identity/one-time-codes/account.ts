@@ -34,7 +34,10 @@ const button = (who: SignedIn, path: string, words: string, kind: 'danger' | 'pl
   </form>`;
 
 const offPart = (who: SignedIn): Html =>
-  html`<p>After the password, an app on another device is asked for six digits, so that a password alone is not enough.</p>
+  html`<p>
+      After the password, an app on another device is asked for six digits, so that a password alone is not
+      enough.
+    </p>
     ${button(who, '', 'Turn on one-time codes', null)}`;
 
 const onPart = (who: SignedIn, left: number): Html =>
@@ -94,7 +97,12 @@ export function oneTimeCodesRoutes(options: ChangeOptions & { readonly codes: On
 function setUpRoute({ services, sessions, codes }: Parameters<typeof oneTimeCodesRoutes>[0]): Route {
   const { baseUrl, nowMs } = services;
   return pageRoute(
-    { method: 'GET', path: setUpPath, name: 'one-time-codes.page', summary: 'The page with the secret of the codes' },
+    {
+      method: 'GET',
+      path: setUpPath,
+      name: 'one-time-codes.page',
+      summary: 'The page with the secret of the codes',
+    },
     async ({ headers }) => {
       const who = await sessions.find(headers);
       if (!who) return leadToSignIn(baseUrl, '/account');
@@ -105,7 +113,8 @@ function setUpRoute({ services, sessions, codes }: Parameters<typeof oneTimeCode
   );
 }
 
-const wrongCode = 'This code is wrong. Check that the clock of your device is right, and type the code that it shows now.';
+const wrongCode =
+  'This code is wrong. Check that the clock of your device is right, and type the code that it shows now.';
 
 function setUpPage(who: SignedIn, secret: string, wrong: string | null): RawAnswer {
   const svg = renderSVG(addressOf(secret, who.email), { border: 2 });
@@ -115,9 +124,7 @@ function setUpPage(who: SignedIn, secret: string, wrong: string | null): RawAnsw
         Scan this picture with it, or type the secret beside it.
         <div class="actions">
           <div class="qr" role="img" aria-label="QR code of the secret">${trusted(svg)}</div>
-          <p>
-            Secret:<br /><code class="code">${secret.replaceAll(/.{4}(?=.)/g, '$& ')}</code>
-          </p>
+          <p>Secret:<br /><code class="code">${secret.replaceAll(/.{4}(?=.)/g, '$& ')}</code></p>
         </div>
       </li>
       <li>Type the six digits that the app shows.</li>
@@ -132,7 +139,12 @@ function setUpPage(who: SignedIn, secret: string, wrong: string | null): RawAnsw
         <button>Turn on one-time codes</button> <a class="button plain" href="/account">Not now</a>
       </div>
     </form>`;
-  return page('One-time codes', html`<h1>One-time codes</h1>${content}`, { status: wrong === null ? 200 : 422 });
+  return page(
+    'One-time codes',
+    html`<h1>One-time codes</h1>
+      ${content}`,
+    { status: wrong === null ? 200 : 422 },
+  );
 }
 
 function recoveryPage(codes: readonly string[]): RawAnswer {

@@ -68,7 +68,10 @@ async function attempt(
   }
   log('info', 'sign-in refused: wrong code', { account: account.id, peer, isKnownDevice: device !== null });
   return codePage(
-    refusalOf(waitSeconds, 'This code is wrong, too old or was used before. Wait for the next one, and try that.'),
+    refusalOf(
+      waitSeconds,
+      'This code is wrong, too old or was used before. Wait for the next one, and try that.',
+    ),
   );
 }
 
@@ -78,7 +81,13 @@ function codePage({ said, ...answer }: Said): RawAnswer {
     <form method="post" action="${path}">
       <label
         >Code<small>Or one of your recovery codes.</small
-        ><input name="code" autocomplete="one-time-code" autocapitalize="none" maxlength="60" required autofocus
+        ><input
+          name="code"
+          autocomplete="one-time-code"
+          autocapitalize="none"
+          maxlength="60"
+          required
+          autofocus
       /></label>
       <button>Sign in</button>
     </form>

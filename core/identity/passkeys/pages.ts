@@ -31,7 +31,8 @@ export function passkeySection(passkeys: Passkeys): AccountSection {
       'passkey-added': 'The passkey is added. You can sign in with it alone.',
       'passkey-renamed': 'The passkey has its new name.',
       'passkey-removed': 'The passkey is removed here. Remove it on the device as well.',
-      'passkey-last': 'This passkey is the only way into your account: set a password or add another one first.',
+      'passkey-last':
+        'This passkey is the only way into your account: set a password or add another one first.',
     },
     async html(who) {
       const all = await passkeys.of(who.accountId);
@@ -42,8 +43,8 @@ export function passkeySection(passkeys: Passkeys): AccountSection {
       return html`<section aria-labelledby="passkeys">
         <h2 id="passkeys">Passkeys</h2>
         <p>
-          With a passkey you sign in by unlocking your device: no password, no code, and nothing that a page elsewhere
-          could steal.
+          With a passkey you sign in by unlocking your device: no password, no code, and nothing that a page
+          elsewhere could steal.
         </p>
         ${all.length > 0 && list} ${passkeys.ceremonies ? addForm(token) : unavailable}
       </section>`;
@@ -52,12 +53,12 @@ export function passkeySection(passkeys: Passkeys): AccountSection {
 }
 
 const unavailable = html`<p class="soft">
-  Browsers make no passkeys for the address of this server: they need https, and a name in place of an IP address.
+  Browsers make no passkeys for the address of this server: they need https, and a name in place of an IP
+  address.
 </p>`;
 
 function addForm(token: Html): Html {
-  return html`<noscript><p>Adding a passkey needs JavaScript.</p></noscript>
-    ${passkeyForm(
+  return html`<noscript><p>Adding a passkey needs JavaScript.</p></noscript> ${passkeyForm(
       'create',
       '/account/passkeys',
       html`${token}
@@ -76,7 +77,13 @@ function itemOf({ id, name, createdAt, lastUsedAt }: Passkey, token: Html): Html
     <div class="actions">
       <form method="post" action="/account/passkeys/rename" class="inline">
         ${token}${hidden('id', id)}
-        <input name="name" value="${name}" maxlength="${passkeyNameMax}" aria-label="Name of ${name}" required />
+        <input
+          name="name"
+          value="${name}"
+          maxlength="${passkeyNameMax}"
+          aria-label="Name of ${name}"
+          required
+        />
         <button class="plain" aria-label="Rename ${name}">Rename</button>
       </form>
       <form method="post" action="/account/passkeys/remove" class="inline">

@@ -6,6 +6,7 @@ import type { Egress } from '../../lib/egress/egress.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Ceremonies, Ceremony } from '../ceremonies/ceremonies.ts';
 import { createOutsideClient, type OutsideClient, type OutsidePerson } from './client.ts';
+import type { Admit } from './admit.ts';
 import type { Links } from './links.ts';
 import type { ProviderSettings } from './provider.ts';
 
@@ -26,9 +27,12 @@ interface Leaving {
   readonly to: string;
 }
 
-/** Makes an account of a newcomer whose verified address was invited, linked from its beginning. @returns its id; null where nobody invited it */
-export interface AdmitInvited {
-  (person: OutsidePerson, email: string): Promise<string | null>;
+/** What the browser brings as it comes back. */
+interface Now {
+  /** Of who is signed in; null for nobody. */
+  readonly accountId: string | null;
+  /** The invitation that it has opened; null for none. */
+  readonly link: string | null;
 }
 
 export interface OutsideSignIn {
@@ -43,13 +47,12 @@ export interface OutsideSignIn {
     accountId: string | null,
   ): Promise<{ readonly name: string; readonly address: string; readonly cookie: string }>;
   /**
-   * @param signedIn the account that is signed in as the browser comes back
    * @throws ApiError forbidden, conflict, not_found
    */
   comeBack(
     key: string,
     arrival: { readonly headers: Headers; readonly query: URLSearchParams },
-    signedIn: string | null,
+    now: Now,
   ): Promise<CameBack>;
 }
 
@@ -65,11 +68,11 @@ export interface OutsideOptions {
   readonly providers: readonly ProviderSettings[];
   readonly egress: Pick<Egress, 'send'>;
   readonly monotonicMs: () => number;
-  readonly admitInvited: AdmitInvited;
+  readonly admit: Admit;
 }
 
 export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
-  const { services, ceremonies, links } = options;
+  const { services, ceremonies } = options;
   const { log } = services;
   const providers = new Map(
     options.providers.map((settings) => [settings.key, providerOf(settings, options)]),
@@ -94,10 +97,14 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
       });
       return { name: settings.name, address, cookie };
     },
-    async comeBack(key, { headers, query }, signedIn) {
+    async comeBack(key, { headers, query }, now) {
       const { settings, client } = get(key);
       const ceremony = await ceremonies.take<Leaving>('outside', headers);
-      if (!ceremony || ceremony.details.key !== key || (ceremony.accountId ?? signedIn) !== signedIn)
+      if (
+        !ceremony ||
+        ceremony.details.key !== key ||
+        (ceremony.accountId ?? now.accountId) !== now.accountId
+      )
         throw new ApiError('forbidden', 'That took too long, or was begun in another browser. Try again.');
       const person = await client.personOf(ceremony, query).catch((error: unknown) => {
         log('info', 'a return from an identity provider was refused', {
@@ -111,7 +118,11 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
       });
       requireDomain(settings, person);
       const { intent, to } = ceremony.details;
-      return { intent, accountId: await accountFor(ceremony, person, settings, options), to };
+      return {
+        intent,
+        accountId: await accountFor(ceremony, person, { settings, link: now.link }, options),
+        to,
+      };
     },
   };
 }
@@ -120,10 +131,11 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
 async function accountFor(
   { accountId, details: { intent } }: Ceremony<Leaving>,
   person: OutsidePerson,
-  settings: ProviderSettings,
+  by: { readonly settings: ProviderSettings; readonly link: string | null },
   options: OutsideOptions,
 ): Promise<string> {
-  if (accountId === null) return accountOf(person, settings, options);
+  const { settings } = by;
+  if (accountId === null) return accountOf(person, by, options);
   if (intent === 'link') await options.links.add(accountId, person, settings.name);
   else if ((await options.links.use(person)) !== accountId)
     throw new ApiError(
@@ -142,21 +154,26 @@ function providerOf(settings: ProviderSettings, options: OutsideOptions): Provid
 /** @throws ApiError forbidden for whom no account here belongs to */
 async function accountOf(
   person: OutsidePerson,
-  { key, name, takesInvitations }: ProviderSettings,
-  { links, admitInvited, services }: OutsideOptions,
+  { settings, link }: { readonly settings: ProviderSettings; readonly link: string | null },
+  { links, admit, services }: OutsideOptions,
 ): Promise<string> {
   const linked = await links.use(person);
   if (linked !== null) return linked;
   const { verifiedEmail, shownAs } = person;
-  const accountId =
-    takesInvitations && verifiedEmail !== null ? await admitInvited(person, verifiedEmail) : null;
-  if (accountId === null)
-    throw new ApiError(
-      'forbidden',
-      `No account here is linked with ${shownAs} at ${name}. Sign in another way and link it on your account page; if you are new, ask for an invitation.`,
-    );
-  services.log('info', 'an invited person came in by an identity provider', { provider: key, accountId });
-  return accountId;
+  const { key, name, takesInvitations } = settings;
+  const admitted =
+    verifiedEmail === null
+      ? 'not_invited'
+      : await admit({ ...person, verifiedEmail }, { link, byAddress: takesInvitations });
+  if (typeof admitted === 'object') {
+    services.log('info', 'an invited person came in by an identity provider', { provider: key, ...admitted });
+    return admitted.accountId;
+  }
+  const advice =
+    admitted === 'known_address'
+      ? 'An account here has this address: sign in to it another way, and link the other one on your account page.'
+      : 'Sign in another way, and link it on your account page. If you are new, ask for an invitation, and open its link first.';
+  throw new ApiError('forbidden', `No account here is linked with ${shownAs} at ${name}. ${advice}`);
 }
 
 /** @throws ApiError forbidden for who has no verified address in a domain that the operator named */

@@ -50,10 +50,12 @@ export function outsideSection(providers: Offered, links: Links): AccountSection
       return html`<section aria-labelledby="linked">
         <h2 id="linked">Accounts elsewhere</h2>
         <p>Sign in here with an account that you have at another place.</p>
-        ${linked.length > 0 &&
-        html`<ul class="plain">
-          ${linked.map((one) => itemOf(one, nameOf(one), token))}
-        </ul>`}
+        ${
+          linked.length > 0 &&
+          html`<ul class="plain">
+            ${linked.map((one) => itemOf(one, nameOf(one), token))}
+          </ul>`
+        }
         <div class="actions">${offers}</div>
       </section>`;
     },
@@ -64,7 +66,9 @@ function itemOf({ id, shownAs }: LinkedAccount, provider: string, token: Html): 
   return html`<li>
     <strong>${provider}</strong> ${shownAs}
     <form method="post" action="/account/unlink" class="inline">
-      ${token}${hidden('id', id)}<button class="danger" aria-label="Unlink ${shownAs} at ${provider}">Unlink</button>
+      ${token}${hidden('id', id)}<button class="danger" aria-label="Unlink ${shownAs} at ${provider}">
+        Unlink
+      </button>
     </form>
   </li>`;
 }

@@ -5,6 +5,7 @@ import type { RawAnswer, Route } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { changeRoute } from '../account/change.ts';
 import type { Ceremonies } from '../ceremonies/ceremonies.ts';
+import { openedLink } from '../invitations/page.ts';
 import { isFormTokenOf, leadTo, pageRoute } from '../pages.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { destinationOf } from '../sign-in/destination.ts';
@@ -57,7 +58,8 @@ function returnRoute({ services, sessions, ceremonies, signIn, outside }: Outsid
     },
     async (arrival, key) => {
       const who = await sessions.find(arrival.headers);
-      const { intent, accountId, to } = await outside.comeBack(key, arrival, who?.accountId ?? null);
+      const now = { accountId: who?.accountId ?? null, link: openedLink(arrival.headers) };
+      const { intent, accountId, to } = await outside.comeBack(key, arrival, now);
       if (intent === 'sign_in') return alsoSetting(await signIn.proceed(accountId, arrival, to), forget);
       if (intent === 'prove' && who) await sessions.prove(who.sessionId);
       return leadTo(baseUrl, destinationOf(to, baseUrl), [forget]);
@@ -89,12 +91,17 @@ function linkRoutes(options: OutsidePages): Route[] {
         ...{ name: 'account.unlink', summary: 'Unlink an account at an outside provider' },
       },
       async ({ accountId }, form) =>
-        (await links.remove(accountId, form.get('id') ?? '')) ? { done: 'unlinked' } : { wrong: 'linked-last' },
+        (await links.remove(accountId, form.get('id') ?? ''))
+          ? { done: 'unlinked' }
+          : { wrong: 'linked-last' },
     ),
   ];
 }
 
 function alsoSetting(answer: RawAnswer, cookie: string): RawAnswer {
   const { headers = {} } = answer;
-  return { ...answer, headers: { ...headers, 'set-cookie': [...[headers['set-cookie'] ?? []].flat(), cookie] } };
+  return {
+    ...answer,
+    headers: { ...headers, 'set-cookie': [...[headers['set-cookie'] ?? []].flat(), cookie] },
+  };
 }
