@@ -79,7 +79,7 @@ export function createOutsideClient(options: {
       });
       const claims = tokens.claims();
       if (!claims) throw new Error('The provider sent no ID token.');
-      return personIn(claims);
+      return personIn({ ...(await furtherClaims(configuration, tokens.access_token, claims)), ...claims });
     },
   };
 }
@@ -127,6 +127,17 @@ function fetchBy(egress: Pick<Egress, 'send'>): CustomFetch {
       throw new Error(`The answer of ${new URL(url).host} is longer than ${responseBytesMax} bytes.`);
     return new Response(new Uint8Array(bytes), { status, headers: answered });
   };
+}
+
+/** Some put the address into the ID token, others tell it where claims are asked for (OpenID Connect Core 1.0 §5.3, §5.4). */
+async function furtherClaims(
+  configuration: Configuration,
+  accessToken: string,
+  { sub, email }: { readonly sub: string; readonly email?: unknown },
+): Promise<object> {
+  if (email !== undefined || configuration.serverMetadata().userinfo_endpoint === undefined) return {};
+  const { fetchUserInfo } = await import('openid-client');
+  return fetchUserInfo(configuration, accessToken, sub);
 }
 
 /** Nothing but `true` says that an address was verified, and one that was not is none. */

@@ -187,7 +187,9 @@ function requireDomain({ domains, name }: ProviderSettings, { verifiedEmail }: O
     );
 }
 
-/** What the library says, which names no token and no code; of its causes it may. */
+/** What the library says, and what was behind it. No message names a token or a code; other causes may, and are left out. */
 function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const words: string[] = [];
+  for (let cause = error; cause instanceof Error; cause = cause.cause) words.push(cause.message);
+  return words.join(': ');
 }
