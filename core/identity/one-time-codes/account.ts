@@ -123,7 +123,7 @@ function setUpPage(who: SignedIn, secret: string, wrong: string | null): RawAnsw
       <li>
         Scan this picture with it, or type the secret beside it.
         <div class="actions">
-          <div class="qr" role="img" aria-label="QR code of the secret">${trusted(svg)}</div>
+          <div class="qr" role="img" aria-label="The secret as a picture to scan">${trusted(svg)}</div>
           <p>Secret:<br /><code class="code">${secret.replaceAll(/.{4}(?=.)/g, '$& ')}</code></p>
         </div>
       </li>
