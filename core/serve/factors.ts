@@ -10,12 +10,12 @@ import { createOneTimeCodes } from '../identity/one-time-codes/one-time-codes.ts
 import { codeStepRoutes, oneTimeCodeStep } from '../identity/one-time-codes/step.ts';
 import { passkeySection, passkeyWayIn } from '../identity/passkeys/pages.ts';
 import { createPasskeys } from '../identity/passkeys/passkeys.ts';
-import { passkeyRoutes } from '../identity/passkeys/routes.ts';
+import { passkeyRoutes } from '../identity/passkeys/forms.ts';
 import { createAdmit } from '../identity/providers/admit.ts';
 import { createLinks } from '../identity/providers/links.ts';
 import { createOutsideSignIn } from '../identity/providers/outside.ts';
 import { outsideSection, outsideWayIn } from '../identity/providers/pages.ts';
-import { outsideRoutes } from '../identity/providers/routes.ts';
+import { outsideRoutes } from '../identity/providers/forms.ts';
 import type { Sessions } from '../identity/sessions/sessions.ts';
 import type { SignInLimits } from '../identity/sign-in/limits.ts';
 import type { WayIn } from '../identity/sign-in/page.ts';

@@ -3,8 +3,7 @@ import { html, type Html } from '../../html/html.ts';
 import type { AccountSection } from '../account/page.ts';
 import { hidden } from '../pages.ts';
 import type { WayIn } from '../sign-in/page.ts';
-import type { Passkey, Passkeys } from './passkeys.ts';
-import { passkeyNameMax } from './routes.ts';
+import { passkeyNameMax, type Passkey, type Passkeys } from './passkeys.ts';
 import { passkeyForm, passkeyScript } from './script.ts';
 
 /** None where browsers make no passkeys for this server, and to prove again who somebody is none where they have none. */

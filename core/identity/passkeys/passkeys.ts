@@ -10,6 +10,8 @@ import { relyingPartyOf } from './relying-party.ts';
 import { deletePasskey, listPasskeys, renamePasskey } from './rows.ts';
 import { createSigningIn, type SigningIn } from './signing-in.ts';
 
+export const passkeyNameMax = 60;
+
 export interface Passkey {
   readonly id: string;
   readonly name: string;

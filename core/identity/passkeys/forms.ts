@@ -1,6 +1,6 @@
 // Where pages ask for passkeys, and where people add, rename and remove theirs.
 import type { Services } from '../../context.ts';
-import { scriptRoute } from '../../html/script-route.ts';
+import { scriptRoute } from '../script-route.ts';
 import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { changeRoute } from '../account/change.ts';
@@ -8,7 +8,7 @@ import { isFormTokenOf, isFresh, proofPath } from '../pages.ts';
 import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 import { destinationOf } from '../sign-in/destination.ts';
 import type { SignIn } from '../sign-in/sign-in.ts';
-import type { PasskeyCeremonies, Passkeys } from './passkeys.ts';
+import { passkeyNameMax, type PasskeyCeremonies, type Passkeys } from './passkeys.ts';
 import { passkeyScriptRoute } from './script.ts';
 
 export interface PasskeyPages {
@@ -17,8 +17,6 @@ export interface PasskeyPages {
   readonly signIn: Pick<SignIn, 'finish'>;
   readonly passkeys: Passkeys;
 }
-
-export const passkeyNameMax = 60;
 
 export function passkeyRoutes(options: PasskeyPages): Route[] {
   const { ceremonies } = options.passkeys;

@@ -1,7 +1,7 @@
 // What scripts of our own pages ask of the server: JSON in, JSON out, and no part of the API.
 import { Type } from 'typebox';
 import { defineRoute, type Arrival, type RawAnswer, type Route } from '../http/route.ts';
-import { readScriptCall } from './script-call.ts';
+import { readScriptCall } from '../html/script-call.ts';
 
 interface ScriptFacts {
   readonly path: string;
