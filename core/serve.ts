@@ -157,8 +157,8 @@ async function compose(ground: Ground): Promise<Tatami> {
   });
   const { progress, sandboxState } = workers;
   const health = await createHealth({ ...shared, version, progress, sandboxState });
-  const people = peopleRoutes({ ...shared, sessions, egress });
-  const app: App = mount(door, { ...services, people }, workers, health, config);
+  const own = [...workers.routes, ...peopleRoutes({ ...shared, sessions, egress })];
+  const app: App = mount(door, services, own, { workers, health, config });
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);
 
@@ -192,16 +192,7 @@ async function compose(ground: Ground): Promise<Tatami> {
         ...{ quietMs, socket, store, opened },
         door,
         workers,
-        parts: [
-          services.mail,
-          operator,
-          backups,
-          hold,
-          workers,
-          { stop: async () => egress.close() },
-          health,
-          uses,
-        ],
+        parts: [services.mail, operator, backups, hold, workers, health, uses],
         copier,
       }),
   };
@@ -284,25 +275,23 @@ async function createCopy(
   });
 }
 
-/** All routes there are, in the order of the OpenAPI document. */
+/** All routes there are, in the order of the OpenAPI document. @param own those that need the running service */
 function mount(
   door: Door,
-  { baseUrl, people }: { baseUrl: string; people: readonly Route[] },
-  workers: Workers,
-  health: Health,
-  { rates }: Config,
+  { baseUrl }: Services,
+  own: readonly Route[],
+  { workers, health, config }: { workers: Workers; health: Health; config: Config },
 ): App {
   const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents(), tagGroups });
   const routes = [
     ...resourceRoutes,
-    createMe(rates),
-    ...workers.routes,
+    createMe(config.rates),
+    ...own,
     ...streamRoutes(workers.streams),
     openapi.route,
     ...docsRoutes(version),
     ...guideRoutes,
     ...pageRoutes(baseUrl),
-    ...people,
     ...health.routes,
   ];
   const app = createApp(door, routes, health.traffic);

@@ -52,8 +52,8 @@ export function createMail({ url, from }: { url: string; from: string }, log: Lo
   };
 }
 
-/** Exported for its test: a server on another machine is told nothing before the connection is encrypted. */
-export function transportOptions(url: string) {
+/** A server on another machine is told nothing before the connection is encrypted. */
+function transportOptions(url: string) {
   const { protocol, hostname, port, username, password } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
   const secure = protocol === 'smtps:';

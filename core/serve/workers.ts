@@ -65,7 +65,7 @@ export interface WorkersOptions {
   readonly door: Door;
   /** The folder of the snapshots. */
   readonly snapshots: string;
-  /** What webhooks and plugins send goes through it. */
+  /** What webhooks and plugins send goes through it. It is closed with them. */
   readonly egress: Egress;
   /** The door as plugins knock at it; known once it is made of these routes among others. */
   readonly app: () => App;
@@ -114,6 +114,7 @@ export function createWorkers(options: WorkersOptions): Workers {
       await housekeeping.stop();
       for (const worker of [leaving, bells, reacting, indexing]) await worker.stop();
       await Promise.all([plugins.stop(), webhooks.stop()]);
+      options.egress.close();
       await sandbox.stop();
     },
   };

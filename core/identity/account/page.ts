@@ -10,7 +10,7 @@ import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 export interface AccountSection {
   /** What it needs in the browser, by its path. */
   readonly script?: string;
-  html(who: SignedIn): Promise<Html> | Html;
+  html(who: SignedIn): Promise<Html>;
   /** What is said at the top, by what routes of the section come back with. */
   readonly says?: Readonly<Record<string, string>>;
 }

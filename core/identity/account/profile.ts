@@ -13,7 +13,7 @@ export const profileSection: AccountSection = {
     'profile-wrong': 'Give a name of 1 to 80 characters, and an e-mail address.',
     'profile-known': 'Another account has this address.',
   },
-  html: (who) =>
+  html: async (who) =>
     html`<section aria-labelledby="profile">
       <h2 id="profile">Name and address</h2>
       <form method="post" action="/account/profile">

@@ -21,11 +21,6 @@ export interface Ceremony<D> {
   secret(use: string): string;
 }
 
-interface Row {
-  account_id: string | null;
-  details_json: string;
-}
-
 const ofBrowser = 'a browser that signs in is in no workspace yet';
 
 const insertCeremony = systemStatement(
@@ -34,7 +29,7 @@ const insertCeremony = systemStatement(
   `INSERT INTO ceremonies (token_hash, kind, account_id, details_json, expires_at)
    VALUES (:hash, :kind, :account, :details, :expires)`,
 );
-const takeCeremony = systemStatement<Row>(
+const takeCeremony = systemStatement(
   'ceremonies.take',
   ofBrowser,
   `DELETE FROM ceremonies WHERE token_hash = :hash AND kind = :kind AND expires_at > :now
@@ -72,8 +67,8 @@ export function createCeremonies({ store, nowMs }: Pick<Services, 'store' | 'now
       const outcome = await store.commit([systemOp(takeCeremony, { hash, kind, now: nowMs() })]);
       const [row] = (outcome.ok ? outcome.rows[0] : null) ?? [];
       if (!row) return null;
-      const { account_id: account, details_json: details } = row as unknown as Row;
-      return ceremonyOf(token, account, JSON.parse(details) as D);
+      const { account_id: account, details_json: details } = row;
+      return ceremonyOf(token, account === null ? null : String(account), JSON.parse(String(details)) as D);
     },
     forgetCookie: (kind) => cookieLine(cookieNameOf(kind), '', 0),
   };

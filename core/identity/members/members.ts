@@ -9,7 +9,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { leaveSeatOp } from '../accounts/accounts.ts';
 import { withdrawOp } from '../invitations/invitations.ts';
-import { invitationRoutes } from '../invitations/routes.ts';
+import { invitationRoutes } from '../invitations/inviting.ts';
 import { member } from './contract.ts';
 import { memberKind, type Member } from './kind.ts';
 import { requireMayChange } from './roles.ts';

@@ -60,16 +60,15 @@ async function attempt(
     peer,
     device: device === null ? null : `code ${device}`,
   };
-  const waitSeconds = limits.take(counted);
-  const isRight = waitSeconds === null && (await codes.take(account.id, code));
-  if (isRight) {
+  const isCounted = limits.take(counted);
+  if (isCounted && (await codes.take(account.id, code))) {
     limits.giveBack(counted);
     return signIn.finish(account.id, arrival, to);
   }
   log('info', 'sign-in refused: wrong code', { account: account.id, peer, isKnownDevice: device !== null });
   return codePage(
     refusalOf(
-      waitSeconds,
+      isCounted ? null : limits.waitOf(counted),
       'This code is wrong, too old or was used before. Wait for the next one, and try that.',
     ),
   );

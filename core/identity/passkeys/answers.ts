@@ -5,14 +5,14 @@ import type {
   RegistrationResponseJSON,
   WebAuthnCredential,
 } from '@simplewebauthn/server';
-import { Type, type TSchema } from 'typebox';
+import { Type, type Static, type TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import { ApiError } from '../../lib/errors.ts';
 import type { RelyingParty } from './relying-party.ts';
 import type { PasskeyRow } from './rows.ts';
 
 const base64url = Type.String({ pattern: '^[A-Za-z0-9_-]{1,20000}$' });
-const answerWith = (response: Record<string, TSchema>) =>
+const answerWith = <R extends Record<string, TSchema>>(response: R) =>
   Type.Object({
     id: base64url,
     rawId: base64url,
@@ -35,10 +35,10 @@ export async function checkAttestation(
   { id, origin }: RelyingParty,
   challenge: string,
 ): Promise<WebAuthnCredential> {
-  requireShape(attestation, answer);
+  const made = shaped(attestation, answer);
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
   const { verified, registrationInfo } = await verifyRegistrationResponse({
-    response: answer as unknown as RegistrationResponseJSON,
+    response: { ...made, clientExtensionResults: {} } as RegistrationResponseJSON,
     expectedChallenge: challenge,
     expectedOrigin: origin,
     expectedRPID: id,
@@ -57,8 +57,8 @@ export async function checkAssertion(
   challenge: string,
   known: (credentialId: string) => Promise<PasskeyRow | undefined>,
 ): Promise<{ readonly row: PasskeyRow; readonly counter: number }> {
-  requireShape(assertion, answer);
-  const response = answer as unknown as AuthenticationResponseJSON;
+  const given = shaped(assertion, answer);
+  const response = { ...given, clientExtensionResults: {} } as AuthenticationResponseJSON;
   const row = await known(response.id);
   if (!row) throw new ApiError('forbidden', 'This passkey is not known here. It may have been removed.');
   const { userHandle } = response.response;
@@ -79,12 +79,12 @@ export async function checkAssertion(
   return verified ? { row, counter: authenticationInfo.newCounter } : refuse();
 }
 
-function requireShape(schema: TSchema, answer: unknown): void {
-  if (!Check(schema, answer))
-    throw new ApiError(
-      'validation_failed',
-      'Send what the browser answered, as PublicKeyCredential.toJSON makes it.',
-    );
+function shaped<S extends TSchema>(schema: S, answer: unknown): Static<S> {
+  if (Check(schema, answer)) return answer;
+  throw new ApiError(
+    'validation_failed',
+    'Send what the browser answered, as PublicKeyCredential.toJSON makes it.',
+  );
 }
 
 /** @throws ApiError forbidden */

@@ -20,7 +20,7 @@ export interface WayIn {
    * @param again who is signed in and has to prove it; null for somebody who signs in
    * @returns null where it does not serve that person
    */
-  html(to: string, again: SignedIn | null): Promise<Html | null> | Html | null;
+  html(to: string, again: SignedIn | null): Promise<Html | null>;
 }
 
 export interface SignInPages {
