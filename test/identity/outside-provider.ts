@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
-export interface Outsider {
+interface Outsider {
   readonly sub: string;
   readonly name?: string;
   readonly email?: string;

@@ -10,7 +10,7 @@ import { systemOp } from '../../store/store.ts';
 const lifeMs = 600_000;
 
 /** Of each kind a browser has one at a time: the newest. */
-export type CeremonyKind = 'add-passkey' | 'use-passkey' | 'outside';
+type CeremonyKind = 'add-passkey' | 'use-passkey' | 'outside';
 
 /** @typeParam D what was put down when it began; plain JSON */
 export interface Ceremony<D> {

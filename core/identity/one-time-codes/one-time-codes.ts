@@ -90,9 +90,14 @@ export function createOneTimeCodes({
       return codes;
     },
     async turnOff(account) {
-      await store.commit([systemOp(deleteSecret, { account }), systemOp(deleteRecoveryCodes, { account })]);
+      await store.commit(turnOffOps(account));
     },
   };
+}
+
+/** Neither codes nor recovery codes are asked for, or taken. */
+export function turnOffOps(account: string): Op[] {
+  return [systemOp(deleteSecret, { account }), systemOp(deleteRecoveryCodes, { account })];
 }
 
 function recoveryCodeOps(account: string, codes: readonly string[]): Op[] {

@@ -7,7 +7,7 @@ import type { OutsidePerson } from './client.ts';
 import type { Links } from './links.ts';
 
 /** Why nobody came in: nobody invited them, or an account here has their address and has to link the other one itself. */
-export type Refused = 'not_invited' | 'known_address';
+type Refused = 'not_invited' | 'known_address';
 
 export interface Admit {
   /**

@@ -13,7 +13,7 @@ import type { ProviderSettings } from './provider.ts';
 /** What somebody leaves for: to sign in, to link an account with the one they are signed in to, or to prove again who they are. */
 type Intent = 'sign_in' | 'link' | 'prove';
 
-export interface CameBack {
+interface CameBack {
   readonly intent: Intent;
   readonly accountId: string;
   /** Where the person was going. */
