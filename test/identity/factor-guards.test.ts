@@ -190,12 +190,6 @@ const guards: readonly Guard[] = [
     broken: "expectedState: query.get('state')!",
   },
   {
-    name: 'nobody is led elsewhere',
-    ...at('outside', 'sign-in/sign-in.ts'),
-    guarding: 'return leadTo(baseUrl, destinationOf(to, baseUrl), [',
-    broken: 'return leadTo(baseUrl, to!, [',
-  },
-  {
     name: 'the last account elsewhere stays where there is no other way in',
     ...at('outside', 'providers/rows.ts'),
     guarding: 'WHERE o.account_id = :account AND o.id <> :id)',

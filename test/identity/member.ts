@@ -24,7 +24,10 @@ export async function join(app: TestApp, email = `person${++people}@acme.example
 }
 
 /** @returns the path of the link that the server gave out */
-export async function invite(app: TestApp, email: string): Promise<{ link: string; memberId: string }> {
+export async function invite(
+  app: Pick<TestApp, 'call'>,
+  email: string,
+): Promise<{ link: string; memberId: string }> {
   const { json: made } = await app.call('POST', '/api/v1/members', { name: 'Ben', email });
   const { json } = await app.call('POST', `/api/v1/members/${made.id}/invitation`);
   return { link: new URL(json.url).pathname, memberId: made.id };

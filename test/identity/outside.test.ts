@@ -123,6 +123,17 @@ test('an invited person comes in by a verified address, once, and as who was inv
   expect((await signIn(createVisitor(app))).status).toBe(403);
 });
 
+test('an account that is there is not entered by its address, though another workspace has invited it', async () => {
+  const { email } = await join(app);
+  const other = await app.addWorkspace('Other', 'OTH');
+  await invite({ call: app.clientOf(other.apiKey) }, email);
+  north.person = { ...north.person, email, email_verified: true };
+  const visitor = createVisitor(app);
+  const back = await signIn(visitor);
+  expect(saidBy(back)).toContain('An account here has this address');
+  expect(await isIn(visitor)).toBe(false);
+});
+
 test('an address that is not verified takes no invitation, nor does one of a provider that may not bring any', async () => {
   await invite(app, 'late@acme.example');
   const claimed = { email: 'late@acme.example' };
