@@ -33,7 +33,9 @@ export function createMail({ url, from }: { url: string; from: string }, log: Lo
       const { createTransport } = await import('nodemailer');
       const transport = createTransport(transportOptions(url));
       try {
-        await transport.sendMail({ ...message, from, disableFileAccess: true, disableUrlAccess: true });
+        // As an object it is one address, whatever stands in it: a text would be read as a list.
+        const to = { name: '', address: message.to };
+        await transport.sendMail({ ...message, to, from, disableFileAccess: true, disableUrlAccess: true });
       } finally {
         transport.close();
       }

@@ -31,7 +31,7 @@ export function peopleRoutes(options: {
   egress: Pick<Egress, 'send'>;
 }): Route[] {
   const { services, sessions, committer, directoryOf, clock, egress } = options;
-  const { store, mail, nowMs } = services;
+  const { store, nowMs } = services;
   const passwords = createPasswords();
   const limits = createSignInLimits(clock.monotonicMs);
   const ground = { services, sessions, passwords };
@@ -44,7 +44,7 @@ export function peopleRoutes(options: {
   return [
     ...signInRoutes({ ...ground, signIn, waysIn: factors.waysIn }),
     ...joinRoutes({ ...ground, signIn, invitations }),
-    ...resetRoutes({ services, passwords, mail, limits: createResetLimits(clock.monotonicMs) }),
+    ...resetRoutes({ services, passwords, limits: createResetLimits(clock.monotonicMs) }),
     ...accountRoutes({
       ...ground,
       sections: [profileSection, passwordSection(ground), ...factors.sections, sessionsSection(ground)],

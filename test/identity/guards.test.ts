@@ -177,4 +177,8 @@ const guards: readonly Guard[] = [
   },
 ];
 
-testGuards(guards, [guards[0], guards[14]]);
+// Those whose suites are quickest.
+testGuards(
+  guards,
+  guards.filter(({ suite }) => suite.endsWith('crowd.test.ts')),
+);

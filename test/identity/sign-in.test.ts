@@ -74,6 +74,16 @@ test('signing in leads to a page of this server alone', async () => {
   );
 });
 
+test('the page says where a browser would keep no session', async () => {
+  const open = await startApp({ flags: { baseUrl: 'http://tatami.example.com' } });
+  try {
+    expect(saidBy(await createVisitor(open).get('/sign-in'))).toContain('not encrypted');
+    expect(saidBy(await createVisitor(app).get('/sign-in'))).toBe('');
+  } finally {
+    await open.stop();
+  }
+});
+
 test('signing in is limited where somebody guesses, and the person goes on signing in on devices of their own', async () => {
   const { email, visitor } = await people.joined();
   const guesser = createVisitor(app);
@@ -94,6 +104,7 @@ test('signing in is limited where somebody guesses, and the person goes on signi
 
 test('signing in is limited for each peer, over all accounts; a device that was made up is a stranger', async () => {
   const { email, visitor } = await people.joined();
+  const other = await people.joined();
   app.clock.advance(3_600_000);
   const [nonce, tag] = visitor.cookies.get('__Host-tatami-device')!.split('.');
   const forger = createVisitor(app);
@@ -104,6 +115,8 @@ test('signing in is limited for each peer, over all accounts; a device that was 
     if (status === 429) refused++;
   }
   expect(refused).toBe(2);
+  // The browser is known to the account that signed in on it, and to no other.
+  expect((await people.signInOn(visitor, other.email)).status).toBe(429);
   expect((await people.signInOn(visitor, email)).status).toBe(303);
   expect((await people.signInOn(createVisitor(app), email)).status).toBe(429);
   app.clock.advance(3_600_000);
@@ -116,6 +129,8 @@ test('signing in shows nothing but that to who was removed', async () => {
   const page = await visitor.get('/account');
   expect([page.status, page.text.includes('No workspace')]).toEqual([403, true]);
   expect(page.text).not.toContain('/account/password');
+  expect((await visitor.post('/account/profile', { name: 'Still here', email })).to).toBe('/account');
+  expect((await visitor.get('/account')).text).not.toContain('Still here');
   const back = createVisitor(app);
   expect((await people.signInOn(back, email)).status).toBe(303);
   expect((await back.get('/account')).status).toBe(403);

@@ -24,7 +24,7 @@ interface AccountPages {
 
 export function accountRoutes(options: AccountPages): Route[] {
   const { services, sessions, sections } = options;
-  const says: Readonly<Record<string, string>> = Object.assign({}, ...sections.map((one) => one.says ?? {}));
+  const says = new Map(sections.flatMap((section) => Object.entries(section.says ?? {})));
   return [
     pageRoute(
       { method: 'GET', path: '/account', name: 'account.page', summary: 'The account of who is signed in' },
@@ -32,7 +32,7 @@ export function accountRoutes(options: AccountPages): Route[] {
         const who = await sessions.find(headers);
         if (!who) return leadToSignIn(services.baseUrl, '/account');
         if (who.seats.length === 0) return noSeat(who);
-        const word = (name: string) => says[query.get(name) ?? ''];
+        const word = (name: string) => says.get(query.get(name) ?? '');
         const [good, bad] = [word('done'), word('wrong')];
         const parts = await Promise.all(sections.map((section) => section.html(who)));
         return page(

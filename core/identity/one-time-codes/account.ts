@@ -4,6 +4,7 @@ import { html, trusted, type Html } from '../../html/html.ts';
 import { page } from '../../html/page.ts';
 import type { RawAnswer, Route } from '../../http/route.ts';
 import { changeRoute, type ChangeOptions } from '../account/change.ts';
+import { noticeOf } from '../account/notices.ts';
 import type { AccountSection } from '../account/page.ts';
 import { hidden, isFresh, leadTo, leadToProof, leadToSignIn, pageRoute, problem } from '../pages.ts';
 import type { SignedIn } from '../sessions/sessions.ts';
@@ -68,7 +69,9 @@ export function oneTimeCodesRoutes(options: ChangeOptions & { readonly codes: On
         const secret = await codes.waiting(who.accountId);
         if (secret === null) return leadTo(services.baseUrl, '/account');
         const recoveryCodes = await codes.confirm(who.accountId, form.get('code') ?? '');
-        return recoveryCodes ? recoveryPage(recoveryCodes) : setUpPage(who, secret, wrongCode);
+        if (!recoveryCodes) return setUpPage(who, secret, wrongCode);
+        noticeOf(services, who.email, 'One-time codes were turned on.');
+        return recoveryPage(recoveryCodes);
       },
     ),
     changeRoute(
@@ -77,7 +80,11 @@ export function oneTimeCodesRoutes(options: ChangeOptions & { readonly codes: On
         ...{ path: `${path}/recovery-codes`, isSensitive: true },
         ...{ name: 'one-time-codes.renew', summary: 'Make other recovery codes' },
       },
-      async ({ accountId }) => recoveryPage(await codes.renewRecoveryCodes(accountId)),
+      async ({ accountId, email }) => {
+        const made = await codes.renewRecoveryCodes(accountId);
+        noticeOf(services, email, 'New recovery codes were made, and the old ones work no more.');
+        return recoveryPage(made);
+      },
     ),
     changeRoute(
       options,
@@ -85,8 +92,9 @@ export function oneTimeCodesRoutes(options: ChangeOptions & { readonly codes: On
         ...{ path: `${path}/off`, isSensitive: true },
         ...{ name: 'one-time-codes.off', summary: 'Turn off one-time codes' },
       },
-      async ({ accountId }) => {
+      async ({ accountId, email }) => {
         await codes.turnOff(accountId);
+        noticeOf(services, email, 'One-time codes were turned off: a password is enough now.');
         return { done: 'codes-off' };
       },
     ),

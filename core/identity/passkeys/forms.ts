@@ -4,6 +4,7 @@ import { scriptRoute } from '../script-route.ts';
 import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { changeRoute } from '../account/change.ts';
+import { noticeOf } from '../account/notices.ts';
 import { isFormTokenOf, isFresh, proofPath } from '../pages.ts';
 import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 import { destinationOf } from '../sign-in/destination.ts';
@@ -12,7 +13,7 @@ import { passkeyNameMax, type PasskeyCeremonies, type Passkeys } from './passkey
 import { passkeyScriptRoute } from './script.ts';
 
 export interface PasskeyPages {
-  readonly services: Pick<Services, 'store' | 'baseUrl' | 'nowMs'>;
+  readonly services: Pick<Services, 'store' | 'mail' | 'baseUrl' | 'nowMs'>;
   readonly sessions: Sessions;
   readonly signIn: Pick<SignIn, 'finish'>;
   readonly passkeys: Passkeys;
@@ -77,6 +78,8 @@ function addRoutes({ services, sessions }: PasskeyPages, ceremonies: PasskeyCere
       baseUrl,
       async ({ form_token: formToken }, arrival) => {
         const who = await requireSignedIn(sessions, arrival, formToken);
+        // Who is a member of nothing any more is told so there.
+        if (who.seats.length === 0) return { body: { to: `${baseUrl}/account` } };
         if (!isFresh(who, nowMs())) return { body: { to: baseUrl + proofPath('/account') } };
         const { options: body, cookie } = await ceremonies.askToAdd(who);
         return { body, cookies: [cookie] };
@@ -86,8 +89,9 @@ function addRoutes({ services, sessions }: PasskeyPages, ceremonies: PasskeyCere
       { path: '/account/passkeys', name: 'passkeys.add', summary: 'Add a passkey' },
       baseUrl,
       async ({ form_token: formToken, credential, name }, arrival) => {
-        const { accountId } = await requireSignedIn(sessions, arrival, formToken);
+        const { accountId, email } = await requireSignedIn(sessions, arrival, formToken);
         await ceremonies.add(accountId, arrival.headers, credential, nameOf(name));
+        noticeOf(services, email, 'A passkey was added to it, which signs in to it alone.');
         return { body: { to: `${baseUrl}/account?done=passkey-added` } };
       },
     ),
@@ -95,7 +99,7 @@ function addRoutes({ services, sessions }: PasskeyPages, ceremonies: PasskeyCere
 }
 
 function keepRoutes(options: PasskeyPages): Route[] {
-  const { passkeys } = options;
+  const { passkeys, services } = options;
   return [
     changeRoute(
       options,
@@ -108,9 +112,10 @@ function keepRoutes(options: PasskeyPages): Route[] {
     changeRoute(
       options,
       { path: 'passkeys/remove', name: 'passkeys.remove', summary: 'Remove a passkey', isSensitive: true },
-      async ({ accountId }, form) => {
-        const isRemoved = await passkeys.remove(accountId, form.get('id') ?? '');
-        return isRemoved ? { done: 'passkey-removed' } : { wrong: 'passkey-last' };
+      async ({ accountId, email }, form) => {
+        if (!(await passkeys.remove(accountId, form.get('id') ?? ''))) return { wrong: 'passkey-last' };
+        noticeOf(services, email, 'A passkey was removed from it.');
+        return { done: 'passkey-removed' };
       },
     ),
   ];

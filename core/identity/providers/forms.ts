@@ -4,6 +4,7 @@ import { readForm } from '../../html/form.ts';
 import type { RawAnswer, Route } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { changeRoute } from '../account/change.ts';
+import { noticeOf } from '../account/notices.ts';
 import type { Ceremonies } from '../ceremonies/ceremonies.ts';
 import { openedLink } from '../invitations/page.ts';
 import { isFormTokenOf, leadTo, pageRoute } from '../pages.ts';
@@ -15,7 +16,7 @@ import type { OutsideSignIn } from './outside.ts';
 import { leavingPage } from './pages.ts';
 
 export interface OutsidePages {
-  readonly services: Pick<Services, 'store' | 'baseUrl' | 'nowMs'>;
+  readonly services: Pick<Services, 'store' | 'mail' | 'baseUrl' | 'nowMs'>;
   readonly sessions: Sessions;
   readonly ceremonies: Pick<Ceremonies, 'forgetCookie'>;
   readonly signIn: Pick<SignIn, 'proceed'>;
@@ -62,13 +63,15 @@ function returnRoute({ services, sessions, ceremonies, signIn, outside }: Outsid
       const { intent, accountId, to } = await outside.comeBack(key, arrival, now);
       if (intent === 'sign_in') return alsoSetting(await signIn.proceed(accountId, arrival, to), forget);
       if (intent === 'prove' && who) await sessions.prove(who.sessionId);
+      if (intent === 'link' && who)
+        noticeOf(services, who.email, 'It was linked with an account elsewhere, which signs in to it now.');
       return leadTo(baseUrl, destinationOf(to, baseUrl), [forget]);
     },
   );
 }
 
 function linkRoutes(options: OutsidePages): Route[] {
-  const { outside, links } = options;
+  const { outside, links, services } = options;
   return [
     ...outside.providers.map(({ key }) =>
       changeRoute(
@@ -90,10 +93,11 @@ function linkRoutes(options: OutsidePages): Route[] {
         ...{ path: 'unlink', isSensitive: true },
         ...{ name: 'account.unlink', summary: 'Unlink an account at an outside provider' },
       },
-      async ({ accountId }, form) =>
-        (await links.remove(accountId, form.get('id') ?? ''))
-          ? { done: 'unlinked' }
-          : { wrong: 'linked-last' },
+      async ({ accountId, email }, form) => {
+        if (!(await links.remove(accountId, form.get('id') ?? ''))) return { wrong: 'linked-last' };
+        noticeOf(services, email, 'An account elsewhere is linked with it no more.');
+        return { done: 'unlinked' };
+      },
     ),
   ];
 }
