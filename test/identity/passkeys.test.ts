@@ -225,6 +225,8 @@ test('where the server has no name, no passkey is offered', async () => {
     const { visitor } = await join(plain);
     expect((await visitor.get('/account')).text).toContain('Browsers make no passkeys for the address');
     expect((await createVisitor(plain).get('/sign-in')).text).not.toContain('data-passkey');
+    const asked = await ask(plain, visitor, '/sign-in/passkey/options', {});
+    expect([asked.status, asked.json.error.message]).toEqual([409, expect.stringContaining('need https')]);
   } finally {
     await plain.stop();
   }

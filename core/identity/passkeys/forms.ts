@@ -20,15 +20,20 @@ export interface PasskeyPages {
 }
 
 export function passkeyRoutes(options: PasskeyPages): Route[] {
-  const { ceremonies } = options.passkeys;
-  return [
-    passkeyScriptRoute,
-    ...(ceremonies ? [...signInRoutes(options, ceremonies), ...addRoutes(options, ceremonies)] : []),
-    ...keepRoutes(options),
-  ];
+  return [passkeyScriptRoute, ...signInRoutes(options), ...addRoutes(options), ...keepRoutes(options)];
 }
 
-function signInRoutes({ services, sessions, signIn }: PasskeyPages, ceremonies: PasskeyCeremonies): Route[] {
+/** @throws ApiError conflict */
+function ceremoniesOf({ passkeys, services }: PasskeyPages): PasskeyCeremonies {
+  if (passkeys.ceremonies) return passkeys.ceremonies;
+  throw new ApiError(
+    'conflict',
+    `Browsers make no passkeys for ${services.baseUrl}: they need https, and a name in place of an IP address.`,
+  );
+}
+
+function signInRoutes(options: PasskeyPages): Route[] {
+  const { services, sessions, signIn } = options;
   const { baseUrl } = services;
   return [
     scriptRoute(
@@ -39,7 +44,7 @@ function signInRoutes({ services, sessions, signIn }: PasskeyPages, ceremonies: 
       },
       baseUrl,
       async () => {
-        const { options: body, cookie } = await ceremonies.askToSignIn();
+        const { options: body, cookie } = await ceremoniesOf(options).askToSignIn();
         return { body, cookies: [cookie] };
       },
     ),
@@ -47,7 +52,7 @@ function signInRoutes({ services, sessions, signIn }: PasskeyPages, ceremonies: 
       { path: '/sign-in/passkey', name: 'sign-in.passkey', summary: 'Sign in with a passkey' },
       baseUrl,
       async ({ to, form_token: formToken, credential }, arrival) => {
-        const accountId = await ceremonies.signIn(arrival.headers, credential);
+        const accountId = await ceremoniesOf(options).signIn(arrival.headers, credential);
         const path = typeof to === 'string' ? to : null;
         // It proves both a device and its owner: no further step is asked for.
         if (formToken === undefined) return asJson(await signIn.finish(accountId, arrival, path));
@@ -66,7 +71,8 @@ function asJson({ headers = {} }: RawAnswer): { body: object; cookies: readonly 
   return { body: { to: headers.location }, cookies: [headers['set-cookie'] ?? []].flat() };
 }
 
-function addRoutes({ services, sessions }: PasskeyPages, ceremonies: PasskeyCeremonies): Route[] {
+function addRoutes(options: PasskeyPages): Route[] {
+  const { services, sessions } = options;
   const { baseUrl, nowMs } = services;
   return [
     scriptRoute(
@@ -81,7 +87,7 @@ function addRoutes({ services, sessions }: PasskeyPages, ceremonies: PasskeyCere
         // Who is a member of nothing any more is told so there.
         if (who.seats.length === 0) return { body: { to: `${baseUrl}/account` } };
         if (!isFresh(who, nowMs())) return { body: { to: baseUrl + proofPath('/account') } };
-        const { options: body, cookie } = await ceremonies.askToAdd(who);
+        const { options: body, cookie } = await ceremoniesOf(options).askToAdd(who);
         return { body, cookies: [cookie] };
       },
     ),
@@ -90,7 +96,7 @@ function addRoutes({ services, sessions }: PasskeyPages, ceremonies: PasskeyCere
       baseUrl,
       async ({ form_token: formToken, credential, name }, arrival) => {
         const { accountId, email } = await requireSignedIn(sessions, arrival, formToken);
-        await ceremonies.add(accountId, arrival.headers, credential, nameOf(name));
+        await ceremoniesOf(options).add(accountId, arrival.headers, credential, nameOf(name));
         noticeOf(services, email, 'A passkey was added to it, which signs in to it alone.');
         return { body: { to: `${baseUrl}/account?done=passkey-added` } };
       },
