@@ -89,6 +89,14 @@ export const sweeps: readonly Sweep[] = [
     ),
   ]),
   sweep(null, [
+    remove(
+      'ceremonies.sweep',
+      'ceremonies',
+      'SELECT token_hash FROM ceremonies WHERE expires_at <= :before',
+      'token_hash',
+    ),
+  ]),
+  sweep(null, [
     remove('sessions.sweep', 'sessions', 'SELECT id FROM sessions WHERE expires_at <= :before', 'id'),
   ]),
   sweep(null, [

@@ -23,7 +23,9 @@ export function addMembers(program: Command, folder: string, json: [string, stri
     members
       .command('reset <email>')
       .description('make a link by which somebody who forgot the password chooses another; it is shown once'),
-  ).action(async (email: string, options: ResetOptions) =>
-    (await import('./reset.ts')).reset(email, options, folder),
-  );
+  )
+    .option('--codes-off', 'turn off the one-time codes of the account as well, whose device is lost')
+    .action(async (email: string, options: ResetOptions) =>
+      (await import('./reset.ts')).reset(email, options, folder),
+    );
 }
