@@ -30,6 +30,7 @@ import { guideRoutes } from './pages/guides.ts';
 import { pageRoutes } from './pages/pages.ts';
 import { installFirstParty } from './plugins/first-party.ts';
 import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
+import { createAgents, type Agents } from './serve/agents.ts';
 import { createDoor, type Door } from './serve/door.ts';
 import { createHold, type Hold } from './serve/hold.ts';
 import { createIdentity } from './serve/identity.ts';
@@ -144,17 +145,17 @@ async function compose(ground: Ground): Promise<Tatami> {
   committer.onCommit(cache.moveAlong);
   const shared = { config, clock, services, committer, fresh, directoryOf: directories.of };
 
-  const { authentication, uses } = createIdentity(shared);
+  const { authentication, sessions, uses } = createIdentity(shared);
   const door = createDoor({ ...shared, ...authentication, socket });
-  const { port } = socket;
-  const { snapshots } = opened.dataDir;
   const workers = createWorkers({
-    ...{ ...shared, cache, seen, random, resolve, door, port, snapshots },
+    ...{ ...shared, cache, seen, random, resolve, door, port: socket.port },
+    snapshots: opened.dataDir.snapshots,
     app: () => app,
   });
   const { progress, sandboxState } = workers;
   const health = await createHealth({ ...shared, version, progress, sandboxState });
-  const app: App = mount(door, services, workers, health, config);
+  const agents = createAgents({ ...shared, sessions, app: () => app });
+  const app: App = mount(door, { ...services, agents }, workers, health, config);
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);
 
@@ -186,6 +187,7 @@ async function compose(ground: Ground): Promise<Tatami> {
       stop({
         ...{ quietMs, socket, store, opened },
         door,
+        agents,
         workers,
         parts: [operator, backups, hold, workers, health, uses],
         copier,
@@ -198,14 +200,16 @@ async function stop(of: {
   quietMs: number;
   socket: Socket;
   door: Door;
+  agents: Agents;
   workers: Workers;
   parts: readonly ({ stop(): Promise<void> } | null)[];
   store: Store;
   copier: Copier | null;
   opened: Ground['opened'];
 }): Promise<void> {
-  const { quietMs, socket, door, workers, parts, store, copier, opened } = of;
+  const { quietMs, socket, door, agents, workers, parts, store, copier, opened } = of;
   workers.streams.stop();
+  agents.stop();
   const cut = setTimeout(() => {
     door.outflow.stop();
     void socket.close();
@@ -268,13 +272,20 @@ async function createCopy(
 }
 
 /** All routes there are, in the order of the OpenAPI document. */
-function mount(door: Door, { baseUrl }: Services, workers: Workers, health: Health, { rates }: Config): App {
+function mount(
+  door: Door,
+  { baseUrl, agents }: Services & { agents: Agents },
+  workers: Workers,
+  health: Health,
+  { rates }: Config,
+): App {
   const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents(), tagGroups });
   const routes = [
     ...resourceRoutes,
     createMe(rates),
     ...workers.routes,
     ...streamRoutes(workers.streams),
+    ...agents.routes,
     openapi.route,
     ...docsRoutes(version),
     ...guideRoutes,

@@ -69,6 +69,7 @@ export const leftBehind: Readonly<Record<string, string>> = {
   api_keys: 'keys are of a server: new ones are made with `tatami keys create`',
   seats: 'accounts are of a server: people are invited again where they arrive',
   invitations: 'a link leads to the server that made it',
+  agent_issues: 'agents are let in anew where they arrive',
   endpoints: sealed,
   endpoint_health: sealed,
   deliveries: work,

@@ -56,7 +56,7 @@ export function respondError(exchange: Exchange, error: ApiError): Response {
   const headers: HeaderBag = { ...error.headers };
   if (status === 429) headers['retry-after'] ??= String(Math.max(1, exchange.verdict.resetSeconds));
   headers.link ??= `</docs/errors/${code}>; rel="describedby"`;
-  if (status === 401) headers['www-authenticate'] = 'Bearer realm="tatami"';
+  if (status === 401) headers['www-authenticate'] ??= 'Bearer realm="tatami"';
   return respondJson(
     exchange,
     status,

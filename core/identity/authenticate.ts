@@ -26,7 +26,7 @@ export interface Authentication {
 }
 
 /** Whose changes decide what a token may do. */
-const deciding: ReadonlySet<string> = new Set(['api_key', 'grant', 'member', 'team']);
+export const deciding: ReadonlySet<string> = new Set(['api_key', 'grant', 'member', 'team']);
 
 export function createAuthentication(options: {
   committer: Committer;

@@ -55,11 +55,21 @@ async function findOpen(ctx: Context, { id, ifMatch }: Asked): Promise<Proposal>
   throw new ApiError('conflict', `This proposal is ${status.replace('_', ' ')}: it takes no more decisions.`);
 }
 
-/** @throws ApiError forbidden */
+/** What an app proposes is for people to decide on, whichever scopes the app was granted. @throws ApiError forbidden */
+function requireNoApp({ actor }: Context): void {
+  if (actor.kind === 'app')
+    throw new ApiError('forbidden', 'An app decides on no proposal: a person does, signed in or with a key.');
+}
+
+/**
+ * A member who is signed in is another than the app or the key that acts for them: it proposes so that they look.
+ * @throws ApiError forbidden
+ */
 function requireAnother({ actor: author }: Proposal, { actor }: Context): void {
+  const isPerson = actor.kind === 'user' && (author.kind === 'app' || author.kind === 'api_key');
   const isSame =
     author.id === actor.id || (author.memberId !== undefined && author.memberId === actor.memberId);
-  if (isSame)
+  if (isSame && !isPerson)
     throw new ApiError('forbidden', 'Nobody approves what they proposed: ask another who may approve.');
 }
 
@@ -132,6 +142,7 @@ export async function approve(
   { effects, revision = 1 }: Approval,
   deciding: Deciding,
 ): Promise<ChangeSet> {
+  requireNoApp(ctx);
   const found = await findOpen(ctx, asked);
   requireAnother(found, ctx);
   if (revision !== found.revision)
@@ -262,6 +273,7 @@ async function renewed(ctx: Context, found: Proposal, writes: readonly AskedWrit
 
 /** Works it out anew by the state of now. */
 export async function rerun(ctx: Context, asked: Asked, deciding: Deciding): Promise<ChangeSet> {
+  requireNoApp(ctx);
   const found = await findOpen(ctx, asked);
   const writes = openWrites(ctx.sealing, ctx.workspaceId, found);
   const { change, isOver } = await renewed(ctx, found, writes, deciding);
@@ -270,6 +282,7 @@ export async function rerun(ctx: Context, asked: Asked, deciding: Deciding): Pro
 }
 
 export async function reject(ctx: Context, asked: Asked, reason: string): Promise<ChangeSet> {
+  requireNoApp(ctx);
   const found = await findOpen(ctx, asked);
   const now = ctx.nowMs();
   const diff = found.diff.map((effect) => ({ ...effect, decision: 'rejected' as const }));
