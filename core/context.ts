@@ -6,10 +6,12 @@ import type { Actor, Cause } from './events/origin.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Ids } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
+import type { Mail } from './lib/mail.ts';
 import type { Problems } from './lib/problems.ts';
 import type { Tally } from './lib/tally.ts';
 import type { Sealing } from './lib/sealing.ts';
 import type { Rights } from './rights/rights.ts';
+import type { Standing } from './rights/roles.ts';
 import type { LoopTurns } from './lib/fairness/loop-turns.ts';
 import type { Blobs } from './store/blobs.ts';
 import type { Scope, Store } from './store/store.ts';
@@ -33,6 +35,8 @@ export interface Services {
   readonly problems: Problems;
   readonly tally: Tally;
   readonly blobs: Blobs;
+  /** Null where this server sends none. */
+  readonly mail: Mail | null;
   readonly baseUrl: string;
   /** False while what was restored waits for the operator's word: webhooks, plugins and schedules are planned and not done. */
   mayWork(): boolean;
@@ -47,6 +51,8 @@ export interface Context extends Services, Rights {
   readonly workspaceId: string;
   readonly directory: Directory;
   readonly actor: Actor;
+  /** Of the member that acts; absent for plugins and for what the service does by itself. */
+  readonly standing?: Standing | undefined;
   /** Ids of the only teams whose objects can be seen; null: all. Kinds apply it. */
   readonly visibleTeams: ReadonlySet<string> | null;
   readonly cause: Cause | null;

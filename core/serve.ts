@@ -21,6 +21,9 @@ import { createLedger, type Ledger } from './ledger/ledger.ts';
 import { createIds } from './lib/ids.ts';
 import { createMe } from './identity/me.ts';
 import type { Log } from './lib/log.ts';
+import { createMail } from './lib/mail.ts';
+import { registrationRoutes } from './oauth/clients/routes.ts';
+import { oauthRoutes, type OAuthOptions } from './oauth/runtime.ts';
 import { createProblems, type Problems } from './lib/problems.ts';
 import { createSealing } from './lib/sealing.ts';
 import { embedded } from './lib/embedded.ts';
@@ -33,12 +36,14 @@ import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
 import { createAgents, type Agents } from './serve/agents.ts';
 import { createDoor, type Door } from './serve/door.ts';
 import { createHold, type Hold } from './serve/hold.ts';
-import { createIdentity } from './serve/identity.ts';
+import { createIdentity, type Identity } from './serve/identity.ts';
 import { settleMasterKey } from './serve/master-key.ts';
 import { openOperatorDoor, type OperatorDoor } from './serve/operator-door.ts';
+import { peopleRoutes } from './serve/people.ts';
 import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
-import { createKeyDesk, type DeskOptions } from './setup/keys/desk.ts';
+import type { DeskOptions } from './setup/keys/desk.ts';
+import { createOperatorDesk } from './setup/desk.ts';
 import { readInstallation, type Installation } from './store/installation.ts';
 import { clearIncoming, createBlobs } from './store/blobs.ts';
 import { openStore } from './store/open-store.ts';
@@ -145,17 +150,17 @@ async function compose(ground: Ground): Promise<Tatami> {
   committer.onCommit(cache.moveAlong);
   const shared = { config, clock, services, committer, fresh, directoryOf: directories.of };
 
-  const { authentication, sessions, uses } = createIdentity(shared);
-  const door = createDoor({ ...shared, ...authentication, socket });
+  const identity = createIdentity({ ...shared, resolve, port: socket.port });
+  const door = createDoor({ ...shared, ...identity.authentication, socket });
+  const { snapshots } = opened.dataDir;
   const workers = createWorkers({
-    ...{ ...shared, cache, seen, random, resolve, door, port: socket.port },
-    snapshots: opened.dataDir.snapshots,
+    ...{ ...shared, cache, seen, random, resolve, door, port: socket.port, snapshots },
     app: () => app,
   });
   const { progress, sandboxState } = workers;
   const health = await createHealth({ ...shared, version, progress, sandboxState });
-  const agents = createAgents({ ...shared, sessions, app: () => app });
-  const app: App = mount(door, { ...services, agents }, workers, health, config);
+  const agents = createAgents({ ...shared, sessions: identity.sessions, app: () => app });
+  const app: App = mount({ ...shared, door, workers, health, identity, agents });
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);
 
@@ -164,6 +169,7 @@ async function compose(ground: Ground): Promise<Tatami> {
   // Their work is to write.
   if (opened.onlyToRead === null) {
     await hold.start(store, workers.start);
+    identity.start();
     copier?.start();
     backups?.start();
   }
@@ -180,7 +186,8 @@ async function compose(ground: Ground): Promise<Tatami> {
     copier,
     installFirstParty: (workspaceId, name) => installFirstParty(app, scopeOf(workspaceId), name),
     async settled() {
-      await uses.settled();
+      await identity.settled();
+      await services.mail?.settled();
       await workers.settled();
     },
     stop: ({ quietMs } = { quietMs: 0 }) =>
@@ -189,7 +196,7 @@ async function compose(ground: Ground): Promise<Tatami> {
         door,
         agents,
         workers,
-        parts: [operator, backups, hold, workers, health, uses],
+        parts: [services.mail, operator, backups, hold, workers, health, identity],
         copier,
       }),
   };
@@ -224,7 +231,9 @@ async function stop(of: {
 
 /** Null where nothing is written, which is all that an operator would ask for. */
 function openOperator({ config, log, opened }: Ground, options: DeskOptions): OperatorDoor | null {
-  return opened.onlyToRead === null ? openOperatorDoor(config.dataDir, createKeyDesk(options), log) : null;
+  return opened.onlyToRead === null
+    ? openOperatorDoor(config.dataDir, createOperatorDesk(options), log)
+    : null;
 }
 
 function createBackups(
@@ -248,6 +257,7 @@ function createServices(
     tally: createTally(),
     blobs: createBlobs({ folder: opened.dataDir.blobs, limits: config.files, nowMs }),
     turns: createLoopTurns((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
+    mail: config.mail && createMail(config.mail, log),
     baseUrl: config.baseUrl ?? socket.url,
     mayWork: hold.mayWork,
     generation: installation.generation,
@@ -273,23 +283,33 @@ async function createCopy(
 
 /** All routes there are, in the order of the OpenAPI document. */
 function mount(
-  door: Door,
-  { baseUrl, agents }: Services & { agents: Agents },
-  workers: Workers,
-  health: Health,
-  { rates }: Config,
+  parts: Pick<OAuthOptions, 'committer' | 'directoryOf'> & {
+    clock: Clock;
+    config: Config;
+    services: Services;
+    door: Door;
+    workers: Workers;
+    health: Health;
+    identity: Identity;
+    agents: Agents;
+  },
 ): App {
+  const { door, workers, health, identity, agents, config } = parts;
+  const { baseUrl } = parts.services;
   const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents(), tagGroups });
   const routes = [
     ...resourceRoutes,
-    createMe(rates),
+    createMe(config.rates),
     ...workers.routes,
     ...streamRoutes(workers.streams),
     ...agents.routes,
+    ...registrationRoutes(identity.registration),
+    ...oauthRoutes({ ...parts, ...identity }),
     openapi.route,
     ...docsRoutes(version),
     ...guideRoutes,
     ...pageRoutes(baseUrl),
+    ...peopleRoutes({ ...parts, ...identity }),
     ...health.routes,
   ];
   const app = createApp(door, routes, health.traffic);

@@ -51,7 +51,7 @@ const parts: Readonly<Record<string, Part>> = {
   reactions: { of: ['core/reactions/'], may: ['lib', 'store', 'events', 'rights', 'changes'] },
   inbox: {
     of: ['core/inbox/'],
-    may: ['lib', 'contract', 'store', 'changes', 'http', 'resource', 'reactions'],
+    may: ['lib', 'contract', 'store', 'rights', 'changes', 'http', 'resource', 'reactions'],
   },
   identity: { of: ['core/identity/'], may: [...ofResources, 'html', 'rights', 'feed'] },
   tracker: {
@@ -78,6 +78,11 @@ const parts: Readonly<Record<string, Part>> = {
     of: ['core/plugins/'],
     may: [...ofResources, 'rights', 'feed', 'inbox', 'proposals', 'sdk', 'sandbox'],
     types: ['ledger'],
+  },
+  oauth: {
+    of: ['core/oauth/'],
+    may: ['lib', 'store', 'rights', 'changes', 'http', 'html', 'identity'],
+    types: ['contract'],
   },
   mcp: {
     of: ['core/mcp/'],
@@ -115,6 +120,7 @@ const parts: Readonly<Record<string, Part>> = {
       'reactions',
       'inbox',
       'identity',
+      'oauth',
       'tracker',
       'webhooks',
       'proposals',
@@ -127,18 +133,7 @@ const parts: Readonly<Record<string, Part>> = {
   exchange: { of: ['core/exchange/'], may: ['lib', 'store', 'events'] },
   doctor: {
     of: ['core/doctor/'],
-    may: [
-      'lib',
-      'contract',
-      'store',
-      'backup',
-      'events',
-      'changes',
-      'webhooks',
-      'sandbox',
-      'plugins',
-      'resources',
-    ],
+    may: 'lib contract store backup events changes webhooks sandbox plugins resources'.split(' '),
     types: ['service'],
   },
   commands: {
@@ -281,6 +276,8 @@ const packages: Readonly<Record<string, RegExp>> = {
   commander: /^core\/commands\//,
   'prom-client': /^core\/health\/metrics\//,
   'csv-parse': /^core\/commands\/import\//,
+  'oidc-provider': /^core\/oauth\/engine\//,
+  'fetch-to-node': /^core\/oauth\/engine\//,
   croner: /^core\/lib\/cron\.ts$/,
   'bun:ffi': /^core\/(sandbox\/jail\/|store\/data-dir\.ts$|serve\/listener\.ts$)/,
   'node:http': /^core\/lib\/egress\//,

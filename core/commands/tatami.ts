@@ -15,6 +15,7 @@ import type { ImportOptions } from './import/import.ts';
 import type { InitOptions } from './init.ts';
 import { addKeys } from './keys/command.ts';
 import type { MasterKeyOptions } from './master-key.ts';
+import { addMembers } from './members/command.ts';
 import { addPlugin } from './plugin/commands.ts';
 import { CommandError, exitCodes, fail, printResult, say } from './output.ts';
 import { addProposals } from './proposals/command.ts';
@@ -36,6 +37,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
   const serveCommand = addServer(program, folder);
   addDoctor(program, folder);
   addKeys(program, folder, json);
+  addMembers(program, folder, json);
   addMasterKey(program, folder);
   addBackups(program, folder);
   addImport(program, folder);

@@ -17,7 +17,12 @@ export const taken: readonly Table[] = [
   { name: 'workspaces' },
   // Where reactions stand in the log, so that what was answered is not answered again; ahead of the events.
   { name: 'cursors', where: "consumer LIKE 'reaction %'" },
-  { name: 'members' },
+  {
+    name: 'members',
+    columns: ['id', 'name', 'email', 'role', 'version', 'created_at', 'updated_at', 'deleted_at'],
+    // Nobody has an account on the new server yet.
+    arrives: { joined_at: 'NULL' },
+  },
   { name: 'teams' },
   { name: 'states' },
   { name: 'fields' },
@@ -67,9 +72,12 @@ const install = 'plugins are installed anew, with the consent of whoever runs th
 
 export const leftBehind: Readonly<Record<string, string>> = {
   api_keys: 'keys are of a server: new ones are made with `tatami keys create`',
+  oauth_apps: 'apps are of a server: they are registered anew where they send people to',
+  grants: 'apps ask again where the workspace arrives',
   seats: 'accounts are of a server: people are invited again where they arrive',
   invitations: 'a link leads to the server that made it',
   agent_issues: 'agents are let in anew where they arrive',
+  oauth_tokens: 'tokens are of the server that gave them out: apps ask for consent anew',
   endpoints: sealed,
   endpoint_health: sealed,
   deliveries: work,

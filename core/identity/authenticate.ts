@@ -1,9 +1,10 @@
 // Finds the principal behind a token, whichever kind of token it is. Found ones are remembered; a commit that changes a key, a grant,
-// a member or a team makes them be read again, so that whatever is withdrawn holds from the next request on.
+// an app, a member or a team makes them be read again, so that whatever is withdrawn holds from the next request on.
 import { LRUCache } from 'lru-cache';
 import type { Committer } from '../changes/commit.ts';
 import type { Authenticate, Principal } from '../http/principal.ts';
-import { usedEveryMs } from './api-keys/last-used.ts';
+import { rightsForApp } from '../rights/roles.ts';
+import { usedEveryMs } from './last-used.ts';
 
 interface Found {
   readonly principal: Principal;
@@ -26,7 +27,12 @@ export interface Authentication {
 }
 
 /** Whose changes decide what a token may do. */
-export const deciding: ReadonlySet<string> = new Set(['api_key', 'grant', 'member', 'team']);
+export const deciding: ReadonlySet<string> = new Set(['api_key', 'grant', 'member', 'oauth_app', 'team']);
+
+/** An app never has more than apps may have, whatever it was granted. */
+function bounded(principal: Principal): Principal {
+  return principal.actor.kind === 'app' ? { ...principal, ...rightsForApp(principal) } : principal;
+}
 
 export function createAuthentication(options: {
   committer: Committer;
@@ -61,7 +67,7 @@ export function createAuthentication(options: {
     for (const finder of finders) {
       const found = await finder(token);
       if (!found) continue;
-      const mine = { ...found };
+      const mine = { ...found, principal: bounded(found.principal) };
       const principal = used(mine);
       if (principal && started === generation) known.set(token, mine);
       return principal;

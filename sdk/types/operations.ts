@@ -50,6 +50,7 @@ import type {
 import type { DeliveriesQuery, DeliveryDetail } from './deliveries.ts';
 import type { EventsQuery, EventsSample, SampleSent } from './events.ts';
 import type { Field, FieldCreate, FieldPatch, FieldQuery } from './fields.ts';
+import type { Grant, GrantPatch, GrantQuery } from './grants.ts';
 import type {
   InboxItem,
   InboxItemPatch,
@@ -86,8 +87,17 @@ import type {
 } from './issues.ts';
 import type { Label, LabelCreate, LabelPatch, LabelQuery } from './labels.ts';
 import type { Me } from './me.ts';
-import type { Member, MemberCreate, MemberPatch, MemberQuery } from './members.ts';
+import type { Invitation, Member, MemberCreate, MemberPatch, MemberQuery } from './members.ts';
 import type { Milestone, MilestoneCreate, MilestonePatch, MilestoneQuery } from './milestones.ts';
+import type {
+  OAuthApp,
+  OAuthAppCreate,
+  OAuthAppCreated,
+  OAuthAppPatch,
+  OAuthAppQuery,
+  OAuthAppRotateSecret,
+  OAuthAppSecretRotated,
+} from './oauth-apps.ts';
 import type { Pipeline, PipelineCreate, PipelinePatch, PipelineQuery } from './pipelines.ts';
 import type {
   Backtest,
@@ -579,6 +589,10 @@ export interface Operations {
     update(id: string, body: MemberPatch, options?: ChangeOptions): Promise<Member>;
     /** Remove a member. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Invite a member to take the seat with an account. Makes a link that works once, for 7 days, in place of an earlier one. It is sent where the server sends mail and the member has an address; in any case it is answered, so that it can be handed over. */
+    invite(id: string, options?: WriteOptions): Promise<Invitation>;
+    /** Withdraw the invitation of a member. */
+    uninvite(id: string, options?: ChangeOptions): Promise<void>;
   };
   readonly workspace: {
     /** Get the workspace of the token. */
@@ -597,6 +611,34 @@ export interface Operations {
     delete(id: string, options?: ChangeOptions): Promise<void>;
     /** Replace an API key; its successor is shown once. The successor has the same name, scopes and member. The old key goes on for the grace and ends then. */
     roll(id: string, body?: ApiKeyRoll, options?: WriteOptions): Promise<ApiKeyRolled>;
+  };
+  readonly oauthApps: {
+    /** List OAuth apps, newest first. */
+    list(query?: OAuthAppQuery, options?: CallOptions): List<OAuthApp>;
+    /** Register an OAuth app; the secret of a confidential one is shown once. */
+    create(body: OAuthAppCreate, options?: WriteOptions): Promise<OAuthAppCreated>;
+    /** Get an OAuth app without its secret. */
+    get(id: string, options?: CallOptions): Promise<OAuthApp>;
+    /** Change an OAuth app. */
+    update(id: string, body: OAuthAppPatch, options?: ChangeOptions): Promise<OAuthApp>;
+    /** Delete an OAuth app: what members granted it ends at once. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Replace the secret of an OAuth app; the new one is shown once. Until the grace ends, the app proves who it is with either secret. */
+    rotateSecret(
+      id: string,
+      body?: OAuthAppRotateSecret,
+      options?: ChangeOptions,
+    ): Promise<OAuthAppSecretRotated>;
+  };
+  readonly grants: {
+    /** List what members let apps do, newest first. One’s own; admins and owners are shown those of all members. */
+    list(query?: GrantQuery, options?: CallOptions): List<Grant>;
+    /** Get a grant. */
+    get(id: string, options?: CallOptions): Promise<Grant>;
+    /** Take scopes of a grant away, or guard more. */
+    update(id: string, body: GrantPatch, options?: ChangeOptions): Promise<Grant>;
+    /** Revoke a grant: its tokens end at once. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
   };
   readonly search: {
     /** Find issues by their words, the likeliest first. Looks at titles and descriptions, and with `comments:read` at comments, which lead to their issue. An issue has all words in itself or in one comment. The identifier or number of an issue finds it first. Reaches 1000 issues deep. */
@@ -619,7 +661,7 @@ export interface Operations {
     get(options?: CallOptions): Promise<Usage>;
   };
   readonly me: {
-    /** Get what the key of this request is: its member, workspace, scopes and limits. */
+    /** Get whom this request acts for: member, workspace, scopes and limits. */
     get(options?: CallOptions): Promise<Me>;
   };
   readonly webhooks: {

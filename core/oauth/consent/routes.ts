@@ -1,0 +1,54 @@
+// The consent page: a person decides what an app asked for in their browser. Each time they are asked anew.
+import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
+import { leadToSignIn, pageRoute, readSignedForm } from '../../identity/pages.ts';
+import { paths } from '../paths.ts';
+import { denied, noneOffered, over, withoutPage } from './answers.ts';
+import { askedOf, givenBy, makeGrant, type Asked, type AskingOptions } from './decide.ts';
+import { consentPage } from './page.ts';
+
+export function consentRoutes(options: AskingOptions): Route[] {
+  const { sessions, services, engine } = options;
+  const { baseUrl } = services;
+  const pathOf = (uid: string): string => `${paths.consent}/${uid}`;
+  const page = (asked: Asked, uid: string, wrong: string | null): RawAnswer => {
+    if ('without' in asked) return withoutPage(asked.without);
+    const { formToken } = asked.view.who;
+    return consentPage(asked.view, { action: pathOf(uid), hidden: { form_token: formToken }, wrong });
+  };
+
+  const show = async (arrival: Arrival, uid: string): Promise<RawAnswer> => {
+    const server = await engine();
+    const asking = await server.asking(arrival, uid);
+    if (!asking) return over;
+    if (asking.scopes.length === 0) return server.settle(arrival, uid, noneOffered);
+    const who = await sessions.find(arrival.headers);
+    if (!who) return leadToSignIn(baseUrl, pathOf(uid));
+    return page(await askedOf(options, asking, who, null), uid, null);
+  };
+
+  const decide = async (arrival: Arrival, uid: string): Promise<RawAnswer> => {
+    const who = await sessions.find(arrival.headers);
+    if (!who) return leadToSignIn(baseUrl, pathOf(uid));
+    const form = await readSignedForm(arrival, baseUrl, who);
+    const server = await engine();
+    const asking = await server.asking(arrival, uid);
+    if (!asking) return over;
+    const decision = form.get('decision');
+    if (decision === 'deny') return server.settle(arrival, uid, denied);
+    const asked = await askedOf(options, asking, who, form.get('workspace'));
+    if (decision !== 'allow' || 'without' in asked) return page(asked, uid, null);
+    const given = givenBy(asked.view, form);
+    if (given.wrong !== null) return page(asked, uid, given.wrong);
+    const made = await makeGrant(options, asked, given);
+    return made ? server.settle(arrival, uid, made) : over;
+  };
+
+  const path = pathOf('{token}');
+  return [
+    pageRoute({ method: 'GET', path, name: 'oauth.ask', summary: 'What an app asks a person for' }, show),
+    pageRoute(
+      { method: 'POST', path, name: 'oauth.decide', summary: 'What a person lets an app do' },
+      decide,
+    ),
+  ];
+}

@@ -1,0 +1,112 @@
+// The page for devices without a browser (RFC 8628 §3.3): a person types the code that the device shows, and decides what it may do.
+import { html } from '../../html/html.ts';
+import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
+import { card, hidden, leadToSignIn, pageRoute, problem, readSignedForm } from '../../identity/pages.ts';
+import type { SignedIn } from '../../identity/sessions/sessions.ts';
+import { denied, withoutPage } from '../consent/answers.ts';
+import { askedOf, givenBy, makeGrant, type AskingOptions } from '../consent/decide.ts';
+import { consentPage } from '../consent/page.ts';
+import type { Asking } from '../engine/engine.ts';
+import { paths } from '../paths.ts';
+import { createWrongCodes } from './wrong-codes.ts';
+
+const tooMany = card(
+  'Too many wrong codes',
+  html`<p>Wait ten minutes, then begin again on your device.</p>`,
+  { status: 429 },
+);
+const connected = card(
+  'Your device is connected',
+  html`<p>You can close this page and go back to your device.</p>`,
+);
+const refused = card('Nothing was given', html`<p>The device was told that you did not allow it.</p>`);
+
+export function deviceRoutes(options: AskingOptions): Route[] {
+  const { sessions, services, engine } = options;
+  const { baseUrl, nowMs } = services;
+  const wrongCodes = createWrongCodes(nowMs);
+
+  const ask = async ({ headers, query }: Arrival): Promise<RawAnswer> => {
+    const who = await sessions.find(headers);
+    const code = (query.get('user_code') ?? '').slice(0, 20);
+    if (who) return codePage(who, code, null);
+    const search = code === '' ? '' : `?${new URLSearchParams({ user_code: code }).toString()}`;
+    return leadToSignIn(baseUrl, paths.device + search);
+  };
+
+  const decide = async (arrival: Arrival): Promise<RawAnswer> => {
+    const who = await sessions.find(arrival.headers);
+    if (!who) return leadToSignIn(baseUrl, paths.device);
+    const form = await readSignedForm(arrival, baseUrl, who);
+    if (wrongCodes.isTooMany(who)) return tooMany;
+    const code = form.get('user_code') ?? '';
+    const asking = await (await engine()).deviceAsking(code);
+    if (asking) return decideAsked(options, asking, { who, code, form });
+    wrongCodes.note(who);
+    return codePage(who, code.slice(0, 20), 'That code is unknown, or too old. Look at your device again.');
+  };
+
+  const path = paths.device;
+  return [
+    pageRoute(
+      { method: 'GET', path, name: 'oauth.device_page', summary: 'Where the code of a device is typed in' },
+      ask,
+    ),
+    pageRoute(
+      { method: 'POST', path, name: 'oauth.device_decide', summary: 'What a person lets a device do' },
+      decide,
+    ),
+  ];
+}
+
+async function decideAsked(
+  options: AskingOptions,
+  asking: Asking,
+  { who, code, form }: { who: SignedIn; code: string; form: URLSearchParams },
+): Promise<RawAnswer> {
+  const server = await options.engine();
+  const told = (isNew: boolean, answer: RawAnswer): RawAnswer =>
+    isNew ? answer : codePage(who, '', 'That code has been used.');
+  const decision = form.get('decision');
+  if (decision === 'deny') return told(await server.settleDevice(code, denied), refused);
+  const asked = await askedOf(options, asking, who, form.get('workspace'));
+  if ('without' in asked) return withoutPage(asked.without);
+  const given = givenBy(asked.view, form);
+  const wrong = decision === 'allow' ? given.wrong : null;
+  if (decision !== 'allow' || wrong !== null)
+    return consentPage(asked.view, {
+      action: paths.device,
+      hidden: { form_token: who.formToken, user_code: code },
+      wrong,
+    });
+  const made = await makeGrant(options, asked, given);
+  return told(made !== null && (await server.settleDevice(code, made)), connected);
+}
+
+/** A code that came with the address is shown, and not taken: the person compares it with their device first (RFC 8628 §5.4). */
+function codePage(who: SignedIn, code: string, wrong: string | null): RawAnswer {
+  return card(
+    'Connect a device',
+    html`${wrong === null ? null : problem(wrong)}
+      <p>
+        Your device shows a code of eight letters.
+        ${code === '' ? 'Type it here.' : 'Go on only if it is this one, and you began this yourself.'}
+      </p>
+      <form method="post" action="${paths.device}">
+        ${hidden('form_token', who.formToken)}
+        <label
+          >Code
+          <input
+            name="user_code"
+            value="${code}"
+            required
+            autocomplete="off"
+            autocapitalize="characters"
+            spellcheck="false"
+            maxlength="20"
+        /></label>
+        <div class="actions"><button>Go on</button></div>
+      </form>`,
+    { status: wrong === null ? 200 : 422 },
+  );
+}
