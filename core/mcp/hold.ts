@@ -1,19 +1,13 @@
 // Holds back what an agent may not do by itself. It is asked at the door with the very changes that would be committed.
 import type { Change } from '../changes/change.ts';
 import { actionOf } from '../changes/diff.ts';
-import type { Context, Directory } from '../context.ts';
+import type { Directory } from '../context.ts';
 import type { Hold } from '../http/call.ts';
 import type { Principal } from '../http/principal.ts';
-import type { GuardedClass } from '../lib/guarded.ts';
-import { tenantStatement } from '../store/statement.ts';
+import { guardedIn } from '../identity/workspace/guarded.ts';
 import type { StateType } from '../tracker/workflows/contract.ts';
 import { classesOf, type Effect } from './guardrail.ts';
 import { noteOwnOps, ownAmong } from './own-issues.ts';
-
-const guardedOf = tenantStatement<{ guarded_json: string }>(
-  'workspaces.guarded',
-  'SELECT guarded_json FROM workspaces WHERE workspace_id = :ws',
-);
 
 /** What the workspace guards, and the member who consented to the agent. */
 export function createHold({ actor, grant }: Principal): Hold {
@@ -24,17 +18,12 @@ export function createHold({ actor, grant }: Principal): Hold {
     const classes = classesOf(told.map((change) => effectOf(change, now.directory, own)));
     if (
       classes.size > 0 &&
-      [...(await guarded(now)), ...(grant?.guarded ?? [])].some((one) => classes.has(one))
+      [...(await guardedIn(now.store, now.scope)), ...(grant?.guarded ?? [])].some((one) => classes.has(one))
     )
       return { waits: true };
     const made = told.filter((change) => isIssue(change) && change.before === null).map(({ id }) => id);
     return { waits: false, ops: noteOwnOps(now.scope, actor, made) };
   };
-}
-
-async function guarded({ store, scope }: Context): Promise<readonly GuardedClass[]> {
-  const row = await store.readOne(scope, guardedOf, {});
-  return row ? (JSON.parse(row.guarded_json) as GuardedClass[]) : [];
 }
 
 const isIssue = ({ kind }: Change): boolean => kind === 'issue';
