@@ -142,11 +142,10 @@ async function compose(ground: Ground): Promise<Tatami> {
   const installation = await readInstallation(opened.store);
   const services = createServices(ground, { hold, masterKey, installation });
   const seen = await readSeenTimes(opened.store);
-  const { store, ids, baseUrl, nowMs } = services;
   const cache = createWorkspaceCache();
-  const directories = cache.section(directorySection(store, directoryLoaders));
+  const directories = cache.section(directorySection(services.store, directoryLoaders));
   const fresh = createFreshEvents();
-  const committer = createCommitter({ store, ids, nowMs, baseUrl, fresh, directoryAfter });
+  const committer = createCommitter({ ...services, fresh, directoryAfter });
   committer.onCommit(cache.moveAlong);
   const shared = { config, clock, services, committer, fresh, directoryOf: directories.of };
 
@@ -157,8 +156,7 @@ async function compose(ground: Ground): Promise<Tatami> {
     ...{ ...shared, cache, seen, random, resolve, door, port: socket.port, snapshots },
     app: () => app,
   });
-  const { progress, sandboxState } = workers;
-  const health = await createHealth({ ...shared, version, progress, sandboxState });
+  const health = await createHealth({ ...shared, ...workers, version });
   const agents = createAgents({ ...shared, sessions: identity.sessions, app: () => app });
   const app: App = mount({ ...shared, door, workers, health, identity, agents });
   const copier = await createCopy(ground, installation);
@@ -168,7 +166,7 @@ async function compose(ground: Ground): Promise<Tatami> {
   socket.serve(app.fetch);
   // Their work is to write.
   if (opened.onlyToRead === null) {
-    await hold.start(store, workers.start);
+    await hold.start(services.store, workers.start);
     identity.start();
     copier?.start();
     backups?.start();
@@ -192,7 +190,7 @@ async function compose(ground: Ground): Promise<Tatami> {
     },
     stop: ({ quietMs } = { quietMs: 0 }) =>
       stop({
-        ...{ quietMs, socket, store, opened },
+        ...{ quietMs, socket, opened, store: services.store },
         door,
         agents,
         workers,

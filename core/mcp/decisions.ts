@@ -29,6 +29,8 @@ interface Decided {
 
 const decided: ReadonlySet<string> = new Set(['automation.approved', 'automation.rejected']);
 const eventsMax = 1_000;
+/** So many may wait in a workspace at a time; others are answered at once, and ask again. */
+const waitingMax = 100;
 
 export function createDecisions(fresh: FreshEvents, clock: Clock): Decisions {
   /** By workspace, who looks when events were added. */
@@ -50,7 +52,8 @@ export function createDecisions(fresh: FreshEvents, clock: Clock): Decisions {
     until(of, since, ms) {
       const { workspaceId } = of;
       const known = decisionIn(of, since);
-      if (known || ms <= 0 || stopped) return Promise.resolve(known);
+      const isFull = (waiting.get(workspaceId)?.size ?? 0) >= waitingMax;
+      if (known || ms <= 0 || stopped || isFull) return Promise.resolve(known);
       return new Promise((resolve) => {
         const looks = waiting.get(workspaceId) ?? new Set();
         waiting.set(workspaceId, looks);

@@ -234,6 +234,53 @@ test('a client that can show pages is handed the one of the proposal, and calls 
   await capable.close();
 });
 
+/** A call in the words of the current protocol, by a client that can show pages. */
+function sealedCall(args: object, state: string | null): [message: object, headers: Record<string, string>] {
+  const version = '2026-07-28';
+  const about = 'io.modelcontextprotocol/';
+  const envelope = {
+    [`${about}protocolVersion`]: version,
+    [`${about}clientInfo`]: { name: 'raw', version: '1' },
+    [`${about}clientCapabilities`]: { elicitation: { url: {} } },
+  };
+  const params = { name: 'issues_update', arguments: args, _meta: envelope };
+  const again =
+    state === null ? {} : { requestState: state, inputResponses: { decision: { action: 'accept' } } };
+  return [
+    { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { ...params, ...again } },
+    { 'mcp-protocol-version': version, 'mcp-method': 'tools/call', 'mcp-name': 'issues_update' },
+  ];
+}
+
+test('what a client sends back of a call that waits is its own, unchanged, and starts nothing', async () => {
+  const ask = async (by: string, args: object, state: string | null): Promise<Json> => {
+    const [message, headers] = sealedCall(args, state);
+    return JSON.parse((await post(app, message, { ...headers, ...bearer(by) })).text);
+  };
+  const issue = await foreign();
+  const other = await foreign('Another');
+  const { result } = await ask(token, { id: issue.id, title: 'Once', wait: 1 }, null);
+  expect(result).toMatchObject({
+    resultType: 'input_required',
+    inputRequests: { decision: { method: 'elicitation/create' } },
+  });
+  const state: string = result.requestState;
+  const from = await last();
+  const waiting = { id: issue.id, title: 'Once', wait: 0 };
+  expect(
+    (await ask(token, { ...waiting, id: other.id, title: 'Swapped' }, state)).result.structuredContent,
+  ).toMatchObject({ status: 'proposed' });
+  const forged = [
+    `${state.slice(0, -2)}xx`,
+    state.replace(/^[^.]*/, btoa('["prp_01m7wd7tg001bvq8r5bjgt6mjc",0]')),
+  ];
+  for (const one of forged) expect((await ask(token, waiting, one)).error.code).toBe(-32602);
+  const second = await app.mintKey(['issues:write']);
+  expect((await ask(second, waiting, state)).error.code).toBe(-32602);
+  expect(await eventsAfter(from)).toEqual([]);
+  expect((await issueNow(other.id)).title).toBe('Another');
+});
+
 test('the workspace says what waits: an admin does, and an empty list lets agents do all', async () => {
   const theirs = await foreign();
   expect((await rest('GET', '/workspace')).guarded).toEqual(['delete', 'bulk', 'finish', 'others']);

@@ -125,7 +125,9 @@ test('the token is good at this address alone, and one for the API is not good h
 
 test('an app approves nothing, and its member does, in a browser', async () => {
   const provider = createProvider();
-  const client = await walk('current', provider);
+  // What the workspace guards is not the person's to choose.
+  const client = await walk('current', provider, (form) => expect(form.getAll('guarded')).toEqual([]));
+  expect((await rest('GET', '/grants?limit=1')).data[0].guarded).toHaveLength(4);
   const made = await rest('POST', '/issues', { team: 'ENG', title: 'Of a person' });
   const call = async (name: string, args: object): Promise<Json> =>
     (await client.callTool({ name, arguments: args })).structuredContent;
