@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { signIn, type Person } from '../identity/person.ts';
+import { runInNode } from '../browser/run.ts';
 import { connect, type Agent } from './agents.ts';
 
 let app: TestApp;
@@ -149,3 +150,16 @@ test('the member for whom the agent asked is told of it', async () => {
   const { data } = await rest('GET', '/inbox?limit=100');
   expect(data.find(({ target }: Json) => target?.id === id)).toMatchObject({ kind: 'proposal_made' });
 });
+
+test('a person decides on it in a browser, also without scripts, and nothing keeps anybody out', async () => {
+  const [one, two] = [await proposed('A', 'B'), await proposed('C', 'D')];
+  const seen = await runInNode<Json>('proposal-process.ts', [app.url, person.cookie, one.id, two.id]);
+  expect(seen.violations).toEqual([]);
+  expect(seen.complaints).toEqual([]);
+  expect(seen.title).toContain(one.issues[0].identifier);
+  expect([seen.approved, await statusOf(one.id)]).toEqual(['It was approved, and is done.', 'approved']);
+  expect([seen.rejected, await statusOf(two.id)]).toEqual([
+    'It was rejected. Nothing has changed.',
+    'rejected',
+  ]);
+}, 60_000);
