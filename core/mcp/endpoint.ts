@@ -5,7 +5,6 @@ import type { Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
 import type { FreshEvents } from '../events/fresh.ts';
 import type { App } from '../http/app.ts';
-import type { Held } from '../http/outflow.ts';
 import type { Principal } from '../http/principal.ts';
 import { defineRoute, type Arrival, type RawAnswer, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -14,12 +13,12 @@ import { createAgents, type Agent } from './agent.ts';
 import { lackOf, mcpPath, noToken } from './challenge.ts';
 import { createDecisions } from './decisions.ts';
 import { requireKnownHost, type Hosts } from './hosts.ts';
-import { bodyIn, mayWait, toolsCalled, watchedBy, type Body } from './messages.ts';
+import { bodyIn, toolsCalled, watchedBy } from './messages.ts';
 import { createServerOf, type Serving } from './server.ts';
-import { createSubscriptions, type Subscription, type Subscriptions } from './subscriptions.ts';
+import { createSubscriptions, type Subscriptions } from './subscriptions.ts';
 import { createTools } from './tools/tools.ts';
+import { bodyBytesMax, carry } from './transport.ts';
 
-const bodyBytesMax = 1024 * 1024;
 /** What an app is granted for that asks for nothing else; trying plugins is asked for when somebody wants it. */
 const firstScopes = [
   ...['boards:read', 'comments:write', 'cycles:read', 'issues:write', 'labels:read', 'members:read'],
@@ -119,65 +118,11 @@ async function serve(
   const uris = watchedBy(body);
   const subscription = uris && subscriptions.open({ ...arrival, principal }, uris);
   try {
-    return await answer(loaded, { arrival, principal, body, bytes, subscription });
+    const agent = loaded.agentOf(principal);
+    const makeServer = ({ era }: { era: 'legacy' | 'modern' }) => createServerOf(loaded, agent, era);
+    return await carry(loaded.sdk, makeServer, { baseUrl, arrival, bytes, body, subscription });
   } catch (error) {
     subscription?.end();
     throw error;
   }
-}
-
-interface Serve {
-  readonly arrival: Arrival;
-  readonly principal: Principal;
-  readonly body: Body;
-  readonly bytes: Uint8Array;
-  /** Of who asks to hear of changes. */
-  readonly subscription: Subscription | null;
-}
-
-async function answer(
-  loaded: Loaded,
-  { arrival, principal, body, bytes, subscription }: Serve,
-): Promise<RawAnswer> {
-  const held = mayWait(body) ? arrival.holdOpen() : null;
-  const agent = loaded.agentOf(principal);
-  const { createMcpHandler } = loaded.sdk;
-  const handler = createMcpHandler(({ era }) => createServerOf(loaded, agent, era), {
-    keepAliveMs: subscription ? 0 : 15_000,
-    maxRequestBodySize: bodyBytesMax,
-    ...(subscription ? { bus: subscription.bus } : {}),
-  });
-  const { method, headers, path } = arrival;
-  const request = new Request(`${loaded.baseUrl}${path}`, {
-    method,
-    headers,
-    ...(method === 'POST' ? { body: new Uint8Array(bytes) } : {}),
-    ...(subscription ? { signal: subscription.signal } : {}),
-  });
-  const response = await handler.fetch(request, body.parsed === undefined ? {} : { parsedBody: body.parsed });
-  return rawOf(response, subscription, held);
-}
-
-const ownHeaders = new Set(['content-type', 'content-length', 'cache-control', 'connection']);
-
-async function rawOf(
-  { status, headers, body }: Response,
-  subscription: Subscription | null,
-  held: Held | null,
-): Promise<RawAnswer> {
-  const contentType = headers.get('content-type') ?? 'application/json';
-  const others = Object.fromEntries([...headers].filter(([name]) => !ownHeaders.has(name)));
-  const answered = { status, contentType, headers: others };
-  if (body && contentType.startsWith('text/event-stream'))
-    return { ...answered, body: subscription ? subscription.body(body) : ending(body, held) };
-  subscription?.end();
-  const text = body ? await new Response(body).text() : '';
-  held?.letGo();
-  return { ...answered, body: text };
-}
-
-/** The stream, at whose end its connection is as any other. */
-function ending(stream: ReadableStream<Uint8Array>, held: Held | null): ReadableStream<Uint8Array> {
-  if (!held) return stream;
-  return stream.pipeThrough(new TransformStream({ flush: () => held.letGo() }));
 }
