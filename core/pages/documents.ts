@@ -14,6 +14,7 @@ import apiTriage from '../../docs/api/triage.md' with { type: 'text' };
 import apiBoards from '../../docs/api/boards.md' with { type: 'text' };
 import apiComments from '../../docs/api/comments.md' with { type: 'text' };
 import apiInbox from '../../docs/api/inbox.md' with { type: 'text' };
+import agents from '../../docs/guides/agents.md' with { type: 'text' };
 import authentication from '../../docs/guides/authentication.md' with { type: 'text' };
 import errors from '../../docs/guides/errors.md' with { type: 'text' };
 import filters from '../../docs/guides/filters.md' with { type: 'text' };
@@ -69,6 +70,7 @@ export const documents: Readonly<Record<string, Readonly<Record<string, string>>
   },
   guides: {
     README: guides,
+    agents,
     authentication,
     errors,
     filters,
