@@ -14,6 +14,7 @@ import type { TakeInOptions } from './exchange/take-in.ts';
 import type { ImportOptions } from './import/import.ts';
 import type { InitOptions } from './init.ts';
 import { addKeys } from './keys/command.ts';
+import { addLogin } from './login/command.ts';
 import type { MasterKeyOptions } from './master-key.ts';
 import { addPlugin } from './plugin/commands.ts';
 import { CommandError, exitCodes, fail, printResult, say } from './output.ts';
@@ -35,6 +36,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
     .configureOutput({ outputError: (text) => say(text.trimEnd().replace(/^error: /, 'tatami: ')) });
   const serveCommand = addServer(program, folder);
   addDoctor(program, folder);
+  addLogin(program, remote, json);
   addKeys(program, folder, json);
   addMasterKey(program, folder);
   addBackups(program, folder);
@@ -66,8 +68,11 @@ function endWith(error: unknown, asJson: { json: boolean }): never {
 /** Adds what every command that talks to a server takes. */
 function remote(command: Command): Command {
   return command
-    .option('--server <url>', 'address of the server (TATAMI_SERVER, default http://127.0.0.1:4700)')
-    .option('--token <key>', 'API key (TATAMI_TOKEN)')
+    .option(
+      '--server <url>',
+      'address of the server (TATAMI_SERVER; by default that of your login, else http://127.0.0.1:4700)',
+    )
+    .option('--token <key>', 'API key (TATAMI_TOKEN), in place of your login')
     .option(...json);
 }
 

@@ -4,11 +4,12 @@ import type { ApiCallError } from './error.ts';
 import { createExchange, type Request } from './exchange.ts';
 import type { ChangeOptions, Signal } from './options.ts';
 import { pause } from './pause.ts';
+import { tokenNow, type Token } from './token.ts';
 
 export interface ClientOptions {
   /** Base address, such as http://127.0.0.1:4700. */
   readonly server: string;
-  readonly token: string;
+  readonly token: Token;
   /** Attempts of one call, the first included; by default 5. */
   readonly attemptsMax?: number;
   /** Of one attempt; by default 60 s. */
@@ -39,9 +40,10 @@ export function createCall(options: ClientOptions): Call {
 
   return async <T>(method: Method, path: string, body?: unknown, terms: ChangeOptions = {}): Promise<T> => {
     const { signal } = terms;
-    const request = requestOf(options.token, method, path, body, terms);
+    const request = requestOf(method, path, body, terms);
     for (let attempt = 1; ; attempt++) {
       throwIfOver(signal);
+      request.headers.set('authorization', `Bearer ${await tokenNow(options.token)}`);
       const answer = await exchange<T>(request, signal);
       answered ||= answer.isFromServer;
       if ('value' in answer) return answer.value;
@@ -57,13 +59,12 @@ export function createCall(options: ClientOptions): Call {
 }
 
 function requestOf(
-  token: string,
   method: Method,
   path: string,
   body: unknown,
   { idempotencyKey, ifVersion, mode }: ChangeOptions,
 ): Request {
-  const headers = new Headers({ authorization: `Bearer ${token}` });
+  const headers = new Headers();
   if (body !== undefined) headers.set('content-type', 'application/json');
   if (method !== 'GET') headers.set('idempotency-key', idempotencyKey ?? crypto.randomUUID());
   if (ifVersion !== undefined) headers.set('if-match', `"${ifVersion}"`);

@@ -3,11 +3,12 @@ import { apiOf } from './address.ts';
 import { ApiCallError, errorOf, unreachable } from './error.ts';
 import type { Signal } from './options.ts';
 import { createSseParser, type SseMessage } from './sse.ts';
+import { tokenNow, type Token } from './token.ts';
 
 export interface ConnectionOptions {
   /** Base address, such as http://127.0.0.1:4700. */
   readonly server: string;
-  readonly token: string;
+  readonly token: Token;
   /** Event types, or patterns such as `issue.*`; by default all that the token may read. */
   readonly types?: readonly string[] | undefined;
   /** Samples as well (`POST /events/samples`). */
@@ -60,7 +61,10 @@ async function open(
     ...(types === undefined ? {} : { types: types.join(',') }),
     ...(samples === true ? { samples: 'true' } : {}),
   });
-  const headers = new Headers({ authorization: `Bearer ${token}`, accept: 'text/event-stream' });
+  const headers = new Headers({
+    authorization: `Bearer ${await tokenNow(token)}`,
+    accept: 'text/event-stream',
+  });
   if (place !== null) headers.set('last-event-id', place);
   const response = await fetch(`${apiOf(server)}/events/stream?${query}`, {
     headers,

@@ -1,0 +1,55 @@
+// What went wrong between a command and an authorization server, in words that say what to do.
+import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
+import { programName } from '../../lib/own-program.ts';
+import { quoted } from '../../lib/quoted.ts';
+import { CommandError, exitCodes } from '../output.ts';
+
+/** By the error codes of RFC 6749 §4.1.2.1 and §5.2, and RFC 8628 §3.5. */
+const sentences: Readonly<Record<string, string>> = {
+  access_denied: 'The login was refused in the browser.',
+  expired_token: 'Nobody allowed the login in time. Begin again.',
+  invalid_grant: 'What the browser brought is no longer good. Begin again.',
+};
+
+/** Whether a server says that a refresh token is good no more. */
+export function isEnded(error: unknown): boolean {
+  return error instanceof ResponseBodyError && error.error === 'invalid_grant';
+}
+
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof ClientError && (error.code === undefined || error.code === 'OAUTH_TIMEOUT');
+}
+
+/** @returns a CommandError; what it is made of is its cause */
+export function inWords(server: string, error: unknown): CommandError {
+  const terms = { cause: error };
+  if (error instanceof CommandError) return error;
+  if (error instanceof ResponseBodyError || error instanceof AuthorizationResponseError) {
+    const said = sentences[error.error] ?? `${server} refused: ${error.error_description ?? error.error}.`;
+    return new CommandError(said, exitCodes.failed, terms);
+  }
+  if (!(error instanceof ClientError) || isUnreachable(error))
+    return new CommandError(
+      `No server answers at ${server}. Start one with \`tatami serve\`, or give its address with --server.`,
+      exitCodes.tryLater,
+      terms,
+    );
+  const itself = issuerOf(error);
+  if (itself !== null)
+    return new CommandError(
+      `${server} calls itself ${itself}. Type \`${programName} login --server ${quoted(itself)}\`, or have it called otherwise with \`serve --base-url\`.`,
+      exitCodes.failed,
+      terms,
+    );
+  return new CommandError(
+    `What ${server} answered is none of the answers of a Tatami that people can log in to (${error.message}).`,
+    exitCodes.failed,
+    terms,
+  );
+}
+
+/** The name that a server has for itself, where it is not the one that was asked for. */
+function issuerOf({ cause }: ClientError): string | null {
+  const { attribute, body } = (cause ?? {}) as { attribute?: unknown; body?: { issuer?: unknown } };
+  return attribute === 'issuer' && typeof body?.issuer === 'string' ? body.issuer : null;
+}
