@@ -5,7 +5,7 @@ import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, wri
 import { join } from 'node:path';
 import type { Json } from '../app.ts';
 import { startAuthorizationServer } from './authorization-server.ts';
-import { collect, ended, spawnTatami, tatami, temporary } from './tatami.ts';
+import { collect, spawnTatami, tatami, temporary } from './tatami.ts';
 
 const dir = temporary();
 const server = startAuthorizationServer();
