@@ -3,7 +3,9 @@
 import { Check } from 'typebox/value';
 import type { Contract, Entry, EventTypeOf } from './contract/contract.ts';
 import { apiKey } from './identity/api-keys/contract.ts';
+import { grant } from './identity/grants/contract.ts';
 import { member } from './identity/members/contract.ts';
+import { oauthApp } from './identity/oauth-apps/contract.ts';
 import { workspace } from './identity/workspace/contract.ts';
 import { inboxItem } from './inbox/contract.ts';
 import { idPrefixes } from './lib/ids.ts';
@@ -62,6 +64,8 @@ const all = [
   workspace,
   inboxItem,
   apiKey,
+  oauthApp,
+  grant,
   webhook,
   plugin,
   proposal,

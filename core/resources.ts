@@ -10,7 +10,9 @@ import { envelope } from './events/schema.ts';
 import type { Route } from './http/route.ts';
 import { apiKeys } from './identity/api-keys/api-keys.ts';
 import { auditRoutes } from './identity/audit/routes.ts';
+import { grants } from './identity/grants/grants.ts';
 import { members } from './identity/members/members.ts';
+import { oauthApps } from './identity/oauth-apps/oauth-apps.ts';
 import { workspaces } from './identity/workspace/workspace.ts';
 import { snoozeAlarm } from './inbox/kind.ts';
 import { InboxPreferencesTold } from './inbox/preferences.ts';
@@ -97,6 +99,8 @@ const special: readonly Resource[] = [
   members,
   workspaces,
   apiKeys,
+  oauthApps,
+  grants,
 ];
 /** Their operations need the running service, which hands their routes over. */
 const ofRunningService: readonly Contract[] = [webhook, plugin, proposal];

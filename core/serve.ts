@@ -21,6 +21,7 @@ import { createLedger, type Ledger } from './ledger/ledger.ts';
 import { createIds } from './lib/ids.ts';
 import { createMe } from './identity/me.ts';
 import type { Log } from './lib/log.ts';
+import { registrationRoutes } from './oauth/clients/routes.ts';
 import { createProblems, type Problems } from './lib/problems.ts';
 import { createSealing } from './lib/sealing.ts';
 import { embedded } from './lib/embedded.ts';
@@ -32,7 +33,7 @@ import { installFirstParty } from './plugins/first-party.ts';
 import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
 import { createDoor, type Door } from './serve/door.ts';
 import { createHold, type Hold } from './serve/hold.ts';
-import { createIdentity } from './serve/identity.ts';
+import { createIdentity, type Identity } from './serve/identity.ts';
 import { settleMasterKey } from './serve/master-key.ts';
 import { openOperatorDoor, type OperatorDoor } from './serve/operator-door.ts';
 import { listen, type Socket } from './serve/socket.ts';
@@ -144,9 +145,9 @@ async function compose(ground: Ground): Promise<Tatami> {
   committer.onCommit(cache.moveAlong);
   const shared = { config, clock, services, committer, fresh, directoryOf: directories.of };
 
-  const { authentication, uses } = createIdentity(shared);
-  const door = createDoor({ ...shared, ...authentication, socket });
   const { port } = socket;
+  const identity = createIdentity({ ...shared, resolve, port });
+  const door = createDoor({ ...shared, ...identity.authentication, socket });
   const { snapshots } = opened.dataDir;
   const workers = createWorkers({
     ...{ ...shared, cache, seen, random, resolve, door, port, snapshots },
@@ -154,7 +155,7 @@ async function compose(ground: Ground): Promise<Tatami> {
   });
   const { progress, sandboxState } = workers;
   const health = await createHealth({ ...shared, version, progress, sandboxState });
-  const app: App = mount(door, services, workers, health, config);
+  const app: App = mount({ door, services, workers, health, identity, config });
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);
 
@@ -163,6 +164,7 @@ async function compose(ground: Ground): Promise<Tatami> {
   // Their work is to write.
   if (opened.onlyToRead === null) {
     await hold.start(store, workers.start);
+    identity.start();
     copier?.start();
     backups?.start();
   }
@@ -179,7 +181,7 @@ async function compose(ground: Ground): Promise<Tatami> {
     copier,
     installFirstParty: (workspaceId, name) => installFirstParty(app, scopeOf(workspaceId), name),
     async settled() {
-      await uses.settled();
+      await identity.settled();
       await workers.settled();
     },
     stop: ({ quietMs } = { quietMs: 0 }) =>
@@ -187,7 +189,7 @@ async function compose(ground: Ground): Promise<Tatami> {
         ...{ quietMs, socket, store, opened },
         door,
         workers,
-        parts: [operator, backups, hold, workers, health, uses],
+        parts: [operator, backups, hold, workers, health, identity],
         copier,
       }),
   };
@@ -268,13 +270,23 @@ async function createCopy(
 }
 
 /** All routes there are, in the order of the OpenAPI document. */
-function mount(door: Door, { baseUrl }: Services, workers: Workers, health: Health, { rates }: Config): App {
+function mount(parts: {
+  door: Door;
+  services: Services;
+  workers: Workers;
+  health: Health;
+  identity: Identity;
+  config: Config;
+}): App {
+  const { door, workers, health, identity, config } = parts;
+  const { baseUrl } = parts.services;
   const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents(), tagGroups });
   const routes = [
     ...resourceRoutes,
-    createMe(rates),
+    createMe(config.rates),
     ...workers.routes,
     ...streamRoutes(workers.streams),
+    ...registrationRoutes(identity.registration),
     openapi.route,
     ...docsRoutes(version),
     ...guideRoutes,

@@ -79,6 +79,7 @@ const parts: Readonly<Record<string, Part>> = {
     may: [...ofResources, 'rights', 'feed', 'inbox', 'proposals', 'sdk', 'sandbox'],
     types: ['ledger'],
   },
+  oauth: { of: ['core/oauth/'], may: ['lib', 'store', 'http', 'identity'], types: ['contract', 'changes'] },
   resources: {
     of: ['core/resources.ts'],
     may: ['lib', 'contract', 'feed', 'usage', 'resource', 'inbox', 'identity', 'tracker', 'proposals'],
@@ -117,6 +118,7 @@ const parts: Readonly<Record<string, Part>> = {
       'reactions',
       'inbox',
       'identity',
+      'oauth',
       'tracker',
       'webhooks',
       'proposals',

@@ -67,6 +67,8 @@ const install = 'plugins are installed anew, with the consent of whoever runs th
 
 export const leftBehind: Readonly<Record<string, string>> = {
   api_keys: 'keys are of a server: new ones are made with `tatami keys create`',
+  oauth_apps: 'apps are of a server: they are registered anew where they send people to',
+  grants: 'apps ask again where the workspace arrives',
   seats: 'accounts are of a server: people are invited again where they arrive',
   invitations: 'a link leads to the server that made it',
   endpoints: sealed,

@@ -41,6 +41,11 @@ export const retention: Readonly<Record<string, Bound>> = {
   plugins: { keptFor: 'deleted' },
   endpoints: { keptFor: 'deleted' },
   api_keys: { keptFor: 'deleted' },
+  oauth_apps: { keptFor: 'deleted' },
+  oauth_clients: {
+    boundBy: '10,000 that were never let in, a day each; the others go with their last grant',
+  },
+  grants: { keptFor: 'deleted' },
   members: { keptForEver: few },
   teams: { keptForEver: few },
   states: { keptForEver: few },

@@ -80,6 +80,21 @@ export const sweeps: readonly Sweep[] = [
       'SELECT workspace_id, id FROM idempotency WHERE expires_at <= :before',
     ),
   ]),
+  sweep(null, [
+    remove(
+      'oauth_clients.sweep_unused',
+      'oauth_clients',
+      'SELECT id FROM oauth_clients WHERE used = 0 AND created_at <= :before - 86400000',
+      'id',
+    ),
+    remove(
+      'oauth_clients.sweep',
+      'oauth_clients',
+      `SELECT c.id FROM oauth_clients AS c WHERE c.used = 1
+         AND NOT EXISTS (SELECT 1 FROM grants AS g WHERE g.client_id = c.id)`,
+      'id',
+    ),
+  ]),
   {
     ...sweep('runs', [removeOf('runs', 'id', 'runs')]),
     byId: { prefix: idPrefixes.run, next: nextWith('runs') },

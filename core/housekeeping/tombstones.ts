@@ -194,4 +194,8 @@ export const tombstones: readonly Sweep[] = [
       'SELECT workspace_id, id FROM api_keys WHERE revoked_at <= :before OR expires_at <= :before',
     ),
   ]),
+  sweep([
+    remove('grants.sweep', 'grants', 'SELECT workspace_id, id FROM grants WHERE revoked_at <= :before'),
+  ]),
+  sweep([removeDeleted('oauth_apps')]),
 ];

@@ -1,12 +1,11 @@
 // Who a request acts for. HTTP callers prove it with a token; callers inside the process come by an entrance of their own
 // (values.ts), which takes no Request, so that nothing a remote client can send ever passes for one of them.
 import type { Actor } from '../events/origin.ts';
+import type { GuardedClass } from '../lib/guarded.ts';
 import type { Rights } from '../rights/rights.ts';
 import type { Scope } from '../store/store.ts';
 
-/** What waits for a person's approval when an agent asks for it. docs/guides/agents.md */
-export const guardedClasses = ['delete', 'bulk', 'finish', 'others'] as const;
-export type GuardedClass = (typeof guardedClasses)[number];
+export { guardedClasses, type GuardedClass } from '../lib/guarded.ts';
 
 /** What an app was granted, where a token came by a grant. */
 export interface Granted {

@@ -1,9 +1,9 @@
 // Finds the principal behind a token, whichever kind of token it is. Found ones are remembered; a commit that changes a key, a grant,
-// a member or a team makes them be read again, so that whatever is withdrawn holds from the next request on.
+// an app, a member or a team makes them be read again, so that whatever is withdrawn holds from the next request on.
 import { LRUCache } from 'lru-cache';
 import type { Committer } from '../changes/commit.ts';
 import type { Authenticate, Principal } from '../http/principal.ts';
-import { usedEveryMs } from './api-keys/last-used.ts';
+import { usedEveryMs } from './last-used.ts';
 
 interface Found {
   readonly principal: Principal;
@@ -26,7 +26,7 @@ export interface Authentication {
 }
 
 /** Whose changes decide what a token may do. */
-const deciding: ReadonlySet<string> = new Set(['api_key', 'grant', 'member', 'team']);
+const deciding: ReadonlySet<string> = new Set(['api_key', 'grant', 'member', 'oauth_app', 'team']);
 
 export function createAuthentication(options: {
   committer: Committer;

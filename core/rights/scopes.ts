@@ -9,12 +9,14 @@ const ofEvents = ['automations'];
 const namespaces = new Set([...contracts.map(({ path, scope = path }) => scope), ...ofEvents]);
 
 export const allScopes: readonly string[] = [
-  ...[...namespaces].flatMap((namespace) => [`${namespace}:read`, `${namespace}:write`]),
-  ...contracts.flatMap(({ heardBy }: Contract) => heardBy ?? []),
-  'approvals:write',
-  'audit:read',
-  'events:read',
-  'import:write',
+  ...new Set([
+    ...[...namespaces].flatMap((namespace) => [`${namespace}:read`, `${namespace}:write`]),
+    ...contracts.flatMap(({ heardBy }: Contract) => heardBy ?? []),
+    'approvals:write',
+    'audit:read',
+    'events:read',
+    'import:write',
+  ]),
 ];
 
 /** The scopes given, with the reads that the writes imply. */

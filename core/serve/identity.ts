@@ -1,29 +1,60 @@
-// Who is behind a request: by the token that it brings, or by the cookie of a browser in which a person is signed in.
+// Who is behind a request: by the token that it brings, or by the cookie of a browser in which a person is signed in; and which clients
+// of others can be let in.
 import type { Committer } from '../changes/commit.ts';
-import type { Services } from '../context.ts';
+import type { Directory, Services } from '../context.ts';
 import { createFindKey } from '../identity/api-keys/find.ts';
-import { createKeyUses, type KeyUses } from '../identity/api-keys/last-used.ts';
 import { createAuthentication, type Authentication } from '../identity/authenticate.ts';
+import { createGrantEnding } from '../identity/grants/ending.ts';
+import { createUses } from '../identity/last-used.ts';
 import { createSessions, type Sessions } from '../identity/sessions/sessions.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Resolve } from '../lib/egress/egress.ts';
+import type { Scope } from '../store/store.ts';
+import { createOAuthClients, type OAuthClients } from './oauth-clients.ts';
 
-export interface Identity {
+export interface Identity extends Pick<OAuthClients, 'clients' | 'registration'> {
   readonly authentication: Authentication;
   readonly sessions: Sessions;
-  readonly uses: KeyUses;
+  /** Begins what it does by itself, which is to write. */
+  start(): void;
+  /** Resolves once it has nothing left to write. */
+  settled(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 export function createIdentity(options: {
   services: Services;
   committer: Committer;
   clock: Clock;
+  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  resolve: Resolve;
+  port: number;
 }): Identity {
   const { services, committer, clock } = options;
   const { store, nowMs } = services;
-  const uses = createKeyUses(services, clock);
+  const uses = createUses(services, clock);
+  const authentication = createAuthentication({
+    ...{ committer, nowMs },
+    finders: [createFindKey({ store, uses })],
+  });
+  const ending = createGrantEnding(options);
+  const gone = (): void => {
+    authentication.forget();
+    ending.wake();
+  };
+  const { clients, registration, stop } = createOAuthClients({ ...options, gone });
   return {
-    authentication: createAuthentication({ committer, nowMs, finders: [createFindKey({ store, uses })] }),
+    ...{ authentication, clients, registration },
     sessions: createSessions(services),
-    uses,
+    start: ending.start,
+    async settled() {
+      await uses.settled();
+      await ending.settled();
+    },
+    async stop() {
+      stop();
+      await ending.stop();
+      await uses.stop();
+    },
   };
 }

@@ -9,12 +9,14 @@ import type { Calendar } from './calendars.ts';
 import type { Comment } from './comments.ts';
 import type { Cycle } from './cycles.ts';
 import type { Field } from './fields.ts';
+import type { Grant } from './grants.ts';
 import type { InboxItem, InboxPreferencesTold } from './inbox.ts';
 import type { IssueWithAttachment, IssueWithRelation } from './issue.ts';
 import type { Issue } from './issues.ts';
 import type { Label } from './labels.ts';
 import type { Member } from './members.ts';
 import type { Milestone } from './milestones.ts';
+import type { OAuthApp } from './oauth-apps.ts';
 import type { Pipeline } from './pipelines.ts';
 import type { Plugin } from './plugins.ts';
 import type { StatusUpdate } from './project-updates.ts';
@@ -157,6 +159,13 @@ export const EVENT_TYPES = [
   'api_key.created',
   'api_key.rolled',
   'api_key.revoked',
+  'oauth_app.created',
+  'oauth_app.updated',
+  'oauth_app.deleted',
+  'oauth_app.secret_rotated',
+  'grant.created',
+  'grant.updated',
+  'grant.revoked',
   'webhook.created',
   'webhook.ping',
   'webhook.updated',
@@ -205,6 +214,8 @@ export type EventPattern =
   | 'workspace.*'
   | 'inbox.*'
   | 'api_key.*'
+  | 'oauth_app.*'
+  | 'grant.*'
   | 'webhook.*'
   | 'plugin.*'
   | 'automation.*'
@@ -313,6 +324,13 @@ export interface EventData {
   'api_key.created': ApiKey;
   'api_key.rolled': Changed<ApiKey>;
   'api_key.revoked': Changed<ApiKey>;
+  'oauth_app.created': OAuthApp;
+  'oauth_app.updated': Changed<OAuthApp>;
+  'oauth_app.deleted': Changed<OAuthApp>;
+  'oauth_app.secret_rotated': Changed<OAuthApp>;
+  'grant.created': Grant;
+  'grant.updated': Changed<Grant>;
+  'grant.revoked': Changed<Grant>;
   'webhook.created': Webhook;
   'webhook.ping': Webhook;
   'webhook.updated': Changed<Webhook>;

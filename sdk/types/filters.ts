@@ -500,6 +500,40 @@ export interface ApiKeyFilter {
 }
 
 /** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface OAuthAppFilter {
+  readonly and?: readonly OAuthAppFilter[] | undefined;
+  readonly or?: readonly OAuthAppFilter[] | undefined;
+  readonly not?: OAuthAppFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly name?: Test<string | null, TextTests> | undefined;
+  readonly description?: Test<string | null, TextTests> | undefined;
+  readonly homepage?: Test<string | null, TextTests> | undefined;
+  readonly redirectUris?: Test<string | null, TextTests> | undefined;
+  readonly confidential?: Test<boolean | null, ValueTests> | undefined;
+  readonly verified?: Test<boolean | null, ValueTests> | undefined;
+  readonly secretSince?: Test<string | null, OrderedValueTests> | undefined;
+  readonly previousSecretExpiresAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
+export interface GrantFilter {
+  readonly and?: readonly GrantFilter[] | undefined;
+  readonly or?: readonly GrantFilter[] | undefined;
+  readonly not?: GrantFilter | undefined;
+  readonly id?: Test<string | null, TextTests> | undefined;
+  readonly member?: Test<string | null, TextTests> | undefined;
+  readonly redirectHost?: Test<string | null, TextTests> | undefined;
+  readonly resource?: Test<'api' | 'mcp' | null, OrderedValueTests> | undefined;
+  readonly scopes?: Test<string | null, TextTests> | undefined;
+  readonly guarded?: Test<'delete' | 'bulk' | 'finish' | 'others' | null, ValueTests> | undefined;
+  readonly revokedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
+}
+
+/** All conditions must hold; a value alone means `eq`, a list of values `in`. */
 export interface WebhookFilter {
   readonly and?: readonly WebhookFilter[] | undefined;
   readonly or?: readonly WebhookFilter[] | undefined;
@@ -755,6 +789,13 @@ export interface EventFilters {
   readonly 'api_key.created': ApiKeyFilter;
   readonly 'api_key.rolled': ApiKeyFilter;
   readonly 'api_key.revoked': ApiKeyFilter;
+  readonly 'oauth_app.created': OAuthAppFilter;
+  readonly 'oauth_app.updated': OAuthAppFilter;
+  readonly 'oauth_app.deleted': OAuthAppFilter;
+  readonly 'oauth_app.secret_rotated': OAuthAppFilter;
+  readonly 'grant.created': GrantFilter;
+  readonly 'grant.updated': GrantFilter;
+  readonly 'grant.revoked': GrantFilter;
   readonly 'webhook.created': WebhookFilter;
   readonly 'webhook.ping': WebhookFilter;
   readonly 'webhook.updated': WebhookFilter;

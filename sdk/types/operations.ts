@@ -50,6 +50,7 @@ import type {
 import type { DeliveriesQuery, DeliveryDetail } from './deliveries.ts';
 import type { EventsQuery, EventsSample, SampleSent } from './events.ts';
 import type { Field, FieldCreate, FieldPatch, FieldQuery } from './fields.ts';
+import type { Grant, GrantPatch, GrantQuery } from './grants.ts';
 import type {
   InboxItem,
   InboxItemPatch,
@@ -88,6 +89,15 @@ import type { Label, LabelCreate, LabelPatch, LabelQuery } from './labels.ts';
 import type { Me } from './me.ts';
 import type { Member, MemberCreate, MemberPatch, MemberQuery } from './members.ts';
 import type { Milestone, MilestoneCreate, MilestonePatch, MilestoneQuery } from './milestones.ts';
+import type {
+  OAuthApp,
+  OAuthAppCreate,
+  OAuthAppCreated,
+  OAuthAppPatch,
+  OAuthAppQuery,
+  OAuthAppRotateSecret,
+  OAuthAppSecretRotated,
+} from './oauth-apps.ts';
 import type { Pipeline, PipelineCreate, PipelinePatch, PipelineQuery } from './pipelines.ts';
 import type {
   Backtest,
@@ -597,6 +607,34 @@ export interface Operations {
     delete(id: string, options?: ChangeOptions): Promise<void>;
     /** Replace an API key; its successor is shown once. The successor has the same name, scopes and member. The old key goes on for the grace and ends then. */
     roll(id: string, body?: ApiKeyRoll, options?: WriteOptions): Promise<ApiKeyRolled>;
+  };
+  readonly oauthApps: {
+    /** List OAuth apps, newest first. */
+    list(query?: OAuthAppQuery, options?: CallOptions): List<OAuthApp>;
+    /** Register an OAuth app; the secret of a confidential one is shown once. */
+    create(body: OAuthAppCreate, options?: WriteOptions): Promise<OAuthAppCreated>;
+    /** Get an OAuth app without its secret. */
+    get(id: string, options?: CallOptions): Promise<OAuthApp>;
+    /** Change an OAuth app. */
+    update(id: string, body: OAuthAppPatch, options?: ChangeOptions): Promise<OAuthApp>;
+    /** Delete an OAuth app: what members granted it ends at once. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Replace the secret of an OAuth app; the new one is shown once. Until the grace ends, the app proves who it is with either secret. */
+    rotateSecret(
+      id: string,
+      body?: OAuthAppRotateSecret,
+      options?: ChangeOptions,
+    ): Promise<OAuthAppSecretRotated>;
+  };
+  readonly grants: {
+    /** List what members let apps do, newest first. One’s own; admins and owners are shown those of all members. */
+    list(query?: GrantQuery, options?: CallOptions): List<Grant>;
+    /** Get a grant. */
+    get(id: string, options?: CallOptions): Promise<Grant>;
+    /** Take scopes of a grant away, or guard more. */
+    update(id: string, body: GrantPatch, options?: ChangeOptions): Promise<Grant>;
+    /** Revoke a grant: its tokens end at once. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
   };
   readonly search: {
     /** Find issues by their words, the likeliest first. Looks at titles and descriptions, and with `comments:read` at comments, which lead to their issue. An issue has all words in itself or in one comment. The identifier or number of an issue finds it first. Reaches 1000 issues deep. */

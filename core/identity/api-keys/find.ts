@@ -5,8 +5,8 @@ import { expandScopes } from '../../rights/scopes.ts';
 import { systemStatement } from '../../store/statement.ts';
 import { scopeOf, type Store } from '../../store/store.ts';
 import type { FindToken } from '../authenticate.ts';
+import { lastUsedIn, type Uses } from '../last-used.ts';
 import { standingOf } from '../standing.ts';
-import type { KeyUses } from './last-used.ts';
 import { hashToken, prefixOf } from './token.ts';
 
 interface KeyRow {
@@ -27,7 +27,9 @@ const findKey = systemStatement<KeyRow>(
    FROM api_keys WHERE prefix = :prefix AND revoked_at IS NULL`,
 );
 
-export function createFindKey(options: { store: Store; uses: Pick<KeyUses, 'note'> }): FindToken {
+const setLastUsed = lastUsedIn('api_keys');
+
+export function createFindKey(options: { store: Store; uses: Pick<Uses, 'note'> }): FindToken {
   const { store, uses } = options;
   return async (token) => {
     const prefix = prefixOf(token);
@@ -47,7 +49,7 @@ export function createFindKey(options: { store: Store; uses: Pick<KeyUses, 'note
       },
       expiresAt: row.expires_at ?? Infinity,
       usedAt: row.last_used_at ?? -Infinity,
-      noteUse: () => uses.note(scope, row.id),
+      noteUse: () => uses.note(setLastUsed, scope, row.id),
     };
   };
 }

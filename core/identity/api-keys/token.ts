@@ -39,8 +39,8 @@ export function hashToken(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Bytes past the last multiple of 62 are thrown away, so that every character is equally likely. */
-function randomText(length: number): string {
+/** Random letters and digits. Bytes past the last multiple of 62 are thrown away, so that every character is equally likely. */
+export function randomText(length: number): string {
   let text = '';
   while (text.length < length)
     for (const byte of randomBytes(length))
@@ -48,7 +48,8 @@ function randomText(length: number): string {
   return text;
 }
 
-function checksum(text: string): string {
+/** Six letters that follow from the text. */
+export function checksum(text: string): string {
   let rest = crc32(text);
   let sum = '';
   for (let i = 0; i < checksumLength; i++) {

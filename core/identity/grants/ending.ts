@@ -1,0 +1,104 @@
+// Ends the grants that nobody can use any more: of members who were removed, of clients that are gone, whichever workspaces let them
+// in, and those whose last token has long expired. Their tokens are refused from the commit on that took the client or member away
+// (`live.ts`, `standing.ts`); this tells each member, and goes on after a crash.
+import { systemAuthor, type Committer } from '../../changes/commit.ts';
+import type { Directory, Services } from '../../context.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { errorForLog } from '../../lib/failures.ts';
+import { dayMs, hourMs } from '../../lib/time.ts';
+import { systemStatement, type Row } from '../../store/statement.ts';
+import { scopeOf, type Scope } from '../../store/store.ts';
+import { grantKind } from './kind.ts';
+import { clientIsThere } from './live.ts';
+
+/** Refresh tokens that are not used end sooner: a grant that was not used for so long has none left. */
+const unusedForMs = 90 * dayMs;
+const lookEveryMs = hourMs;
+const atOnce = 100;
+
+const findUseless = systemStatement<Row>(
+  'grants.useless',
+  'a client that is gone ends its grants in all workspaces',
+  `SELECT g.workspace_id AS of_workspace, ${grantKind.select
+    .split(', ')
+    .map((column) => `g.${column}`)
+    .join(', ')}
+   FROM grants AS g WHERE g.revoked_at IS NULL AND (
+     max(g.updated_at, coalesce(g.last_used_at, 0)) <= :unusedSince
+     OR NOT (${clientIsThere('g')})
+     OR EXISTS (SELECT 1 FROM members AS m WHERE m.workspace_id = g.workspace_id AND m.id = g.member_id AND m.deleted_at IS NOT NULL))
+   ORDER BY g.workspace_id LIMIT :limit`,
+);
+
+export interface GrantEnding {
+  start(): void;
+  /** A client is gone. */
+  wake(): void;
+  /** Resolves once what was there to end has ended. */
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function createGrantEnding(options: {
+  services: Pick<Services, 'store' | 'nowMs' | 'log'>;
+  committer: Committer;
+  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  clock: Clock;
+}): GrantEnding {
+  const { services, committer, directoryOf, clock } = options;
+  const { store, nowMs, log } = services;
+  let isOn = false;
+  let cancel: (() => void) | null = null;
+  let working: Promise<void> = Promise.resolve();
+
+  /** @returns whether there may be more */
+  const endSome = async (): Promise<boolean> => {
+    const now = nowMs();
+    const rows = await store.readSystem(findUseless, { unusedSince: now - unusedForMs, limit: atOnce });
+    for (const [workspaceId, own] of Map.groupBy(rows, (row) => String(row.of_workspace))) {
+      const scope = scopeOf(workspaceId);
+      const changes = own.flatMap(
+        (row) => grantKind.update(grantKind.fromRow(row), { revokedAt: now }, now) ?? [],
+      );
+      const author = systemAuthor(scope, 'grants', await directoryOf(scope));
+      // What was changed meanwhile is read again.
+      await committer.commit(author, changes);
+    }
+    return rows.length === atOnce;
+  };
+  const work = async (): Promise<void> => {
+    try {
+      while (isOn && store.status().writable && (await endSome()));
+    } catch (error) {
+      log('warn', 'grants that nobody can use could not be ended', { error: errorForLog(error) });
+    }
+  };
+  const look = (): void => {
+    cancel?.();
+    if (!isOn) return;
+    working = working.then(work);
+    cancel = clock.after(lookEveryMs, look);
+  };
+
+  committer.onCommit((_, changes) => {
+    const isGone = changes.some(
+      ({ kind, after }) =>
+        (kind === 'oauth_app' || kind === 'member') && 'deletedAt' in after && after.deletedAt !== null,
+    );
+    if (isGone) look();
+  });
+
+  return {
+    start() {
+      isOn = true;
+      look();
+    },
+    wake: look,
+    settled: () => working,
+    async stop() {
+      isOn = false;
+      cancel?.();
+      await working;
+    },
+  };
+}

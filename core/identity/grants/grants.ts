@@ -1,0 +1,95 @@
+// Grants as their members and the admins see them: listed, narrowed, revoked. Nothing here gives more than a consent gave.
+import type { ChangeSet } from '../../changes/change.ts';
+import { getEntity, requireVersion, updated } from '../../changes/operations.ts';
+import type { Patch } from '../../contract/contract.ts';
+import type { Context } from '../../context.ts';
+import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
+import { defineResource } from '../../resource/define.ts';
+import { plainOperations, type Rules } from '../../resource/operations.ts';
+import { expandScopes } from '../../rights/scopes.ts';
+import type { Condition } from '../../store/page.ts';
+import { callingMember, isAdmin } from '../members/roles.ts';
+import { grant } from './contract.ts';
+import { grantKind, type Grant } from './kind.ts';
+
+const rules: Rules<typeof grant, Grant> = {
+  admits: requireVisible,
+  where: visibleWhere,
+};
+const plain = plainOperations(grant, grantKind, rules);
+
+export const grants = defineResource(grant, grantKind, {
+  ...rules,
+  operations: {
+    ...{ list: plain.list, get: plain.get },
+    update: narrowGrant,
+    delete: revokeGrant,
+  },
+});
+
+/** @throws ApiError forbidden for who is no member */
+async function requireCaller(ctx: Context) {
+  const caller = await callingMember(ctx);
+  if (!caller) throw new ApiError('forbidden', 'Only members have grants: this takes the token of one.');
+  return caller;
+}
+
+async function visibleWhere(ctx: Context): Promise<Condition[]> {
+  const caller = await requireCaller(ctx);
+  return isAdmin(caller) ? [] : [{ sql: 'member_id = :caller', params: { caller: caller.id } }];
+}
+
+/** @throws ApiError forbidden; not_found for the grant of another member, as for one that is not there */
+async function requireVisible(ctx: Context, { memberId }: Grant): Promise<void> {
+  const caller = await requireCaller(ctx);
+  if (memberId !== caller.id && !isAdmin(caller)) throw notFound();
+}
+
+/** An app may give up what it was granted itself, and touches nothing that another app was. @throws ApiError forbidden */
+function requireOwnOfApp({ actor }: Context, { clientId, memberId }: Grant): void {
+  if (actor.kind !== 'app' || (actor.id === clientId && actor.memberId === memberId)) return;
+  throw new ApiError('forbidden', 'An app changes and revokes no grants but its own.');
+}
+
+async function findLive(ctx: Context, id: string): Promise<Grant> {
+  const found = await getEntity(ctx, grantKind, id);
+  await requireVisible(ctx, found);
+  requireOwnOfApp(ctx, found);
+  return found;
+}
+
+/** @throws ApiError validation_failed where it would give more; conflict for one that has ended */
+async function narrowGrant(
+  ctx: Context,
+  id: string,
+  patch: Patch<typeof grant>,
+  ifMatch: number | null,
+): Promise<ChangeSet> {
+  const before = await findLive(ctx, id);
+  if (before.revokedAt !== null)
+    throw new ApiError('conflict', 'This grant has ended. The app has to ask the member again.');
+  const { scopes = before.scopes, guarded = before.guarded } = patch;
+  const held = expandScopes(before.scopes);
+  const more = scopes.findIndex((scope) => !held.has(scope));
+  if (more >= 0)
+    throw invalidField(`scopes.${more}`, 'invalid_enum', {
+      why: `The grant does not have ${scopes[more]}.`,
+      fix: 'Give only scopes that it has: more takes another consent of the member.',
+    });
+  const missing = before.guarded.filter((word) => !guarded.includes(word));
+  if (missing.length > 0)
+    throw invalidField('guarded', 'invalid_enum', {
+      why: `The member asked to be asked about: ${missing.join(', ')}.`,
+      fix: 'Give these as well: to guard less takes another consent of the member.',
+    });
+  return updated(ctx, grantKind, before, { scopes, guarded }, ifMatch);
+}
+
+/** Takes effect with the answer; a second time there is nothing left to revoke. Revoked ones stay listed for a while. */
+async function revokeGrant(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
+  const found = await findLive(ctx, id);
+  if (found.revokedAt !== null) throw notFound();
+  requireVersion(found, ifMatch);
+  const change = grantKind.update(found, { revokedAt: ctx.nowMs() }, ctx.nowMs());
+  return { changes: change ? [change] : [], body: undefined };
+}

@@ -1,0 +1,79 @@
+// How a grant is stored and told of, and how consent makes one.
+import { flag, plain } from '../../changes/columns.ts';
+import type { Change } from '../../changes/change.ts';
+import type { Context } from '../../context.ts';
+import type { GuardedClass } from '../../lib/guarded.ts';
+import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { systemStatement } from '../../store/statement.ts';
+import { systemOp } from '../../store/store.ts';
+import { grant, type ClientKind } from './contract.ts';
+
+const kept = {
+  clientId: plain<string>('client_id'),
+  clientName: plain<string>('client_name'),
+  clientKind: plain<ClientKind>('client_kind'),
+  clientVerified: flag('client_verified'),
+};
+export type Grant = EntityOf<typeof grant, typeof kept>;
+
+const markUsed = systemStatement(
+  'oauth_clients.mark_used',
+  'a client that registered itself belongs to the installation',
+  'UPDATE oauth_clients SET used = 1 WHERE id = :id',
+);
+
+export const grantKind = kindOf(grant, {
+  table: 'grants',
+  kept,
+  shows: {
+    client: ({ clientId, clientName, clientKind, clientVerified }) => ({
+      ...{ id: clientId, name: clientName, kind: clientKind, verified: clientVerified },
+    }),
+  },
+  events(before, after) {
+    if (!before) return ['grant.created'];
+    return [before.revokedAt === after.revokedAt ? 'grant.updated' : 'grant.revoked'];
+  },
+  special: {
+    // A registration that somebody let in stays.
+    related: (_, before, { clientKind, clientId }) =>
+      before || clientKind !== 'registered' ? {} : { last: [systemOp(markUsed, { id: clientId })] },
+  },
+});
+
+/** What a member agreed to. */
+export interface GrantTerms {
+  readonly memberId: string;
+  readonly client: {
+    readonly id: string;
+    readonly name: string;
+    readonly kind: ClientKind;
+    /** Whether an admin of this workspace registered it. */
+    readonly verified: boolean;
+  };
+  /** Host or private-use scheme that the browser goes back to; null for a device that shows a code. */
+  readonly redirectHost: string | null;
+  readonly resource: 'api' | 'mcp';
+  readonly scopes: readonly string[];
+  readonly guarded: readonly GuardedClass[];
+}
+
+/** The change that makes a grant. Only a person who is signed in as the member may commit it, on the page that asks them. */
+export function newGrant(
+  { ids, nowMs }: Pick<Context, 'ids' | 'nowMs'>,
+  { memberId, client, redirectHost, resource, scopes, guarded }: GrantTerms,
+): Change & { readonly after: Grant } {
+  const now = nowMs();
+  return grantKind.create({
+    id: ids.next(grant.id),
+    ...{ memberId, redirectHost, resource },
+    ...{ clientId: client.id, clientName: client.name, clientKind: client.kind },
+    clientVerified: client.verified,
+    scopes: [...new Set(scopes)],
+    guarded: [...new Set(guarded)],
+    lastUsedAt: null,
+    revokedAt: null,
+    createdAt: now,
+    updatedAt: now,
+  });
+}

@@ -1,0 +1,26 @@
+// How OAuth apps are stored and told of: of their secrets only hashes are kept.
+import { json } from '../../changes/columns.ts';
+import { isoTime } from '../../changes/operations.ts';
+import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { oauthApp } from './contract.ts';
+import type { KeptSecret } from './secret.ts';
+
+const kept = {
+  /** Newest first; empty where it keeps none. */
+  secrets: json<readonly KeptSecret[]>('secrets_json'),
+};
+export type OAuthApp = EntityOf<typeof oauthApp, typeof kept>;
+
+export const oauthAppKind = kindOf(oauthApp, {
+  table: 'oauth_apps',
+  kept,
+  shows: {
+    verified: () => true,
+    previousSecretExpiresAt: ({ secrets }) => isoTime(secrets[1]?.expiresAt ?? null),
+  },
+  events(before, after) {
+    if (!before) return ['oauth_app.created'];
+    if (after.deletedAt !== before.deletedAt) return ['oauth_app.deleted'];
+    return [after.secrets === before.secrets ? 'oauth_app.updated' : 'oauth_app.secret_rotated'];
+  },
+});

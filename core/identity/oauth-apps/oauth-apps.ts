@@ -1,0 +1,180 @@
+// Registers, changes and deletes OAuth apps, and replaces their secrets.
+import { Type, type Static } from 'typebox';
+import type { ChangeSet } from '../../changes/change.ts';
+import { getEntity, isoTime, updated } from '../../changes/operations.ts';
+import type { Created } from '../../contract/contract.ts';
+import { schemasOf, shownProperties } from '../../contract/schemas.ts';
+import type { Context } from '../../context.ts';
+import { defineRoute } from '../../http/route.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { Closed, idOf, named, nullable, time, version } from '../../lib/schema.ts';
+import { hourMs } from '../../lib/time.ts';
+import { defineResource } from '../../resource/define.ts';
+import { plainOperations } from '../../resource/operations.ts';
+import { oauthApp } from './contract.ts';
+import { oauthAppKind, type OAuthApp } from './kind.ts';
+import { checkApp, requireRegistrar, requireRoom } from './rules.ts';
+import { mintClientSecret, type KeptSecret } from './secret.ts';
+
+const graceHoursDefault = 24;
+/** Each is compared with what a client sends. */
+const earlierMax = 4;
+
+const OAuthAppCreated = named(
+  'OAuthAppCreated',
+  Closed({
+    ...shownProperties(oauthApp),
+    secret: nullable(
+      Type.String({
+        description: 'With it a confidential app proves who it is. It is shown this once; null for others.',
+      }),
+    ),
+  }),
+);
+const SecretRotate = named(
+  'OAuthAppSecretRotate',
+  Closed({
+    graceHours: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 168,
+        description: `How long earlier secrets stay good beside the new one: ${graceHoursDefault} by default; 0 ends them at once.`,
+      }),
+    ),
+  }),
+);
+const SecretRotated = named(
+  'OAuthAppSecretRotated',
+  Closed({
+    id: idOf(oauthApp.id),
+    secret: Type.String({ description: 'Good from now on. It is shown this once.' }),
+    previousSecretExpiresAt: time,
+    version,
+  }),
+);
+
+const check = (_: Context, after: Omit<OAuthApp, 'version'>): void => checkApp(after);
+const plain = plainOperations(oauthApp, oauthAppKind, { check });
+
+export const oauthApps = defineResource(oauthApp, oauthAppKind, {
+  operations: {
+    async update(ctx, id, patch, ifMatch) {
+      await requireRegistrar(ctx);
+      return plain.update(ctx, id, patch, ifMatch);
+    },
+    async delete(ctx, id, ifMatch) {
+      await requireRegistrar(ctx);
+      return plain.delete(ctx, id, ifMatch);
+    },
+  },
+  routes: [
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/oauth-apps',
+      name: 'oauth-apps.create',
+      summary: 'Register an OAuth app; the secret of a confidential one is shown once',
+      scope: 'oauth-apps:write',
+      limit: 'write',
+      body: schemasOf(oauthApp).create,
+      example: {
+        name: 'Acme Reports',
+        homepage: 'https://acme.example/reports',
+        redirectUris: ['https://reports.acme.example/callback'],
+        confidential: true,
+      },
+      errors: ['forbidden', 'conflict'],
+      responses: { 201: OAuthAppCreated },
+      secret: true,
+      write: (ctx, { body }) => registerApp(ctx, body),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/oauth-apps/{id}/rotate-secret',
+      name: 'oauth-apps.rotate-secret',
+      summary: 'Replace the secret of an OAuth app; the new one is shown once',
+      description: 'Until the grace ends, the app proves who it is with either secret.',
+      scope: 'oauth-apps:write',
+      limit: 'write',
+      params: Closed({ id: idOf(oauthApp.id) }),
+      body: SecretRotate,
+      example: { graceHours: 24 },
+      errors: ['forbidden', 'conflict'],
+      responses: { 200: SecretRotated },
+      secret: true,
+      write: (ctx, { params, body, ifMatch }) => rotateSecret(ctx, params.id, body, ifMatch),
+    }),
+  ],
+});
+
+/** @throws ApiError forbidden, validation_failed, conflict */
+async function registerApp(ctx: Context, input: Created<typeof oauthApp>): Promise<ChangeSet> {
+  await requireRegistrar(ctx);
+  const { name, description = '', homepage = null, redirectUris, confidential = false } = input;
+  checkApp({ name, homepage, redirectUris });
+  const room = await requireRoom(ctx);
+  const secret = confidential ? mintClientSecret() : null;
+  const now = ctx.nowMs();
+  const change = oauthAppKind.create({
+    id: ctx.ids.next(oauthApp.id),
+    ...{ name, description, homepage, redirectUris, confidential },
+    secrets: secret ? [keptOf(secret)] : [],
+    secretSince: secret ? now : null,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  });
+  return {
+    changes: [change],
+    ops: [room],
+    body: { ...oauthAppKind.wire(change.after, ctx), secret: secret?.text ?? null },
+    status: 201,
+    location: `${ctx.baseUrl}/api/v1/oauth-apps/${change.id}`,
+  };
+}
+
+/** @throws ApiError forbidden, not_found; conflict for an app that keeps no secret, and while too many earlier ones are good */
+async function rotateSecret(
+  ctx: Context,
+  id: string,
+  { graceHours = graceHoursDefault }: Static<typeof SecretRotate>,
+  ifMatch: number | null,
+): Promise<ChangeSet> {
+  await requireRegistrar(ctx);
+  const app = await getEntity(ctx, oauthAppKind, id);
+  const now = ctx.nowMs();
+  const expiresAt = now + graceHours * hourMs;
+  const secret = mintClientSecret();
+  const secrets = [keptOf(secret), ...earlierSecrets(app, now, expiresAt)];
+  const set = updated(ctx, oauthAppKind, app, { secrets, secretSince: now }, ifMatch);
+  return {
+    ...set,
+    body: {
+      id,
+      secret: secret.text,
+      previousSecretExpiresAt: isoTime(expiresAt),
+      version: app.version + 1,
+    },
+  };
+}
+
+/** Those that go on. None outlives the grace: whoever rotates without one wants none of them to be good any more. */
+function earlierSecrets({ confidential, secrets }: OAuthApp, now: number, until: number): KeptSecret[] {
+  if (!confidential)
+    throw new ApiError(
+      'conflict',
+      'This app keeps no secret: it is not confidential. Register another one that is.',
+    );
+  const earlier = secrets
+    .map(({ hash, expiresAt }) => ({ hash, expiresAt: Math.min(expiresAt ?? Infinity, until) }))
+    .filter(({ expiresAt }) => expiresAt > now);
+  if (earlier.length > earlierMax)
+    throw new ApiError(
+      'conflict',
+      `${earlierMax} earlier secrets are still good. Wait until one expires, or rotate with graceHours 0 to end them all.`,
+    );
+  return earlier;
+}
+
+function keptOf({ hash, expiresAt }: KeptSecret): KeptSecret {
+  return { hash, expiresAt };
+}

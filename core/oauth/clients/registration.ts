@@ -1,0 +1,132 @@
+// Clients register themselves (RFC 7591), and read, replace and remove their registration with the token that they were given for it
+// (RFC 7592). Anybody may, so there are bounds on how often one peer does; how many are kept is bounded in `registered.ts`.
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Services } from '../../context.ts';
+import { hashToken } from '../../identity/api-keys/token.ts';
+import { mintClientSecret } from '../../identity/oauth-apps/secret.ts';
+import { hourMs } from '../../lib/time.ts';
+import { protocolMetadata } from './client.ts';
+import { readMetadata, type SaidOfItself } from './metadata.ts';
+import type { Registered, RegisteredClients } from './registered.ts';
+
+/** Of one peer in an hour. */
+const registrationsMax = 20;
+const peersMax = 10_000;
+const tokenPrefix = 'ttmr_';
+
+const terms = { methods: ['client_secret_basic', 'client_secret_post', 'none'] };
+
+/** A registration as its client is told of it (RFC 7591 §3.2.1). */
+type Information = Readonly<Record<string, unknown>>;
+
+export interface Registration {
+  /** @throws ClientRefused; RegistrationFlood */
+  register(metadata: unknown, peer: string): Promise<Information>;
+  /** @returns null where the token is not the one of this client */
+  read(clientId: string, token: string): Promise<Information | null>;
+  /** Replaces what is registered; the token is replaced as well. @throws ClientRefused @returns null as of `read` */
+  replace(clientId: string, token: string, metadata: unknown): Promise<Information | null>;
+  /** Its grants end with it. @returns false where the token is not the one of this client */
+  remove(clientId: string, token: string): Promise<boolean>;
+}
+
+/** One peer registers more than anybody needs to. */
+export class RegistrationFlood extends Error {
+  readonly retryAfterSeconds: number;
+
+  constructor(retryAfterSeconds: number) {
+    super(`Too many registrations. Wait ${retryAfterSeconds} s.`);
+    this.name = 'RegistrationFlood';
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+export function createRegistration(options: {
+  services: Pick<Services, 'ids' | 'nowMs' | 'baseUrl'>;
+  registered: RegisteredClients;
+  /** A client is gone: what is remembered of its tokens is read again, and its grants end. */
+  gone: () => void;
+}): Registration {
+  const { services, registered, gone } = options;
+  const { ids, nowMs, baseUrl } = services;
+  const requireRoom = createPeerBound(nowMs);
+
+  const find = async (clientId: string, token: string): Promise<Registered | null> => {
+    const found = await registered.find(clientId);
+    const isOwn = found && timingSafeEqual(Buffer.from(hashToken(token)), Buffer.from(found.tokenHash));
+    return isOwn ? found : null;
+  };
+  const managed = (id: string, token: string): Information => ({
+    registration_client_uri: `${baseUrl}/oauth/register/${id}`,
+    registration_access_token: token,
+  });
+
+  return {
+    async register(metadata, peer) {
+      requireRoom(peer);
+      const said = readMetadata(metadata, terms);
+      const id = ids.next('reg');
+      const secret = said.confidential ? mintClientSecret() : null;
+      const token = mintToken();
+      await registered.insert(id, said, { secretHash: secret?.hash ?? null, tokenHash: hashToken(token) });
+      return { ...informationOf(id, said, nowMs(), secret?.text), ...managed(id, token) };
+    },
+    async read(clientId, token) {
+      const found = await find(clientId, token);
+      return (
+        found && { ...informationOf(clientId, found.client, found.createdAt), ...managed(clientId, token) }
+      );
+    },
+    async replace(clientId, token, metadata) {
+      const found = await find(clientId, token);
+      if (!found) return null;
+      const said = readMetadata(metadata, terms);
+      // One that keeps a secret from now on is given it; one that has one keeps it, which it has not to be told again.
+      const secret = said.confidential && found.secretHash === null ? mintClientSecret() : null;
+      const secretHash = said.confidential ? (found.secretHash ?? secret?.hash ?? null) : null;
+      const successor = mintToken();
+      const kept = { secretHash, tokenHash: hashToken(successor) };
+      if (!(await registered.update(clientId, said, kept, found.tokenHash))) return null;
+      return {
+        ...informationOf(clientId, said, found.createdAt, secret?.text),
+        ...managed(clientId, successor),
+      };
+    },
+    async remove(clientId, token) {
+      if (!(await find(clientId, token))) return false;
+      await registered.remove(clientId);
+      gone();
+      return true;
+    },
+  };
+}
+
+/** @param secret where it is told of it, this once */
+function informationOf(id: string, said: SaidOfItself, createdAt: number, secret?: string): Information {
+  const client = { id, kind: 'registered', ...said, registeredIn: null } as const;
+  const { client_secret: _, ...shown } = protocolMetadata(client);
+  return {
+    ...shown,
+    client_id_issued_at: Math.floor(createdAt / 1000),
+    ...(secret === undefined ? {} : { client_secret: secret, client_secret_expires_at: 0 }),
+  };
+}
+
+function mintToken(): string {
+  return tokenPrefix + randomBytes(32).toString('base64url');
+}
+
+/** @returns what throws RegistrationFlood where a peer has registered too often within an hour */
+function createPeerBound(nowMs: () => number): (peer: string) => void {
+  const peers = new LRUCache<string, { count: number; untilMs: number }>({ max: peersMax });
+  return (peer) => {
+    const now = nowMs();
+    const open = peers.get(peer);
+    const bucket = open && now < open.untilMs ? open : { count: 0, untilMs: now + hourMs };
+    if (bucket.count >= registrationsMax)
+      throw new RegistrationFlood(Math.ceil((bucket.untilMs - now) / 1000));
+    bucket.count++;
+    peers.set(peer, bucket);
+  };
+}

@@ -1,0 +1,113 @@
+// Where clients register themselves: RFC 7591 §3, RFC 7592 §2. Answers are in the words of these, not in the envelope of the API.
+import { Type } from 'typebox';
+import { defineRoute, type Arrival, type RawAnswer, type Route } from '../../http/route.ts';
+import { Closed } from '../../lib/schema.ts';
+import { ClientRefused } from './client.ts';
+import { RegistrationFlood, type Registration } from './registration.ts';
+
+const bodyBytesMax = 16 * 1024;
+/** Apps in browsers register from their own pages; nothing here knows a visitor by a cookie. */
+const open = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'www-authenticate' };
+
+const Params = Closed({ id: Type.String({ pattern: '^reg_[0-9a-z]{26}$', description: 'A client_id.' }) });
+const documented = { scope: null, limit: 'write', responses: { 200: null } } as const;
+
+export function registrationRoutes(registration: Registration): readonly Route[] {
+  return [
+    defineRoute({
+      ...documented,
+      method: 'POST',
+      path: '/oauth/register',
+      name: 'oauth.register',
+      summary: 'Register a client (RFC 7591)',
+      inbound: (_, arrival) =>
+        answered(async () => json(201, await registration.register(await readBody(arrival), arrival.peer))),
+    }),
+    ...(['GET', 'PUT', 'DELETE'] as const).map((method) =>
+      defineRoute({
+        ...documented,
+        method,
+        path: '/oauth/register/{id}',
+        name: `oauth.register.${method.toLowerCase()}`,
+        summary: `${{ GET: 'Read', PUT: 'Replace', DELETE: 'Remove' }[method]} a registration (RFC 7592)`,
+        params: Params,
+        inbound: ({ params }, arrival) => answered(() => manage[method](registration, params.id, arrival)),
+      }),
+    ),
+  ];
+}
+
+type Manage = (registration: Registration, id: string, arrival: Arrival) => Promise<RawAnswer>;
+
+const manage: Readonly<Record<'GET' | 'PUT' | 'DELETE', Manage>> = {
+  GET: async (registration, id, arrival) => told(await registration.read(id, tokenOf(arrival))),
+  PUT: async (registration, id, arrival) => {
+    const body = await readBody(arrival);
+    requireSame(body, id);
+    return told(await registration.replace(id, tokenOf(arrival), body));
+  },
+  DELETE: async (registration, id, arrival) =>
+    (await registration.remove(id, tokenOf(arrival)))
+      ? { contentType: 'application/json', status: 204, body: '', headers: open }
+      : refusedToken,
+};
+
+/** RFC 7592 §2.2: it names itself, and sends back nothing that only the server says. */
+function requireSame(body: unknown, id: string): void {
+  const given = (body ?? {}) as Readonly<Record<string, unknown>>;
+  if (given.client_id !== id)
+    throw new ClientRefused('invalid_client_metadata', 'client_id: give the one that is registered.');
+  const ours = [
+    'registration_access_token',
+    'registration_client_uri',
+    'client_secret_expires_at',
+    'client_id_issued_at',
+  ];
+  const said = ours.find((name) => name in given);
+  if (said !== undefined)
+    throw new ClientRefused('invalid_client_metadata', `${said}: leave it out, the server says it.`);
+}
+
+async function readBody(arrival: Arrival): Promise<unknown> {
+  const type = arrival.headers.get('content-type') ?? '';
+  if (!/^application\/json\s*(;|$)/i.test(type))
+    throw new ClientRefused('invalid_client_metadata', 'Send the metadata as application/json.');
+  const bytes = await arrival.read(bodyBytesMax);
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown;
+  } catch (cause) {
+    throw new ClientRefused('invalid_client_metadata', 'The body is no JSON.', cause);
+  }
+}
+
+function tokenOf({ headers }: Arrival): string {
+  return /^Bearer ([\x21-\x7e]{1,200})$/i.exec(headers.get('authorization') ?? '')?.[1] ?? '';
+}
+
+/** The same for a client that is not there and for a token that is not its own (RFC 7592 §2.1). */
+const refusedToken: RawAnswer = {
+  ...json(401, { error: 'invalid_token', error_description: 'This is not the token of this registration.' }),
+  headers: { ...open, 'www-authenticate': 'Bearer error="invalid_token"' },
+};
+
+function told(information: object | null): RawAnswer {
+  return information ? json(200, information) : refusedToken;
+}
+
+function json(status: number, body: object): RawAnswer {
+  return { contentType: 'application/json', status, body: JSON.stringify(body), headers: open };
+}
+
+async function answered(work: () => Promise<RawAnswer>): Promise<RawAnswer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ClientRefused)
+      return json(400, { error: error.code, error_description: error.message });
+    if (!(error instanceof RegistrationFlood)) throw error;
+    return {
+      ...json(429, { error: 'temporarily_unavailable', error_description: error.message }),
+      headers: { ...open, 'retry-after': String(error.retryAfterSeconds) },
+    };
+  }
+}
