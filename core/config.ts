@@ -66,6 +66,8 @@ export interface Config {
     /** As `parseKeep` reads it. */
     readonly keep: string;
   } | null;
+  /** Null: none is sent. */
+  readonly mail: { readonly url: string; readonly from: string } | null;
   readonly logLevel: LogLevel;
 }
 
@@ -162,6 +164,7 @@ export function readConfig(
       keepMs: integer('copyKeep', 1_000_000) * 3_600_000,
     }),
     backups: readBackups(value, fail, folder),
+    mail: readMail(value, fail),
     logLevel: choice('logLevel', ['debug', 'info', 'warn', 'error']),
   };
 }
@@ -177,6 +180,22 @@ function readOrigins(entries: readonly string[], fail: (wanted: string) => never
     // Of other schemes than those of the web a URL knows no origin; browsers send them as they are.
     return /^https?:/i.test(origin) ? new URL(origin).origin : origin.toLowerCase();
   });
+}
+
+function readMail(
+  value: (key: ConfigKey) => string,
+  fail: (key: ConfigKey, wanted: string) => never,
+): Config['mail'] {
+  const [url, from] = [value('smtpUrl'), value('mailFrom')];
+  if (url === '') return null;
+  // What is wrong is not repeated: there may be a password in it.
+  if (!/^smtps?:\/\/[^\s/]+\/?$/.test(url) || !URL.canParse(url))
+    throw new ConfigError(
+      `${keys.smtpUrl.env} must be an address such as smtps://user:password@mail.example.com:465.`,
+    );
+  if (!/^[^\s@]+@[^\s@]+$|<[^\s@<>]+@[^\s@<>]+>$/.test(from))
+    fail('mailFrom', 'an address such as tatami@example.com or "Tatami <tatami@example.com>"');
+  return { url, from };
 }
 
 function readPublishers(entries: readonly string[], fail: (wanted: string) => never): PluginTrust['keys'] {

@@ -6,6 +6,7 @@ import type { Actor, Cause } from './events/origin.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Ids } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
+import type { Mail } from './lib/mail.ts';
 import type { Problems } from './lib/problems.ts';
 import type { Tally } from './lib/tally.ts';
 import type { Sealing } from './lib/sealing.ts';
@@ -33,6 +34,8 @@ export interface Services {
   readonly problems: Problems;
   readonly tally: Tally;
   readonly blobs: Blobs;
+  /** Null where this server sends none. */
+  readonly mail: Mail | null;
   readonly baseUrl: string;
   /** False while what was restored waits for the operator's word: webhooks, plugins and schedules are planned and not done. */
   mayWork(): boolean;

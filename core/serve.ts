@@ -13,6 +13,7 @@ import { streamRoutes } from './events/stream/routes.ts';
 import { createApp, type App } from './http/app.ts';
 import { docsRoutes } from './http/docs.ts';
 import { createOpenApi } from './http/openapi/routes.ts';
+import type { Route } from './http/route.ts';
 import { createFreshEvents } from './events/fresh.ts';
 import { readSeenTimes } from './events/wall-clock.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
@@ -21,6 +22,7 @@ import { createLedger, type Ledger } from './ledger/ledger.ts';
 import { createIds } from './lib/ids.ts';
 import { createMe } from './identity/me.ts';
 import type { Log } from './lib/log.ts';
+import { createMail } from './lib/mail.ts';
 import { registrationRoutes } from './oauth/clients/routes.ts';
 import { createProblems, type Problems } from './lib/problems.ts';
 import { createSealing } from './lib/sealing.ts';
@@ -36,6 +38,7 @@ import { createHold, type Hold } from './serve/hold.ts';
 import { createIdentity, type Identity } from './serve/identity.ts';
 import { settleMasterKey } from './serve/master-key.ts';
 import { openOperatorDoor, type OperatorDoor } from './serve/operator-door.ts';
+import { peopleRoutes } from './serve/people.ts';
 import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
 import { createKeyDesk, type DeskOptions } from './setup/keys/desk.ts';
@@ -155,7 +158,8 @@ async function compose(ground: Ground): Promise<Tatami> {
   });
   const { progress, sandboxState } = workers;
   const health = await createHealth({ ...shared, version, progress, sandboxState });
-  const app: App = mount({ door, services, workers, health, identity, config });
+  const people = peopleRoutes({ ...shared, sessions: identity.sessions });
+  const app: App = mount({ door, services, workers, health, identity, people, config });
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);
 
@@ -182,6 +186,7 @@ async function compose(ground: Ground): Promise<Tatami> {
     installFirstParty: (workspaceId, name) => installFirstParty(app, scopeOf(workspaceId), name),
     async settled() {
       await identity.settled();
+      await services.mail?.settled();
       await workers.settled();
     },
     stop: ({ quietMs } = { quietMs: 0 }) =>
@@ -246,6 +251,7 @@ function createServices(
     tally: createTally(),
     blobs: createBlobs({ folder: opened.dataDir.blobs, limits: config.files, nowMs }),
     turns: createLoopTurns((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
+    mail: config.mail && createMail(config.mail, log),
     baseUrl: config.baseUrl ?? socket.url,
     mayWork: hold.mayWork,
     generation: installation.generation,
@@ -276,9 +282,10 @@ function mount(parts: {
   workers: Workers;
   health: Health;
   identity: Identity;
+  people: readonly Route[];
   config: Config;
 }): App {
-  const { door, workers, health, identity, config } = parts;
+  const { door, workers, health, identity, people, config } = parts;
   const { baseUrl } = parts.services;
   const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents(), tagGroups });
   const routes = [
@@ -291,6 +298,7 @@ function mount(parts: {
     ...docsRoutes(version),
     ...guideRoutes,
     ...pageRoutes(baseUrl),
+    ...people,
     ...health.routes,
   ];
   const app = createApp(door, routes, health.traffic);

@@ -4,9 +4,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSystemClock, startApp } from './app.ts';
-
-const node = join(import.meta.dir, '../node_modules/.bin/node');
-const driver = join(import.meta.dir, 'browser/docs-page-process.ts');
+import { runInNode } from './browser/run.ts';
 
 interface Seen {
   complaints: string[];
@@ -20,13 +18,11 @@ test('a newcomer gives a key, sends the first request, and sees the answer', asy
   try {
     await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Crash on save', priority: 'high' });
     const screenshot = join(folder, 'docs.png');
-    const child = Bun.spawn([node, driver, app.url, app.workspace.apiKey, screenshot], {
-      stdout: 'pipe',
-      stderr: 'inherit',
-    });
-    const [text, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
-    expect(code).toBe(0);
-    const { complaints, requests, answer } = JSON.parse(text) as Seen;
+    const { complaints, requests, answer } = await runInNode<Seen>('docs-page-process.ts', [
+      app.url,
+      app.workspace.apiKey,
+      screenshot,
+    ]);
     expect(complaints).toEqual([]);
     expect(requests.filter(({ url, status }) => !url.startsWith(`${app.url}/`) || status >= 400)).toEqual([]);
     expect(answer).toContain('Crash on save');

@@ -28,7 +28,10 @@ export async function init(
     );
   if (workspace.trim() === '') throw new CommandError('--workspace must be a name.', exitCodes.usage);
   // The plugin is installed through the API's own door, so the whole server stands behind it for a moment.
-  const flags = { port: '0', host: '127.0.0.1', ...(dataDir === undefined ? {} : { dataDir }) };
+  const own = dataDir === undefined ? {} : { dataDir };
+  const { baseUrl, host, port } = readConfig(own, undefined, folder);
+  // The link leads to the server that will be started.
+  const flags = { ...own, port: '0', host: '127.0.0.1', baseUrl: baseUrl ?? `http://${host}:${port}` };
   const config = readConfig(flags, undefined, folder);
   const log = logHere('warn');
   endProcessOnBug(log);
@@ -39,11 +42,14 @@ export async function init(
     if (!add && !unfinished && (await hasWorkspace(tatami.services.store)))
       throw new CommandError(`${config.dataDir} has a workspace already. Add another one with --add.`);
     made = unfinished ?? (await makeWorkspace(tatami, { name: workspace, teamKey: team, teamName: team }));
-    const { workspaceId, teamKey, apiKey } = made.workspace;
-    printResult(
-      made.workspace,
-      { json },
-      () => `workspace ${workspaceId}\nteam      ${teamKey}\nkey       ${apiKey}   (shown this once)`,
+    const { workspaceId, teamKey, apiKey, setUpUrl } = made.workspace;
+    printResult(made.workspace, { json }, () =>
+      [
+        `workspace ${workspaceId}`,
+        `team      ${teamKey}`,
+        `account   ${setUpUrl}   (once the server runs; works once)`,
+        `key       ${apiKey}   (shown this once)`,
+      ].join('\n'),
     );
     await firstKeyShown(tatami.services.store, made.workspace.workspaceId);
   } finally {

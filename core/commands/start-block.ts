@@ -3,6 +3,8 @@ import { join, resolve } from 'node:path';
 import { counted } from '../lib/counted.ts';
 import { quoted } from '../lib/quoted.ts';
 import { isExecutable, programName } from '../lib/own-program.ts';
+import { invitationDays } from '../identity/invitations/invitations.ts';
+import type { FirstWorkspace } from '../setup/first-workspace.ts';
 import type { Holdings } from '../setup/holdings.ts';
 
 export interface Started {
@@ -13,7 +15,7 @@ export interface Started {
   readonly newDataDir: boolean;
   readonly readyMs: number;
   /** Made by this start. */
-  readonly workspace: { readonly apiKey: string; readonly teamKey: string } | null;
+  readonly workspace: Pick<FirstWorkspace, 'apiKey' | 'teamKey' | 'setUpUrl'> | null;
   /** Why nothing can be written; null where it can. */
   readonly onlyToRead: string | null;
   /** Null where it cannot be read. */
@@ -80,8 +82,11 @@ function waysToKeys(dataDir: string, isShown: boolean): string[] {
   ];
 }
 
-function firstSteps(url: string, { apiKey, teamKey }: { apiKey: string; teamKey: string }): string[] {
+function firstSteps(url: string, { apiKey, teamKey, setUpUrl }: NonNullable<Started['workspace']>): string[] {
   return [
+    `Make your account; this link works once, for ${invitationDays} days:`,
+    `  ${setUpUrl}`,
+    '',
     `Your API key, shown this once:  ${apiKey}`,
     '',
     'Create an issue; the auto-triage plugin labels it:',

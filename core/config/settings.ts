@@ -189,6 +189,16 @@ export const keys = {
     fallback: 'last=3,daily=7,weekly=4,monthly=6',
     text: 'Which backups are kept: the last ones, and the newest of each of the last days, weeks and months that have one.',
   },
+  smtpUrl: {
+    env: 'TATAMI_SMTP_URL',
+    fallback: '',
+    text: 'SMTP server that mail is sent over, such as smtps://user:password@mail.example.com; by default none is sent.',
+  },
+  mailFrom: {
+    env: 'TATAMI_MAIL_FROM',
+    fallback: '',
+    text: 'Sender of mails, such as "Tatami <tatami@example.com>"; needed to send any.',
+  },
   logLevel: {
     env: 'TATAMI_LOG_LEVEL',
     fallback: 'info',

@@ -95,6 +95,25 @@ export const sweeps: readonly Sweep[] = [
       'id',
     ),
   ]),
+  sweep(null, [
+    remove('sessions.sweep', 'sessions', 'SELECT id FROM sessions WHERE expires_at <= :before', 'id'),
+  ]),
+  sweep(null, [
+    remove(
+      'invitations.sweep',
+      'invitations',
+      'SELECT workspace_id, member_id FROM invitations WHERE expires_at <= :before',
+      'workspace_id, member_id',
+    ),
+  ]),
+  sweep(null, [
+    remove(
+      'password_resets.sweep',
+      'password_resets',
+      'SELECT account_id FROM password_resets WHERE expires_at <= :before',
+      'account_id',
+    ),
+  ]),
   {
     ...sweep('runs', [removeOf('runs', 'id', 'runs')]),
     byId: { prefix: idPrefixes.run, next: nextWith('runs') },

@@ -1,13 +1,14 @@
-// The key of a first start is shown once, when the start is through. Until then it is remembered that nobody may have seen it, so that
-// a start which is killed before that leaves no workspace without a way in: the next one replaces the key.
+// The key of a first start, and the link by which the owner makes an account, are shown once, when the start is through. Until then it is
+// remembered that nobody may have seen them, so that a start which is killed before that leaves no workspace without a way in: the next
+// one replaces both.
 import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
-
 import { apiKeyKind, newKey } from '../identity/api-keys/kind.ts';
+import { newInvitation } from '../identity/invitations/invitations.ts';
 import { emptyDirectory } from '../resource/directory.ts';
 import { allScopes } from '../rights/scopes.ts';
 import { systemStatement, tenantStatement, type Row } from '../store/statement.ts';
-import { scopeOf, systemOp, type Op, type Store } from '../store/store.ts';
+import { scopeOf, systemOp, type Op, type Scope, type Store } from '../store/store.ts';
 import type { FirstWorkspace } from './first-workspace.ts';
 
 const setUnseen = systemStatement(
@@ -42,6 +43,15 @@ export function firstKeyOf(memberId: string) {
   return { name: 'First key', scopes: allScopes, memberId, expiresAt: null };
 }
 
+/** By which the owner of a workspace makes an account. */
+export function setUpLink(
+  services: Pick<Services, 'baseUrl' | 'nowMs'>,
+  scope: Scope,
+  memberId: string,
+): { url: string; op: Op } {
+  return newInvitation(services, scope, { memberId, by: 'Whoever runs this server' });
+}
+
 /** Remembers, in the commit that makes it, that nobody has seen a key. Only one is remembered, the earliest. */
 export function unseenOp(workspaceId: string, id: string): Op {
   return systemOp(setUnseen, { key: `${workspaceId}/${id}` });
@@ -55,7 +65,7 @@ export async function firstKeyShown(store: Store, workspaceId: string): Promise<
 }
 
 /**
- * Replaces the key of a first start that came to its end before it was shown; null where there is none.
+ * Replaces key and link of a first start that came to its end before it was shown; null where there is none.
  * @returns also whether any plugin has been installed
  */
 export async function finishFirstStart(
@@ -72,12 +82,13 @@ export async function finishFirstStart(
   if (!row || !team) return null;
   const old = apiKeyKind.fromRow(row);
   const { change, text } = newKey(services, firstKeyOf(old.memberId));
+  const setUp = setUpLink(services, scope, old.memberId);
   const revoked = old.revokedAt === null ? apiKeyKind.update(old, { revokedAt: nowMs() }, nowMs()) : null;
   const committed = await committer.commit(
     systemAuthor(scope, 'setup', emptyDirectory),
     [...(revoked ? [revoked] : []), change],
     [],
-    [systemOp(setSeen, { key: unseen.unseen_key }), unseenOp(workspaceId, change.id)],
+    [setUp.op, systemOp(setSeen, { key: unseen.unseen_key }), unseenOp(workspaceId, change.id)],
   );
   if (!committed.ok) throw new Error(`The first start could not be finished: ${committed.message}`);
   const workspace: FirstWorkspace = {
@@ -86,6 +97,7 @@ export async function finishFirstStart(
     teamKey: team.key,
     userId: old.memberId,
     apiKey: text,
+    setUpUrl: setUp.url,
   };
   return { workspace, hasPlugin: (await store.readOne(scope, anyPlugin)) !== undefined };
 }

@@ -15,7 +15,7 @@ import { kindLabels, labelKind } from '../tracker/labels/labels.ts';
 import { teamKind } from '../tracker/teams/teams.ts';
 import { state } from '../tracker/workflows/contract.ts';
 import { defaultStates } from '../tracker/workflows/workflows.ts';
-import { firstKeyOf, unseenOp } from './first-key.ts';
+import { firstKeyOf, setUpLink, unseenOp } from './first-key.ts';
 
 export interface FirstWorkspace {
   readonly workspaceId: string;
@@ -24,6 +24,8 @@ export interface FirstWorkspace {
   readonly userId: string;
   /** Shown once. */
   readonly apiKey: string;
+  /** The invitation of the owner, shown once: by it the owner makes an account. */
+  readonly setUpUrl: string;
 }
 
 const anyWorkspace = systemStatement<{ workspace_id: string }>(
@@ -46,12 +48,14 @@ export async function createWorkspace(
   const now = services.nowMs();
   const times = { createdAt: now, updatedAt: now };
   const workspaceId = ids.uuid();
+  const scope = scopeOf(workspaceId);
   const actor: Actor = { kind: 'system', id: 'setup', name: 'Setup' };
   const owner = memberKind.create({
     id: ids.next(member.id),
     name: input.ownerName,
     email: null,
     role: 'owner',
+    joinedAt: null,
     deletedAt: null,
     ...times,
   });
@@ -66,9 +70,10 @@ export async function createWorkspace(
     ...times,
   });
   const key = newKey(services, firstKeyOf(owner.id));
+  const setUp = setUpLink(services, scope, owner.id);
   const committed = await committer.commit(
     {
-      scope: scopeOf(workspaceId),
+      scope,
       actor,
       cause: null,
       requestId: null,
@@ -86,8 +91,15 @@ export async function createWorkspace(
       key.change,
     ],
     [],
-    input.isShownLater ? [unseenOp(workspaceId, key.change.id)] : [],
+    [setUp.op, ...(input.isShownLater ? [unseenOp(workspaceId, key.change.id)] : [])],
   );
   if (!committed.ok) throw new Error(`The workspace could not be made: ${committed.message}`);
-  return { workspaceId, teamId: team.id, teamKey: input.teamKey, userId: owner.id, apiKey: key.text };
+  return {
+    workspaceId,
+    teamId: team.id,
+    teamKey: input.teamKey,
+    userId: owner.id,
+    apiKey: key.text,
+    setUpUrl: setUp.url,
+  };
 }

@@ -10,6 +10,8 @@ export interface Member {
   readonly email: string | null;
   /** What the person is in the workspace. */
   readonly role: 'guest' | 'member' | 'admin' | 'owner';
+  /** When the person took the seat with an account, by which they sign in; null while nobody has. ISO 8601, UTC. */
+  readonly joinedAt: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
   /** When it was made. ISO 8601, UTC. */
@@ -48,4 +50,13 @@ export interface MemberPatch {
   email?: string | null | undefined;
   /** What the person is in the workspace. */
   role?: 'guest' | 'member' | 'admin' | 'owner' | undefined;
+}
+
+export interface Invitation {
+  /** The link, shown this once: whoever opens it takes the seat of the member with an account. */
+  readonly url: string;
+  /** The link works once, until then. ISO 8601, UTC. */
+  readonly expiresAt: string;
+  /** The address that it is sent to; null where the server sends no mail, or the member has none. */
+  readonly sentTo: string | null;
 }

@@ -87,7 +87,7 @@ import type {
 } from './issues.ts';
 import type { Label, LabelCreate, LabelPatch, LabelQuery } from './labels.ts';
 import type { Me } from './me.ts';
-import type { Member, MemberCreate, MemberPatch, MemberQuery } from './members.ts';
+import type { Invitation, Member, MemberCreate, MemberPatch, MemberQuery } from './members.ts';
 import type { Milestone, MilestoneCreate, MilestonePatch, MilestoneQuery } from './milestones.ts';
 import type {
   OAuthApp,
@@ -589,6 +589,10 @@ export interface Operations {
     update(id: string, body: MemberPatch, options?: ChangeOptions): Promise<Member>;
     /** Remove a member. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Invite a member to take the seat with an account. Makes a link that works once, for 7 days, in place of an earlier one. It is sent where the server sends mail and the member has an address; in any case it is answered, so that it can be handed over. */
+    invite(id: string, options?: WriteOptions): Promise<Invitation>;
+    /** Withdraw the invitation of a member. */
+    uninvite(id: string, options?: ChangeOptions): Promise<void>;
   };
   readonly workspace: {
     /** Get the workspace of the token. */

@@ -203,6 +203,8 @@ export const operations = {
     get: 'GET /members/{id}',
     update: 'PATCH /members/{id} body',
     delete: 'DELETE /members/{id}',
+    invite: 'POST /members/{id}/invitation',
+    uninvite: 'DELETE /members/{id}/invitation',
   },
   workspace: { get: 'GET /workspace', update: 'PATCH /workspace body' },
   apiKeys: {

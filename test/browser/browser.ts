@@ -19,7 +19,7 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: join(cache, 'chromium'),
     // Without a sandbox of its own, because tests also run as root, where it has none.
-    args: ['--headless=shell', '--no-sandbox', '--no-zygote', '--single-process', '--disable-gpu'],
+    args: ['--headless=shell', '--no-sandbox', '--no-zygote', '--disable-gpu'],
     env: {
       ...process.env,
       LD_LIBRARY_PATH: join(cache, 'al2023/lib'),

@@ -42,7 +42,7 @@ let app: TestApp;
 /** What the operator keeps elsewhere. */
 const safe = { key: at('safe.key'), backups: at('backups'), copy: at('copy') };
 const flags = { copyTo: safe.copy, keepEvents: '60' };
-const someone = { workspaceId: '', teamId: '', teamKey: 'ENG', userId: '', apiKey: packed.key };
+const someone = { workspaceId: '', teamId: '', teamKey: 'ENG', userId: '', apiKey: packed.key, setUpUrl: '' };
 /** Titles that were acknowledged, in order. */
 let oracle: string[] = [];
 

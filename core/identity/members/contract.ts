@@ -1,6 +1,6 @@
 // Members: the people of a workspace.
 import { defineContract } from '../../contract/contract.ts';
-import { choice, text } from '../../contract/field.ts';
+import { choice, text, time } from '../../contract/field.ts';
 
 /** From the lowest to the highest. */
 export const roles = ['guest', 'member', 'admin', 'owner'] as const;
@@ -16,6 +16,11 @@ export const member = defineContract({
     name: text({ max: 80, required: true, doc: 'What the person is called.' }),
     email: text({ max: 254, pattern: '^[^\\s@]+@[^\\s@]+$', doc: 'An e-mail address.', nullable: true }),
     role: choice(roles, { default: 'member', doc: 'What the person is in the workspace.' }),
+    joinedAt: time({
+      nullable: true,
+      write: 'never',
+      doc: 'When the person took the seat with an account, by which they sign in; null while nobody has.',
+    }),
   },
   operations: {
     list: 'List members',

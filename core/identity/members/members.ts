@@ -7,6 +7,9 @@ import { defineResource } from '../../resource/define.ts';
 import { plainOperations, type Rules } from '../../resource/operations.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
+import { leaveSeatOp } from '../accounts/accounts.ts';
+import { withdrawOp } from '../invitations/invitations.ts';
+import { invitationRoutes } from '../invitations/routes.ts';
 import { member } from './contract.ts';
 import { memberKind, type Member } from './kind.ts';
 import { requireMayChange } from './roles.ts';
@@ -44,6 +47,7 @@ const plain = plainOperations(member, memberKind, rules);
 
 export const members = defineResource(member, memberKind, {
   ...rules,
+  routes: invitationRoutes,
   operations: {
     async update(ctx, id, patch, ifMatch) {
       const set = await plain.update(ctx, id, patch, ifMatch);
@@ -51,7 +55,9 @@ export const members = defineResource(member, memberKind, {
     },
     async delete(ctx, id, ifMatch) {
       await requireMayChange(ctx, await getEntity(ctx, memberKind, id), null);
-      return keepingAnOwner(ctx, id, await plain.delete(ctx, id, ifMatch));
+      const set = await keepingAnOwner(ctx, id, await plain.delete(ctx, id, ifMatch));
+      // Nobody signs in as the member any more, and nobody joins as one.
+      return { ...set, ops: [...(set.ops ?? []), leaveSeatOp(ctx.scope, id), withdrawOp(ctx.scope, id)] };
     },
   },
 });

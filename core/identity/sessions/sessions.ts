@@ -5,7 +5,7 @@ import type { Services } from '../../context.ts';
 import { cookieLine, cookieOf } from '../../html/cookie.ts';
 import type { Principal } from '../../http/principal.ts';
 import { systemStatement } from '../../store/statement.ts';
-import { scopeOf, systemOp } from '../../store/store.ts';
+import { scopeOf, systemOp, type Op } from '../../store/store.ts';
 import type { Role } from '../../rights/roles.ts';
 import { standingOf } from '../standing.ts';
 
@@ -47,6 +47,15 @@ export interface Device {
   readonly agent: string;
 }
 
+/** One of an account's sessions, as it is listed. */
+export interface ListedSession {
+  readonly id: string;
+  readonly address: string;
+  readonly agent: string;
+  readonly createdAt: number;
+  readonly lastSeenAt: number;
+}
+
 interface SessionRow {
   id: string;
   account_id: string;
@@ -81,6 +90,28 @@ const deleteSession = systemStatement(
   across,
   'DELETE FROM sessions WHERE account_id = :account AND id = :id',
 );
+const deleteSessions = systemStatement(
+  'sessions.delete_others',
+  across,
+  'DELETE FROM sessions WHERE account_id = :account AND id <> :kept',
+);
+const proveSession = systemStatement(
+  'sessions.prove',
+  across,
+  'UPDATE sessions SET proved_at = :now WHERE id = :id',
+);
+const listSessions = systemStatement<{
+  id: string;
+  address: string;
+  agent: string;
+  created_at: number;
+  last_seen_at: number;
+}>(
+  'sessions.of_account',
+  across,
+  `SELECT id, address, agent, created_at, last_seen_at FROM sessions
+   WHERE account_id = :account AND expires_at > :now AND last_seen_at > :idle ORDER BY last_seen_at DESC, id LIMIT 100`,
+);
 const findSeats = systemStatement<{
   workspace_id: string;
   workspace_name: string;
@@ -102,10 +133,19 @@ export interface Sessions {
   find(headers: Headers): Promise<SignedIn | null>;
   /** Ends one of an account's sessions; nothing where it has ended. */
   end(accountId: string, sessionId: string): Promise<void>;
+  /** Those of an account that are good, the one used last first. */
+  list(accountId: string): Promise<readonly ListedSession[]>;
+  /** The person behind a session has just proved again who they are. */
+  prove(sessionId: string): Promise<void>;
   /** The `Set-Cookie` line that takes the cookie away. */
   readonly forgetCookie: string;
   /** The person as a caller in one of their workspaces; null where they have no seat there. */
   principal(who: SignedIn, workspaceId: string): Promise<Principal | null>;
+}
+
+/** Ends an account's sessions. @param kept the one that goes on */
+export function endSessionsOp(accountId: string, kept = ''): Op {
+  return systemOp(deleteSessions, { account: accountId, kept });
 }
 
 export function createSessions({ store, ids, nowMs }: Pick<Services, 'store' | 'ids' | 'nowMs'>): Sessions {
@@ -150,6 +190,16 @@ export function createSessions({ store, ids, nowMs }: Pick<Services, 'store' | '
     find,
     async end(account, id) {
       await store.commit([systemOp(deleteSession, { account, id })]);
+    },
+    async list(account) {
+      const now = nowMs();
+      const rows = await store.readSystem(listSessions, { account, now, idle: now - idleMs });
+      return rows.map(({ id, address, agent, created_at, last_seen_at }) => ({
+        ...{ id, address, agent, createdAt: created_at, lastSeenAt: last_seen_at },
+      }));
+    },
+    async prove(id) {
+      await store.commit([systemOp(proveSession, { id, now: nowMs() })]);
     },
     forgetCookie: cookieLine(cookie, '', 0),
     async principal({ sessionId, seats }, workspaceId) {

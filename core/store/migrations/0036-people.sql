@@ -14,6 +14,8 @@ CREATE TABLE seats (
   PRIMARY KEY (workspace_id, member_id)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX seats_account ON seats (account_id, workspace_id);
+-- When an account took the seat; null: none has.
+ALTER TABLE members ADD COLUMN joined_at INTEGER;
 
 -- A browser that is signed in. Only the hash of its token is kept.
 CREATE TABLE sessions (
@@ -33,7 +35,17 @@ CREATE INDEX sessions_expiry ON sessions (expires_at);
 CREATE TABLE invitations (
   workspace_id TEXT NOT NULL, member_id TEXT NOT NULL,
   token_hash TEXT NOT NULL UNIQUE,
-  invited_by_json TEXT NOT NULL,
+  -- The name of who made it.
+  invited_by TEXT NOT NULL,
   created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
   PRIMARY KEY (workspace_id, member_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX invitations_expiry ON invitations (expires_at);
+
+-- Links by which an account gets another password, one for each at most. Only the hash of its token is kept.
+CREATE TABLE password_resets (
+  account_id TEXT PRIMARY KEY,
+  token_hash TEXT NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX password_resets_expiry ON password_resets (expires_at);

@@ -1,0 +1,82 @@
+// The part of the account page on the password. Another one asks for the one there is, and ends all other sessions.
+import { html } from '../../html/html.ts';
+import type { Route } from '../../http/route.ts';
+import { accountById, setPasswordOp } from '../accounts/accounts.ts';
+import { passwordMax, passwordMin, passwordProblem } from '../accounts/password-rules.ts';
+import type { Passwords } from '../accounts/passwords.ts';
+import { hidden, isFresh, leadToProof } from '../pages.ts';
+import { endSessionsOp } from '../sessions/sessions.ts';
+import { passwordOf } from '../sign-in/page.ts';
+import type { SignIn } from '../sign-in/sign-in.ts';
+import { changeRoute, type ChangeOptions } from './change.ts';
+import type { AccountSection } from './page.ts';
+
+interface PasswordOptions extends ChangeOptions {
+  readonly passwords: Passwords;
+  readonly signIn: SignIn;
+}
+
+export function passwordSection({ services: { store } }: Pick<PasswordOptions, 'services'>): AccountSection {
+  return {
+    says: {
+      password: 'The new password holds, and all other sessions have ended.',
+      'password-old': 'The present password is wrong. Nothing was changed.',
+      'password-wait': 'There were too many failures. Wait some minutes, then try again.',
+      'password-weak': `Choose a password of ${passwordMin} to ${passwordMax} characters that is not easily guessed: a few words in a row will do.`,
+    },
+    async html(who) {
+      const account = await accountById(store, who.accountId);
+      const present = html`<label
+        >Present password<input type="password" name="password" autocomplete="current-password" required
+      /></label>`;
+      return html`<section aria-labelledby="password">
+        <h2 id="password">Password</h2>
+        <form method="post" action="/account/password">
+          ${hidden('form_token', who.formToken)}
+          <input type="text" name="email" value="${who.email}" autocomplete="username" hidden />
+          ${account?.passwordHash ? present : null}
+          <label
+            >New password<small>${passwordMin} characters or more.</small
+            ><input
+              type="password"
+              name="new_password"
+              autocomplete="new-password"
+              minlength="${passwordMin}"
+              maxlength="${passwordMax}"
+              required
+          /></label>
+          <div><button>Change the password</button></div>
+        </form>
+      </section>`;
+    },
+  };
+}
+
+export function passwordRoutes(options: PasswordOptions): Route[] {
+  const { services, passwords, signIn } = options;
+  const { store, baseUrl, nowMs } = services;
+  return [
+    changeRoute(
+      options,
+      { path: 'password', name: 'account.set-password', summary: 'Change the password of an account' },
+      async (who, form, arrival) => {
+        const account = await accountById(store, who.accountId);
+        if (!account) return leadToProof(baseUrl, '/account');
+        if (account.passwordHash === null) {
+          if (!isFresh(who, nowMs())) return leadToProof(baseUrl, '/account');
+        } else {
+          const { isRight, waitSeconds } = await signIn.checkOf(arrival, account, passwordOf(form));
+          if (!isRight) return { wrong: waitSeconds === null ? 'password-old' : 'password-wait' };
+        }
+        const chosen = passwordOf(form, 'new_password');
+        if (passwordProblem(chosen, [who.name, who.email]) !== null) return { wrong: 'password-weak' };
+        const hash = await passwords.hash(chosen);
+        await store.commit([
+          setPasswordOp(who.accountId, hash, nowMs()),
+          endSessionsOp(who.accountId, who.sessionId),
+        ]);
+        return { done: 'password' };
+      },
+    ),
+  ];
+}

@@ -1,0 +1,54 @@
+// The part of the account page on name and address. The address is what a person signs in with, so another one asks for a proof.
+import { html } from '../../html/html.ts';
+import type { Route } from '../../http/route.ts';
+import { renameOp } from '../accounts/accounts.ts';
+import { aboutProblem } from '../invitations/page.ts';
+import { hidden, isFresh, leadToProof } from '../pages.ts';
+import { changeRoute, type ChangeOptions } from './change.ts';
+import type { AccountSection } from './page.ts';
+
+export const profileSection: AccountSection = {
+  says: {
+    profile: 'Name and address are changed.',
+    'profile-wrong': 'Give a name of 1 to 80 characters, and an e-mail address.',
+    'profile-known': 'Another account has this address.',
+  },
+  html: (who) =>
+    html`<section aria-labelledby="profile">
+      <h2 id="profile">Name and address</h2>
+      <form method="post" action="/account/profile">
+        ${hidden('form_token', who.formToken)}
+        <label
+          >Name<input name="name" value="${who.name}" autocomplete="name" maxlength="80" required
+        /></label>
+        <label
+          >E-mail<small>You sign in with it.</small
+          ><input
+            type="email"
+            name="email"
+            value="${who.email}"
+            autocomplete="email"
+            maxlength="254"
+            required
+        /></label>
+        <div><button>Save</button></div>
+      </form>
+    </section>`,
+};
+
+export function profileRoutes(options: ChangeOptions): Route[] {
+  const { store, baseUrl, nowMs } = options.services;
+  return [
+    changeRoute(
+      options,
+      { path: 'profile', name: 'account.rename', summary: 'Change the name or the address of an account' },
+      async (who, form) => {
+        const about = { name: (form.get('name') ?? '').trim(), email: (form.get('email') ?? '').trim() };
+        if (aboutProblem(about) !== null) return { wrong: 'profile-wrong' };
+        if (about.email !== who.email && !isFresh(who, nowMs())) return leadToProof(baseUrl, '/account');
+        const op = renameOp({ id: who.accountId }, about.name, about.email, nowMs());
+        return (await store.commit([op])).ok ? { done: 'profile' } : { wrong: 'profile-known' };
+      },
+    ),
+  ];
+}

@@ -1,0 +1,87 @@
+// The part of the account page on where a person is signed in, and how they end that.
+import { html } from '../../html/html.ts';
+import type { Route } from '../../http/route.ts';
+import { hidden, leadTo } from '../pages.ts';
+import { endSessionsOp, type ListedSession, type Sessions } from '../sessions/sessions.ts';
+import { agentWords } from './agent-words.ts';
+import { changeRoute, type ChangeOptions } from './change.ts';
+import type { AccountSection } from './page.ts';
+
+export function sessionsSection({ sessions }: { sessions: Sessions }): AccountSection {
+  return {
+    says: { session: 'That session has ended.' },
+    async html(who) {
+      const all = await sessions.list(who.accountId);
+      const token = hidden('form_token', who.formToken);
+      const ending = (session: ListedSession) =>
+        session.id === who.sessionId
+          ? 'This one'
+          : html`<form method="post" action="/account/end-session" class="inline">
+              ${token}${hidden('id', session.id)}
+              <button
+                class="danger"
+                aria-label="End the session of ${agentWords(session.agent)} at ${session.address}"
+              >
+                End
+              </button>
+            </form>`;
+      return html`<section aria-labelledby="sessions">
+        <h2 id="sessions">Where you are signed in</h2>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Device</th>
+              <th scope="col">Address</th>
+              <th scope="col">Since</th>
+              <th scope="col">Last seen</th>
+              <th scope="col">End</th>
+            </tr>
+          </thead>
+          <tbody>
+            ${all.map(
+              (one) =>
+                html`<tr>
+                  <td>${agentWords(one.agent)}</td>
+                  <td>${one.address}</td>
+                  <td>${moment(one.createdAt)}</td>
+                  <td>${moment(one.lastSeenAt)}</td>
+                  <td>${ending(one)}</td>
+                </tr>`,
+            )}
+          </tbody>
+        </table>
+        <form method="post" action="/account/end-sessions">
+          ${token}
+          <div><button class="danger">Sign out everywhere</button></div>
+        </form>
+      </section>`;
+    },
+  };
+}
+
+function moment(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+export function sessionsRoutes(options: ChangeOptions): Route[] {
+  const { services, sessions } = options;
+  const { store, baseUrl } = services;
+  return [
+    changeRoute(
+      options,
+      { path: 'end-session', name: 'account.end-session', summary: 'End one of the sessions of an account' },
+      async (who, form) => {
+        await sessions.end(who.accountId, form.get('id') ?? '');
+        return { done: 'session' };
+      },
+    ),
+    changeRoute(
+      options,
+      { path: 'end-sessions', name: 'account.end-sessions', summary: 'End all sessions of an account' },
+      async (who) => {
+        await store.commit([endSessionsOp(who.accountId)]);
+        return leadTo(baseUrl, '/sign-in', [sessions.forgetCookie]);
+      },
+    ),
+  ];
+}

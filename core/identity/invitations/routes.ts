@@ -1,0 +1,91 @@
+// How a member is invited over the API, and how that is taken back.
+import { Type } from 'typebox';
+import type { ChangeSet } from '../../changes/change.ts';
+import { getEntity, isoTime } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { ApiError, notFound } from '../../lib/errors.ts';
+import { Closed, described, named, nameOf, nullable, time } from '../../lib/schema.ts';
+import { member } from '../members/contract.ts';
+import { memberKind, type Member } from '../members/kind.ts';
+import { requireMayChange } from '../members/roles.ts';
+import { invitationDays, isInvited, newInvitation, withdrawOp } from './invitations.ts';
+import { invitationMail } from './mail.ts';
+
+const Invitation = named(
+  'Invitation',
+  Closed({
+    url: Type.String({
+      description:
+        'The link, shown this once: whoever opens it takes the seat of the member with an account.',
+    }),
+    expiresAt: described(time, 'The link works once, until then.'),
+    sentTo: nullable(
+      Type.String({
+        description:
+          'The address that it is sent to; null where the server sends no mail, or the member has none.',
+      }),
+    ),
+  }),
+);
+const params = Closed({ id: nameOf(member) });
+
+export const invitationRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/members/{id}/invitation',
+    name: 'members.invite',
+    summary: 'Invite a member to take the seat with an account',
+    description: `Makes a link that works once, for ${invitationDays} days, in place of an earlier one. It is sent where the server sends mail and the member has an address; in any case it is answered, so that it can be handed over.`,
+    scope: 'members:write',
+    limit: 'write',
+    params,
+    errors: ['forbidden', 'conflict'],
+    responses: { 201: Invitation },
+    secret: true,
+    write: (ctx, { params: { id } }) => invite(ctx, id),
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/api/v1/members/{id}/invitation',
+    name: 'members.uninvite',
+    summary: 'Withdraw the invitation of a member',
+    scope: 'members:write',
+    limit: 'write',
+    params,
+    errors: ['forbidden'],
+    responses: { 204: null },
+    write: (ctx, { params: { id } }) => uninvite(ctx, id),
+  }),
+];
+
+/** @throws ApiError not_found, forbidden, conflict for a member whose seat is taken */
+async function invite(ctx: Context, id: string): Promise<ChangeSet> {
+  const invited = await getInvitable(ctx, id);
+  if (invited.joinedAt !== null)
+    throw new ApiError(
+      'conflict',
+      `${invited.name} has taken the seat already. Who forgot the password asks for another on the sign-in page.`,
+    );
+  const { url, expiresAt, op } = newInvitation(ctx, ctx.scope, { memberId: id, by: ctx.actor.name });
+  const { mail } = ctx;
+  const sentTo = mail ? invited.email : null;
+  const body = { url, expiresAt: isoTime(expiresAt), sentTo };
+  const set = { changes: [], ops: [op], body, status: 201 as const };
+  if (!mail || sentTo === null) return set;
+  return { ...set, afterCommit: () => mail.post(invitationMail(ctx, { url, to: sentTo })) };
+}
+
+/** @throws ApiError not_found, also where there is none; forbidden */
+async function uninvite(ctx: Context, id: string): Promise<ChangeSet> {
+  const { id: memberId } = await getInvitable(ctx, id);
+  if (!(await isInvited(ctx.store, ctx.scope, memberId))) throw notFound();
+  return { changes: [], ops: [withdrawOp(ctx.scope, memberId)], body: undefined };
+}
+
+/** Whoever may add a member of that role may invite one. */
+async function getInvitable(ctx: Context, id: string): Promise<Member> {
+  const found = await getEntity(ctx, memberKind, id);
+  await requireMayChange(ctx, null, found);
+  return found;
+}

@@ -1,0 +1,29 @@
+// How many links to reset a password are sent: nobody's mail is flooded, and nobody floods through this server.
+import { LRUCache } from 'lru-cache';
+
+const hourMs = 3_600_000;
+export const resetsAnHour = { account: 3, peer: 20 } as const;
+const countedMax = 20_000;
+
+export interface ResetLimits {
+  /** @returns false where there were enough */
+  take(accountId: string, peer: string): boolean;
+}
+
+/** @param nowMs monotonic */
+export function createResetLimits(nowMs: () => number): ResetLimits {
+  const sent = new LRUCache<string, number[]>({ max: countedMax });
+  return {
+    take(accountId, peer) {
+      const now = nowMs();
+      const counted = Object.entries({ account: accountId, peer }).map(([name, of]) => {
+        const key = `${name} ${of}`;
+        const recent = (sent.get(key) ?? []).filter((at) => now - at < hourMs);
+        return { key, recent, isFull: recent.length >= resetsAnHour[name as keyof typeof resetsAnHour] };
+      });
+      if (counted.some(({ isFull }) => isFull)) return false;
+      for (const { key, recent } of counted) sent.set(key, [...recent, now]);
+      return true;
+    },
+  };
+}

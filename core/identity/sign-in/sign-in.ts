@@ -1,0 +1,133 @@
+// How a person is signed in: a password, or another way in, then whatever else the account asks for, then a session. Every way ends in
+// `proceed` or `finish`, so that each gives a new session and none leaves a step out.
+import { createHash } from 'node:crypto';
+import type { Services } from '../../context.ts';
+import { cookieLine, cookieOf } from '../../html/cookie.ts';
+import type { Arrival, RawAnswer } from '../../http/route.ts';
+import { accountByEmail, accountById, emailKeyOf, type Account } from '../accounts/accounts.ts';
+import type { Passwords } from '../accounts/passwords.ts';
+import { deviceAt, leadTo } from '../pages.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { destinationOf } from './destination.ts';
+import { deviceOf, rememberDevice } from './devices.ts';
+import type { SignInLimits } from './limits.ts';
+
+/** What an account can ask for after the password. */
+export interface FurtherStep {
+  /** The page that asks; it reads `pending`, and ends in `finish`. */
+  readonly path: string;
+  isSetUp(accountId: string): Promise<boolean>;
+}
+
+/** Somebody who gave the password of an account, and has yet to take a further step. */
+export interface Pending {
+  readonly account: Account;
+  /** Where they go then. */
+  readonly to: string;
+}
+
+/** What came of a password. */
+export type Checked =
+  { readonly account: Account } | { readonly account: null; readonly waitSeconds: number | null };
+
+type PasswordCheck = { readonly isRight: boolean; readonly waitSeconds: number | null };
+
+export interface SignIn {
+  /** @returns `waitSeconds` where there were too many failures: the password was not looked at */
+  check(arrival: Arrival, email: string, password: string): Promise<Checked>;
+  /** The password of an account that is known already, counted alike. */
+  checkOf(arrival: Arrival, account: Account, password: string): Promise<PasswordCheck>;
+  /** After the first factor: the next step, or a session. @param to a path of this server, or anything */
+  proceed(accountId: string, arrival: Arrival, to: string | null): Promise<RawAnswer>;
+  /** Begins a session; one that this browser had ends. */
+  finish(accountId: string, arrival: Arrival, to: string | null): Promise<RawAnswer>;
+  /** Who has a further step before them; null for nobody. */
+  pending(headers: Headers): Promise<Pending | null>;
+}
+
+export interface SignInOptions {
+  readonly services: Pick<Services, 'store' | 'sealing' | 'baseUrl' | 'log' | 'nowMs'>;
+  readonly sessions: Sessions;
+  readonly passwords: Passwords;
+  readonly limits: SignInLimits;
+  readonly furtherSteps: readonly FurtherStep[];
+}
+
+const cookie = 'tatami-sign-in';
+const purpose = 'sign-in';
+const pendingMs = 10 * 60_000;
+
+export function createSignIn(options: SignInOptions): SignIn {
+  const { services, sessions, passwords, limits, furtherSteps } = options;
+  const { store, sealing, baseUrl, log, nowMs } = services;
+
+  const checkAgainst = async (
+    { peer, headers }: Arrival,
+    account: Account | null,
+    subject: string,
+    password: string,
+  ): Promise<PasswordCheck> => {
+    const device = account && deviceOf(sealing, headers, account.id);
+    const attempt = { subject: createHash('sha256').update(subject).digest('hex'), peer, device };
+    const waitSeconds = limits.take(attempt);
+    const told = { account: account?.id ?? 'unknown', peer, isKnownDevice: device !== null };
+    if (waitSeconds !== null) {
+      log('info', 'sign-in refused: too many failures', told);
+      return { isRight: false, waitSeconds };
+    }
+    const isRight = await passwords
+      .verify(password, account?.passwordHash ?? null)
+      .catch((error: unknown) => {
+        limits.giveBack(attempt);
+        throw error;
+      });
+    if (isRight) limits.giveBack(attempt);
+    else log('info', 'sign-in refused: wrong password', told);
+    return { isRight, waitSeconds: null };
+  };
+
+  const finish: SignIn['finish'] = async (accountId, arrival, to) => {
+    const earlier = await sessions.find(arrival.headers);
+    if (earlier) await sessions.end(earlier.accountId, earlier.sessionId);
+    return leadTo(baseUrl, destinationOf(to, baseUrl), [
+      await sessions.begin(accountId, deviceAt(arrival)),
+      rememberDevice(sealing, arrival.headers, accountId),
+      cookieLine(cookie, '', 0),
+    ]);
+  };
+
+  return {
+    async check(arrival, email, password) {
+      const account = await accountByEmail(store, email);
+      const { isRight, waitSeconds } = await checkAgainst(arrival, account, emailKeyOf(email), password);
+      return account && isRight ? { account } : { account: null, waitSeconds };
+    },
+    checkOf: (arrival, account, password) =>
+      checkAgainst(arrival, account, emailKeyOf(account.email), password),
+    async proceed(accountId, arrival, to) {
+      for (const { path, isSetUp } of furtherSteps) {
+        if (!(await isSetUp(accountId))) continue;
+        const account = await accountById(store, accountId);
+        const text = JSON.stringify([accountId, destinationOf(to, baseUrl), nowMs() + pendingMs]);
+        const value = `${Buffer.from(text).toString('base64url')}.${sealing.sign(signedOf(text, account), purpose)}`;
+        return leadTo(baseUrl, path, [cookieLine(cookie, value, pendingMs / 1000)]);
+      }
+      return finish(accountId, arrival, to);
+    },
+    finish,
+    async pending(headers) {
+      const [packed = '', tag = ''] = cookieOf(headers, cookie)?.split('.') ?? [];
+      const text = Buffer.from(packed, 'base64url').toString();
+      const id = /^\["(acc_\w+)"/.exec(text)?.[1];
+      const account = id === undefined ? null : await accountById(store, id);
+      if (!account || !sealing.verify(signedOf(text, account), purpose, tag)) return null;
+      const [, to, until] = JSON.parse(text) as [string, string, number];
+      return nowMs() < until ? { account, to } : null;
+    },
+  };
+}
+
+/** With another password the steps begin anew. */
+function signedOf(text: string, account: Account | null): string {
+  return `${text} ${account?.passwordHash ?? ''}`;
+}
