@@ -41,7 +41,8 @@ import { openOperatorDoor, type OperatorDoor } from './serve/operator-door.ts';
 import { peopleRoutes } from './serve/people.ts';
 import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
-import { createKeyDesk, type DeskOptions } from './setup/keys/desk.ts';
+import type { DeskOptions } from './setup/keys/desk.ts';
+import { createOperatorDesk } from './setup/desk.ts';
 import { readInstallation, type Installation } from './store/installation.ts';
 import { clearIncoming, createBlobs } from './store/blobs.ts';
 import { openStore } from './store/open-store.ts';
@@ -227,7 +228,9 @@ async function stop(of: {
 
 /** Null where nothing is written, which is all that an operator would ask for. */
 function openOperator({ config, log, opened }: Ground, options: DeskOptions): OperatorDoor | null {
-  return opened.onlyToRead === null ? openOperatorDoor(config.dataDir, createKeyDesk(options), log) : null;
+  return opened.onlyToRead === null
+    ? openOperatorDoor(config.dataDir, createOperatorDesk(options), log)
+    : null;
 }
 
 function createBackups(

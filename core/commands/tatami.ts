@@ -16,6 +16,7 @@ import type { InitOptions } from './init.ts';
 import { addKeys } from './keys/command.ts';
 import { addLogin } from './login/command.ts';
 import type { MasterKeyOptions } from './master-key.ts';
+import { addMembers } from './members/command.ts';
 import { addPlugin } from './plugin/commands.ts';
 import { CommandError, exitCodes, fail, printResult, say } from './output.ts';
 import { addProposals } from './proposals/command.ts';
@@ -38,6 +39,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
   addDoctor(program, folder);
   addLogin(program, remote, json);
   addKeys(program, folder, json);
+  addMembers(program, folder, json);
   addMasterKey(program, folder);
   addBackups(program, folder);
   addImport(program, folder);

@@ -206,7 +206,7 @@ test('an order that cannot be is refused with what is wrong, and is no fault of 
   const app = await startApp();
   const order = async (name: string, body: string, method = 'POST') => {
     const unix = operatorSocketOf(app.dataDir);
-    const response = await fetch(`http://operator/keys/${name}`, {
+    const response = await fetch(`http://operator/orders/${name}`, {
       unix,
       method,
       ...(method === 'POST' ? { body } : {}),

@@ -1,11 +1,11 @@
-// Takes an order about keys to whoever may write the data directory: the server that holds it, by the door it keeps there, or this
+// Takes an order of the operator to whoever may write the data directory: the server that holds it, by the door it keeps there, or this
 // process where nobody does. What is typed and what comes back is the same.
 import { existsSync, statSync } from 'node:fs';
 import { readConfig } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { openOfflineDesk, type OfflineDesk } from '../../setup/keys/offline-desk.ts';
-import type { KeyAnswers, KeyOrder, KeyOrderName } from '../../setup/keys/orders.ts';
+import type { Answers, Order, OrderName } from '../../setup/orders.ts';
 import { operatorSocketOf } from '../../setup/keys/socket.ts';
 import { holderOf } from '../../store/data-dir.ts';
 import { requireDatabase } from '../local.ts';
@@ -22,12 +22,12 @@ const lookEveryMs = 100;
 const answerWithinMs = 60_000;
 
 /** @param folder where a relative data directory begins. @throws CommandError */
-export async function askDesk<N extends KeyOrderName>(
+export async function askDesk<N extends OrderName>(
   { dataDir: given }: LocalOptions,
   folder: string,
   name: N,
-  order: KeyOrder<N>,
-): Promise<KeyAnswers[N]> {
+  order: Order<N>,
+): Promise<Answers[N]> {
   const config = readConfig(given === undefined ? {} : { dataDir: given }, undefined, folder);
   const { dataDir, baseUrl, host, port } = config;
   requireOwner(dataDir, 'but root');
@@ -62,11 +62,11 @@ function openHere(dataDir: string, baseUrl: string): OfflineDesk | null {
   }
 }
 
-async function askHere<N extends KeyOrderName>(
+async function askHere<N extends OrderName>(
   { desk, close }: OfflineDesk,
   name: N,
-  order: KeyOrder<N>,
-): Promise<KeyAnswers[N]> {
+  order: Order<N>,
+): Promise<Answers[N]> {
   try {
     return await desk[name](order);
   } catch (error) {
@@ -79,14 +79,14 @@ async function askHere<N extends KeyOrderName>(
 }
 
 /** Null where no server listens. */
-async function askServer<N extends KeyOrderName>(
+async function askServer<N extends OrderName>(
   dataDir: string,
   name: N,
-  order: KeyOrder<N>,
-): Promise<{ answer: KeyAnswers[N] } | null> {
+  order: Order<N>,
+): Promise<{ answer: Answers[N] } | null> {
   const response = await knock(operatorSocketOf(dataDir), name, order);
   if (!response) return null;
-  const said = (await response.json()) as { answer?: KeyAnswers[N]; error?: { message: string } };
+  const said = (await response.json()) as { answer?: Answers[N]; error?: { message: string } };
   if (said.answer !== undefined) return { answer: said.answer };
   throw new CommandError(said.error?.message ?? `The server answered ${response.status}.`);
 }
@@ -94,7 +94,7 @@ async function askServer<N extends KeyOrderName>(
 async function knock(unix: string, name: string, order: unknown): Promise<Response | null> {
   if (!existsSync(unix)) return null;
   try {
-    return await fetch(`http://operator/keys/${name}`, {
+    return await fetch(`http://operator/orders/${name}`, {
       unix,
       method: 'POST',
       body: JSON.stringify(order),
@@ -104,7 +104,7 @@ async function knock(unix: string, name: string, order: unknown): Promise<Respon
     // Left by a process that was killed, or closed just now.
     if (error instanceof Error && 'code' in error && notReached.has(String(error.code))) return null;
     throw new CommandError(
-      'The server ended before it answered. Look with `tatami keys list` whether it was done.',
+      'The server ended before it answered. Whether it was done is not known: `tatami keys list` shows the keys there are.',
       exitCodes.tryLater,
       { cause: error },
     );
@@ -127,6 +127,6 @@ function requireOwner(dataDir: string, who: 'also root' | 'but root'): void {
   const user = process.geteuid?.();
   if (owner === undefined || owner === user || (who === 'but root' && user === 0)) return;
   throw new CommandError(
-    `${dataDir} belongs to another user. Type this as that user: sudo -u '#${owner}' tatami keys …`,
+    `${dataDir} belongs to another user. Type this as that user: sudo -u '#${owner}' tatami …`,
   );
 }

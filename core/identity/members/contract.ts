@@ -19,6 +19,8 @@ export const member = defineContract({
     joinedAt: time({
       nullable: true,
       write: 'never',
+      // A workspace that moved to another server arrives without the accounts of the old one.
+      unlogged: true,
       doc: 'When the person took the seat with an account, by which they sign in; null while nobody has.',
     }),
   },

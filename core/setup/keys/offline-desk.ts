@@ -2,11 +2,11 @@
 import { directoryLoaders } from '../../resources.ts';
 import { directorySection } from '../../resource/directory.ts';
 import { openOffline } from '../offline.ts';
-import { createKeyDesk } from './desk.ts';
-import type { KeyDesk } from './orders.ts';
+import { createOperatorDesk } from '../desk.ts';
+import type { OperatorDesk } from '../orders.ts';
 
 export interface OfflineDesk {
-  readonly desk: KeyDesk;
+  readonly desk: OperatorDesk;
   close(): Promise<void>;
 }
 
@@ -14,5 +14,5 @@ export interface OfflineDesk {
 export function openOfflineDesk(dataDir: string, baseUrl: string, nowMs: () => number): OfflineDesk {
   const { store, ids, committer, close } = openOffline(dataDir, baseUrl, nowMs);
   const { load } = directorySection(store, directoryLoaders);
-  return { desk: createKeyDesk({ store, ids, committer, baseUrl, directoryOf: load, nowMs }), close };
+  return { desk: createOperatorDesk({ store, ids, committer, baseUrl, directoryOf: load, nowMs }), close };
 }

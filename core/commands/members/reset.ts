@@ -1,0 +1,13 @@
+// `tatami members reset EMAIL`: a link by which the owner of an account chooses another password.
+import { askDesk, type LocalOptions } from '../keys/desk.ts';
+import { printResult } from '../output.ts';
+
+export type ResetOptions = LocalOptions;
+
+/** @param folder where a relative data directory begins */
+export async function reset(email: string, options: ResetOptions, folder: string): Promise<void> {
+  const made = await askDesk(options, folder, 'reset', { email });
+  printResult(made, options, ({ email: of, url, expiresAt }) =>
+    [`account   ${of}`, `link      ${url}   (works once)`, `until     ${expiresAt}`].join('\n'),
+  );
+}

@@ -1,0 +1,50 @@
+// Makes links for people who cannot sign in: whoever has the data directory owns everything that they could reach.
+import { isoTime } from '../../changes/operations.ts';
+import { accountByEmail } from '../../identity/accounts/accounts.ts';
+import { newInvitation } from '../../identity/invitations/invitations.ts';
+import { newReset } from '../../identity/resets/resets.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { scopeOf } from '../../store/store.ts';
+import type { DeskOptions } from '../keys/desk.ts';
+import { findMember, findWorkspace } from '../keys/find.ts';
+import type { MemberDesk } from './orders.ts';
+
+const seatOf = tenantStatement<{ joined_at: number | null }>(
+  'members.joined_at',
+  'SELECT joined_at FROM members WHERE workspace_id = :ws AND id = :id',
+);
+
+export function createMemberDesk(options: DeskOptions): MemberDesk {
+  const { store } = options;
+  return {
+    async invite({ workspace, member }) {
+      const { id: workspaceId } = await findWorkspace(store, workspace);
+      const scope = scopeOf(workspaceId);
+      const { id, name } = await findMember(store, scope, member);
+      const seat = await store.readOne(scope, seatOf, { id });
+      if (seat?.joined_at != null)
+        throw new ApiError(
+          'conflict',
+          `${name} has taken the seat already. If the password is lost, type: tatami members reset <address>`,
+        );
+      const { url, expiresAt, op } = newInvitation(options, scope, {
+        memberId: id,
+        by: 'Whoever runs this server',
+      });
+      await store.commit([op]);
+      return { workspaceId, member: { id, name }, url, expiresAt: isoTime(expiresAt) };
+    },
+    async reset({ email: given }) {
+      const account = await accountByEmail(store, given);
+      if (!account)
+        throw new ApiError(
+          'not_found',
+          `No account signs in with ${given}. Who has none yet is invited: tatami members invite <member>`,
+        );
+      const { url, expiresAt, op } = newReset(options, account.id);
+      await store.commit([op]);
+      return { email: account.email, url, expiresAt: isoTime(expiresAt) };
+    },
+  };
+}
