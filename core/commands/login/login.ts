@@ -7,6 +7,7 @@ import { didYouMean } from '../../lib/nearest.ts';
 import { usage } from '../flags.ts';
 import { printResult, say } from '../output.ts';
 import { askByCode, askInBrowser } from './ask.ts';
+import { firstOf } from '../table.ts';
 import { findAuthorizationServer, type AuthorizationServer } from './authorization-server.ts';
 import { isSamePlace, readLogins, serverName, writeLogins, type Login } from './credentials.ts';
 import { withLogins } from './lock.ts';
@@ -34,7 +35,7 @@ export async function login({ device = false, scopes, json, ...flags }: LoginOpt
 }
 
 function linesOf({ server, workspace, member, scopes }: ShownLogin): string {
-  return `Logged in to ${server} as ${member.name}, in the workspace ${workspace.name}.\nscopes    ${scopes.join(',')}`;
+  return `Logged in to ${server} as ${member.name}, in the workspace ${workspace.name}.\nIt may ${firstOf(scopes)}.`;
 }
 
 /** @throws CommandError */
