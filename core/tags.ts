@@ -4,7 +4,11 @@ import { contracts } from './contracts.ts';
 import { capital } from './lib/words.ts';
 import type { Tag, TagGroup } from './http/openapi/document.ts';
 
-const titles: Readonly<Record<string, string>> = { 'api-keys': 'API keys', workflows: 'Workflow states' };
+const titles: Readonly<Record<string, string>> = {
+  'api-keys': 'API keys',
+  'oauth-apps': 'OAuth apps',
+  workflows: 'Workflow states',
+};
 
 const ofContracts: ReadonlyMap<string, Tag> = new Map(
   contracts.map(({ path, doc }) => [
@@ -80,7 +84,7 @@ const others: Readonly<Record<string, readonly Tag[]>> = {
 
 /** Where the resources stand that are not of the tracker itself. */
 const elsewhere: Readonly<Record<string, readonly string[]>> = {
-  'People and access': ['workspace', 'members', 'api-keys'],
+  'People and access': ['workspace', 'members', 'api-keys', 'oauth-apps', 'grants'],
   Events: ['webhooks'],
   Plugins: ['plugins', 'proposals'],
 };

@@ -14,6 +14,8 @@ export const idPrefixes = {
   undo: 'und',
   pluginVersion: 'plv',
   backtest: 'bkt',
+  /** A client of OAuth that registered itself. */
+  client: 'reg',
 } as const;
 
 /** 26 characters after the prefix: what `pattern` in schemas checks. */

@@ -661,7 +661,7 @@ export interface Operations {
     get(options?: CallOptions): Promise<Usage>;
   };
   readonly me: {
-    /** Get what the key of this request is: its member, workspace, scopes and limits. */
+    /** Get whom this request acts for: member, workspace, scopes and limits. */
     get(options?: CallOptions): Promise<Me>;
   };
   readonly webhooks: {

@@ -30,6 +30,8 @@ const writtenOut = [
   'member',
   'workspace',
   'api_key',
+  'oauth_app',
+  'grant',
   'webhook',
   'plugin',
   'relation',

@@ -130,7 +130,9 @@ test('it lists every operation, and no page', () => {
   expect(pages.map(({ path }) => path)).toContain('/docs');
   expect(
     pages.filter(({ path, kind }) =>
-      kind === 'inbound' ? !path.startsWith('/api/v1/hooks/') : path.startsWith('/api/') || kind !== 'raw',
+      kind === 'inbound'
+        ? !/^\/(api\/v1\/hooks|oauth)\//.test(path)
+        : path.startsWith('/api/') || kind !== 'raw',
     ),
   ).toEqual([]);
 });

@@ -6,6 +6,7 @@ import type { Contract } from '../../core/contract/contract.ts';
 import { givenName, isReference } from '../../core/contract/schemas.ts';
 import { contracts } from '../../core/contracts.ts';
 import { idPrefixes, patternOf } from '../../core/lib/ids.ts';
+import { makeGrant } from '../oauth/grant.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import type { Client, Json, TestApp } from '../app.ts';
 
@@ -13,7 +14,7 @@ export type Seeds = Readonly<Record<string, string>>;
 
 /** The forms of ids, by the name of what has them. */
 const prefixes: ReadonlyMap<string, string> = new Map([
-  ...(['event', 'delivery', 'replay', 'run', 'undo', 'backtest'] as const).map(
+  ...(['event', 'delivery', 'replay', 'run', 'undo', 'backtest', 'client'] as const).map(
     (name) => [name, idPrefixes[name]] as const,
   ),
   ...contracts.flatMap(({ name, id }) => (id === null ? [] : [[name, id] as const])),
@@ -83,6 +84,8 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
     run: (await first(`/plugins/${plugin.id}/runs`)).id,
     // An undo is made by undoing what a plugin wrote, and this one writes nothing.
     undo: `${idPrefixes.undo}_${'0'.repeat(25)}2`,
+    // A client that registered itself is of no workspace.
+    client: `${idPrefixes.client}_${'0'.repeat(25)}2`,
     token: await tokenOf(call, plugin.id),
     team: (await first('/teams')).id,
     sla_policy: policy.id,
@@ -108,6 +111,9 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
     view: (await made('/views', { name: `View of ${team}`, visibility: 'shared' })).id,
     backtest: (await made(`/plugins/${plugin.id}/backtests`, {})).id,
     subscriber: (await first(`/issues/${issue.id}/subscribers`)).id,
+    oauth_app: (await made('/oauth-apps', { name: `App of ${team}`, redirectUris: ['https://a.example/'] }))
+      .id,
+    grant: await grantOf(app, call, team),
     template: (await made('/templates', { name: `Template of ${team}`, team })).id,
   };
   for (const { name, path, parent, fields, examples } of contracts) {
@@ -129,6 +135,13 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
   // Nothing of it moves on its own from here.
   await app.settled();
   return all;
+}
+
+/** What the holder of the key lets an app do. */
+async function grantOf(app: TestApp, call: Client, team: string): Promise<string> {
+  const { member, workspace } = (await call('GET', '/api/v1/me')).json;
+  const client = { name: `Client of ${team}` };
+  return makeGrant(app, { memberId: member.id, client }, workspace.id);
 }
 
 /** Of the address of the plugin's route, which it opens. */

@@ -1,6 +1,7 @@
 // The rows of clients that registered themselves (RFC 7591). They belong to the installation: which workspace one is let into is chosen
 // at the consent. Anybody can register, so what nobody lets in goes again after a day, and sooner where too many register.
 import type { Services } from '../../context.ts';
+import { idPrefixes } from '../../lib/ids.ts';
 import { dayMs } from '../../lib/time.ts';
 import { systemStatement } from '../../store/statement.ts';
 import { systemOp } from '../../store/store.ts';
@@ -74,7 +75,7 @@ export function createRegisteredClients({
 }: Pick<Services, 'store' | 'nowMs'>): RegisteredClients {
   return {
     async find(id) {
-      if (!id.startsWith('reg_')) return null;
+      if (!id.startsWith(`${idPrefixes.client}_`)) return null;
       const [row] = await store.readSystem(findRow, { id, since: nowMs() - unusedForMs });
       if (!row) return null;
       const said = JSON.parse(row.metadata_json) as SaidOfItself;

@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { Services } from '../../context.ts';
 import { hashToken } from '../../identity/api-keys/token.ts';
 import { mintClientSecret } from '../../identity/oauth-apps/secret.ts';
+import { idPrefixes } from '../../lib/ids.ts';
 import { hourMs } from '../../lib/time.ts';
 import { protocolMetadata } from './client.ts';
 import { readMetadata, type SaidOfItself } from './metadata.ts';
@@ -66,7 +67,7 @@ export function createRegistration(options: {
     async register(metadata, peer) {
       requireRoom(peer);
       const said = readMetadata(metadata, terms);
-      const id = ids.next('reg');
+      const id = ids.next(idPrefixes.client);
       const secret = said.confidential ? mintClientSecret() : null;
       const token = mintToken();
       await registered.insert(id, said, { secretHash: secret?.hash ?? null, tokenHash: hashToken(token) });

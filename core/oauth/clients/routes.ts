@@ -1,16 +1,16 @@
 // Where clients register themselves: RFC 7591 §3, RFC 7592 §2. Answers are in the words of these, not in the envelope of the API.
-import { Type } from 'typebox';
 import { defineRoute, type Arrival, type RawAnswer, type Route } from '../../http/route.ts';
-import { Closed } from '../../lib/schema.ts';
+import { idPrefixes } from '../../lib/ids.ts';
+import { Closed, idOf } from '../../lib/schema.ts';
 import { ClientRefused } from './client.ts';
 import { RegistrationFlood, type Registration } from './registration.ts';
 
 const bodyBytesMax = 16 * 1024;
-/** Apps in browsers register from their own pages; nothing here knows a visitor by a cookie. */
-const open = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'www-authenticate' };
+/** Answers by RFCs are none of the operations of the API: their documents describe them. */
+const contentType = 'application/json; charset=utf-8';
 
-const Params = Closed({ id: Type.String({ pattern: '^reg_[0-9a-z]{26}$', description: 'A client_id.' }) });
-const documented = { scope: null, limit: 'write', responses: { 200: null } } as const;
+const Params = Closed({ id: idOf(idPrefixes.client) });
+const documented = { scope: null, limit: 'write', contentType, responses: { 200: null } } as const;
 
 export function registrationRoutes(registration: Registration): readonly Route[] {
   return [
@@ -47,9 +47,7 @@ const manage: Readonly<Record<'GET' | 'PUT' | 'DELETE', Manage>> = {
     return told(await registration.replace(id, tokenOf(arrival), body));
   },
   DELETE: async (registration, id, arrival) =>
-    (await registration.remove(id, tokenOf(arrival)))
-      ? { contentType: 'application/json', status: 204, body: '', headers: open }
-      : refusedToken,
+    (await registration.remove(id, tokenOf(arrival))) ? { contentType, status: 204, body: '' } : refusedToken,
 };
 
 /** RFC 7592 §2.2: it names itself, and sends back nothing that only the server says. */
@@ -87,7 +85,7 @@ function tokenOf({ headers }: Arrival): string {
 /** The same for a client that is not there and for a token that is not its own (RFC 7592 §2.1). */
 const refusedToken: RawAnswer = {
   ...json(401, { error: 'invalid_token', error_description: 'This is not the token of this registration.' }),
-  headers: { ...open, 'www-authenticate': 'Bearer error="invalid_token"' },
+  headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
 };
 
 function told(information: object | null): RawAnswer {
@@ -95,7 +93,7 @@ function told(information: object | null): RawAnswer {
 }
 
 function json(status: number, body: object): RawAnswer {
-  return { contentType: 'application/json', status, body: JSON.stringify(body), headers: open };
+  return { contentType, status, body: JSON.stringify(body) };
 }
 
 async function answered(work: () => Promise<RawAnswer>): Promise<RawAnswer> {
@@ -107,7 +105,7 @@ async function answered(work: () => Promise<RawAnswer>): Promise<RawAnswer> {
     if (!(error instanceof RegistrationFlood)) throw error;
     return {
       ...json(429, { error: 'temporarily_unavailable', error_description: error.message }),
-      headers: { ...open, 'retry-after': String(error.retryAfterSeconds) },
+      headers: { 'retry-after': String(error.retryAfterSeconds) },
     };
   }
 }

@@ -3,6 +3,7 @@ import type { Json, TestApp } from '../../app.ts';
 import type { Did } from '../every-operation.ts';
 import { boardOperations } from './boards.ts';
 import { cycleOperations } from './cycles.ts';
+import { oauthOperations } from './oauth.ts';
 import { projectOperations } from './projects.ts';
 import { proposalOperations } from './proposals.ts';
 import { releaseOperations } from './releases.ts';
@@ -31,6 +32,7 @@ export const furtherOperations: readonly Steps[] = [
   boardOperations,
   cycleOperations,
   inboxOperations,
+  oauthOperations,
   projectOperations,
   proposalOperations,
   relationOperations,

@@ -1,0 +1,44 @@
+// A grant, without the pages on which a member consents to it: for tests of what comes after.
+import { newGrant, type GrantTerms } from '../../core/identity/grants/kind.ts';
+import { directorySection } from '../../core/resource/directory.ts';
+import { directoryLoaders } from '../../core/resources.ts';
+import { scopeOf } from '../../core/store/store.ts';
+import type { TestApp } from '../app.ts';
+
+type Asked = Partial<Omit<GrantTerms, 'client'>> & { readonly client?: Partial<GrantTerms['client']> };
+
+/** By default the owner of the first workspace lets an app of another kind than theirs read issues. @returns its id */
+export async function makeGrant(
+  { services, committer, workspace }: Pick<TestApp, 'services' | 'committer' | 'workspace'>,
+  { client, ...asked }: Asked = {},
+  workspaceId: string = workspace.workspaceId,
+): Promise<string> {
+  const scope = scopeOf(workspaceId);
+  const directory = await directorySection(services.store, directoryLoaders).load(scope);
+  const { memberId = workspace.userId } = asked;
+  const change = newGrant(services, {
+    redirectHost: 'app.example',
+    resource: 'api',
+    scopes: ['issues:read'],
+    guarded: [],
+    ...asked,
+    memberId,
+    client: {
+      id: 'https://app.example/client',
+      name: 'Reports',
+      kind: 'document',
+      verified: false,
+      ...client,
+    },
+  });
+  const actor = {
+    kind: 'user',
+    id: memberId,
+    name: directory.members.get(memberId)?.name ?? '',
+    memberId,
+  } as const;
+  const author = { scope, actor, cause: null, requestId: null, traceparent: null, directory };
+  const committed = await committer.commit(author, [change]);
+  if (!committed.ok) throw new Error(`The grant could not be made: ${committed.message}`);
+  return change.id;
+}
