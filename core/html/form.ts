@@ -21,7 +21,13 @@ export async function readForm(arrival: Arrival, baseUrl: string): Promise<URLSe
 /** @throws ApiError forbidden for what no page of this server sent */
 export function requireOwnPage({ headers }: Pick<Arrival, 'headers'>, baseUrl: string): void {
   const site = headers.get('sec-fetch-site');
-  const isOwn = site === null || site === 'same-origin';
-  if (!isOwn || headers.get('origin') !== new URL(baseUrl).origin)
-    throw new ApiError('forbidden', `Open ${baseUrl} in a browser, and send this from there.`);
+  const origin = headers.get('origin');
+  // A page that sends no referrer sends `null` for its origin (WHATWG Fetch §3.1.7), as every page of ours does.
+  const isOwn =
+    site === 'same-origin'
+      ? origin === 'null' || origin === originOf(baseUrl)
+      : site === null && origin === originOf(baseUrl);
+  if (!isOwn) throw new ApiError('forbidden', `Open ${baseUrl} in a browser, and send this from there.`);
 }
+
+const originOf = (url: string): string => new URL(url).origin;

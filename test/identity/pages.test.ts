@@ -1,0 +1,32 @@
+// The pages for people in a real browser: from the set-up link to ending a session, with and without scripts, open to everybody.
+import { expect, test } from 'bun:test';
+import { createSystemClock, startApp } from '../app.ts';
+import { runInNode } from '../browser/run.ts';
+
+interface Seen {
+  seen: string[];
+  violations: string[];
+  ended: string;
+  unscripted: string;
+  complaints: string[];
+}
+
+test('a person joins, signs out and in, and ends a session; axe finds nothing, and no page complains', async () => {
+  const app = await startApp({ clock: createSystemClock() });
+  try {
+    const { json: ben } = await app.call('POST', '/api/v1/members', { name: 'Ben' });
+    const { json } = await app.call('POST', `/api/v1/members/${ben.id}/invitation`);
+    const walk = await runInNode<Seen>('people-process.ts', [app.workspace.setUpUrl, json.url, app.url]);
+    expect(walk.seen).toContain('Join Acme');
+    expect(walk.seen).toContain('Is it you?');
+    expect(walk.violations).toEqual([]);
+    expect(walk.ended).toBe('Sign in');
+    expect(walk.unscripted).toBe('Your account');
+    // The browser names pages that say what is wrong, which have a status of 4xx.
+    expect(
+      walk.complaints.filter((text) => !/the server responded with a status of 4\d\d/.test(text)),
+    ).toEqual([]);
+  } finally {
+    await app.stop();
+  }
+}, 120_000);
