@@ -123,6 +123,7 @@ export function startAuthorizationServer(): StandIn {
       return Response.json({
         member: { id: 'usr_ana', name: 'Ana', role: 'owner', email: null },
         workspace: { id: `id of ${behaviour.workspace}`, name: behaviour.workspace },
+        scopes: ['issues:read', 'issues:write'],
         key: null,
       });
     },

@@ -5,8 +5,8 @@ import { printResult } from '../output.ts';
 interface Me {
   member: { id: string; name: string; role: string };
   workspace: { id: string; name: string };
-  key: { name: string; scopes: string[]; expiresAt: string | null } | null;
-  grant?: { scopes: string[] } | null;
+  scopes: string[];
+  key: { expiresAt: string | null } | null;
 }
 
 interface Shown {
@@ -14,7 +14,8 @@ interface Shown {
   workspace: { id: string; name: string };
   member: { id: string; name: string; role: string };
   by: 'login' | 'key';
-  scopes: readonly string[];
+  /** What it may do now. */
+  scopes: string[];
   /** Of a login, that of its access token, which is renewed by itself. */
   expiresAt: string | null;
 }
@@ -22,13 +23,13 @@ interface Shown {
 export async function whoami(options: RemoteOptions): Promise<void> {
   const remote = remoteOf(options);
   const { server, access } = remote;
-  const { member, workspace, key, grant } = await callOf(remote)<Me>('GET', '/me');
+  const { member, workspace, scopes, key } = await callOf(remote)<Me>('GET', '/me');
   const shown: Shown = {
     server,
     workspace: { id: workspace.id, name: workspace.name },
     member: { id: member.id, name: member.name, role: member.role },
     by: access === null ? 'key' : 'login',
-    scopes: grant?.scopes ?? key?.scopes ?? access?.current().scopes ?? [],
+    scopes,
     expiresAt: key?.expiresAt ?? access?.current().expiresAt ?? null,
   };
   printResult(shown, options, linesOf);
