@@ -24,6 +24,7 @@ import { createMe } from './identity/me.ts';
 import type { Log } from './lib/log.ts';
 import { createMail } from './lib/mail.ts';
 import { registrationRoutes } from './oauth/clients/routes.ts';
+import { oauthRoutes } from './oauth/runtime.ts';
 import { createProblems, type Problems } from './lib/problems.ts';
 import { createSealing } from './lib/sealing.ts';
 import { embedded } from './lib/embedded.ts';
@@ -149,18 +150,18 @@ async function compose(ground: Ground): Promise<Tatami> {
   committer.onCommit(cache.moveAlong);
   const shared = { config, clock, services, committer, fresh, directoryOf: directories.of };
 
-  const { port } = socket;
-  const identity = createIdentity({ ...shared, resolve, port });
+  const identity = createIdentity({ ...shared, resolve, port: socket.port });
   const door = createDoor({ ...shared, ...identity.authentication, socket });
   const { snapshots } = opened.dataDir;
   const workers = createWorkers({
-    ...{ ...shared, cache, seen, random, resolve, door, port, snapshots },
+    ...{ ...shared, cache, seen, random, resolve, door, port: socket.port, snapshots },
     app: () => app,
   });
   const { progress, sandboxState } = workers;
   const health = await createHealth({ ...shared, version, progress, sandboxState });
   const people = peopleRoutes({ ...shared, sessions: identity.sessions });
-  const app: App = mount({ door, services, workers, health, identity, people, config });
+  const oauth = oauthRoutes({ ...shared, ...identity });
+  const app: App = mount({ door, services, workers, health, identity, people, oauth, config });
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);
 
@@ -286,9 +287,10 @@ function mount(parts: {
   health: Health;
   identity: Identity;
   people: readonly Route[];
+  oauth: readonly Route[];
   config: Config;
 }): App {
-  const { door, workers, health, identity, people, config } = parts;
+  const { door, workers, health, identity, people, oauth, config } = parts;
   const { baseUrl } = parts.services;
   const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents(), tagGroups });
   const routes = [
@@ -297,6 +299,7 @@ function mount(parts: {
     ...workers.routes,
     ...streamRoutes(workers.streams),
     ...registrationRoutes(identity.registration),
+    ...parts.oauth,
     openapi.route,
     ...docsRoutes(version),
     ...guideRoutes,

@@ -79,7 +79,11 @@ const parts: Readonly<Record<string, Part>> = {
     may: [...ofResources, 'rights', 'feed', 'inbox', 'proposals', 'sdk', 'sandbox'],
     types: ['ledger'],
   },
-  oauth: { of: ['core/oauth/'], may: ['lib', 'store', 'http', 'identity'], types: ['contract', 'changes'] },
+  oauth: {
+    of: ['core/oauth/'],
+    may: ['lib', 'store', 'rights', 'changes', 'http', 'html', 'identity'],
+    types: ['contract'],
+  },
   resources: {
     of: ['core/resources.ts'],
     may: ['lib', 'contract', 'feed', 'usage', 'resource', 'inbox', 'identity', 'tracker', 'proposals'],
@@ -130,18 +134,7 @@ const parts: Readonly<Record<string, Part>> = {
   exchange: { of: ['core/exchange/'], may: ['lib', 'store', 'events'] },
   doctor: {
     of: ['core/doctor/'],
-    may: [
-      'lib',
-      'contract',
-      'store',
-      'backup',
-      'events',
-      'changes',
-      'webhooks',
-      'sandbox',
-      'plugins',
-      'resources',
-    ],
+    may: 'lib contract store backup events changes webhooks sandbox plugins resources'.split(' '),
     types: ['service'],
   },
   commands: {
@@ -284,6 +277,8 @@ const packages: Readonly<Record<string, RegExp>> = {
   commander: /^core\/commands\//,
   'prom-client': /^core\/health\/metrics\//,
   'csv-parse': /^core\/commands\/import\//,
+  'oidc-provider': /^core\/oauth\/engine\//,
+  'fetch-to-node': /^core\/oauth\/engine\//,
   croner: /^core\/lib\/cron\.ts$/,
   'bun:ffi': /^core\/(sandbox\/jail\/|store\/data-dir\.ts$|serve\/listener\.ts$)/,
   'node:http': /^core\/lib\/egress\//,

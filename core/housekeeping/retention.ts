@@ -98,6 +98,7 @@ export const retention: Readonly<Record<string, Bound>> = {
   sessions: { boundBy: 'each expires after a month' },
   invitations: { boundBy: 'one for each member; each expires after a week' },
   password_resets: { boundBy: 'one for each account; each expires after half an hour' },
+  oauth_tokens: { boundBy: 'each expires, a refresh token after two months without use' },
   idempotency: { boundBy: 'each expires after a day' },
   due_work: { boundBy: 'each goes with the work it stands for' },
   cursors: { boundBy: 'one for each consumer and workspace' },

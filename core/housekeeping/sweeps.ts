@@ -82,6 +82,14 @@ export const sweeps: readonly Sweep[] = [
   ]),
   sweep(null, [
     remove(
+      'oauth_tokens.sweep',
+      'oauth_tokens',
+      'SELECT id FROM oauth_tokens WHERE expires_at <= :before',
+      'id',
+    ),
+  ]),
+  sweep(null, [
+    remove(
       'oauth_clients.sweep_unused',
       'oauth_clients',
       'SELECT id FROM oauth_clients WHERE used = 0 AND created_at <= :before - 86400000',

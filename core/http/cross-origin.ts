@@ -81,7 +81,7 @@ export function createCrossOrigin(options: CrossOriginOptions): CrossOrigin {
 
   return (request, serve) => {
     const origin = request.headers.get('origin');
-    if ((origin === null && !named) || !pathOf(request.url).startsWith('/api/')) return serve(request);
+    if ((origin === null && !named) || !isCalled(pathOf(request.url))) return serve(request);
     if (origin !== null && isPreflight(request))
       return marked(answerPreflight(options, request, origin, readerOf(origin) !== null), origin);
     const response = serve(request);
@@ -89,6 +89,24 @@ export function createCrossOrigin(options: CrossOriginOptions): CrossOrigin {
       ? response.then((answer) => marked(answer, origin))
       : marked(response, origin);
   };
+}
+
+/**
+ * What apps call. A page that a person decides on is never among it, nor the address that leads there, which browsers go to and no
+ * page may read (RFC 9700 §2.6).
+ */
+const called = [
+  '/api/',
+  '/.well-known/oauth-',
+  '/oauth/token',
+  '/oauth/revoke',
+  '/oauth/introspect',
+  '/oauth/register',
+  '/oauth/device',
+];
+
+function isCalled(path: string): boolean {
+  return called.some((beginning) => path.startsWith(beginning));
 }
 
 function isPreflight({ method, headers }: Request): boolean {

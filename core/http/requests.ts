@@ -34,8 +34,11 @@ const noQuery: [] = [];
 
 export function createRequests(options: RequestsOptions): Requests {
   const { bodies, outflow } = options;
-  const { ids, log } = options.services;
+  const { ids, log, baseUrl } = options.services;
   const { identify, admit } = createIdentify(options);
+  // Where a client that has no token finds out where to get one (RFC 9728 §5.1).
+  const challenge = `Bearer realm="tatami", resource_metadata="${baseUrl}/.well-known/oauth-protected-resource/api/v1"`;
+  const refuse = (exchange: Exchange, error: ApiError): Response => respondError(exchange, error, challenge);
   return {
     async admit({ request }, exchange, route) {
       const principal = await admit(request, exchange, route);
@@ -68,18 +71,18 @@ export function createRequests(options: RequestsOptions): Requests {
       return traceparent === null ? noOrigin : { ...noOrigin, traceparent };
     },
     show: createSend({ ...options, identify }),
-    refuse: respondError,
+    refuse,
     async refuseUnrouted(request, errorOf) {
       const exchange = newExchange(ids.next(idPrefixes.request));
       try {
         await admit(request, exchange, { name: '(no route)', limit: 'read', scope: null });
-        return respondError(exchange, errorOf(request));
+        return refuse(exchange, errorOf(request));
       } catch (refused) {
         if (refused instanceof ApiError && refused.code === 'unauthorized')
-          return respondError(exchange, errorOf(request));
+          return refuse(exchange, errorOf(request));
         const path = (): string => pathOf(request.url);
         const named = { requestId: exchange.requestId, method: request.method, path };
-        return respondError(exchange, refusalOf(log, named, refused));
+        return refuse(exchange, refusalOf(log, named, refused));
       }
     },
   };

@@ -51,12 +51,17 @@ export function respondJson(
   return respond(exchange, status, text, headers);
 }
 
-export function respondError(exchange: Exchange, error: ApiError): Response {
+/** @param challenge says how one comes by a token (RFC 6750 §3) */
+export function respondError(
+  exchange: Exchange,
+  error: ApiError,
+  challenge = 'Bearer realm="tatami"',
+): Response {
   const { code, message, details, status } = error;
   const headers: HeaderBag = { ...error.headers };
   if (status === 429) headers['retry-after'] ??= String(Math.max(1, exchange.verdict.resetSeconds));
   headers.link ??= `</docs/errors/${code}>; rel="describedby"`;
-  if (status === 401) headers['www-authenticate'] = 'Bearer realm="tatami"';
+  if (status === 401) headers['www-authenticate'] = challenge;
   return respondJson(
     exchange,
     status,

@@ -23,6 +23,7 @@ export const sealedAtRest = [
   { purpose: 'plugin-route-secret', table: 'plugin_routes', column: 'secret_sealed', form: 'bytes' },
   { purpose: 'plugin-secret', table: 'plugin_secrets', column: 'sealed', form: 'bytes' },
   { purpose: 'proposal', table: 'proposals', column: 'writes_sealed_json', form: 'base64' },
+  { purpose: 'oauth-token', table: 'oauth_tokens', column: 'payload_sealed', form: 'bytes' },
   // Answers that show a secret once.
   { purpose: 'idempotency', table: 'idempotency', column: 'body', where: 'sealed = 1', form: 'bytes' },
 ] as const satisfies readonly SealedColumn[];

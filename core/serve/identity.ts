@@ -9,6 +9,7 @@ import { createUses } from '../identity/last-used.ts';
 import { createSessions, type Sessions } from '../identity/sessions/sessions.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Resolve } from '../lib/egress/egress.ts';
+import { createFindAccessToken } from '../oauth/find-token.ts';
 import type { Scope } from '../store/store.ts';
 import { createOAuthClients, type OAuthClients } from './oauth-clients.ts';
 
@@ -35,7 +36,7 @@ export function createIdentity(options: {
   const uses = createUses(services, clock);
   const authentication = createAuthentication({
     ...{ committer, nowMs },
-    finders: [createFindKey({ store, uses })],
+    finders: [createFindKey({ store, uses }), createFindAccessToken({ store, uses })],
   });
   const ending = createGrantEnding(options);
   const gone = (): void => {

@@ -1,0 +1,117 @@
+// Where the protocol library keeps what it makes: tokens and requests in our rows, clients in their store; grants are those of the
+// workspace, and sessions are none, because who is signed in is known here by other means.
+import type { Adapter, AdapterPayload } from 'oidc-provider';
+import { InvalidClient, InvalidGrant } from 'oidc-provider/lib/helpers/errors.js';
+import { systemClock } from '../../lib/clock.ts';
+import { ClientRefused, protocolMetadata } from '../clients/client.ts';
+import type { Clients } from '../clients/clients.ts';
+import { refOf, type Grants } from '../grants.ts';
+import { resourceUrl } from '../resources.ts';
+import type { KeptToken, Tokens } from '../tokens.ts';
+
+export interface Shelves {
+  readonly tokens: Tokens;
+  readonly grants: Grants;
+  readonly clients: Clients;
+  readonly baseUrl: string;
+  nowMs(): number;
+  /** An access token has ended by other means than its grant. */
+  forget(): void;
+}
+
+const nothing = async (): Promise<undefined> => undefined;
+
+/** What keeps nothing. */
+const empty: Adapter = {
+  upsert: nothing,
+  find: nothing,
+  findByUserCode: nothing,
+  findByUid: nothing,
+  consume: nothing,
+  destroy: nothing,
+  revokeByGrantId: nothing,
+};
+
+export function createAdapter(shelves: Shelves): (kind: string) => Adapter {
+  return (kind) => {
+    switch (kind) {
+      case 'Session':
+        return empty;
+      case 'Client':
+        return clientAdapter(shelves);
+      case 'Grant':
+        return grantAdapter(shelves);
+      default:
+        return tokenAdapter(kind, shelves);
+    }
+  };
+}
+
+function clientAdapter({ clients }: Shelves): Adapter {
+  return {
+    ...empty,
+    async find(id) {
+      try {
+        const client = await clients.find(id);
+        return client ? (protocolMetadata(client) as AdapterPayload) : undefined;
+      } catch (error) {
+        throw error instanceof ClientRefused ? new InvalidClient(error.message) : error;
+      }
+    },
+  };
+}
+
+/** The consent page makes them, and nothing here; what ends the family of a token ends the grant. */
+function grantAdapter({ grants, baseUrl }: Shelves): Adapter {
+  return {
+    ...empty,
+    async find(word) {
+      const grant = await grants.find(refOf(word));
+      if (!grant) return undefined;
+      const { memberId, clientId, resource, scopes } = grant;
+      return {
+        kind: 'Grant',
+        jti: word,
+        accountId: memberId,
+        clientId,
+        resources: { [resourceUrl(baseUrl, resource)]: scopes.join(' ') },
+      };
+    },
+    destroy: (word) => grants.revoke(refOf(word)),
+  };
+}
+
+function tokenAdapter(kind: string, { tokens, grants, nowMs, forget }: Shelves): Adapter {
+  /** The library reads the machine's clock: what is left of a token by ours is told as a time of that one. */
+  const told = (token: string, kept: KeptToken | null): AdapterPayload | undefined => {
+    if (!kept) return undefined;
+    const { payload, isConsumed, expiresAt } = kept;
+    const leftSeconds = expiresAt === null ? null : Math.floor((expiresAt - nowMs()) / 1000);
+    return {
+      ...payload,
+      jti: token,
+      ...(leftSeconds === null ? {} : { exp: Math.floor(systemClock.nowMs() / 1000) + leftSeconds }),
+      ...(isConsumed ? { consumed: true } : {}),
+    };
+  };
+  return {
+    ...empty,
+    upsert: (token, payload, seconds) => tokens.put(kind, token, { ...payload }, seconds),
+    find: async (token) => told(token, await tokens.find(kind, token)),
+    async findByUserCode(code) {
+      const kept = await tokens.findByUserCode(kind, code);
+      return told(String(kept?.payload.jti), kept);
+    },
+    // A grant ends as a whole, and its tokens with it: there is nothing to do for each of them.
+    async consume(token) {
+      if (await tokens.consume(token)) return;
+      const kept = await tokens.find(kind, token);
+      if (kept?.grant) await grants.revoke(kept.grant);
+      throw new InvalidGrant('it was used at the same time by somebody else');
+    },
+    async destroy(token) {
+      await tokens.remove(token);
+      if (kind === 'AccessToken') forget();
+    },
+  };
+}

@@ -1,0 +1,13 @@
+// Secrets of clients are kept as hashes, several of them while they are changed over, and the library compares two texts: it is told
+// to ask where they are kept.
+import type Provider from 'oidc-provider';
+import type { Clients } from '../clients/clients.ts';
+
+export function askForSecrets(Client: Provider['Client'], clients: Pick<Clients, 'proves'>): void {
+  const prototype = Client.prototype as unknown as {
+    compareClientSecret(this: { clientId: string }, text: string): Promise<boolean>;
+  };
+  prototype.compareClientSecret = function compareClientSecret(text) {
+    return clients.proves(this.clientId, text);
+  };
+}

@@ -1,0 +1,151 @@
+// The protocol library, set to our rules: authorization code with PKCE and device codes, opaque tokens that are rotated, nothing of
+// OpenID Connect. What it is not told here it would do by defaults of its own, so that all it can do is named.
+import { generateKeyPairSync } from 'node:crypto';
+import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import { InvalidTarget } from 'oidc-provider/lib/helpers/errors.js';
+import { Check, Prompt, base } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
+import { offeredScopes } from '../offered.ts';
+import { paths } from '../paths.ts';
+import { resourceAt, resourceUrl } from '../resources.ts';
+import { createAdapter, type Shelves } from './adapter.ts';
+import { showError } from './error-page.ts';
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** How long each lives, in seconds. A refresh token is replaced at each use, by one that lives as long again. */
+export const lives = {
+  AuthorizationCode: minute,
+  AccessToken: hour,
+  RefreshToken: 60 * day,
+  DeviceCode: 10 * minute,
+  Interaction: 30 * minute,
+} as const;
+
+/** `__Secure-`, as paths keep requests in several tabs apart (RFC 6265bis §4.1.3.1). */
+export const cookieNames = {
+  session: '__Secure-tatami-oauth',
+  interaction: '__Secure-tatami-consent',
+  resume: '__Secure-tatami-resume',
+} as const;
+
+export interface ConfigurationOptions extends Shelves {
+  /** Sign the cookies of a request under way. */
+  readonly cookieKeys: readonly string[];
+  /** Whether a person is signed in by the cookies of a request. */
+  isSignedIn(headers: Headers): Promise<boolean>;
+}
+
+export function configurationOf(options: ConfigurationOptions): Configuration {
+  return {
+    adapter: createAdapter(options),
+    clients: [],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
+    clientDefaults: {
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'client_secret_basic',
+      id_token_signed_response_alg: 'ES256',
+    },
+    clockTolerance: 0,
+    cookies: {
+      names: cookieNames,
+      keys: [...options.cookieKeys],
+      long: { httpOnly: true, sameSite: 'lax' },
+      short: { httpOnly: true, sameSite: 'lax' },
+    },
+    responseTypes: ['code'],
+    scopes: [],
+    pkce: { required: () => true },
+    // A code without the redirect it was asked for with is refused, however few are registered (RFC 6749 §4.1.3).
+    allowOmittingSingleRegisteredRedirectUri: false,
+    rotateRefreshToken: true,
+    issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
+    expiresWithSession: () => false,
+    revokeGrantPolicy: ({ oidc }) => !(oidc.route === 'revocation' && oidc.entities.AccessToken),
+    findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
+    loadExistingGrant: ({ oidc }) => {
+      const granted = oidc.result?.consent?.grantId;
+      return granted === undefined ? Promise.resolve(undefined) : oidc.provider.Grant.find(granted);
+    },
+    ttl: { ...lives, Grant: 60 * day, Session: minute },
+    // It wants one to be there. Nothing is signed with it.
+    jwks: { keys: [generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' })] },
+    routes: {
+      authorization: paths.authorize,
+      token: paths.token,
+      revocation: paths.revoke,
+      introspection: paths.introspect,
+      device_authorization: paths.deviceAuthorization,
+      code_verification: paths.device,
+    },
+    interactions: { policy: policyOf(options), url: (_, { uid }) => `${paths.consent}/${uid}` },
+    features: featuresOf(options),
+    renderError: showError,
+  } as Configuration;
+}
+
+/** Every authorization asks the person: nothing is agreed to silently, however often it was before. */
+function policyOf({ isSignedIn }: ConfigurationOptions): ReturnType<typeof base> {
+  const policy = base();
+  policy.clear();
+  const isOpen = ({ oidc }: KoaContextWithOIDC): boolean => !oidc.result?.consent;
+  policy.add(
+    new Prompt(
+      { name: 'login', requestable: true },
+      new Check('signed_in', 'nobody is signed in', 'login_required', async (ctx) => {
+        return isOpen(ctx) && !(await isSignedIn(new Headers({ cookie: ctx.get('cookie') })));
+      }),
+    ),
+  );
+  policy.add(
+    new Prompt(
+      { name: 'consent', requestable: true },
+      new Check('asked', 'the member has to consent', 'interaction_required', isOpen),
+    ),
+  );
+  policy.add(new Prompt({ name: 'select_account', requestable: true }));
+  return policy;
+}
+
+function featuresOf({ baseUrl }: ConfigurationOptions): Configuration['features'] {
+  const off = { enabled: false };
+  return {
+    devInteractions: off,
+    dPoP: off,
+    pushedAuthorizationRequests: off,
+    rpInitiatedLogout: off,
+    userinfo: off,
+    revocation: { enabled: true, allowedPolicy: isOwn },
+    // Only who proves to be a client is told anything, and of its own tokens alone (RFC 7662 §2.1, §4).
+    introspection: {
+      enabled: true,
+      allowedPolicy: (ctx, client, token) => client.clientAuthMethod !== 'none' && isOwn(ctx, client, token),
+    },
+    deviceFlow: { enabled: true, charset: 'base-20', mask: '****-****' },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => resourceUrl(baseUrl, 'api'),
+      useGrantedResource: () => true,
+      getResourceServerInfo({ oidc }, url) {
+        // A token is for one of them.
+        const asked: unknown = oidc.params?.resource;
+        if (resourceAt(baseUrl, url) === null || (Array.isArray(asked) && asked.length > 1))
+          throw new InvalidTarget(
+            `give one of the resources of this server: ${resourceUrl(baseUrl, 'api')} or ${resourceUrl(baseUrl, 'mcp')}`,
+          );
+        return {
+          scope: offeredScopes.join(' '),
+          audience: url,
+          accessTokenFormat: 'opaque',
+          accessTokenTTL: lives.AccessToken,
+        };
+      },
+    },
+  };
+}
+
+function isOwn(_: unknown, client: { clientId: string }, token: { clientId?: string | undefined }): boolean {
+  return token.clientId === client.clientId;
+}

@@ -1,0 +1,45 @@
+// Codes that a device shows and a person types elsewhere (RFC 8628), as the library keeps them.
+import type Provider from 'oidc-provider';
+import { wordOf } from '../grants.ts';
+import type { Asked, Asking, Decision } from './engine.ts';
+
+export interface Devices {
+  /** What a device asks by the code that it shows, however it is typed; null for an unknown, expired or decided one. */
+  deviceAsking(userCode: string): Promise<Asking | null>;
+  /** @returns false where it has been decided, or is over */
+  settleDevice(userCode: string, decision: Decision): Promise<boolean>;
+}
+
+export function devicesOf(
+  provider: Provider,
+  askedBy: (params: Readonly<Record<string, unknown>>) => Asked,
+): Devices {
+  const openDevice = async (userCode: string) => {
+    const code = await provider.DeviceCode.findByUserCode(userCode.toUpperCase().replaceAll(/[^A-Z]/g, ''));
+    return code && code.isValid && code.accountId === undefined && code.error === undefined ? code : null;
+  };
+
+  return {
+    async deviceAsking(userCode) {
+      const code = await openDevice(userCode);
+      if (!code) return null;
+      const { clientId = '', params = {}, jti } = code;
+      return { ...askedBy({ ...params, client_id: clientId }), ticket: jti, redirectUri: null };
+    },
+    async settleDevice(userCode, decision) {
+      const code = await openDevice(userCode);
+      if (!code) return false;
+      const decided =
+        'error' in decision
+          ? { error: decision.error, errorDescription: decision.why }
+          : {
+              accountId: decision.memberId,
+              grantId: wordOf(decision.grant),
+              scope: decision.scopes.join(' '),
+              resource: String(code.params?.resource),
+            };
+      await Object.assign(code, decided).save();
+      return true;
+    },
+  };
+}

@@ -1,0 +1,124 @@
+// The protocol library behind an interface of our own: it is loaded when the first request needs it, and nothing outside this folder
+// knows it.
+import type { default as Library } from 'oidc-provider';
+import { Provider } from 'oidc-provider/lib/provider.js';
+import type { Arrival, RawAnswer } from '../../http/route.ts';
+import type { Log } from '../../lib/log.ts';
+import { wordOf, type GrantRef } from '../grants.ts';
+import { askedScopes } from '../offered.ts';
+import { paths } from '../paths.ts';
+import { resourceAt, type Resource } from '../resources.ts';
+import { mintText } from '../token-text.ts';
+import { answerOf, exchangeOf } from './bridge.ts';
+import { configurationOf, cookieNames, type ConfigurationOptions } from './configuration.ts';
+import { devicesOf, type Devices } from './devices.ts';
+import { askForSecrets } from './client-secrets.ts';
+
+/** What a client asks a member for. */
+export interface Asking {
+  /** Under which it is kept; nobody is to see it. */
+  readonly ticket: string;
+  readonly clientId: string;
+  /** Where the browser goes back to; null for a device, whose code was typed in. */
+  readonly redirectUri: string | null;
+  readonly resource: Resource;
+  /** Of those that are offered; empty where it asked for none of them. */
+  readonly scopes: readonly string[];
+}
+
+/** What of that is said by the parameters of a request. */
+export type Asked = Pick<Asking, 'clientId' | 'resource' | 'scopes'>;
+
+/** What came of it. */
+export type Decision =
+  | { readonly grant: GrantRef; readonly memberId: string; readonly scopes: readonly string[] }
+  | { readonly error: 'access_denied' | 'invalid_scope'; readonly why: string };
+
+export interface Engine extends Devices {
+  /** Answers what a client or its browser asks by the protocol. */
+  answer(arrival: Arrival): Promise<RawAnswer>;
+  /** What is asked on a consent page; null where this browser began no such request, or it is over. */
+  asking(arrival: Arrival, uid: string): Promise<Asking | null>;
+  /** Decides that, and sends the browser on. */
+  settle(arrival: Arrival, uid: string, decision: Decision): Promise<RawAnswer>;
+}
+
+export function createEngine(options: ConfigurationOptions & { log: Log }): Engine {
+  const { baseUrl, log } = options;
+  const provider = new Provider(baseUrl, configurationOf(options));
+  const respond = provider.callback();
+  issueOurTexts(provider);
+  askForSecrets(provider.Client, options.clients);
+  // What was wrong with a grant is no secret to the client that holds it, and what it needs to mend itself.
+  provider.on('grant.error', (ctx, { error, error_description: why, error_detail: detail }) => {
+    if (error === 'invalid_grant' && detail) ctx.body = { error, error_description: `${why}: ${detail}` };
+  });
+  provider.on('server_error', (_, error) => log('error', 'the authorization server failed', { error }));
+  // It would print every refusal to the console, which the answer tells already.
+  provider.silent = true;
+
+  const interactionOf = async (arrival: Arrival, uid: string) => {
+    const { req, res } = await exchangeOf({ ...arrival, method: 'GET' }, baseUrl);
+    const interaction = await provider.interactionDetails(req, res).catch(() => null);
+    return interaction?.uid === uid ? { interaction, req, res } : null;
+  };
+  return {
+    async answer(arrival) {
+      const { req, res } = await exchangeOf(withScope(arrival), baseUrl);
+      await respond(req, res);
+      return answerOf(res, [cookieNames.session]);
+    },
+    async asking(arrival, uid) {
+      const found = await interactionOf(arrival, uid);
+      if (!found) return null;
+      const { params } = found.interaction;
+      return { ...askingOf(baseUrl, params), ticket: uid, redirectUri: String(params.redirect_uri) };
+    },
+    async settle(arrival, uid, decision) {
+      const found = await interactionOf(arrival, uid);
+      if (!found) throw new Error(`Nothing is asked by ${uid}.`);
+      const { req, res } = found;
+      const result =
+        'error' in decision
+          ? { error: decision.error, error_description: decision.why }
+          : {
+              login: { accountId: decision.memberId, remember: false },
+              consent: { grantId: wordOf(decision.grant) },
+            };
+      const next = await provider.interactionResult(req, res, result, { mergeWithLastSubmission: false });
+      return { status: 303, contentType: 'text/plain', headers: { location: next }, body: '' };
+    },
+    ...devicesOf(provider, (params) => askingOf(baseUrl, params)),
+  };
+}
+
+function askingOf(baseUrl: string, params: Readonly<Record<string, unknown>>): Asked {
+  return {
+    clientId: String(params.client_id),
+    resource: resourceAt(baseUrl, String(params.resource)) ?? 'api',
+    scopes: askedScopes(textOf(params.scope)),
+  };
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** A client that says no scope asks for the usual ones (RFC 6749 §3.3), which the library has to be told. */
+function withScope(arrival: Arrival): Arrival {
+  const { path, query } = arrival;
+  if (path !== paths.authorize || (query.get('scope') ?? '') !== '') return arrival;
+  const said = new URLSearchParams(query);
+  said.set('scope', askedScopes(null).join(' '));
+  return { ...arrival, query: said };
+}
+
+function issueOurTexts(provider: Library): void {
+  for (const model of [provider.AccessToken, provider.RefreshToken]) {
+    const prototype = model.prototype as unknown as { generateTokenId(this: unknown): string };
+    const original = prototype.generateTokenId;
+    prototype.generateTokenId = function generateTokenId() {
+      // It also settles the format of the token.
+      const text = original.call(this);
+      return mintText(model.name) ?? text;
+    };
+  }
+}

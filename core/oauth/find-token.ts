@@ -1,0 +1,68 @@
+// Finds the principal behind an access token of OAuth: the app, on behalf of the member who let it in. What it may do is what the
+// token, its grant and the role of the member have in common. The protocol library has no part in this.
+import type { GuardedClass } from '../lib/guarded.ts';
+import type { FindToken } from '../identity/authenticate.ts';
+import { clientIsThere, setGrantUsed } from '../identity/grants/live.ts';
+import type { Uses } from '../identity/last-used.ts';
+import { standingOf } from '../identity/standing.ts';
+import { commonRights, type Rights } from '../rights/rights.ts';
+import { expandScopes } from '../rights/scopes.ts';
+import { systemStatement } from '../store/statement.ts';
+import { scopeOf, type Store } from '../store/store.ts';
+import type { Resource } from './resources.ts';
+import { looksIssued } from './token-text.ts';
+import { hashOf } from './tokens.ts';
+
+interface Row {
+  workspace_id: string;
+  scope: string;
+  expires_at: number;
+  grant_id: string;
+  member_id: string;
+  client_id: string;
+  client_name: string;
+  resource: Resource;
+  scopes_json: string;
+  guarded_json: string;
+  last_used_at: number | null;
+}
+
+const findAccess = systemStatement<Row>(
+  'oauth_tokens.access',
+  'a token names its workspace only once it has been found',
+  `SELECT t.workspace_id, t.scope, t.expires_at, t.grant_id, g.member_id, g.client_id, g.client_name, g.resource, g.scopes_json,
+     g.guarded_json, g.last_used_at
+   FROM oauth_tokens AS t JOIN grants AS g ON g.workspace_id = t.workspace_id AND g.id = t.grant_id
+   WHERE t.id = :hash AND t.kind = 'AccessToken' AND g.revoked_at IS NULL AND ${clientIsThere('g')}`,
+);
+
+export function createFindAccessToken(options: { store: Store; uses: Pick<Uses, 'note'> }): FindToken {
+  const { store, uses } = options;
+  return async (token) => {
+    if (!looksIssued('AccessToken', token)) return null;
+    const [row] = await store.readSystem(findAccess, { hash: hashOf(token) });
+    if (!row) return null;
+    const scope = scopeOf(row.workspace_id, row.grant_id);
+    const standing = await standingOf(store, scope, row.member_id);
+    if (!standing) return null;
+    const granted = commonRights(whole(JSON.parse(row.scopes_json) as string[]), whole(row.scope.split(' ')));
+    return {
+      principal: {
+        scope,
+        actor: { kind: 'app', id: row.client_id, name: row.client_name, memberId: row.member_id },
+        ...commonRights(granted, standing.rights),
+        tokenId: row.grant_id,
+        grant: {
+          id: row.grant_id,
+          resource: row.resource,
+          guarded: JSON.parse(row.guarded_json) as GuardedClass[],
+        },
+      },
+      expiresAt: row.expires_at,
+      usedAt: row.last_used_at ?? -Infinity,
+      noteUse: () => uses.note(setGrantUsed, scope, row.grant_id),
+    };
+  };
+}
+
+const whole = (scopes: readonly string[]): Rights => ({ scopes: expandScopes(scopes), narrowed: null });

@@ -1,0 +1,87 @@
+// The grants that tokens act within, as the authorization server needs them: found whatever the workspace, and ended.
+import type { Committer } from '../changes/commit.ts';
+import { systemAuthor } from '../changes/commit.ts';
+import type { Directory, Services } from '../context.ts';
+import { grantKind } from '../identity/grants/kind.ts';
+import { clientIsThere } from '../identity/grants/live.ts';
+import { systemStatement, tenantStatement, type Row } from '../store/statement.ts';
+import { scopeOf, type Scope } from '../store/store.ts';
+import type { Resource } from './resources.ts';
+
+/** Names a grant and the workspace that it is of. */
+export interface GrantRef {
+  readonly workspaceId: string;
+  readonly id: string;
+}
+
+/** As the protocol library holds it: one word. */
+export const wordOf = ({ workspaceId, id }: GrantRef): string => `${workspaceId}.${id}`;
+
+export function refOf(word: string): GrantRef {
+  const at = word.indexOf('.');
+  return { workspaceId: word.slice(0, at), id: word.slice(at + 1) };
+}
+
+export interface LiveGrant {
+  readonly memberId: string;
+  readonly clientId: string;
+  readonly resource: Resource;
+  readonly scopes: readonly string[];
+}
+
+const findLive = systemStatement<{
+  member_id: string;
+  client_id: string;
+  resource: Resource;
+  scopes_json: string;
+}>(
+  'oauth.live_grant',
+  'whether the client of a grant is there is known by no workspace alone',
+  `SELECT g.member_id, g.client_id, g.resource, g.scopes_json FROM grants AS g
+   JOIN members AS m ON m.workspace_id = g.workspace_id AND m.id = g.member_id
+   WHERE g.workspace_id = :workspace AND g.id = :id AND g.revoked_at IS NULL AND m.deleted_at IS NULL AND ${clientIsThere('g')}`,
+);
+const findRow = tenantStatement<Row>(
+  'grants.row',
+  `SELECT ${grantKind.select} FROM grants WHERE workspace_id = :ws AND id = :id`,
+);
+
+export interface Grants {
+  /** @returns null for one that has ended, or whose member was removed */
+  find(ref: GrantRef): Promise<LiveGrant | null>;
+  /** Ends a grant and all of its tokens; nothing where it has ended. */
+  revoke(ref: GrantRef): Promise<void>;
+}
+
+export function createGrants(options: {
+  services: Pick<Services, 'store' | 'nowMs'>;
+  committer: Committer;
+  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+}): Grants {
+  const { services, committer, directoryOf } = options;
+  const { store, nowMs } = services;
+  return {
+    async find({ workspaceId, id }) {
+      const [row] = await store.readSystem(findLive, { workspace: workspaceId, id });
+      if (!row) return null;
+      return {
+        memberId: row.member_id,
+        clientId: row.client_id,
+        resource: row.resource,
+        scopes: JSON.parse(row.scopes_json) as string[],
+      };
+    },
+    async revoke({ workspaceId, id }) {
+      const scope = scopeOf(workspaceId);
+      // Whoever changes it meanwhile wins the race for its version: it is read again until it has ended.
+      for (;;) {
+        const row = await store.readOne(scope, findRow, { id });
+        const grant = row && grantKind.fromRow(row);
+        if (!grant || grant.revokedAt !== null) return;
+        const change = grantKind.update(grant, { revokedAt: nowMs() }, nowMs());
+        const author = systemAuthor(scope, 'oauth', await directoryOf(scope));
+        if (!change || (await committer.commit(author, [change])).ok) return;
+      }
+    },
+  };
+}

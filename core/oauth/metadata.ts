@@ -1,0 +1,84 @@
+// The documents by which a client that knows an address alone finds its way to a token: of the authorization server (RFC 8414), and
+// of what its tokens are for (RFC 9728).
+import { Type } from 'typebox';
+import { defineRoute, type RawAnswer, type Route } from '../http/route.ts';
+import { grantTypes } from './clients/client.ts';
+import { offeredScopes } from './offered.ts';
+import { paths } from './paths.ts';
+import { metadataPath, plainMetadataPath, resources, resourceUrl, type Resource } from './resources.ts';
+
+function serverDocument(baseUrl: string): object {
+  const at = (path: string): string => baseUrl + path;
+  return {
+    issuer: baseUrl,
+    authorization_endpoint: at(paths.authorize),
+    token_endpoint: at(paths.token),
+    revocation_endpoint: at(paths.revoke),
+    introspection_endpoint: at(paths.introspect),
+    registration_endpoint: at(paths.register),
+    device_authorization_endpoint: at(paths.deviceAuthorization),
+    scopes_supported: offeredScopes,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: grantTypes,
+    token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
+    revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
+    introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+    client_id_metadata_document_supported: true,
+    service_documentation: at('/docs/guides/oauth'),
+  };
+}
+
+function resourceDocument(baseUrl: string, resource: Resource): object {
+  return {
+    resource: resourceUrl(baseUrl, resource),
+    authorization_servers: [baseUrl],
+    scopes_supported: offeredScopes,
+    bearer_methods_supported: ['header'],
+    resource_name: resource === 'api' ? 'Tatami API' : 'Tatami for agents (MCP)',
+    resource_documentation: `${baseUrl}/docs/guides/${resource === 'api' ? 'oauth' : 'agents'}`,
+  };
+}
+
+/** They change with the server alone. */
+const cached = { 'cache-control': 'public, max-age=3600' };
+
+export function metadataRoutes(baseUrl: string): Route[] {
+  const document = (path: string, name: string, summary: string, content: object): Route => {
+    const answer: RawAnswer = {
+      contentType: 'application/json; charset=utf-8',
+      headers: cached,
+      body: JSON.stringify(content),
+    };
+    return defineRoute({
+      ...{ method: 'GET', path, name, summary, scope: null, limit: 'read' },
+      responses: { 200: Type.String() },
+      contentType: answer.contentType,
+      raw: () => answer,
+    });
+  };
+  return [
+    document(
+      paths.metadata,
+      'oauth.metadata',
+      'What the authorization server takes (RFC 8414)',
+      serverDocument(baseUrl),
+    ),
+    document(
+      plainMetadataPath,
+      'oauth.resource',
+      'Where tokens for the API come from (RFC 9728)',
+      resourceDocument(baseUrl, 'api'),
+    ),
+    ...resources.map((resource) =>
+      document(
+        metadataPath(resource),
+        `oauth.resource_${resource}`,
+        `Where tokens for ${resource === 'api' ? 'the API' : 'the MCP endpoint'} come from (RFC 9728)`,
+        resourceDocument(baseUrl, resource),
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,51 @@
+// The authorization server (RFC 6749, RFC 9700): what it is made of, and what it adds to the rest of the service: routes, and a finder
+// of the principal behind an access token. The protocol library is loaded by the first request that needs it.
+import type { Committer } from '../changes/commit.ts';
+import type { Directory, Services } from '../context.ts';
+import type { Route } from '../http/route.ts';
+import type { Authentication } from '../identity/authenticate.ts';
+import type { Sessions } from '../identity/sessions/sessions.ts';
+import type { Scope } from '../store/store.ts';
+import type { Clients } from './clients/clients.ts';
+import { consentRoutes } from './consent/routes.ts';
+import { deviceRoutes } from './device/routes.ts';
+import type { Engine } from './engine/engine.ts';
+import { createGrants } from './grants.ts';
+import { metadataRoutes } from './metadata.ts';
+import { protocolRoutes } from './protocol.ts';
+import { createTokens } from './tokens.ts';
+
+export interface OAuthOptions {
+  readonly services: Services;
+  readonly committer: Committer;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly sessions: Sessions;
+  readonly clients: Clients;
+  readonly authentication: Pick<Authentication, 'forget'>;
+}
+
+export function oauthRoutes(options: OAuthOptions): Route[] {
+  const { services, sessions, clients, authentication } = options;
+  const { baseUrl, sealing, log, nowMs } = services;
+  const tokens = createTokens(services);
+  const grants = createGrants(options);
+  let loading: Promise<Engine> | undefined;
+  const load = async (): Promise<Engine> => {
+    const { createEngine } = await import('./engine/engine.ts');
+    return createEngine({
+      ...{ baseUrl, log, nowMs, tokens, clients, grants },
+      // An access token has ended, and its grant has not.
+      forget: authentication.forget,
+      cookieKeys: [sealing.sign('cookies of requests under way', 'oauth-cookies')],
+      isSignedIn: async (headers) => (await sessions.find(headers)) !== null,
+    });
+  };
+  const engine = (): Promise<Engine> => (loading ??= load());
+  const pages = { ...options, tokens, engine };
+  return [
+    ...metadataRoutes(baseUrl),
+    ...protocolRoutes({ engine, nowMs }),
+    ...consentRoutes(pages),
+    ...deviceRoutes(pages),
+  ];
+}
