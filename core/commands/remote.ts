@@ -64,20 +64,32 @@ export function callOf({ server, token, access, named }: Remote, note: (text: st
     token,
     onWait: (waitMs, reason) => note(`${reason.message} Trying again in ${Math.ceil(waitMs / 1000)} s.`),
   });
-  return access === null ? call : renewing(call, access);
+  return access === null ? call : byLogin(call, access);
 }
 
-/** A token may end before its time, where clocks are set or a server is restored: once, another is asked for. */
-function renewing(call: Call, access: Access): Call {
+function byLogin(call: Call, access: Access): Call {
   return async <T>(...asked: Parameters<Call>): Promise<T> => {
     try {
-      return await call<T>(...asked);
+      return await call<T>(...asked).catch(async (error: unknown) => {
+        // A token may end before its time, where clocks are set or a server is restored: once, another is asked for.
+        if (!(error instanceof ApiCallError && error.status === 401)) throw error;
+        await access.renew();
+        return call<T>(...asked);
+      });
     } catch (error) {
-      if (!(error instanceof ApiCallError && error.status === 401)) throw error;
-      await access.renew();
-      return call<T>(...asked);
+      throw error instanceof ApiCallError && error.code === 'insufficient_scope' ? inLogin(error) : error;
     }
   };
+}
+
+/** A login is an app: it holds what the person left ticked, and never what would let it decide in a person's place. */
+function inLogin(error: ApiCallError): ApiCallError {
+  const { status, code, message, requestId, details, page, cause } = error;
+  const hint = 'If you left that out, log in again; what no login may do takes an API key (--token).';
+  return new ApiCallError(status, {
+    ...{ code, message: `${message} ${hint}`, details, page, cause },
+    ...(requestId === null ? {} : { requestId }),
+  });
 }
 
 /** Every page of a list. @param path of it, also with a query */

@@ -8,7 +8,7 @@ import { CommandError, exitCodes } from '../output.ts';
 const sentences: Readonly<Record<string, string>> = {
   access_denied: 'The login was refused in the browser.',
   expired_token: 'Nobody allowed the login in time. Begin again.',
-  invalid_grant: 'What the browser brought is no longer good. Begin again.',
+  invalid_grant: 'What was allowed is no longer good. Begin again.',
 };
 
 /** Whether a server says that a refresh token is good no more. */
