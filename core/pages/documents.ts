@@ -15,6 +15,7 @@ import apiBoards from '../../docs/api/boards.md' with { type: 'text' };
 import apiComments from '../../docs/api/comments.md' with { type: 'text' };
 import apiInbox from '../../docs/api/inbox.md' with { type: 'text' };
 import authentication from '../../docs/guides/authentication.md' with { type: 'text' };
+import commandLine from '../../docs/guides/command-line.md' with { type: 'text' };
 import errors from '../../docs/guides/errors.md' with { type: 'text' };
 import filters from '../../docs/guides/filters.md' with { type: 'text' };
 import idempotency from '../../docs/guides/idempotency.md' with { type: 'text' };
@@ -66,6 +67,7 @@ export const documents: Readonly<Record<string, Readonly<Record<string, string>>
   guides: {
     README: guides,
     authentication,
+    'command-line': commandLine,
     errors,
     filters,
     idempotency,
