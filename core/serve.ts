@@ -299,7 +299,7 @@ function mount(parts: {
     ...workers.routes,
     ...streamRoutes(workers.streams),
     ...registrationRoutes(identity.registration),
-    ...parts.oauth,
+    ...oauth,
     openapi.route,
     ...docsRoutes(version),
     ...guideRoutes,

@@ -60,6 +60,26 @@ test('a token that is a function is asked before each attempt, so that one that 
   expect(s.seen.map(({ authorization }) => authorization)).toEqual(['Bearer token-1', 'Bearer token-2']);
 });
 
+test('while no token is to be had for a moment the call waits; what else its function throws is the caller’s', async () => {
+  using s = server(Response.json({}), Response.json({}));
+  const away = new ApiCallError(0, { code: 'unreachable' });
+  const ended = new Error('Log in again.');
+  const tokens: (string | Error)[] = ['one', away, 'two', ended];
+  const call = createCall({
+    server: s.url,
+    token: () => {
+      const next = tokens.shift() ?? 'none';
+      if (next instanceof Error) throw next;
+      return next;
+    },
+    sleep: async () => undefined,
+  });
+  await call('GET', '/a');
+  await call('GET', '/a');
+  await expect(call('GET', '/a')).rejects.toBe(ended);
+  expect(s.seen.map(({ authorization }) => authorization)).toEqual(['Bearer one', 'Bearer two']);
+});
+
 test('two writes have two keys, a read has none', async () => {
   using s = server(Response.json({}), Response.json({}), Response.json({}));
   await s.call('POST', '/a');

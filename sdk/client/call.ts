@@ -1,7 +1,7 @@
 /** One call of the REST API: with a token, and retried where that is safe. */
 import { backoffMs } from './backoff.ts';
-import type { ApiCallError } from './error.ts';
-import { createExchange, type Request } from './exchange.ts';
+import { ApiCallError } from './error.ts';
+import { createExchange, type Answer, type Request } from './exchange.ts';
 import type { ChangeOptions, Signal } from './options.ts';
 import { pause } from './pause.ts';
 import { tokenNow, type Token } from './token.ts';
@@ -43,8 +43,7 @@ export function createCall(options: ClientOptions): Call {
     const request = requestOf(method, path, body, terms);
     for (let attempt = 1; ; attempt++) {
       throwIfOver(signal);
-      request.headers.set('authorization', `Bearer ${await tokenNow(options.token)}`);
-      const answer = await exchange<T>(request, signal);
+      const answer = (await withoutToken(request, options.token)) ?? (await exchange<T>(request, signal));
       answered ||= answer.isFromServer;
       if ('value' in answer) return answer.value;
       throwIfOver(signal);
@@ -56,6 +55,17 @@ export function createCall(options: ClientOptions): Call {
       await sleep(waitMs, signal);
     }
   };
+}
+
+/** Gives the request its token. @returns null, or the answer in its place where none is to be had now. @throws what the token's function does */
+async function withoutToken({ headers }: Request, token: Token): Promise<Answer<never> | null> {
+  try {
+    headers.set('authorization', `Bearer ${await tokenNow(token)}`);
+    return null;
+  } catch (failure) {
+    if (!(failure instanceof ApiCallError)) throw failure;
+    return { isFromServer: false, failure, retryAfterMs: null };
+  }
 }
 
 function requestOf(

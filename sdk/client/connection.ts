@@ -25,6 +25,7 @@ export async function* connection(
   options: ConnectionOptions,
   place: string | null,
 ): AsyncGenerator<SseMessage, void, void> {
+  const token = await tokenNow(options.token);
   const ended = new AbortController();
   const stop = (): void => ended.abort();
   options.signal?.addEventListener('abort', stop);
@@ -32,7 +33,7 @@ export async function* connection(
   try {
     const parser = createSseParser();
     const decoder = new TextDecoder();
-    const reader = (await open(options, place, ended.signal)).getReader();
+    const reader = (await open(options, token, place, ended.signal)).getReader();
     for (;;) {
       clearTimeout(silence);
       // Only while we wait for the server: a slow reader is not its silence.
@@ -53,7 +54,8 @@ export async function* connection(
 }
 
 async function open(
-  { server, token, types, samples }: ConnectionOptions,
+  { server, types, samples }: ConnectionOptions,
+  token: string,
   place: string | null,
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
@@ -62,7 +64,7 @@ async function open(
     ...(samples === true ? { samples: 'true' } : {}),
   });
   const headers = new Headers({
-    authorization: `Bearer ${await tokenNow(token)}`,
+    authorization: `Bearer ${token}`,
     accept: 'text/event-stream',
   });
   if (place !== null) headers.set('last-event-id', place);

@@ -13,7 +13,7 @@ const other = startAuthorizationServer();
 other.behaviour.workspace = 'Beta';
 const config = dir.path('config');
 const file = join(config, 'tatami/credentials.json');
-const browser = `${process.execPath} ${join(import.meta.dir, 'visit.ts')}`;
+const browser = `${process.execPath} ${join(import.meta.dir, 'browser-process.ts')}`;
 
 beforeEach(() => {
   rmSync(config, { recursive: true, force: true });

@@ -1,5 +1,6 @@
 // What went wrong between a command and an authorization server, in words that say what to do.
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
+import { ApiCallError, unreachable } from '../../../sdk/client/error.ts';
 import { programName } from '../../lib/own-program.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { CommandError, exitCodes } from '../output.ts';
@@ -20,20 +21,15 @@ export function isUnreachable(error: unknown): boolean {
   return error instanceof ClientError && (error.code === undefined || error.code === 'OAUTH_TIMEOUT');
 }
 
-/** @returns a CommandError; what it is made of is its cause */
-export function inWords(server: string, error: unknown): CommandError {
+/** @returns a CommandError, or an ApiCallError where no server answers; what it is made of is its cause */
+export function inWords(server: string, error: unknown): CommandError | ApiCallError {
   const terms = { cause: error };
-  if (error instanceof CommandError) return error;
+  if (error instanceof CommandError || error instanceof ApiCallError) return error;
   if (error instanceof ResponseBodyError || error instanceof AuthorizationResponseError) {
     const said = sentences[error.error] ?? `${server} refused: ${error.error_description ?? error.error}.`;
     return new CommandError(said, exitCodes.failed, terms);
   }
-  if (!(error instanceof ClientError) || isUnreachable(error))
-    return new CommandError(
-      `No server answers at ${server}. Start one with \`tatami serve\`, or give its address with --server.`,
-      exitCodes.tryLater,
-      terms,
-    );
+  if (!(error instanceof ClientError) || isUnreachable(error)) return unreachable(server, error);
   const itself = issuerOf(error);
   if (itself !== null)
     return new CommandError(
