@@ -11,6 +11,7 @@ import type { Problems } from './lib/problems.ts';
 import type { Tally } from './lib/tally.ts';
 import type { Sealing } from './lib/sealing.ts';
 import type { Rights } from './rights/rights.ts';
+import type { Standing } from './rights/roles.ts';
 import type { LoopTurns } from './lib/fairness/loop-turns.ts';
 import type { Blobs } from './store/blobs.ts';
 import type { Scope, Store } from './store/store.ts';
@@ -50,6 +51,8 @@ export interface Context extends Services, Rights {
   readonly workspaceId: string;
   readonly directory: Directory;
   readonly actor: Actor;
+  /** Of the member that acts; absent for plugins and for what the service does by itself. */
+  readonly standing?: Standing | undefined;
   /** Ids of the only teams whose objects can be seen; null: all. Kinds apply it. */
   readonly visibleTeams: ReadonlySet<string> | null;
   readonly cause: Cause | null;

@@ -13,7 +13,6 @@ import { streamRoutes } from './events/stream/routes.ts';
 import { createApp, type App } from './http/app.ts';
 import { docsRoutes } from './http/docs.ts';
 import { createOpenApi } from './http/openapi/routes.ts';
-import type { Route } from './http/route.ts';
 import { createFreshEvents } from './events/fresh.ts';
 import { readSeenTimes } from './events/wall-clock.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
@@ -24,7 +23,7 @@ import { createMe } from './identity/me.ts';
 import type { Log } from './lib/log.ts';
 import { createMail } from './lib/mail.ts';
 import { registrationRoutes } from './oauth/clients/routes.ts';
-import { oauthRoutes } from './oauth/runtime.ts';
+import { oauthRoutes, type OAuthOptions } from './oauth/runtime.ts';
 import { createProblems, type Problems } from './lib/problems.ts';
 import { createSealing } from './lib/sealing.ts';
 import { embedded } from './lib/embedded.ts';
@@ -159,9 +158,7 @@ async function compose(ground: Ground): Promise<Tatami> {
   });
   const { progress, sandboxState } = workers;
   const health = await createHealth({ ...shared, version, progress, sandboxState });
-  const people = peopleRoutes({ ...shared, sessions: identity.sessions });
-  const oauth = oauthRoutes({ ...shared, ...identity });
-  const app: App = mount({ door, services, workers, health, identity, people, oauth, config });
+  const app: App = mount({ ...shared, door, workers, health, identity });
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);
 
@@ -196,7 +193,7 @@ async function compose(ground: Ground): Promise<Tatami> {
         ...{ quietMs, socket, store, opened },
         door,
         workers,
-        parts: [operator, backups, hold, workers, health, identity],
+        parts: [services.mail, operator, backups, hold, workers, health, identity],
         copier,
       }),
   };
@@ -280,17 +277,18 @@ async function createCopy(
 }
 
 /** All routes there are, in the order of the OpenAPI document. */
-function mount(parts: {
-  door: Door;
-  services: Services;
-  workers: Workers;
-  health: Health;
-  identity: Identity;
-  people: readonly Route[];
-  oauth: readonly Route[];
-  config: Config;
-}): App {
-  const { door, workers, health, identity, people, oauth, config } = parts;
+function mount(
+  parts: Pick<OAuthOptions, 'committer' | 'directoryOf'> & {
+    clock: Clock;
+    config: Config;
+    services: Services;
+    door: Door;
+    workers: Workers;
+    health: Health;
+    identity: Identity;
+  },
+): App {
+  const { door, workers, health, identity, config } = parts;
   const { baseUrl } = parts.services;
   const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents(), tagGroups });
   const routes = [
@@ -299,12 +297,12 @@ function mount(parts: {
     ...workers.routes,
     ...streamRoutes(workers.streams),
     ...registrationRoutes(identity.registration),
-    ...oauth,
+    ...oauthRoutes({ ...parts, ...identity }),
     openapi.route,
     ...docsRoutes(version),
     ...guideRoutes,
     ...pageRoutes(baseUrl),
-    ...people,
+    ...peopleRoutes({ ...parts, ...identity }),
     ...health.routes,
   ];
   const app = createApp(door, routes, health.traffic);

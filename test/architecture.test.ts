@@ -51,7 +51,7 @@ const parts: Readonly<Record<string, Part>> = {
   reactions: { of: ['core/reactions/'], may: ['lib', 'store', 'events', 'rights', 'changes'] },
   inbox: {
     of: ['core/inbox/'],
-    may: ['lib', 'contract', 'store', 'changes', 'http', 'resource', 'reactions'],
+    may: ['lib', 'contract', 'store', 'rights', 'changes', 'http', 'resource', 'reactions'],
   },
   identity: { of: ['core/identity/'], may: [...ofResources, 'html', 'rights', 'feed'] },
   tracker: {

@@ -46,8 +46,13 @@ export interface Contract extends Target {
   readonly asOf?: true;
   /** A deleted object keeps its row, and what refers to it keeps meaning something. */
   readonly keepsDeleted?: true;
-  /** All that its operations read and write belongs to a team, so a scope narrowed to teams holds for it. */
+  /**
+   * All that its operations read and write belongs to a team, so a scope narrowed to teams holds for it. Where its `team` may be null, it
+   * then belongs to none, and everybody sees it.
+   */
   readonly ofTeam?: true;
+  /** Each object is one member's, and its operations hold who holds the scope for their own alone to that. */
+  readonly ofMember?: true;
   /** Each object is one member's, whom its events name as `member`; the scope that hears those of all members. Absent: it is everybody's. */
   readonly heardBy?: string;
   /** The object that it belongs to: its list and creation stand below that one's path. */

@@ -6,6 +6,7 @@ import { decodeCursor, encodeCursor, type CursorValue } from '../lib/cursor.ts';
 import { invalidField, notFound } from '../lib/errors.ts';
 import { limitDefault } from '../lib/schema.ts';
 import { mayHear, mayReadEvent, scopeOfEvent } from '../rights/rights.ts';
+import { veiledEvent } from '../rights/veil.ts';
 import { logCuts } from '../store/installation.ts';
 import { pageBytesMax } from '../store/page.ts';
 import { expandPattern, unsentType, type EventType } from './catalogue.ts';
@@ -106,7 +107,8 @@ async function pageOfLog(
         bytesMax: pageBytesMax - bytes,
       }),
     );
-    data.push(...page.events.filter((event) => mayReadEvent(ctx, event)).map(renderEvent));
+    const readable = page.events.filter((event) => mayReadEvent(ctx, event));
+    data.push(...readable.map((event) => veiledEvent(ctx, renderEvent(event))));
     position = page.through;
     bytes += page.bytes;
     examined += page.examined;
@@ -124,7 +126,7 @@ async function pageOfLog(
 export async function getEvent(ctx: Context, id: string): Promise<EventEnvelope> {
   const row = await findEvent(ctx.store, ctx.scope, id);
   if (!row || !mayReadEvent(ctx, row)) throw notFound();
-  return renderEvent(row);
+  return veiledEvent(ctx, renderEvent(row));
 }
 
 /** @throws ApiError validation_failed */

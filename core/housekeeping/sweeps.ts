@@ -89,6 +89,17 @@ export const sweeps: readonly Sweep[] = [
     ),
   ]),
   sweep(null, [
+    remove('sessions.sweep', 'sessions', 'SELECT id FROM sessions WHERE expires_at <= :before', 'id'),
+  ]),
+  sweep(null, [
+    remove(
+      'invitations.sweep',
+      'invitations',
+      'SELECT workspace_id, member_id FROM invitations WHERE expires_at <= :before',
+      'workspace_id, member_id',
+    ),
+  ]),
+  sweep(null, [
     remove(
       'oauth_clients.sweep_unused',
       'oauth_clients',
@@ -101,17 +112,6 @@ export const sweeps: readonly Sweep[] = [
       `SELECT c.id FROM oauth_clients AS c WHERE c.used = 1
          AND NOT EXISTS (SELECT 1 FROM grants AS g WHERE g.client_id = c.id)`,
       'id',
-    ),
-  ]),
-  sweep(null, [
-    remove('sessions.sweep', 'sessions', 'SELECT id FROM sessions WHERE expires_at <= :before', 'id'),
-  ]),
-  sweep(null, [
-    remove(
-      'invitations.sweep',
-      'invitations',
-      'SELECT workspace_id, member_id FROM invitations WHERE expires_at <= :before',
-      'workspace_id, member_id',
     ),
   ]),
   sweep(null, [

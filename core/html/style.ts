@@ -33,5 +33,6 @@ label.choice { display: flex; gap: var(--space-2); align-items: baseline; font-w
 input:not([type=checkbox], [type=radio]), select, textarea { font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--field-line); border-radius: var(--radius); padding: var(--space-2) var(--space-3); width: 100% }
 button, .button { font: inherit; font-weight: 600; display: inline-block; border: 1px solid var(--accent); border-radius: var(--radius); padding: var(--space-2) var(--space-4); background: var(--accent); color: var(--accent-text); cursor: pointer; text-align: center; text-decoration: none }
 button.plain, .button.plain { background: none; color: var(--accent) } button.danger { background: none; color: var(--danger); border-color: var(--danger) }
+nav.top { display: flex; justify-content: space-between; align-items: center } nav.top form, form.inline { display: block; margin: 0 } .inline button { padding: 0 var(--space-3) }
 .actions { display: flex; gap: var(--space-3); flex-wrap: wrap }
 .notice { border-radius: var(--radius); padding: var(--space-3) var(--space-4); background: var(--soft) } .notice.problem { background: var(--danger-soft); color: var(--danger) } .notice.done { background: var(--good-soft); color: var(--good) } .notice.warning { background: var(--warn-soft); color: var(--warn) }`;

@@ -30,7 +30,12 @@ export function admitTo(
   if (!narrowing)
     throw new ApiError(
       'insufficient_scope',
-      `This needs the scope ${scope}, which ${holderOf(principal.actor)} does not have.`,
+      `This needs the scope ${scope}, which ${holderOf(principal, scope)} does not have.`,
+    );
+  if (narrowing.own && route.rows !== 'member')
+    throw new ApiError(
+      'insufficient_scope',
+      `This needs the whole scope ${scope}; it is held for what is the member's own.`,
     );
   if (narrowing.teams !== null && route.rows !== 'team')
     throw new ApiError(
@@ -53,7 +58,7 @@ export function admitToPropose(route: Route, principal: Principal | null): void 
   if (!principal.scopes.has(proposingScope))
     throw new ApiError(
       'insufficient_scope',
-      `To propose needs the scope ${proposingScope}, which ${holderOf(principal.actor)} does not have.`,
+      `To propose needs the scope ${proposingScope}, which ${holderOf(principal, proposingScope)} does not have.`,
     );
   admitTo({ ...route, scope: readScopeOf(route.scope!) }, principal, {});
 }
@@ -126,11 +131,12 @@ export async function requireAlso(
   const { also } = route;
   if (!also || isOwn(route, principal, input.params as Record<string, string>)) return;
   const needed = (await also.scopes(ctx, input)).map((scope) => (proposes ? readScopeOf(scope) : scope));
-  const missing = [...new Set(needed)].filter((scope) => !ctx.scopes.has(scope));
-  if (missing.length > 0)
+  const missing = [...new Set(needed)].filter((scope) => !ctx.scopes.has(scope)).sort();
+  const [first] = missing;
+  if (first !== undefined)
     throw new ApiError(
       'insufficient_scope',
-      `This also needs ${also.words}, of which ${holderOf(principal.actor)} does not have ${missing.sort().join(', ')}.`,
+      `This also needs ${also.words}, of which ${holderOf(principal, first)} does not have ${missing.join(', ')}.`,
     );
 }
 

@@ -30,6 +30,7 @@ export function createContextOf(
     directory,
     ...thenOf(origin.staged),
     actor: principal.actor,
+    standing: principal.standing,
     scopes: principal.scopes,
     narrowed: principal.narrowed,
     visibleTeams: teamsSeen(route.scope, principal, origin.staged?.past?.directory ?? directory),

@@ -3,6 +3,7 @@
 import type { Actor } from '../events/origin.ts';
 import type { GuardedClass } from '../lib/guarded.ts';
 import type { Rights } from '../rights/rights.ts';
+import type { Standing } from '../rights/roles.ts';
 import type { Scope } from '../store/store.ts';
 
 export { guardedClasses, type GuardedClass } from '../lib/guarded.ts';
@@ -21,6 +22,8 @@ export interface Principal extends Rights {
   readonly actor: Actor;
   /** Rate-limit bucket and idempotency scope. */
   readonly tokenId: string;
+  /** Of the member that it acts for; absent for plugins. */
+  readonly standing?: Standing;
   /** Absent for keys, sessions and plugins. */
   readonly grant?: Granted;
 }

@@ -64,8 +64,11 @@ interface RouteFacts<
   readonly bodyPartsMax?: number;
   /** The answer shows a secret once: it is kept encrypted for idempotent replays. */
   readonly secret?: boolean;
-  /** `team`: all that the route reads and writes belongs to a team, so that a scope narrowed to teams can be enforced. */
-  readonly rows?: 'team';
+  /**
+   * What can be enforced of a scope held in part. `team`: all that the route reads and writes belongs to a team, and is held to those of
+   * the caller. `member`: all of it belongs to a member, and is held to the caller's own.
+   */
+  readonly rows?: 'team' | 'member';
   /** Fields that the route writes beside those of its body. */
   readonly writes?: readonly string[];
   /** The path parameter that names an install. A plugin that names its own there needs no grant. */

@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Committer } from '../changes/commit.ts';
 import type { Authenticate, Principal } from '../http/principal.ts';
+import { rightsForApp } from '../rights/roles.ts';
 import { usedEveryMs } from './last-used.ts';
 
 interface Found {
@@ -27,6 +28,11 @@ export interface Authentication {
 
 /** Whose changes decide what a token may do. */
 const deciding: ReadonlySet<string> = new Set(['api_key', 'grant', 'member', 'oauth_app', 'team']);
+
+/** An app never has more than apps may have, whatever it was granted. */
+function bounded(principal: Principal): Principal {
+  return principal.actor.kind === 'app' ? { ...principal, ...rightsForApp(principal) } : principal;
+}
 
 export function createAuthentication(options: {
   committer: Committer;
@@ -61,7 +67,7 @@ export function createAuthentication(options: {
     for (const finder of finders) {
       const found = await finder(token);
       if (!found) continue;
-      const mine = { ...found };
+      const mine = { ...found, principal: bounded(found.principal) };
       const principal = used(mine);
       if (principal && started === generation) known.set(token, mine);
       return principal;

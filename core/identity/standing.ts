@@ -1,26 +1,27 @@
 // What a member may do at this moment: every token acts for a member, and none can do more than its member.
-import { rightsOfRole, type Role } from '../rights/roles.ts';
-import type { Rights } from '../rights/rights.ts';
+import { rightsOfRole, type Role, type Standing } from '../rights/roles.ts';
 import { tenantStatement } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 
-export interface Standing {
-  readonly name: string;
-  readonly role: Role;
-  readonly rights: Rights;
-}
-
-const findMember = tenantStatement<{ name: string; role: Role }>(
+const findMember = tenantStatement<{ name: string; role: Role; teams_json: string }>(
   'members.standing',
-  'SELECT name, role FROM members WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL',
+  'SELECT name, role, teams_json FROM members WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL',
+);
+const keysOfTeams = tenantStatement<{ key: string }>(
+  'teams.keys',
+  'SELECT key FROM teams WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))',
 );
 
 /** @returns null for who is no member, or was removed */
 export async function standingOf(
-  store: Pick<Store, 'readOne'>,
+  store: Pick<Store, 'readOne' | 'read'>,
   scope: Scope,
   memberId: string,
 ): Promise<Standing | null> {
   const row = await store.readOne(scope, findMember, { id: memberId });
-  return row ? { name: row.name, role: row.role, rights: rightsOfRole(row.role) } : null;
+  if (!row) return null;
+  const { name, role, teams_json: ids } = row;
+  const teams = role === 'guest' ? await store.read(scope, keysOfTeams, { ids }) : [];
+  const keys = teams.map(({ key }) => key);
+  return { name, role, rights: rightsOfRole(role, keys) };
 }

@@ -6,6 +6,7 @@ import type { Patch } from '../contract/contract.ts';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField, notFound } from '../lib/errors.ts';
 import { readTime } from '../lib/time.ts';
+import { teamsSeen } from '../rights/rights.ts';
 import type { Condition } from '../store/page.ts';
 import { tenantStatement } from '../store/statement.ts';
 import type { inboxItem } from './contract.ts';
@@ -14,7 +15,10 @@ import { inboxItemKind, type InboxItem, type ShownItem } from './kind.ts';
 /** Items that one request reads at once. */
 export const readAtOnce = 500;
 
-const unread = 'read_at IS NULL AND archived_at IS NULL AND snoozed_until IS NULL';
+/** That it is about no issue, or about one of some teams: of those that a guest was told of before, no more than they see now. */
+const ofTeams = `(inbox_items.issue_id IS NULL OR EXISTS (SELECT 1 FROM issues AS i
+  WHERE i.workspace_id = :ws AND i.id = inbox_items.issue_id AND i.team_id IN (SELECT value FROM json_each(:teams))))`;
+const unread = `read_at IS NULL AND archived_at IS NULL AND snoozed_until IS NULL AND (:teams IS NULL OR ${ofTeams})`;
 const countUnread = tenantStatement<{ unread: number }>(
   'inbox_items.count_unread',
   `SELECT count(*) AS unread FROM inbox_items INDEXED BY inbox_items_unread WHERE workspace_id = :ws AND member_id = :memberId AND ${unread}`,
@@ -23,6 +27,16 @@ const unreadIds = tenantStatement<{ id: string }>(
   'inbox_items.unread',
   `SELECT id FROM inbox_items INDEXED BY inbox_items_unread WHERE workspace_id = :ws AND member_id = :memberId AND ${unread} LIMIT :limit`,
 );
+const isOfTeams = tenantStatement<{ id: string }>(
+  'inbox_items.of_teams',
+  `SELECT id FROM inbox_items WHERE workspace_id = :ws AND id = :id AND ${ofTeams}`,
+);
+
+/** The ids of the only teams whose issues the caller sees, as JSON; null for all. */
+function teamsOf(ctx: Context): string | null {
+  const seen = teamsSeen('issues:read', ctx, ctx.directory);
+  return seen && JSON.stringify([...seen]);
+}
 
 /** The member whose inbox it is. @throws ApiError forbidden for plugins, who have none */
 export function holderOf({ actor }: Context): string {
@@ -42,10 +56,12 @@ interface InboxQuery extends PageParameters {
 
 /** Newest first. @throws ApiError invalid_cursor, forbidden */
 export function listInbox(ctx: Context, query: InboxQuery) {
+  const teams = teamsOf(ctx);
   const where: Condition[] = [
     { sql: 'member_id = :memberId', params: { memberId: holderOf(ctx) } },
     ...onShelf('archived_at', query.archived),
     ...onShelf('snoozed_until', query.snoozed),
+    ...(teams === null ? [] : [{ sql: ofTeams, params: { teams } }]),
   ];
   if (query.unread !== undefined)
     where.push({ sql: `read_at IS ${query.unread ? '' : 'NOT '}NULL`, params: {} });
@@ -62,6 +78,8 @@ function onShelf(column: string, shelf: Shelf = 'exclude'): Condition[] {
 async function findOwn(ctx: Context, id: string): Promise<InboxItem> {
   const found = await inboxItemKind.find(ctx, id);
   if (!found || found.memberId !== holderOf(ctx)) throw notFound();
+  const teams = teamsOf(ctx);
+  if (teams !== null && !(await ctx.store.readOne(ctx.scope, isOfTeams, { id, teams }))) throw notFound();
   return found;
 }
 
@@ -97,14 +115,20 @@ function restsUntil(given: string | null, now: number): number | null {
 }
 
 export async function unreadCount(ctx: Context): Promise<{ unread: number }> {
-  const row = await ctx.store.readOne(ctx.scope, countUnread, { memberId: holderOf(ctx) });
+  const row = await ctx.store.readOne(ctx.scope, countUnread, {
+    memberId: holderOf(ctx),
+    teams: teamsOf(ctx),
+  });
   return { unread: row?.unread ?? 0 };
 }
 
 /** What comes meanwhile stays unread. */
 export async function readAll(ctx: Context): Promise<ChangeSet> {
   const memberId = holderOf(ctx);
-  const rows = await ctx.store.read(ctx.scope, unreadIds, { memberId, limit: readAtOnce + 1 });
+  const rows = await ctx.store.read(ctx.scope, unreadIds, {
+    ...{ memberId, teams: teamsOf(ctx) },
+    limit: readAtOnce + 1,
+  });
   const ids = rows.slice(0, readAtOnce).map(({ id }) => id);
   const now = ctx.nowMs();
   const items = await inboxItemKind.findMany(ctx, ids);

@@ -1,6 +1,7 @@
 // Sends mail over the SMTP server that the operator names. That one is trusted to be where it is: what it is asked goes encrypted, unless
 // it stands on this machine.
 import { errorForLog } from './failures.ts';
+import { inTime } from './in-time.ts';
 import type { Log } from './log.ts';
 
 export interface Message {
@@ -15,9 +16,13 @@ export interface Mail {
   post(message: Message): void;
   /** Resolves once what was posted has been sent, or has failed. */
   settled(): Promise<void>;
+  /** Waits for what is under way, for a while. */
+  stop(): Promise<void>;
 }
 
 const timeoutMs = 20_000;
+/** So long a process that stops waits for mails on their way. */
+const stopWithinMs = 2_000;
 
 /** @param url `smtp://` (STARTTLS) or `smtps://`, with user and password where the server asks for them. @param from of each mail */
 export function createMail({ url, from }: { url: string; from: string }, log: Log): Mail {
@@ -36,14 +41,14 @@ export function createMail({ url, from }: { url: string; from: string }, log: Lo
       log('warn', 'a mail could not be sent', { subject: message.subject, error: errorForLog(error) });
     }
   };
+  const settled = async (): Promise<void> => void (await Promise.all(underWay));
   return {
     post(message) {
       const sending = send(message).finally(() => underWay.delete(sending));
       underWay.add(sending);
     },
-    async settled() {
-      await Promise.all(underWay);
-    },
+    settled,
+    stop: () => inTime(settled(), stopWithinMs, () => new Error('late')).catch(() => undefined),
   };
 }
 

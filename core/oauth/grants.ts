@@ -4,6 +4,7 @@ import { systemAuthor } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
 import { grantKind } from '../identity/grants/kind.ts';
 import { clientIsThere } from '../identity/grants/live.ts';
+import { dayMs } from '../lib/time.ts';
 import { systemStatement, tenantStatement, type Row } from '../store/statement.ts';
 import { scopeOf, type Scope } from '../store/store.ts';
 import type { Resource } from './resources.ts';
@@ -22,6 +23,9 @@ export function refOf(word: string): GrantRef {
   return { workspaceId: word.slice(0, at), id: word.slice(at + 1) };
 }
 
+/** However often its tokens are refreshed, a grant ends after a year (ASVS 5 10.4.8): the member is asked again. */
+const longestMs = 365 * dayMs;
+
 export interface LiveGrant {
   readonly memberId: string;
   readonly clientId: string;
@@ -39,7 +43,8 @@ const findLive = systemStatement<{
   'whether the client of a grant is there is known by no workspace alone',
   `SELECT g.member_id, g.client_id, g.resource, g.scopes_json FROM grants AS g
    JOIN members AS m ON m.workspace_id = g.workspace_id AND m.id = g.member_id
-   WHERE g.workspace_id = :workspace AND g.id = :id AND g.revoked_at IS NULL AND m.deleted_at IS NULL AND ${clientIsThere('g')}`,
+   WHERE g.workspace_id = :workspace AND g.id = :id AND g.created_at > :since
+     AND g.revoked_at IS NULL AND m.deleted_at IS NULL AND ${clientIsThere('g')}`,
 );
 const findRow = tenantStatement<Row>(
   'grants.row',
@@ -47,7 +52,7 @@ const findRow = tenantStatement<Row>(
 );
 
 export interface Grants {
-  /** @returns null for one that has ended, or whose member was removed */
+  /** @returns null for one that has ended or is too old, or whose member was removed */
   find(ref: GrantRef): Promise<LiveGrant | null>;
   /** Ends a grant and all of its tokens; nothing where it has ended. */
   revoke(ref: GrantRef): Promise<void>;
@@ -62,7 +67,9 @@ export function createGrants(options: {
   const { store, nowMs } = services;
   return {
     async find({ workspaceId, id }) {
-      const [row] = await store.readSystem(findLive, { workspace: workspaceId, id });
+      const [row] = await store.readSystem(findLive, {
+        ...{ workspace: workspaceId, id, since: nowMs() - longestMs },
+      });
       if (!row) return null;
       return {
         memberId: row.member_id,

@@ -33,10 +33,9 @@ export function oauthRoutes(options: OAuthOptions): Route[] {
   const load = async (): Promise<Engine> => {
     const { createEngine } = await import('./engine/engine.ts');
     return createEngine({
-      ...{ baseUrl, log, nowMs, tokens, clients, grants },
+      ...{ baseUrl, log, nowMs, sealing, tokens, clients, grants },
       // An access token has ended, and its grant has not.
       forget: authentication.forget,
-      cookieKeys: [sealing.sign('cookies of requests under way', 'oauth-cookies')],
       isSignedIn: async (headers) => (await sessions.find(headers)) !== null,
     });
   };

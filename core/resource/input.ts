@@ -48,7 +48,7 @@ export function defaultsOf(contract: Contract): Record<string, unknown> {
 
 /** @throws ApiError validation_failed */
 function checked(directory: Directory, field: Field, given: unknown, path: string): unknown {
-  if (isReference(field)) return found(directory, field.to, field.by, given, path);
+  if (isReference(field)) return idNamed(directory, field.to, given, path, field.by);
   if (field.type === 'day' && !isDay(String(given)))
     throw invalidField(path, 'invalid_format', {
       why: `${String(given)} is not a day of the calendar.`,
@@ -81,7 +81,7 @@ function requireBytes({ options }: Field, text: string, path: string): void {
 }
 
 /** The id of what is referred to. @throws ApiError validation_failed (not_found) */
-function found(directory: Directory, to: Target, by: string, given: unknown, path: string): string {
+export function idNamed(directory: Directory, to: Target, given: unknown, path: string, by = 'id'): string {
   const entries = entriesOf(directory, to);
   const name = String(given);
   const property = to.alias?.field ?? by;

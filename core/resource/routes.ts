@@ -124,14 +124,14 @@ const makers: Readonly<Record<PlainOperation, <C extends Contract>(making: Makin
 
 /** Name, scope and words of an operation. */
 function wordsOf(contract: Contract, operation: PlainOperation) {
-  const { path, operations, ofTeam } = contract;
+  const { path, operations, ofTeam, ofMember } = contract;
   const facts = operations[operation] ?? '';
   const words = typeof facts === 'string' ? { summary: facts } : facts;
   const reads = operation === 'list' || operation === 'get';
   return {
     name: `${path}.${operation}`,
     scope: scopeOfContract(contract, reads ? 'read' : 'write'),
-    ...(ofTeam ? { rows: 'team' as const } : {}),
+    ...(ofTeam ? { rows: 'team' as const } : ofMember ? { rows: 'member' as const } : {}),
     ...words,
   };
 }

@@ -16,12 +16,14 @@ export interface Narrowing {
   readonly fields: readonly string[] | null;
   /** The keys of the only teams whose objects may be seen and written; null for any object. */
   readonly teams: readonly string[] | null;
+  /** Only what is the member's own. */
+  readonly own?: true;
 }
 
 export interface Rights {
   /** Scopes that are held in full, with the reads that writes imply. */
   readonly scopes: ReadonlySet<string>;
-  /** Scopes that are held in part; null when there are none, as with every API key. */
+  /** Scopes that are held in part; null when there are none. */
   readonly narrowed: ReadonlyMap<string, Narrowing> | null;
 }
 
@@ -80,8 +82,9 @@ export function commonRights(a: Rights, b: Rights): Rights {
     if (!one || !other) continue;
     const fields = common(one.fields, other.fields);
     const teams = common(one.teams, other.teams);
-    if (fields === null && teams === null) scopes.add(scope);
-    else narrowed.set(scope, { fields, teams });
+    const own = one.own ?? other.own;
+    if (fields === null && teams === null && !own) scopes.add(scope);
+    else narrowed.set(scope, { fields, teams, ...(own && { own }) });
   }
   return { scopes, narrowed: narrowed.size === 0 ? null : narrowed };
 }
@@ -131,13 +134,39 @@ export function mayReadEvent(reader: Reader, event: ReadEvent): boolean {
   const scope = scopeOfEvent(event.type);
   if (scopes.has(scope)) return true;
   const own = hearsOwn(reader, event.type);
-  if (own !== null && own === memberOfEvent(event)) return true;
+  if (own !== null && own === memberOfEvent(event)) return isAboutSeen(reader, event.data);
   const narrowing = narrowed?.get(scope);
   if (!narrowing) return false;
   const { teams } = narrowing;
+  if (narrowing.own) return isOwn(reader, event);
   if (teams === null) return true;
-  const team = teamKeyOf(namespaceOf(event.type), event.data);
+  const namespace = namespaceOf(event.type);
+  if (isOfNoTeam(namespace, event.data)) return true;
+  const team = teamKeyOf(namespace, event.data);
   return team !== null && teams.includes(team) && isRelatedWithin(teams, event.data);
+}
+
+/** Whether an event is of an object that belongs to the reader. */
+function isOwn({ actor }: Reader, { data }: ReadEvent): boolean {
+  const { member } = data as { member?: { id?: string } };
+  return actor?.memberId !== undefined && member?.id === actor.memberId;
+}
+
+/** Whether the issue that something tells of, if any, is of a team whose issues the reader sees. */
+function isAboutSeen({ narrowed }: Rights, data: ReadEvent['data']): boolean {
+  const teams = narrowed?.get('issues:read')?.teams;
+  const { issue } = data as { issue?: { identifier?: string | null } | null };
+  return !teams || !issue || teams.includes(keyIn(issue.identifier));
+}
+
+/** The key that an identifier begins with. */
+function keyIn(identifier: string | null | undefined): string {
+  return identifier?.split('-')[0] ?? '';
+}
+
+/** What may belong to a team and belongs to none is everybody's. */
+function isOfNoTeam(namespace: string, data: ReadEvent['data']): boolean {
+  return namespacesOfTeams.includes(namespace) && data.team === null && data.issue === undefined;
 }
 
 /** How what is read under a scope is narrowed; null where it is held in full. */
@@ -148,17 +177,19 @@ export function narrowingOf({ scopes, narrowed }: Rights, scope: string): Narrow
 /** A relation is seen by whoever sees both of its issues. */
 function isRelatedWithin(teams: readonly string[], data: Readonly<Record<string, unknown>>): boolean {
   const { relation } = data as { relation?: { issue?: { identifier?: string | null } } };
-  return relation === undefined || teams.includes(relation.issue?.identifier?.split('-')[0] ?? '');
+  return relation === undefined || teams.includes(keyIn(relation.issue?.identifier));
 }
 
 /** The team an event's object belongs to, by the object's public shape. */
 function teamKeyOf(namespace: string, data: Readonly<Record<string, unknown>>): string | null {
   if (!namespacesOfTeams.includes(namespace)) return null;
-  const { team, issue } = data as {
+  const { team, issue, key } = data as {
     team?: { key?: string } | string | null;
     issue?: { identifier?: string | null };
+    key?: string;
   };
-  return (typeof team === 'string' ? team : team?.key) ?? issue?.identifier?.split('-')[0] ?? null;
+  if (namespace === 'team') return key ?? null;
+  return (typeof team === 'string' ? team : team?.key) ?? (keyIn(issue?.identifier) || null);
 }
 
 /** The ids of the teams whose objects the holder sees under a scope; null for all teams. */

@@ -20,7 +20,7 @@ interface Operation {
   readonly scope: string | null;
   readonly body?: TSchema;
   readonly writes?: readonly string[];
-  readonly rows?: 'team';
+  readonly rows?: 'team' | 'member';
 }
 type Facts = Pick<Operation, 'body' | 'writes'>;
 

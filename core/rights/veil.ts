@@ -1,6 +1,7 @@
 // What of an object a narrowed caller is shown: only the fields that its scope names, and of what the object refers to, only what is of its
 // teams. Of an object it may not see it does not learn that it is there.
-import type { Narrowing } from './rights.ts';
+import type { EventEnvelope } from '../events/event.ts';
+import { narrowingOf, scopeOfEvent, type Narrowing, type Rights } from './rights.ts';
 
 /** What every object shows, whatever fields are named: they tell which one it is, and in which state it is known. */
 const always = ['id', 'version', 'createdAt', 'updatedAt'];
@@ -9,6 +10,14 @@ const always = ['id', 'version', 'createdAt', 'updatedAt'];
 export function veiled(value: unknown, { fields, teams }: Narrowing): unknown {
   const shown = fields === null ? value : onlyFields(value, fields);
   return teams === null ? shown : withoutOthers(shown, teams);
+}
+
+/** An event that the holder may read, as far as it may. The path of its cause names issues whose teams it does not tell. */
+export function veiledEvent(rights: Rights, event: EventEnvelope): EventEnvelope {
+  const narrowing = rights.narrowed && narrowingOf(rights, scopeOfEvent(event.type));
+  if (!narrowing) return event;
+  const cause = narrowing.teams === null ? event.cause : { ...event.cause, path: [] };
+  return { ...event, cause, data: veiled(event.data, narrowing) as EventEnvelope['data'] };
 }
 
 function onlyFields(value: unknown, fields: readonly string[]): unknown {

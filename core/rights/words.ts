@@ -1,6 +1,7 @@
 // The table of rights in sentences, as a person is asked for consent: what a scope lets a plugin do, to which objects and fields.
 import { listed } from '../lib/listed.ts';
-import { readScopeOf } from './rights.ts';
+import { readScopeOf, type Rights } from './rights.ts';
+import type { Standing } from './roles.ts';
 
 /** As a manifest or an install has it. */
 export interface Narrowed {
@@ -21,7 +22,18 @@ export function sentenceOf(scope: string, { fields, where }: Narrowed): string {
   return `Read ${things}, and ${written}${rows}.`;
 }
 
-/** What holds the scopes of whoever acts, for the middle of a sentence. */
-export function holderOf({ kind }: { readonly kind: string }): string {
-  return kind === 'plugin' ? "the plugin's grant" : 'the token';
+interface Holder {
+  readonly actor: { readonly kind: string };
+  /** Of the member that it acts for. */
+  readonly standing?: Standing | undefined;
+}
+
+/** What lacks a scope, for the middle of a sentence: the role of a member, where no token of theirs could have it. */
+export function holderOf({ actor, standing }: Holder, scope: string): string {
+  if (standing && !holds(standing.rights, scope)) return `the role ${standing.role} of ${standing.name}`;
+  return actor.kind === 'plugin' ? "the plugin's grant" : 'the token';
+}
+
+function holds({ scopes, narrowed }: Rights, scope: string): boolean {
+  return scopes.has(scope) || (narrowed?.has(scope) ?? false);
 }

@@ -56,6 +56,7 @@ export async function createWorkspace(
     email: null,
     role: 'owner',
     joinedAt: null,
+    teams: [],
     deletedAt: null,
     ...times,
   });

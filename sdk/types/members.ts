@@ -12,6 +12,8 @@ export interface Member {
   readonly role: 'guest' | 'member' | 'admin' | 'owner';
   /** When the person took the seat with an account, by which they sign in; null while nobody has. ISO 8601, UTC. */
   readonly joinedAt: string | null;
+  /** The teams that a guest sees, up to 100; without any a guest sees no issue. Other roles see all teams, and have none here. */
+  readonly teams: readonly string[];
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
   /** When it was made. ISO 8601, UTC. */
@@ -40,6 +42,8 @@ export interface MemberCreate {
   email?: string | null | undefined;
   /** What the person is in the workspace. */
   role?: 'guest' | 'member' | 'admin' | 'owner' | undefined;
+  /** The teams that a guest sees, up to 100; without any a guest sees no issue. Other roles see all teams, and have none here. */
+  teams?: readonly string[] | undefined;
 }
 
 /** Change a member. */
@@ -50,6 +54,8 @@ export interface MemberPatch {
   email?: string | null | undefined;
   /** What the person is in the workspace. */
   role?: 'guest' | 'member' | 'admin' | 'owner' | undefined;
+  /** The teams that a guest sees, up to 100; without any a guest sees no issue. Other roles see all teams, and have none here. */
+  teams?: readonly string[] | undefined;
 }
 
 export interface Invitation {

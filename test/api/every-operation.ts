@@ -75,6 +75,8 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('members.get', `${v1}/members/${member.id}`);
   await did('members.update', `${v1}/members/${member.id}`, { role: 'admin' });
   await did('members.list', `${v1}/members`);
+  await did('members.invite', `${v1}/members/${member.id}/invitation`);
+  await did('members.uninvite', `${v1}/members/${member.id}/invitation`);
   const team = await did('teams.create', `${v1}/teams`, { key: 'DOC' });
   await did('teams.get', `${v1}/teams/${team.id}`);
   await did('teams.update', `${v1}/teams/${team.id}`, { name: 'Documentation' });

@@ -133,7 +133,10 @@ test('purged and restored at the same time it is one of them', async () => {
 
 /** The key of a member with that role. */
 async function clientOf(role: string): Promise<Client> {
-  const { json: member } = await app.call('POST', '/api/v1/members', { name: role, role });
+  const { json: member } = await app.call('POST', '/api/v1/members', {
+    ...{ name: role, role },
+    ...(role === 'guest' && { teams: ['ENG'] }),
+  });
   const key = { name: role, memberId: member.id, scopes: ['issues:write'] };
   return app.clientOf((await app.call('POST', '/api/v1/api-keys', key)).json.key);
 }

@@ -118,6 +118,14 @@ export async function seedTwoTeams(app: TestApp, hookUrl: string): Promise<TwoTe
   const span = { startsAt: '2031-01-06T00:00:00Z', endsAt: '2031-01-20T00:00:00Z' };
   const cycle = await made('/cycles', { team: 'OUT', name: 'outside-canary', ...span });
   const reaction = await made(`/comments/${comment.id}/reactions`, { emoji: '👍' });
+  /** What may belong to a team, and does. */
+  const ofTeam = async (key: string, name: string) => ({
+    label: (await made('/labels', { name, team: key })).id,
+    field: (await made('/fields', { key: `of_${key.toLowerCase()}`, name, type: 'text', team: key })).id,
+    state: (await made('/workflows', { name, type: 'started', team: key })).id,
+    board: (await made('/boards', { name, team: key, groupBy: 'stateType' })).id,
+  });
+  const [here, there] = [await ofTeam('ENG', 'inside'), await ofTeam('OUT', 'outside-canary')];
   // An issue of the inside that refers to one of the outside.
   await app.call('PATCH', `/api/v1/issues/${inside.issue}`, { parentId: issue.id });
   const [event] = (await app.call('GET', '/api/v1/events?types=issue.created&limit=100')).json.data.filter(
@@ -125,9 +133,10 @@ export async function seedTwoTeams(app: TestApp, hookUrl: string): Promise<TwoTe
   );
   await app.settled();
   return {
-    inside,
+    inside: { ...inside, ...here },
     outside: {
       ...inside,
+      ...there,
       issue: issue.id,
       attachment: attachment.id,
       externalId: external.externalId,

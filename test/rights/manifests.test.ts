@@ -83,10 +83,9 @@ test('every event type needs one read scope, asked and granted, and it is the on
 }, 60_000);
 
 test('a narrowing is taken where every door holds it, and refused with the reason where one does not', async () => {
-  const byTeam = ['issues', 'comments', 'attachments', 'cycles'].flatMap((one) => [
-    `${one}:read`,
-    `${one}:write`,
-  ]);
+  const byTeam = ['issues', 'comments', 'attachments', 'cycles', 'boards', 'labels', 'teams'].flatMap(
+    (one) => [`${one}:read`, `${one}:write`],
+  );
   for (const scope of allScopes) {
     const tried = await asking({ scopes: { [scope]: { ...why, where: { team: ['ENG'] } } } }, [scope]);
     expect([scope, tried.status]).toEqual([scope, byTeam.includes(scope) ? 201 : 422]);

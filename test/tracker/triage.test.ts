@@ -9,7 +9,11 @@ beforeAll(async () => {
   app = await startApp();
   const all: Json[] = (await app.call('GET', '/api/v1/workflows?team=ENG')).json.data;
   states = Object.fromEntries(all.map(({ type, id }) => [type, id]));
-  const { json } = await app.call('POST', '/api/v1/members', { name: 'Visitor', role: 'guest' });
+  const { json } = await app.call('POST', '/api/v1/members', {
+    name: 'Visitor',
+    role: 'guest',
+    teams: ['ENG'],
+  });
   const key = { name: 'visitor', memberId: json.id, scopes: ['issues:write'] };
   guest = app.clientOf((await app.call('POST', '/api/v1/api-keys', key)).json.key);
 });

@@ -8,6 +8,7 @@ export interface Frame {
   /** Whose it is, where it is one member's own. */
   readonly memberId: string | null;
   readonly text: string;
+  readonly event: EventRow;
 }
 
 /** Which frames a reader is sent. @param memberId whose it is; absent: any of the type */
@@ -25,7 +26,13 @@ export function frameOf(row: EventRow, generation: string): Frame {
     type,
     memberId: memberOfEvent(row),
     text: `${idOf(sequence, generation)}${body(type, eventJson(row))}`,
+    event: row,
   };
+}
+
+/** The frame of an event of which a reader is shown less. */
+export function veiledFrame(shown: EventEnvelope, generation: string): string {
+  return `${idOf(shown.sequence, generation)}${body(shown.type, JSON.stringify(shown))}`;
 }
 
 /** Without an id, so that a reader who comes back goes on after the last event of the log. */

@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
 import { defineRoute, type Connection, type Route } from '../../http/route.ts';
 import { Closed } from '../../lib/schema.ts';
-import { hearsOwn } from '../../rights/rights.ts';
+import { hearsOwn, mayReadEvent, scopeOfEvent } from '../../rights/rights.ts';
+import { veiledEvent } from '../../rights/veil.ts';
 import { mayRead, placeOf, typesOf } from '../feed.ts';
 import { generation } from '../schema.ts';
 import type { Streams } from './streams.ts';
@@ -67,9 +68,13 @@ async function openStream(
   return streams.open(ctx.scope, place, {
     ...connection,
     samples,
+    ...(ctx.narrowed && {
+      shows: (event) => (mayReadEvent(ctx, event) ? veiledEvent(ctx, event) : null),
+    }),
     wants(type, memberId) {
       if (wanted !== null && !wanted.has(type)) return false;
-      if (mayRead(ctx.scopes, type)) return true;
+      // Of what it holds in part, it is shown what is in that part.
+      if (mayRead(ctx.scopes, type) || ctx.narrowed?.has(scopeOfEvent(type))) return true;
       const own = hearsOwn(ctx, type);
       return own !== null && (memberId === undefined || memberId === own);
     },

@@ -6,8 +6,16 @@ import type { Log } from '../../lib/log.ts';
 import type { Shares } from '../../lib/fairness/shares.ts';
 import type { Scope } from '../../store/store.ts';
 import type { EventType } from '../catalogue.ts';
-import type { EventEnvelope } from '../event.ts';
-import { heartbeatFrame, openingFrame, placeFrame, sampleFrame, type WantsFrame } from './frame.ts';
+import { renderEvent, type EventEnvelope } from '../event.ts';
+import {
+  heartbeatFrame,
+  openingFrame,
+  placeFrame,
+  sampleFrame,
+  veiledFrame,
+  type Frame,
+  type WantsFrame,
+} from './frame.ts';
 import type { Hub } from './hub.ts';
 import type { Piece } from './newest-frames.ts';
 
@@ -31,6 +39,8 @@ export interface Reader {
   /** Closes its connection, though it takes nothing. */
   hangUp(): void;
   readonly wants: WantsFrame;
+  /** What it is shown of an event that it wants: null for nothing. Absent where it is shown all of each. */
+  readonly shows?: (event: EventEnvelope) => EventEnvelope | null;
   readonly samples: boolean;
 }
 
@@ -100,7 +110,10 @@ export class EventStream {
 
   offer(sample: EventEnvelope): void {
     if (!this.wantsSample(sample.type) || this.#samples.length >= samplesMax) return;
-    this.#samples.push(sampleFrame(sample));
+    const { shows } = this.reader;
+    const shown = shows ? shows(sample) : sample;
+    if (!shown) return;
+    this.#samples.push(sampleFrame(shown));
     this.#stopWaiting();
   }
 
@@ -156,10 +169,22 @@ export class EventStream {
   }
 
   #take({ frames, through }: Piece): string {
-    const last = frames.at(-1);
+    const shown = frames.flatMap((frame) => {
+      const text = this.#textOf(frame);
+      return text === null ? [] : [{ sequence: frame.sequence, text }];
+    });
+    const last = shown.at(-1);
     this.#silent = last ? through - last.sequence : this.#silent + through - this.#position;
     this.#position = through;
-    return frames.map((frame) => frame.text).join('');
+    return shown.map(({ text }) => text).join('');
+  }
+
+  /** Frames are shared, so that a reader who is shown less has them made anew. */
+  #textOf({ text, event }: Frame): string | null {
+    const { shows } = this.reader;
+    if (!shows) return text;
+    const shown = shows(renderEvent(event));
+    return shown && veiledFrame(shown, this.#setting.generation);
   }
 
   /** Where there is no event to send: its place where much was passed over, and what the heartbeat asks for where that is due. */

@@ -81,6 +81,13 @@ const ApiKeyRolled = named(
 );
 
 export const apiKeys = defineResource(apiKey, apiKeyKind, {
+  where: (ctx) =>
+    seesOwnAlone(ctx)
+      ? [{ sql: 'member_id = :memberId', params: { memberId: ctx.actor.memberId ?? '' } }]
+      : [],
+  async admits(ctx, { memberId }) {
+    if (seesOwnAlone(ctx) && memberId !== ctx.actor.memberId) throw notFound();
+  },
   operations: { delete: revokeApiKey },
   routes: [
     defineRoute({
@@ -89,6 +96,7 @@ export const apiKeys = defineResource(apiKey, apiKeyKind, {
       name: 'api-keys.create',
       summary: 'Mint an API key; the key is shown once',
       scope: 'api-keys:write',
+      rows: 'member',
       limit: 'write',
       body: ApiKeyCreate,
       example: { name: 'CI', scopes: ['issues:read', 'issues:write'] },
@@ -105,6 +113,7 @@ export const apiKeys = defineResource(apiKey, apiKeyKind, {
       description:
         'The successor has the same name, scopes and member. The old key goes on for the grace and ends then.',
       scope: 'api-keys:write',
+      rows: 'member',
       limit: 'write',
       params: Closed({ id: idOf(apiKey.id) }),
       body: ApiKeyRoll,
@@ -116,6 +125,8 @@ export const apiKeys = defineResource(apiKey, apiKeyKind, {
     }),
   ],
 });
+
+const seesOwnAlone = ({ narrowed }: Context): boolean => narrowed?.get('api-keys:read')?.own ?? false;
 
 /** @throws ApiError forbidden when a scope or a member is asked that the minter may not give */
 async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Promise<ChangeSet> {

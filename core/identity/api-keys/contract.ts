@@ -40,6 +40,7 @@ export const apiKey = defineContract({
     get: 'Get an API key without its secret',
     delete: 'Revoke an API key at once',
   },
+  ofMember: true,
   order: 'newest',
   events: { created: 'api_key.created', other: ['api_key.rolled', 'api_key.revoked'] },
 });

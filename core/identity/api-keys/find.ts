@@ -46,6 +46,7 @@ export function createFindKey(options: { store: Store; uses: Pick<Uses, 'note'> 
         actor: { kind: 'api_key', id: row.id, name: row.name, memberId: row.member_id },
         ...commonRights({ scopes, narrowed: null }, standing.rights),
         tokenId: row.id,
+        standing,
       },
       expiresAt: row.expires_at ?? Infinity,
       usedAt: row.last_used_at ?? -Infinity,

@@ -2,6 +2,7 @@
 // A key acts for its member, so whoever could make one for a higher role would have that role.
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
+import { holderOf } from '../../rights/words.ts';
 import { apiKeyKind } from './kind.ts';
 import { memberKind } from '../members/kind.ts';
 import { callingMember, isAdmin } from '../members/roles.ts';
@@ -36,7 +37,12 @@ export async function requireNotRolled(ctx: Context, keyId?: string): Promise<vo
 
 /** @throws ApiError forbidden when a scope is asked that the caller lacks */
 export function requireHeld(ctx: Context, scopes: readonly string[]): void {
-  const missing = scopes.filter((scope) => !ctx.scopes.has(scope));
-  if (missing.length > 0)
-    throw new ApiError('forbidden', `A key cannot have more than its minter: ${missing.join(', ')}.`);
+  // What the role holds in part the key will hold so as well.
+  const missing = scopes.filter((scope) => !ctx.scopes.has(scope) && !ctx.narrowed?.has(scope));
+  const [first] = missing;
+  if (first !== undefined)
+    throw new ApiError(
+      'forbidden',
+      `A key cannot have more than its minter, and ${holderOf(ctx, first)} does not have ${missing.join(', ')}. Leave that out.`,
+    );
 }

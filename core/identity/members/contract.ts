@@ -1,9 +1,13 @@
 // Members: the people of a workspace.
+import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
-import { choice, text, time } from '../../contract/field.ts';
+import { choice, json, text, time } from '../../contract/field.ts';
+import { teamGiven } from '../../tracker/teams/contract.ts';
 
 /** From the lowest to the highest. */
 export const roles = ['guest', 'member', 'admin', 'owner'] as const;
+
+const teamsMax = 100;
 
 export const member = defineContract({
   name: 'member',
@@ -23,6 +27,14 @@ export const member = defineContract({
       unlogged: true,
       doc: 'When the person took the seat with an account, by which they sign in; null while nobody has.',
     }),
+    teams: json(
+      Type.Array(teamGiven, { maxItems: teamsMax, uniqueItems: true }),
+      {
+        default: [],
+        doc: `The teams that a guest sees, up to ${teamsMax}; without any a guest sees no issue. Other roles see all teams, and have none here.`,
+      },
+      Type.Array(Type.String()),
+    ),
   },
   operations: {
     list: 'List members',

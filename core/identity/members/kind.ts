@@ -2,5 +2,7 @@
 import { kindOf } from '../../resource/kind.ts';
 import { member } from './contract.ts';
 
-export const memberKind = kindOf(member);
+export const memberKind = kindOf(member, {
+  shows: { teams: ({ teams }, { directory }) => teams.flatMap((id) => directory.teams.get(id)?.key ?? []) },
+});
 export type Member = NonNullable<Awaited<ReturnType<typeof memberKind.find>>>;

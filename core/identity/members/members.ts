@@ -1,15 +1,17 @@
 // Members. A removed member keeps the issues; the last owner cannot be removed, and who may change whom is a matter of roles.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Directory } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { defineResource } from '../../resource/define.ts';
+import { idNamed } from '../../resource/input.ts';
 import { plainOperations, type Rules } from '../../resource/operations.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { leaveSeatOp } from '../accounts/accounts.ts';
 import { withdrawOp } from '../invitations/invitations.ts';
 import { invitationRoutes } from '../invitations/routes.ts';
+import { team } from '../../tracker/teams/contract.ts';
 import { member } from './contract.ts';
 import { memberKind, type Member } from './kind.ts';
 import { requireMayChange } from './roles.ts';
@@ -31,8 +33,19 @@ const ownerRemains = tenantStatement(
 );
 
 const rules: Rules<typeof member, Member> = {
+  sets: ({ directory }, { teams }) => (teams === undefined ? {} : { teams: teamIds(directory, teams) }),
+  follows({ directory }, { teams, role }) {
+    if (teams !== undefined) return { teams: teamIds(directory, teams) };
+    // Who is a guest no more sees all teams.
+    return role === undefined || role === 'guest' ? {} : { teams: [] };
+  },
   async check(ctx, after, before) {
     await requireMayChange(ctx, before, after);
+    if (after.role !== 'guest' && after.teams.length > 0)
+      throw invalidField('teams', 'conflict', {
+        why: `A member of the role ${after.role} sees all teams.`,
+        fix: 'Leave them out, or make the member a guest.',
+      });
     const { id, email } = after;
     if (email === null || email === before?.email) return;
     const holder = await ctx.store.readOne(ctx.scope, byEmail, { email });
@@ -61,6 +74,11 @@ export const members = defineResource(member, memberKind, {
     },
   },
 });
+
+/** @throws ApiError validation_failed */
+function teamIds(directory: Directory, names: readonly string[]): string[] {
+  return [...new Set(names.map((name, index) => idNamed(directory, team, name, `teams.${index}`)))];
+}
 
 /** @throws ApiError conflict */
 async function keepingAnOwner(ctx: Context, id: string, set: ChangeSet): Promise<ChangeSet> {

@@ -4,10 +4,15 @@ import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { roles } from './contract.ts';
 import { memberKind, type Member } from './kind.ts';
+import { sameValue } from '../../changes/change.ts';
 
 /** Whether a key may act for them: they are there, and were not removed. */
 export function isPresent({ directory }: Pick<Context, 'directory'>, memberId: string): boolean {
   return directory.members.get(memberId)?.removed === false;
+}
+
+function isOfSameRights(a: Pick<Member, 'role' | 'teams'>, b: typeof a): boolean {
+  return a.role === b.role && sameValue(a.teams, b.teams);
 }
 
 type Ranked = Pick<Member, 'role'> | undefined;
@@ -30,11 +35,11 @@ export function isAdmin(member: Ranked): boolean {
 export async function requireMayChange(
   ctx: Context,
   before: Member | null,
-  after: Pick<Member, 'role'> | null,
+  after: Pick<Member, 'role' | 'teams'> | null,
 ): Promise<void> {
   const caller = await callingMember(ctx);
   if (!caller) throw new ApiError('forbidden', 'Only the key of a member can change members.');
-  if (caller.id === before?.id && before.role === after?.role) return;
+  if (caller.id === before?.id && after && isOfSameRights(before, after)) return;
   if (!isAdmin(caller))
     throw new ApiError(
       'forbidden',

@@ -214,6 +214,7 @@ export function createSessions({ store, ids, nowMs }: Pick<Services, 'store' | '
         actor: { kind: 'user', id: memberId, name: standing.name, memberId },
         ...standing.rights,
         tokenId: sessionId,
+        standing,
       };
     },
   };

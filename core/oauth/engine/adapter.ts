@@ -53,7 +53,9 @@ function clientAdapter({ clients }: Shelves): Adapter {
     async find(id) {
       try {
         const client = await clients.find(id);
-        return client ? (protocolMetadata(client) as AdapterPayload) : undefined;
+        return client
+          ? ({ ...protocolMetadata(client), response_modes: ['query'] } as AdapterPayload)
+          : undefined;
       } catch (error) {
         throw error instanceof ClientRefused ? new InvalidClient(error.message) : error;
       }

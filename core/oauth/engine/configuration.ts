@@ -7,6 +7,7 @@ import { Check, Prompt, base } from 'oidc-provider/lib/helpers/interaction_polic
 import { offeredScopes } from '../offered.ts';
 import { paths } from '../paths.ts';
 import { resourceAt, resourceUrl } from '../resources.ts';
+import type { Sealing } from '../../lib/sealing.ts';
 import { createAdapter, type Shelves } from './adapter.ts';
 import { showError } from './error-page.ts';
 
@@ -30,9 +31,28 @@ export const cookieNames = {
   resume: '__Secure-tatami-resume',
 } as const;
 
+/** By a key of a purpose of its own, which comes of the master key. In the shape of the package keygrip. */
+class CookieSignatures {
+  readonly #sealing: Pick<Sealing, 'sign' | 'verify'>;
+
+  constructor(sealing: Pick<Sealing, 'sign' | 'verify'>) {
+    this.#sealing = sealing;
+  }
+  sign(text: string): string {
+    return this.#sealing.sign(text, 'oauth-cookie');
+  }
+  verify(text: string, signature: string): boolean {
+    return this.#sealing.verify(text, 'oauth-cookie', signature);
+  }
+  /** Which of the keys signed it; there is one. */
+  index(text: string, signature: string): number {
+    return this.verify(text, signature) ? 0 : -1;
+  }
+}
+
 export interface ConfigurationOptions extends Shelves {
-  /** Sign the cookies of a request under way. */
-  readonly cookieKeys: readonly string[];
+  /** Signs the cookies of a request under way. */
+  readonly sealing: Pick<Sealing, 'sign' | 'verify'>;
   /** Whether a person is signed in by the cookies of a request. */
   isSignedIn(headers: Headers): Promise<boolean>;
 }
@@ -51,7 +71,7 @@ export function configurationOf(options: ConfigurationOptions): Configuration {
     clockTolerance: 0,
     cookies: {
       names: cookieNames,
-      keys: [...options.cookieKeys],
+      keys: new CookieSignatures(options.sealing),
       long: { httpOnly: true, sameSite: 'lax' },
       short: { httpOnly: true, sameSite: 'lax' },
     },

@@ -64,7 +64,7 @@ export function createEngine(options: ConfigurationOptions & { log: Log }): Engi
   };
   return {
     async answer(arrival) {
-      const { req, res } = await exchangeOf(withScope(arrival), baseUrl);
+      const { req, res } = await exchangeOf(asWeTakeIt(arrival), baseUrl);
       await respond(req, res);
       return answerOf(res, [cookieNames.session]);
     },
@@ -102,13 +102,17 @@ function askingOf(baseUrl: string, params: Readonly<Record<string, unknown>>): A
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** A client that says no scope asks for the usual ones (RFC 6749 §3.3), which the library has to be told. */
-function withScope(arrival: Arrival): Arrival {
-  const { path, query } = arrival;
-  if (path !== paths.authorize || (query.get('scope') ?? '') !== '') return arrival;
-  const said = new URLSearchParams(query);
-  said.set('scope', askedScopes(null).join(' '));
-  return { ...arrival, query: said };
+/**
+ * A request for authorization with what the library has to be told: a client that says no scope asks for the usual ones
+ * (RFC 6749 §3.3); an answer goes out in the query alone, and so does the refusal of another way, for which it is given a word
+ * that it does not know.
+ */
+function asWeTakeIt(arrival: Arrival): Arrival {
+  if (arrival.path !== paths.authorize) return arrival;
+  const query = new URLSearchParams(arrival.query);
+  if ((query.get('scope') ?? '') === '') query.set('scope', askedScopes(null).join(' '));
+  if ((query.get('response_mode') ?? 'query') !== 'query') query.set('response_mode', 'none');
+  return { ...arrival, query };
 }
 
 function issueOurTexts(provider: Library): void {

@@ -1,8 +1,7 @@
 // What the sandbox is told of a run: its code, its limits, and what its handler is given.
 import type { Cause } from '../../events/origin.ts';
 import { renderEvent, type EventRow } from '../../events/event.ts';
-import { narrowingOf, scopeOfEvent } from '../../rights/rights.ts';
-import { veiled } from '../../rights/veil.ts';
+import { veiledEvent } from '../../rights/veil.ts';
 import { cutDescriptions } from '../guest-shape.ts';
 import { traitsOf } from '../handler-kinds.ts';
 import type { InstallMode } from '../installs/contract.ts';
@@ -75,9 +74,7 @@ function inputTextOf(
 
 /** The event as far as the plugin may read it. */
 function renderedFor(install: Install, event: EventRow): unknown {
-  const rendered = renderEvent(event);
-  const narrowing = narrowingOf(rightsOfInstall(install), scopeOfEvent(event.type));
-  return narrowing ? { ...rendered, data: veiled(rendered.data, narrowing) } : rendered;
+  return veiledEvent(rightsOfInstall(install), renderEvent(event));
 }
 
 /** Those that the run has, as `ctx.has` says: of what was granted, what its caller may do as well. */

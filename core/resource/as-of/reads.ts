@@ -98,9 +98,19 @@ export async function contextAt(ctx: Context, moment: Moment): Promise<Context> 
   return { ...ctx, directory: await directoryAt(ctx, moment), nowMs: () => moment.atMs };
 }
 
-function isSeen({ visibleTeams }: Context, { ofTeam }: Contract, { team }: Was): boolean {
-  if (!ofTeam || visibleTeams === null) return true;
-  return visibleTeams.has((team as { id: string } | null)?.id ?? '');
+/** Whether the caller sees the team that an object was of; that of none is seen by everybody. */
+export function isSeen(
+  { visibleTeams, directory }: Pick<Context, 'visibleTeams' | 'directory'>,
+  { ofTeam }: Contract,
+  { team }: Was,
+): boolean {
+  if (!ofTeam || visibleTeams === null || team === null) return true;
+  const id = typeof team === 'object' ? (team as { id: string }).id : idOfKey(directory, String(team));
+  return visibleTeams.has(id);
+}
+
+function idOfKey({ teams }: Context['directory'], key: string): string {
+  return [...teams.values()].find((one) => one.key === key)?.id ?? '';
 }
 
 /** When it was deleted, as rows keep it. */

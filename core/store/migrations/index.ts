@@ -37,6 +37,7 @@ import purgedIssues from './0035-purged-issues.sql' with { type: 'text' };
 import people from './0036-people.sql' with { type: 'text' };
 import oauth from './0038-oauth.sql' with { type: 'text' };
 import grants from './0039-grants.sql' with { type: 'text' };
+import guests from './0040-guests.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -82,4 +83,5 @@ export const migrations: readonly Migration[] = [
   { name: '0036-people', sql: people },
   { name: '0038-oauth', sql: oauth },
   { name: '0039-grants', sql: grants },
+  { name: '0040-guests', sql: guests },
 ];

@@ -11,7 +11,7 @@ import { ApiError, notFound } from '../../lib/errors.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { momentOf, shownMoment, type Moment } from '../../resource/as-of/moment.ts';
 import { objectsAt, type Was } from '../../resource/as-of/objects.ts';
-import { contextAt } from '../../resource/as-of/reads.ts';
+import { contextAt, isSeen } from '../../resource/as-of/reads.ts';
 import { compared, placeOf, type Key as SortedBy } from '../../resource/as-of/sorting.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { allIssuesAt, issueKeys, parentsAt } from '../issues/as-of.ts';
@@ -107,7 +107,7 @@ interface BoardThen {
 async function boardAt(ctx: Context, id: string, asOf: string): Promise<BoardThen> {
   const moment = await momentOf(ctx, asOf);
   const shown = (await objectsAt(ctx, contract, [id], moment)).get(id);
-  if (!shown || shown.deletedAt !== null) throw notFound();
+  if (!shown || shown.deletedAt !== null || !isSeen(ctx, contract, shown)) throw notFound();
   const then = await contextAt(seeingIssues(ctx), moment);
   const board = entityOf(shown as Was & Shown<typeof contract>, then);
   const sight = await sightOf(then, board);

@@ -54,6 +54,7 @@ export function cardMoved({ board, issueId, version, column, lane, rank, room }:
       ...(room?.ops(scope) ?? []),
       tenantOp(scope, put, { boardId: board.id, issueId, version, rank }, { expectRows: 1 }),
     ],
+    isOfTeams: (ids) => board.teamId !== null && ids.has(board.teamId),
     events: () => [
       moveEvent(board, { issueId, rank }, column, lane),
       ...(room?.others ?? []).map((other) => moveEvent(board, other, null, null)),

@@ -112,6 +112,7 @@ export const board = defineContract({
   },
   asOf: true,
   keepsDeleted: true,
+  ofTeam: true,
   calls: ['list', 'get', 'cards', 'move'],
   examples: {
     create: {

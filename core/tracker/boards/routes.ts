@@ -20,6 +20,7 @@ export const boardRoutes = [
     description:
       'One answer holds up to 1,000 cards in 150 cells; a cell beyond that has `hasNextPage` and no `endCursor`, and is read by the column. Cards whose issues a token does not see are neither shown nor counted.',
     scope: 'boards:read',
+    rows: 'team',
     also: readingIssues,
     limit: 'read',
     params: Closed({ id }),
@@ -35,6 +36,7 @@ export const boardRoutes = [
     summary: 'List the cards of a column, in their order',
     description: 'Goes on after the `endCursor` of the column, or of its lane.',
     scope: 'boards:read',
+    rows: 'team',
     also: readingIssues,
     limit: 'read',
     params: Closed({
@@ -68,6 +70,7 @@ export const boardRoutes = [
     description:
       'The issue becomes what the column and lane stand for, and gets its place there, all or nothing. `If-Match` takes the version of the issue, which is what is answered.',
     scope: 'boards:write',
+    rows: 'team',
     also: writingIssues,
     writes: ['cards'],
     limit: 'write',

@@ -86,6 +86,7 @@ export const field = defineContract({
     restored: 'field.restored',
   },
   keepsDeleted: true,
+  ofTeam: true,
   directory: { as: 'fields', keeps: ['key', 'type', 'options', 'required', 'archived', 'teamId'] },
   calls: ['list'],
   examples: {

@@ -43,7 +43,7 @@ export function isShownOf(shape: Shape | null, field: string): boolean {
 
 /** @throws ApiError validation_failed, insufficient_scope */
 export function readShape(
-  { scopes, actor }: Pick<Context, 'scopes' | 'actor'>,
+  caller: Pick<Context, 'scopes' | 'actor' | 'standing'>,
   query: ShapeQuery,
 ): Shape | null {
   if ([query.fields, query.expand, query.include].every((asked) => asked === undefined)) return null;
@@ -53,10 +53,10 @@ export function readShape(
   requireAmong('expand', names, expandable);
   const expand = expandable.filter((name) => names.includes(name));
   for (const name of expand)
-    if (!scopes.has(scopeOfExpanded[name]))
+    if (!caller.scopes.has(scopeOfExpanded[name]))
       throw new ApiError(
         'insufficient_scope',
-        `Expanding ${name} needs the scope ${scopeOfExpanded[name]}, which ${holderOf(actor)} does not have.`,
+        `Expanding ${name} needs the scope ${scopeOfExpanded[name]}, which ${holderOf(caller, scopeOfExpanded[name])} does not have.`,
       );
   return { fields, expand, include: namesIn(query.include), html: includedHtml(issue, query) };
 }

@@ -34,6 +34,7 @@ export const label = defineContract({
   },
   events: { created: 'label.created', updated: 'label.updated', deleted: 'label.deleted' },
   keepsDeleted: true,
+  ofTeam: true,
   directory: { as: 'labels', keeps: ['teamId', 'name'] },
   calls: ['list'],
   examples: { create: { name: 'regression', color: '#b60205' }, update: { color: '#0e8a16' } },

@@ -94,6 +94,7 @@ export const team = defineContract({
     update: 'Change a team or its allowed transitions',
   },
   events: { created: 'team.created', updated: 'team.updated' },
+  ofTeam: true,
   directory: { as: 'teams', keeps: ['key', 'name', 'transitions', 'triage', 'timeZone', 'cycles'] },
   examples: { create: { key: 'ENG', name: 'Engineering' }, update: { name: 'Platform' } },
 });

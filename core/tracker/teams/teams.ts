@@ -13,6 +13,7 @@ import { team, type Rhythm } from './contract.ts';
 
 export const teamKind = kindOf(team, {
   special: {
+    team: { of: ({ id }) => id, isIn: (list) => `id IN (${list})` },
     // Its cycles are made by its rhythm at once.
     related: (scope, before, { id, cycles, updatedAt }) => ({
       last: cycles && before?.cycles !== cycles ? [alarmOp(scope, cyclesAlarm, id, updatedAt)] : [],

@@ -52,6 +52,7 @@ export const state = defineContract({
     deleted: 'workflow.state_deleted',
   },
   keepsDeleted: true,
+  ofTeam: true,
   order: ['teamId', 'position'],
   directory: { as: 'states', keeps: ['teamId', 'name', 'type', 'position'], withDeleted: true },
   examples: {

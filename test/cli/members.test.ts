@@ -1,0 +1,54 @@
+// `tatami members …` for whoever has the data directory: a locked-out owner gets back in, whether the server runs or not.
+import { expect, test } from 'bun:test';
+import { createSystemClock, startApp } from '../app.ts';
+import { createVisitor } from '../identity/visitor.ts';
+import { tatami, temporary } from './tatami.ts';
+
+const password = 'seven geese over the pond';
+const pathOf = (url: string): string => new URL(url).pathname;
+
+test('beside a running server: an invitation, and another password for who has an account', async () => {
+  const app = await startApp({ clock: createSystemClock() });
+  const members = (...args: string[]) => tatami(['members', ...args, '--data-dir', app.dataDir]);
+  try {
+    const invited = await members('invite', 'Acme owner', '--json');
+    expect(invited.json).toMatchObject({
+      member: { name: 'Acme owner' },
+      workspaceId: app.workspace.workspaceId,
+    });
+    // The set-up link gave way to it.
+    const visitor = createVisitor(app);
+    expect((await visitor.get(pathOf(app.workspace.setUpUrl))).status).toBe(404);
+    const email = 'ana@acme.example';
+    expect((await visitor.post(pathOf(invited.json.url), { name: 'Ana', email, password })).status).toBe(303);
+
+    const again = await members('invite', 'Ana');
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining('tatami members reset')]);
+    const unknown = await members('reset', 'nobody@acme.example');
+    expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('tatami members invite')]);
+    const reset = await members('reset', email);
+    expect(reset.out).toMatch(
+      /^account {3}ana@acme\.example\nlink {6}http\S+\/reset\/\S{43} {3}\(works once\)\nuntil {5}\S+Z$/m,
+    );
+    const [link = ''] = /http\S+/.exec(reset.out) ?? [];
+    const owner = createVisitor(app);
+    expect((await owner.post(pathOf(link), { password: 'nine herons at the mill' })).to).toBe(
+      '/sign-in?reset',
+    );
+    expect((await visitor.get('/account')).to).toStartWith('/sign-in');
+    expect((await owner.post('/sign-in', { email, password: 'nine herons at the mill' })).status).toBe(303);
+  } finally {
+    await app.stop();
+  }
+}, 60_000);
+
+test('without a server; a first start that nobody saw prints another link', async () => {
+  using dir = temporary();
+  const dataDir = dir.path('data');
+  const made = await tatami(['init', '--data-dir', dataDir, '--workspace', 'A', '--team', 'ENG', '--json']);
+  expect(made.json.setUpUrl).toMatch(/^http:\/\/127\.0\.0\.1:4700\/join\/[\w-]{43}$/);
+  const invited = await tatami(['members', 'invite', 'Owner', '--data-dir', dataDir]);
+  expect(invited.out).toMatch(
+    /^member {4}Owner \(usr_\w+\)\nlink {6}http:\/\/127\.0\.0\.1:4700\/join\/\S{43} /m,
+  );
+}, 60_000);

@@ -1,0 +1,226 @@
+// Every operation × every role: a member's key that was given all scopes does what the table of roles lets the role do, and nothing
+// else; what an app holds is never more than apps may. docs/roles.md is the table; `UPDATE_DOCS=1 bun test test/rights/roles` writes it.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Principal } from '../../core/http/principal.ts';
+import type { Route } from '../../core/http/route.ts';
+import { standingOf } from '../../core/identity/standing.ts';
+import { createAuthentication } from '../../core/identity/authenticate.ts';
+import { appScopes, roleTable, type Role } from '../../core/rights/roles.ts';
+import { allScopes } from '../../core/rights/scopes.ts';
+import { showsObjects } from '../../core/rights/table.ts';
+import { scopeOf } from '../../core/store/store.ts';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { exampleOf, fillPath, nowhere } from '../api/seeds.ts';
+import { asText } from '../value-client.ts';
+
+const roles: readonly Role[] = ['owner', 'admin', 'member', 'guest'];
+const hookUrl = 'https://hooks.example/';
+let app: TestApp;
+let guarded: Route[];
+let members: Record<Role, string>;
+
+const added = async (name: string, role: Role): Promise<string> => {
+  const teams = role === 'guest' ? { teams: ['ENG'] } : {};
+  return (await app.call('POST', '/api/v1/members', { name, role, ...teams })).json.id;
+};
+
+beforeAll(async () => {
+  app = await startApp();
+  guarded = app.app.routes.filter((route) => route.scope !== null && route.kind !== 'stream');
+  members = {
+    owner: await added('Ana', 'owner'),
+    admin: await added('Ana', 'admin'),
+    member: await added('Ana', 'member'),
+    guest: await added('Ana', 'guest'),
+  };
+});
+afterAll(() => app.stop());
+
+/** A caller of some kind, with all that the role of its member has. */
+async function principalOf(role: Role, kind: 'user' | 'app' = 'user'): Promise<Principal> {
+  const { store } = app.services;
+  const memberId = members[role];
+  const scope = scopeOf(app.workspace.workspaceId);
+  const standing = (await standingOf(store, scope, memberId))!;
+  const id = kind === 'user' ? memberId : 'https://agent.example/client.json';
+  return { scope, actor: { kind, id, name: 'Ana', memberId }, ...standing.rights, standing, tokenId: role };
+}
+
+/** What the door says of it where it refuses for want of a right; undefined where it does not. */
+async function refusal(principal: Principal, route: Route): Promise<string | undefined> {
+  const { error } = await app.app.caller(asText)(route, {
+    principal,
+    isCounted: false,
+    params: paramsOf(route),
+    body: exampleOf(route, hookUrl),
+    mode: 'simulate',
+  });
+  const isOfScope = error?.code === 'insufficient_scope' && !error.message.startsWith('This also needs');
+  return isOfScope ? error.message : undefined;
+}
+
+/** Of what nobody has: rights are asked before anything is looked for. */
+function paramsOf({ path, params }: Route): Record<string, string> {
+  const filled = fillPath(path, params, nowhere).split('/');
+  const names = path.split('/');
+  return Object.fromEntries(
+    names.flatMap((name, at) =>
+      name.startsWith('{') ? [[name.slice(1, -1), decodeURIComponent(filled[at]!)]] : [],
+    ),
+  );
+}
+
+type Verdict = 'yes' | 'no' | 'of their teams' | 'their own' | 'in part';
+
+/** What the table says of an operation; the part in words. */
+function verdictOf(route: Route, holder: 'member' | 'guest' | 'app'): Verdict {
+  const [namespace, verb] = route.scope!.split(':') as [string, string];
+  const right = roleTable[namespace]?.[holder];
+  if (!right || (verb === 'write' && right.to === 'read')) return 'no';
+  if (right.of === undefined) return 'yes';
+  if (right.of === 'teams') return route.rows === 'team' ? 'of their teams' : 'no';
+  if (right.of === 'own') return route.rows === 'member' ? 'their own' : 'no';
+  return showsObjects(route) ? 'in part' : 'no';
+}
+
+test('owners and admins are refused nothing for their role', async () => {
+  for (const role of ['owner', 'admin'] as const) {
+    const principal = await principalOf(role);
+    for (const route of guarded)
+      expect([role, route.name, await refusal(principal, route)]).toEqual([role, route.name, undefined]);
+  }
+});
+
+test('members and guests may do what the table says, and are refused the rest by the name of their role', async () => {
+  for (const role of ['member', 'guest'] as const) {
+    const principal = await principalOf(role);
+    for (const route of guarded) {
+      const [namespace, verb] = route.scope!.split(':') as [string, string];
+      const right = roleTable[namespace]?.[role];
+      const isHeld = right !== undefined && (verb === 'read' || right.to === 'write');
+      const message = await refusal(principal, route);
+      expect([role, route.name, message === undefined]).toEqual([
+        role,
+        route.name,
+        verdictOf(route, role) !== 'no',
+      ]);
+      if (!isHeld)
+        expect([route.name, message]).toEqual([
+          route.name,
+          `This needs the scope ${route.scope}, which the role ${role} of Ana does not have.`,
+        ]);
+    }
+  }
+});
+
+test('every scope is in the table, so that nobody comes to hold a new one unthought', () => {
+  const unsaid = allScopes.filter((scope) => !(scope.split(':')[0]! in roleTable));
+  expect(unsaid).toEqual([]);
+});
+
+test("a scope that is held for what is one's own opens what is held to that, and nothing else", async () => {
+  const principal = await principalOf('owner');
+  for (const route of guarded) {
+    const own = new Map([[route.scope!, { fields: null, teams: null, own: true as const }]]);
+    const message = await refusal({ ...principal, scopes: new Set(), narrowed: own }, route);
+    expect([route.name, message === undefined]).toEqual([route.name, route.name.startsWith('api-keys.')]);
+  }
+});
+
+test('members see and hear of their own keys alone', async () => {
+  const scopes = ['api-keys:write', 'events:read'];
+  const { key, id } = (
+    await app.call('POST', '/api/v1/api-keys', { name: 'own', scopes, memberId: members.member })
+  ).json;
+  const others = (await app.call('POST', '/api/v1/api-keys', { name: 'other', scopes })).json;
+  const call = app.clientOf(key);
+  expect((await call('GET', '/api/v1/api-keys')).json.data.map((one: Json) => one.id)).toEqual([id]);
+  expect((await call('GET', `/api/v1/api-keys/${others.id}`)).status).toBe(404);
+  const events = (await call('GET', '/api/v1/events?types=api_key.*')).json.data;
+  expect(events.map(({ data }: Json) => data.id)).toEqual([id]);
+});
+
+test('an app that was granted everything by an owner holds what apps may, in each operation', async () => {
+  const everything = await principalOf('owner', 'app');
+  const { authenticate } = createAuthentication({
+    committer: app.committer,
+    nowMs: app.services.nowMs,
+    finders: [
+      async (token) =>
+        token === 'of-an-app'
+          ? { principal: everything, expiresAt: Infinity, usedAt: Infinity, noteUse: () => undefined }
+          : null,
+    ],
+  });
+  const principal = (await authenticate('of-an-app'))!;
+  expect([...principal.scopes].sort()).toEqual([...appScopes].sort());
+  for (const route of guarded)
+    expect([route.name, (await refusal(principal, route)) === undefined]).toEqual([
+      route.name,
+      verdictOf(route, 'app') !== 'no',
+    ]);
+  const never = [
+    'approvals:write',
+    'members:write',
+    'workspace:write',
+    'plugins:write',
+    'webhooks:write',
+    'import:write',
+  ];
+  for (const scope of [...never, 'api-keys:read', 'api-keys:write', 'webhooks:read', 'inboxes:read'])
+    expect([scope, appScopes.includes(scope)]).toEqual([scope, false]);
+});
+
+test('docs/roles.md is the table', () => {
+  const code = (text: string): string => `\`${text}\``;
+  const row = (...cells: string[]): string => `| ${cells.join(' | ')} |`;
+  const inWords = (namespace: string, holder: 'member' | 'guest' | 'app'): string => {
+    const right = roleTable[namespace]![holder];
+    if (!right) return '';
+    const { to, of } = right;
+    if (of === undefined) return to;
+    if (typeof of === 'string') return of === 'teams' ? `${to}, of their teams` : `${to} their own`;
+    return `${to} only ${of.map(code).join(', ')}`;
+  };
+  const there = new Set(allScopes.map((scope) => scope.split(':')[0]!));
+  const namespaces = Object.keys(roleTable).filter((namespace) => there.has(namespace));
+  const operations = app.app.routes.filter((route) => route.scope !== null);
+  const text = [
+    '# Roles',
+    '',
+    'What the role of a member lets them do, whichever token they come with: a key, a session, or an app that acts for them. A token does',
+    'what its scopes and the role both allow, and what it was granted. Generated from `core/rights/roles.ts`, which every door goes by.',
+    '',
+    'Owners and admins may do everything; only owners add, change and remove owners, and make keys for them. Guests see the teams that an',
+    'admin gave them (`teams` of the member), and what belongs to no team. Write includes read.',
+    '',
+    row('Scopes', 'Member', 'Guest', 'At most an app'),
+    '|---|---|---|---|',
+    ...namespaces.map((namespace) =>
+      row(
+        code(namespace),
+        ...(['member', 'guest', 'app'] as const).map((holder) => inWords(namespace, holder)),
+      ),
+    ),
+    '',
+    '## Operations',
+    '',
+    'Owners and admins may do each of them. What needs no scope is left out.',
+    '',
+    row('Operation', 'Scope', 'Member', 'Guest', 'App'),
+    '|---|---|---|---|---|',
+    ...operations.map((route) =>
+      row(
+        code(route.name),
+        code(route.scope!),
+        ...(['member', 'guest', 'app'] as const).map((holder) => verdictOf(route, holder)),
+      ),
+    ),
+    '',
+  ].join('\n');
+  const file = join(import.meta.dir, '../../docs/roles.md');
+  if (process.env.UPDATE_DOCS) writeFileSync(file, text);
+  expect(readFileSync(file, 'utf8')).toBe(text);
+});
