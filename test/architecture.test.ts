@@ -335,7 +335,7 @@ test('requests go out only through egress and the sdk, and only config reads the
   expect(
     using(
       /(?<![.\w])fetch\(['"`\w]/,
-      /^core\/(lib\/egress\/|http\/app\.ts|sandbox\/sidecar\/guest\/|commands\/(health|keys\/desk|login\/authorization-server)\.ts)/,
+      /^core\/(lib\/egress\/|http\/app\.ts|sandbox\/sidecar\/guest\/|commands\/(health|keys\/desk)\.ts)/,
     ),
   ).toEqual([]);
 });

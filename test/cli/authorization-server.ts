@@ -23,17 +23,22 @@ interface Behaviour {
   redirect: Record<string, string | null>;
   /** What devices are answered, one after another; then they get tokens. */
   device: string[];
+  /** The token endpoint answers this in place of all else; 0 for nothing of the kind. */
+  status: number;
   /** Before a refresh is answered. */
   dawdle: Promise<void> | null;
   workspace: string;
 }
+
+/** What a test begins with. */
+export const asUsual = { metadata: {}, redirect: {}, device: [], status: 0, dawdle: null };
 
 export function startAuthorizationServer(): StandIn {
   const codes = new Map<string, string>();
   /** By refresh token; used ones are false. */
   const families = new Map<string, { family: string; isGood: boolean }>();
   const [refreshed, revoked, asked]: [string[], string[], string[]] = [[], [], []];
-  const behaviour: Behaviour = { metadata: {}, redirect: {}, device: [], dawdle: null, workspace: 'Acme' };
+  const behaviour: Behaviour = { ...asUsual, workspace: 'Acme' };
   let count = 0;
 
   const give = (family: string) => {
@@ -70,6 +75,7 @@ export function startAuthorizationServer(): StandIn {
   const token = async (form: URLSearchParams): Promise<Response> => {
     if (form.get('client_id') !== 'tatami-cli' || form.get('resource') !== `${url}/api/v1`)
       return refuse('invalid_request');
+    if (behaviour.status > 0) return new Response('Not now.', { status: behaviour.status });
     const kind = form.get('grant_type') ?? '';
     if (kind === 'refresh_token') return refresh(form.get('refresh_token') ?? '');
     if (kind === 'authorization_code') return byCode(form);
@@ -94,13 +100,12 @@ export function startAuthorizationServer(): StandIn {
     revocation_endpoint: `${url}/oauth/revoke`,
     device_authorization_endpoint: `${url}/oauth/device`,
     authorization_response_iss_parameter_supported: true,
+    scopes_supported: ['issues:read', 'issues:write'],
     ...behaviour.metadata,
   });
 
   const pages: Record<string, (request: Request) => Response | Promise<Response>> = {
     '/.well-known/oauth-authorization-server': () => Response.json(metadata()),
-    '/.well-known/oauth-protected-resource/api/v1': () =>
-      Response.json({ resource: `${url}/api/v1`, scopes_supported: ['issues:read', 'issues:write'] }),
     '/oauth/authorize': (request) => authorize(new URL(request.url).searchParams),
     '/oauth/token': async (request) => token(new URLSearchParams(await request.text())),
     '/oauth/revoke': async (request) => {

@@ -1,10 +1,19 @@
 // `tatami login` and what it keeps: whose file that is, that tokens go to one server alone, and that commands beside each other do not
 // spend each other's refresh token.
 import { afterAll, beforeEach, expect, test } from 'bun:test';
-import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Json } from '../app.ts';
-import { startAuthorizationServer } from './authorization-server.ts';
+import { asUsual, startAuthorizationServer } from './authorization-server.ts';
 import { collect, spawnTatami, tatami, temporary } from './tatami.ts';
 
 const dir = temporary();
@@ -19,7 +28,7 @@ beforeEach(() => {
   rmSync(config, { recursive: true, force: true });
   for (const { refreshed, revoked, asked, behaviour } of [server, other]) {
     for (const list of [refreshed, revoked, asked]) list.length = 0;
-    Object.assign(behaviour, { metadata: {}, redirect: {}, device: [], dawdle: null });
+    Object.assign(behaviour, { ...asUsual, device: [] });
   }
 });
 afterAll(() => {
@@ -171,6 +180,15 @@ test('an interrupt does not lose the tokens that a server has given meanwhile', 
   expect((await run('whoami')).code).toBe(0);
 });
 
+test('a server that cannot renew a token now does not end the login', async () => {
+  await logIn();
+  endIn(5);
+  server.behaviour.status = 503;
+  expect((await run('whoami')).code).toBe(75);
+  server.behaviour.status = 0;
+  expect((await run('whoami')).code).toBe(0);
+});
+
 test('a login that has ended says how to begin another, and is forgotten', async () => {
   await logIn();
   endIn(-5);
@@ -195,6 +213,23 @@ test('a file that others can read, or that is another, is not used, and the way 
   writeFileSync(file, '{"version":1,"logins":[{}]}', { mode: 0o600 });
   expect((await run('whoami')).err).toContain('Remove it');
 });
+
+test.skipIf(process.geteuid?.() !== 0)('a file of another user is not used (needs root)', async () => {
+  await logIn();
+  chownSync(file, 65_534, 65_534);
+  expect((await run('whoami')).err).toContain('belongs to another user');
+});
+
+const isLong = process.env.TATAMI_LONG !== undefined;
+test.skipIf(!isLong)(
+  'a server that says to slow down is asked five seconds later (RFC 8628 §3.5)',
+  async () => {
+    server.behaviour.device = ['slow_down'];
+    const startMs = performance.now();
+    expect((await run('login', '--device', '--server', server.url)).code).toBe(0);
+    expect(performance.now() - startMs).toBeGreaterThan(5_000);
+  },
+);
 
 test('of several servers each gets its own tokens, and `use` chooses', async () => {
   await logIn();

@@ -1,6 +1,8 @@
-// The authorization server of a Tatami, as its metadata describe it (RFC 8414, RFC 9728): where to ask for tokens, and for which scopes.
+// The authorization server of a Tatami, as its metadata describe it (RFC 8414): where to ask for tokens, and for which scopes.
 // Everything must lie at the address that was typed, so that no token goes to another server.
 import * as client from 'openid-client';
+import { programName } from '../../lib/own-program.ts';
+import { quoted } from '../../lib/quoted.ts';
 import { CommandError, exitCodes } from '../output.ts';
 import { inWords } from './oauth-error.ts';
 
@@ -22,6 +24,10 @@ export async function findAuthorizationServer(server: string): Promise<Authoriza
   requirePrivate(server);
   const config = await discover(server);
   const metadata = config.serverMetadata();
+  if (metadata.issuer !== server)
+    throw new CommandError(
+      `${server} calls itself ${metadata.issuer}. Type \`${programName} login --server ${quoted(metadata.issuer)}\`, or have it called otherwise with \`serve --base-url\`.`,
+    );
   const endpoints = [
     metadata.authorization_endpoint,
     metadata.token_endpoint,
@@ -30,7 +36,7 @@ export async function findAuthorizationServer(server: string): Promise<Authoriza
   ];
   if (!endpoints.every((endpoint) => endpoint?.startsWith(`${server}/`)))
     throw new CommandError(`${server} sends tokens elsewhere than to itself. Is this the address of Tatami?`);
-  return { server, config, ...(await readResource(server)) };
+  return { server, config, resource: `${server}/api/v1`, scopes: metadata.scopes_supported ?? [] };
 }
 
 /** Tokens are read by whoever is on the way of a request that is not encrypted. @throws CommandError */
@@ -48,8 +54,9 @@ const isHere = (hostname: string): boolean =>
 
 async function discover(server: string): Promise<client.Configuration> {
   try {
-    return await client.discovery(new URL(server), clientId, undefined, client.None(), {
-      algorithm: 'oauth2',
+    // Below the whole base address: a proxy hands on nothing beside it (RFC 8414 §3.1 would have it before a path).
+    const document = new URL(`${server}/.well-known/oauth-authorization-server`);
+    return await client.discovery(document, clientId, undefined, client.None(), {
       timeout: answerWithinSeconds,
       // Only ever to this machine: requirePrivate.
       execute: server.startsWith('http:') ? [client.allowInsecureRequests] : [],
@@ -57,25 +64,4 @@ async function discover(server: string): Promise<client.Configuration> {
   } catch (error) {
     throw inWords(server, error);
   }
-}
-
-async function readResource(server: string): Promise<Pick<AuthorizationServer, 'resource' | 'scopes'>> {
-  const { origin, pathname } = new URL(server);
-  const resource = `${server}/api/v1`;
-  const path = pathname === '/' ? '' : pathname;
-  const address = `${origin}/.well-known/oauth-protected-resource${path}/api/v1`;
-  const response = await fetch(address, {
-    redirect: 'manual',
-    signal: AbortSignal.timeout(answerWithinSeconds * 1000),
-  }).catch((error: unknown) => {
-    throw inWords(server, error);
-  });
-  const found = (await response.json().catch(() => ({}))) as {
-    resource?: unknown;
-    scopes_supported?: unknown;
-  };
-  const { scopes_supported: scopes } = found;
-  if (found.resource !== resource || !Array.isArray(scopes))
-    throw new CommandError(`${address} does not describe ${resource}. Is this the address of Tatami?`);
-  return { resource, scopes: scopes.map(String) };
 }

@@ -1,8 +1,6 @@
 // What went wrong between a command and an authorization server, in words that say what to do.
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
 import { ApiCallError, unreachable } from '../../../sdk/client/error.ts';
-import { programName } from '../../lib/own-program.ts';
-import { quoted } from '../../lib/quoted.ts';
 import { CommandError, exitCodes } from '../output.ts';
 
 /** By the error codes of RFC 6749 §4.1.2.1 and §5.2, and RFC 8628 §3.5. */
@@ -21,7 +19,7 @@ export function isUnreachable(error: unknown): boolean {
   return error instanceof ClientError && (error.code === undefined || error.code === 'OAUTH_TIMEOUT');
 }
 
-/** @returns a CommandError, or an ApiCallError where no server answers; what it is made of is its cause */
+/** @returns a CommandError, or an ApiCallError where it may pass: no server answers, or it is busy. What it is made of is its cause */
 export function inWords(server: string, error: unknown): CommandError | ApiCallError {
   const terms = { cause: error };
   if (error instanceof CommandError || error instanceof ApiCallError) return error;
@@ -30,22 +28,15 @@ export function inWords(server: string, error: unknown): CommandError | ApiCallE
     return new CommandError(said, exitCodes.failed, terms);
   }
   if (!(error instanceof ClientError) || isUnreachable(error)) return unreachable(server, error);
-  const itself = issuerOf(error);
-  if (itself !== null)
-    return new CommandError(
-      `${server} calls itself ${itself}. Type \`${programName} login --server ${quoted(itself)}\`, or have it called otherwise with \`serve --base-url\`.`,
-      exitCodes.failed,
-      terms,
-    );
+  const status = error.cause instanceof Response ? error.cause.status : 0;
+  if (status === 429 || status >= 500)
+    return new ApiCallError(status, {
+      ...{ code: 'unavailable', message: `${server} answered ${status}. Try again later.` },
+      ...terms,
+    });
   return new CommandError(
     `What ${server} answered is none of the answers of a Tatami that people can log in to (${error.message}).`,
     exitCodes.failed,
     terms,
   );
-}
-
-/** The name that a server has for itself, where it is not the one that was asked for. */
-function issuerOf({ cause }: ClientError): string | null {
-  const { attribute, body } = (cause ?? {}) as { attribute?: unknown; body?: { issuer?: unknown } };
-  return attribute === 'issuer' && typeof body?.issuer === 'string' ? body.issuer : null;
 }
