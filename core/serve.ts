@@ -157,6 +157,7 @@ async function compose(ground: Ground): Promise<Tatami> {
     app: () => app,
   });
   const { progress, sandboxState } = workers;
+  identity.authentication.onForgotten(workers.streams.askAgain);
   const health = await createHealth({ ...shared, version, progress, sandboxState });
   const app: App = mount({ ...shared, door, workers, health, identity });
   const copier = await createCopy(ground, installation);
@@ -276,7 +277,7 @@ async function createCopy(
   });
 }
 
-/** All routes there are, in the order of the OpenAPI document. */
+/** All routes there are, in the order of the OpenAPI document. @param own those that need the running service */
 function mount(
   parts: Pick<OAuthOptions, 'committer' | 'directoryOf'> & {
     clock: Clock;

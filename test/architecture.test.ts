@@ -76,7 +76,7 @@ const parts: Readonly<Record<string, Part>> = {
   sandbox: { of: ['core/sandbox/'], may: ['lib', 'sdk', 'sidecar'] },
   plugins: {
     of: ['core/plugins/'],
-    may: [...ofResources, 'rights', 'feed', 'inbox', 'proposals', 'sdk', 'sandbox'],
+    may: [...ofResources, 'rights', 'feed', 'inbox', 'identity', 'proposals', 'sdk', 'sandbox'],
     types: ['ledger'],
   },
   oauth: {

@@ -90,6 +90,7 @@ export type Answer =
   | { readonly kind: 'raw'; readonly raw: RawAnswer }
   | {
       readonly kind: 'stream';
-      readonly tokenId: string;
+      /** Whose it is, as they were when it was asked for. */
+      readonly principal: Principal;
       open(connection: Connection): Promise<ReadableStream<Uint8Array>>;
     };

@@ -101,7 +101,7 @@ export interface Connection {
   readonly tokenId: string;
   /** `Last-Event-ID` (WHATWG HTML § 9.2.4). */
   readonly lastEventId: string | null;
-  /** Whether the token of the request is still good. */
+  /** Whether the token of the request is still good, and may do what it could: who may do less or more comes back, and reads by that. */
   isAdmitted(): Promise<boolean>;
   /** Closes the connection, even where its peer takes nothing. */
   hangUp(): void;

@@ -8,6 +8,7 @@ import type { Identify } from './identify.ts';
 import type { Held, Outflow } from './outflow.ts';
 import { respond, respondJson, type HeaderBag } from './response.ts';
 import type { Kept } from './kept.ts';
+import { areSameRights } from '../rights/rights.ts';
 import type { Connection, RawAnswer } from './route.ts';
 import type { Payer } from '../lib/payer.ts';
 
@@ -166,14 +167,14 @@ async function sendStream(
   { identify, holdOpen }: SendOptions,
   request: Request,
   exchange: Exchange,
-  { open, tokenId }: Opened,
+  { open, principal }: Opened,
 ): Promise<Response> {
   const connect = (): Connection => ({
-    tokenId,
+    tokenId: principal.tokenId,
     lastEventId: request.headers.get('last-event-id'),
     isAdmitted: () =>
       identify(request).then(
-        (now) => now !== null,
+        (now) => now !== null && (now === principal || areSameRights(now, principal)),
         () => false,
       ),
     hangUp: holdOpen(request).hangUp,

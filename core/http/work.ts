@@ -91,8 +91,8 @@ function streamWork(route: StreamRoute, options: WorkOptions): Work {
   return async (asked) => {
     requireCaller(asked);
     const ctx = await contextOf(asked);
-    const { tokenId } = asked.principal;
-    return { kind: 'stream', tokenId, open: (connection) => route.stream(ctx, asked.input, connection) };
+    const { principal } = asked;
+    return { kind: 'stream', principal, open: (connection) => route.stream(ctx, asked.input, connection) };
   };
 }
 

@@ -24,6 +24,8 @@ export interface Authentication {
   readonly authenticate: Authenticate;
   /** A token has ended by other means than a commit: everything is read again. */
   forget(): void;
+  /** Told whenever a right may have been withdrawn, once what was known of tokens is forgotten. */
+  onForgotten(callback: () => void): void;
 }
 
 /** Whose changes decide what a token may do. */
@@ -42,10 +44,12 @@ export function createAuthentication(options: {
   const { committer, nowMs, finders } = options;
   /** By the whole token: a hit needs no hashing, and the map is as secret as the memory of any request. */
   const known = new LRUCache<string, Found & { usedAt: number }>({ max: 10_000 });
+  const told: (() => void)[] = [];
   let generation = 0;
   const forget = (): void => {
     generation++;
     known.clear();
+    for (const callback of told) callback();
   };
   committer.onCommit((_, changes) => {
     if (changes.some(({ kind }) => deciding.has(kind))) forget();
@@ -84,5 +88,6 @@ export function createAuthentication(options: {
       return principal;
     },
     forget,
+    onForgotten: (callback) => void told.push(callback),
   };
 }

@@ -41,7 +41,7 @@ function teamsOf(ctx: Context): string | null {
 /** The member whose inbox it is. @throws ApiError forbidden for plugins, who have none */
 export function holderOf({ actor }: Context): string {
   if (actor.kind !== 'plugin' && actor.memberId !== undefined) return actor.memberId;
-  throw new ApiError('forbidden', 'Only members have an inbox: this takes the key of one.');
+  throw new ApiError('forbidden', 'Only members have an inbox, and whoever acts for one.');
 }
 
 /** Which of them a list shows: what is put away, or rests. */

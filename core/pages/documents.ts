@@ -19,6 +19,8 @@ import commandLine from '../../docs/guides/command-line.md' with { type: 'text' 
 import errors from '../../docs/guides/errors.md' with { type: 'text' };
 import filters from '../../docs/guides/filters.md' with { type: 'text' };
 import idempotency from '../../docs/guides/idempotency.md' with { type: 'text' };
+import oauthApps from '../../docs/guides/oauth-apps.md' with { type: 'text' };
+import people from '../../docs/guides/people.md' with { type: 'text' };
 import paging from '../../docs/guides/paging.md' with { type: 'text' };
 import rateLimits from '../../docs/guides/rate-limits.md' with { type: 'text' };
 import guides from '../../docs/guides/README.md' with { type: 'text' };
@@ -34,6 +36,7 @@ import pluginSchedules from '../../docs/plugins/schedules.md' with { type: 'text
 import pluginTesting from '../../docs/plugins/testing.md' with { type: 'text' };
 import pluginTutorial from '../../docs/plugins/tutorial.md' with { type: 'text' };
 import pluginUndo from '../../docs/plugins/undo.md' with { type: 'text' };
+import roles from '../../docs/roles.md' with { type: 'text' };
 import scopes from '../../docs/scopes.md' with { type: 'text' };
 import spec from '../../docs/spec/README.md' with { type: 'text' };
 import specApi from '../../docs/spec/api.md' with { type: 'text' };
@@ -47,7 +50,7 @@ import webhooks from '../../docs/webhooks.md' with { type: 'text' };
 
 /** Folder → name → Markdown. The name of a folder's README.md is `README`. */
 export const documents: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  '': { scopes, webhooks },
+  '': { roles, scopes, webhooks },
   api: {
     README: api,
     attachments: apiAttachments,
@@ -71,7 +74,9 @@ export const documents: Readonly<Record<string, Readonly<Record<string, string>>
     errors,
     filters,
     idempotency,
+    'oauth-apps': oauthApps,
     paging,
+    people,
     'rate-limits': rateLimits,
     versioning,
   },

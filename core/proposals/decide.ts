@@ -10,6 +10,7 @@ import { ApiError, invalidField } from '../lib/errors.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import { archiveItemsAbout } from '../inbox/about.ts';
 import { authorOf } from '../resource/author.ts';
+import { requirePerson } from '../rights/person.ts';
 import type { Op, Scope } from '../store/store.ts';
 import type { AskedAgain, Source } from './again.ts';
 import { diffOf, isSameDiff } from './diff.ts';
@@ -132,6 +133,7 @@ export async function approve(
   { effects, revision = 1 }: Approval,
   deciding: Deciding,
 ): Promise<ChangeSet> {
+  requirePerson(ctx, 'approve proposals');
   const found = await findOpen(ctx, asked);
   requireAnother(found, ctx);
   if (revision !== found.revision)
@@ -262,6 +264,7 @@ async function renewed(ctx: Context, found: Proposal, writes: readonly AskedWrit
 
 /** Works it out anew by the state of now. */
 export async function rerun(ctx: Context, asked: Asked, deciding: Deciding): Promise<ChangeSet> {
+  requirePerson(ctx, 'run proposals again');
   const found = await findOpen(ctx, asked);
   const writes = openWrites(ctx.sealing, ctx.workspaceId, found);
   const { change, isOver } = await renewed(ctx, found, writes, deciding);
@@ -270,6 +273,7 @@ export async function rerun(ctx: Context, asked: Asked, deciding: Deciding): Pro
 }
 
 export async function reject(ctx: Context, asked: Asked, reason: string): Promise<ChangeSet> {
+  requirePerson(ctx, 'reject proposals');
   const found = await findOpen(ctx, asked);
   const now = ctx.nowMs();
   const diff = found.diff.map((effect) => ({ ...effect, decision: 'rejected' as const }));

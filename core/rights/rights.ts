@@ -1,5 +1,6 @@
 // What a caller may do: the scopes it holds in full, and those it holds in part. A narrowing binds what it writes to fields,
 // and what it sees and writes to the objects of teams. See docs/decisions/0015.
+import { isDeepStrictEqual } from 'node:util';
 import type { Directory } from '../contracts.ts';
 import {
   memberOfEvent,
@@ -87,6 +88,11 @@ export function commonRights(a: Rights, b: Rights): Rights {
     else narrowed.set(scope, { fields, teams, ...(own && { own }) });
   }
   return { scopes, narrowed: narrowed.size === 0 ? null : narrowed };
+}
+
+/** Whether two may do the same. */
+export function areSameRights(a: Rights, b: Rights): boolean {
+  return isDeepStrictEqual([a.scopes, a.narrowed], [b.scopes, b.narrowed]);
 }
 
 const whole: Narrowing = { fields: null, teams: null };

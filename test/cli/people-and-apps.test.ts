@@ -1,7 +1,7 @@
 // `tatami members`, `apps` and `grants`: over the server, by a key, or by a login where an app may do it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
-import { registerApp, tokensOf } from '../oauth/client.ts';
+import { browserOf, registerApp, tokensOf } from '../oauth/client.ts';
 import { tatami } from './tatami.ts';
 
 let app: TestApp;
@@ -66,7 +66,7 @@ test('an app is registered, its secret shown once, replaced with an overlap, and
 
 test('what an app was granted is listed and revoked, and its token ends', async () => {
   const client = await registerApp(app);
-  const { access_token: token } = await tokensOf(app, client);
+  const { access_token: token } = await tokensOf(app, client, { browser: await browserOf(app) });
   const asked = () => app.clientOf(token)('GET', '/api/v1/me');
   expect((await asked()).status).toBe(200);
   const [grant] = (await run('grants', 'list')).json;

@@ -69,7 +69,10 @@ test('a person who is not signed in signs in first, and comes back', async () =>
   const stranger = new Browser(app.url);
   const begun = await stranger.get(authorizePath(open, pkce().challenge));
   const asked = await stranger.get(begun.location!);
-  expect([asked.status, asked.location]).toEqual([303, `/sign-in?to=${encodeURIComponent(begun.location!)}`]);
+  expect([asked.status, asked.location]).toEqual([
+    303,
+    `${app.url}/sign-in?to=${encodeURIComponent(begun.location!)}`,
+  ]);
 });
 
 test('whoever denies it sends the app back with access_denied and nothing else', async () => {

@@ -228,6 +228,12 @@ test('lists, search, events, the stream, boards, views and plugins show the same
   expect(called.status).toBe('succeeded');
   expect(leaked(JSON.stringify(called))).toEqual([]);
   expect(idsOf(called.result.issues)).toEqual(truth);
+  for (const { issue } of outside) {
+    const { json: peeked } = await guest('POST', `${v1}/plugins/com.test.look/actions/peek`, {
+      input: { id: issue },
+    });
+    expect([peeked.status, peeked.calls[0].code]).toEqual(['dead', 'not_found']);
+  }
 
   const board = await made('/boards', { name: 'Everything', groupBy: 'stateType' });
   const { json: cards } = await guest('GET', `${v1}/boards/${board.id}/cards`);

@@ -34,12 +34,12 @@ const samplesMax = 20;
 /** What a stream needs to know of its reader. */
 export interface Reader {
   readonly tokenId: string;
-  /** Whether its token is still good. */
+  /** Whether its token is still good for what it was. */
   isAdmitted(): Promise<boolean>;
   /** Closes its connection, though it takes nothing. */
   hangUp(): void;
   readonly wants: WantsFrame;
-  /** What it is shown of an event that it wants: null for nothing. Absent where it is shown all of each. */
+  /** What it is shown of an event that it wants: null for nothing, the event itself for all of it. Absent where that is so of each. */
   readonly shows?: (event: EventEnvelope) => EventEnvelope | null;
   readonly samples: boolean;
 }
@@ -117,6 +117,11 @@ export class EventStream {
     this.#stopWaiting();
   }
 
+  /** Has it asked again whether its reader is still admitted, now and not with the next event. */
+  ask(): void {
+    this.#stopWaiting();
+  }
+
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -154,11 +159,12 @@ export class EventStream {
       return openingFrame(this.#position, this.#setting.generation);
     }
     for (let isDue = false; !this.#ended;) {
+      if (this.#samples.length === 0) await this.#untilRoom();
+      const piece = await hub.after(this.#setting.scope, this.#position, this.reader.wants);
+      // Asked last, so that what was withdrawn while there was something to wait for is not sent either.
       if (!(await this.reader.isAdmitted())) break;
       const samples = this.#samples.splice(0).join('');
       if (samples !== '') return samples;
-      await this.#untilRoom();
-      const piece = await hub.after(this.#setting.scope, this.#position, this.reader.wants);
       const isEnd = piece.through === this.#position;
       const text = this.#take(piece) || this.#signOfLife(isDue);
       if (text !== '') return text;
@@ -179,12 +185,13 @@ export class EventStream {
     return shown.map(({ text }) => text).join('');
   }
 
-  /** Frames are shared, so that a reader who is shown less has them made anew. */
+  /** Frames are shared: a reader who is shown less of an event has its frame made anew. */
   #textOf({ text, event }: Frame): string | null {
     const { shows } = this.reader;
     if (!shows) return text;
-    const shown = shows(renderEvent(event));
-    return shown && veiledFrame(shown, this.#setting.generation);
+    const whole = renderEvent(event);
+    const shown = shows(whole);
+    return shown === whole ? text : shown && veiledFrame(shown, this.#setting.generation);
   }
 
   /** Where there is no event to send: its place where much was passed over, and what the heartbeat asks for where that is due. */

@@ -9,10 +9,18 @@ import { scopeOf } from '../../store/store.ts';
 import { createFreshEvents } from '../fresh.ts';
 import { createStreams } from './streams.ts';
 
-test('a stream that is still being opened when all of them end, ends as well', async () => {
+const workspace = scopeOf('00000000-0000-7000-8000-000000000001');
+const reader = {
+  tokenId: 'key_1',
+  isAdmitted: () => Promise.resolve(true),
+  hangUp: () => undefined,
+  wants: () => true,
+  samples: true,
+};
+
+function openStreams() {
   const dir = mkdtempSync(join(tmpdir(), 'tatami-streams-'));
   const { store, close } = openStore(dir, () => 0);
-  let hungUp = 0;
   const streams = createStreams({
     store,
     generation: 'first',
@@ -22,16 +30,40 @@ test('a stream that is still being opened when all of them end, ends as well', a
     fresh: createFreshEvents(),
     unsent: new Shares(1_000_000),
   });
-  const opening = streams.open(scopeOf('00000000-0000-7000-8000-000000000001'), null, {
-    tokenId: 'key_1',
-    isAdmitted: () => Promise.resolve(true),
-    hangUp: () => void hungUp++,
-    wants: () => true,
-    samples: false,
-  });
+  return {
+    streams,
+    async close() {
+      await close();
+      rmSync(dir, { recursive: true });
+    },
+  };
+}
+
+test('a stream ends when a right may have been withdrawn and its reader is admitted no more, without an event that says so', async () => {
+  const { streams, close } = openStreams();
+  let admitted = true;
+  const open = async (isAdmitted: () => Promise<boolean>) =>
+    (await streams.open(workspace, null, { ...reader, isAdmitted })).getReader();
+  const [withdrawn, other] = [await open(async () => admitted), await open(async () => true)];
+  for (const one of [withdrawn, other]) expect((await one.read()).done).toBe(false);
+  const ended = withdrawn.read();
+  void other.read();
+  // By then both have found nothing to send, and wait.
+  await new Promise((resolve) => setImmediate(resolve));
+  admitted = false;
+  streams.askAgain();
+  expect((await ended).done).toBe(true);
+  expect(streams.listeners(workspace.workspaceId, 'issue.created')).toBe(1);
+  streams.stop();
+  await close();
+});
+
+test('a stream that is still being opened when all of them end, ends as well', async () => {
+  const { streams, close } = openStreams();
+  let hungUp = 0;
+  const opening = streams.open(workspace, null, { ...reader, hangUp: () => void hungUp++ });
   streams.stop();
   expect((await (await opening).getReader().read()).done).toBe(true);
   expect(hungUp).toBe(1);
   await close();
-  rmSync(dir, { recursive: true });
 });

@@ -25,6 +25,8 @@ export interface Streams {
   /** How many would get a sample. */
   listeners(workspaceId: string, type: EventType): number;
   broadcast(workspaceId: string, sample: EventEnvelope): void;
+  /** A right was withdrawn somewhere: those that it concerns end. */
+  askAgain(): void;
   /** Ends all of them. */
   stop(): void;
 }
@@ -94,6 +96,9 @@ export function createStreams(options: StreamsOptions): Streams {
       [...(rooms.get(workspaceId)?.streams ?? [])].filter((stream) => stream.wantsSample(type)).length,
     broadcast(workspaceId, sample) {
       for (const stream of rooms.get(workspaceId)?.streams ?? []) stream.offer(sample);
+    },
+    askAgain() {
+      for (const { streams } of rooms.values()) for (const stream of streams) stream.ask();
     },
     stop() {
       stopped = true;

@@ -2,6 +2,7 @@
 // A key acts for its member, so whoever could make one for a higher role would have that role.
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
+import { requirePerson } from '../../rights/person.ts';
 import { holderOf } from '../../rights/words.ts';
 import { apiKeyKind } from './kind.ts';
 import { memberKind } from '../members/kind.ts';
@@ -9,8 +10,9 @@ import { callingMember, isAdmin } from '../members/roles.ts';
 
 /** @throws ApiError forbidden */
 export async function requireHolder(ctx: Context, memberId: string): Promise<void> {
+  requirePerson(ctx, 'make, roll or end keys');
   const { memberId: callerId } = ctx.actor;
-  if (callerId === undefined) throw new ApiError('forbidden', 'Only the key of a member can do this.');
+  if (callerId === undefined) throw new ApiError('forbidden', 'Only a member can do this.');
   if (callerId === memberId) return;
   const [caller, holder] = await Promise.all([callingMember(ctx), memberKind.find(ctx, memberId)]);
   if (!isAdmin(caller))
@@ -26,7 +28,7 @@ export async function requireHolder(ctx: Context, memberId: string): Promise<voi
  */
 export async function requireNotRolled(ctx: Context, keyId?: string): Promise<void> {
   const { kind, id } = ctx.actor;
-  if (kind === 'plugin' || id === keyId) return;
+  if (kind !== 'api_key' || id === keyId) return;
   const caller = await apiKeyKind.find(ctx, id);
   if (caller && caller.replacedBy !== null)
     throw new ApiError(

@@ -2,6 +2,7 @@
 // so that nobody rises by a request.
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
+import { requirePerson } from '../../rights/person.ts';
 import { roles } from './contract.ts';
 import { memberKind, type Member } from './kind.ts';
 import { sameValue } from '../../changes/change.ts';
@@ -37,13 +38,14 @@ export async function requireMayChange(
   before: Member | null,
   after: Pick<Member, 'role' | 'teams'> | null,
 ): Promise<void> {
+  requirePerson(ctx, 'change members');
   const caller = await callingMember(ctx);
-  if (!caller) throw new ApiError('forbidden', 'Only the key of a member can change members.');
+  if (!caller) throw new ApiError('forbidden', 'Only a member can change members.');
   if (caller.id === before?.id && after && isOfSameRights(before, after)) return;
   if (!isAdmin(caller))
     throw new ApiError(
       'forbidden',
-      'You may change your own name and email. The rest takes the key of an admin or an owner.',
+      'You may change your own name and email. The rest takes an admin or an owner.',
     );
   const isHigher = (member: Pick<Member, 'role'> | null) =>
     member !== null && roles.indexOf(member.role) > roles.indexOf(caller.role);

@@ -1,12 +1,10 @@
 // What comes of a form of a consent page: the grant is made in one commit with the request's being decided, as the person who is
 // signed in, so that of two answers to one request exactly one counts.
-import { timingSafeEqual } from 'node:crypto';
 import type { Committer } from '../../changes/commit.ts';
 import type { Directory, Services } from '../../context.ts';
 import type { Principal } from '../../http/principal.ts';
 import { newGrant } from '../../identity/grants/kind.ts';
 import type { Seat, Sessions, SignedIn } from '../../identity/sessions/sessions.ts';
-import { ApiError } from '../../lib/errors.ts';
 import { guardedClasses, type GuardedClass } from '../../lib/guarded.ts';
 import type { Scope } from '../../store/store.ts';
 import type { Clients } from '../clients/clients.ts';
@@ -50,26 +48,18 @@ export async function askedOf(
   };
 }
 
-/** Sent by a page of this person, and not only of this server. @throws ApiError forbidden */
-export function requireFormOf({ formToken }: SignedIn, form: URLSearchParams): void {
-  const sent = Buffer.from(form.get('form_token') ?? '');
-  const ours = Buffer.from(formToken);
-  if (sent.length !== ours.length || !timingSafeEqual(sent, ours))
-    throw new ApiError('forbidden', 'The page is too old, or of somebody else. Load it again.');
-}
-
-/** What the member gives; a problem in words where that is nothing. */
+/** What the member gives; what is wrong, in words, where that is nothing. */
 export function givenBy(
   { scopes, guarded }: ConsentView,
   form: URLSearchParams,
-): { scopes: string[]; guarded: GuardedClass[]; problem: string | null } {
+): { scopes: string[]; guarded: GuardedClass[]; wrong: string | null } {
   const chosen = new Set(form.getAll('scope'));
   const given = scopes.filter(({ scope, isHeld }) => isHeld && chosen.has(scope)).map(({ scope }) => scope);
   const asked = new Set(form.getAll('guarded'));
   return {
     scopes: given,
     guarded: guarded.filter(({ word, isFixed }) => isFixed || asked.has(word)).map(({ word }) => word),
-    problem: given.length > 0 ? null : 'Leave it at least one thing that it may do, or deny it.',
+    wrong: given.length > 0 ? null : 'Leave it at least one thing that it may do, or deny it.',
   };
 }
 

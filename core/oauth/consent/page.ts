@@ -1,7 +1,7 @@
 // The page on which a person lets an app act for them, or does not. It works without scripts.
 import { html, type Html, type Part } from '../../html/html.ts';
-import { page } from '../../html/page.ts';
 import type { RawAnswer } from '../../http/route.ts';
+import { card, hidden, problem } from '../../identity/pages.ts';
 import { policySourceOf, type ConsentView } from './view.ts';
 
 export interface ConsentPageOptions {
@@ -10,18 +10,15 @@ export interface ConsentPageOptions {
   /** Sent along with them. */
   readonly hidden: Readonly<Record<string, string>>;
   /** What was wrong with what was sent; null at first. */
-  readonly problem: string | null;
+  readonly wrong: string | null;
 }
 
 export function consentPage(view: ConsentView, options: ConsentPageOptions): RawAnswer {
   const { client, seat, who, asking } = view;
-  const { problem } = options;
-  const title = `Let ${client.name} act for you?`;
-  return page(
-    title,
-    html`<div class="card">
-      <h1>${title}</h1>
-      ${problem === null ? null : html`<p class="notice problem" role="alert">${problem}</p>`}
+  const { wrong } = options;
+  return card(
+    `Let ${client.name} act for you?`,
+    html`${wrong === null ? null : problem(wrong)}
       <p>
         ${introduction(view)} It acts as you, ${who.name}, in the workspace
         <strong>${seat.workspaceName}</strong>, and never does more than you may.
@@ -35,14 +32,16 @@ export function consentPage(view: ConsentView, options: ConsentPageOptions): Raw
           <button name="decision" value="allow">Allow</button>
           <button class="plain" name="decision" value="deny">Deny</button>
         </div>
-      </form>
-    </div>`,
+      </form>`,
     {
-      status: problem === null ? 200 : 422,
+      status: wrong === null ? 200 : 422,
       ...(asking.redirectUri === null ? {} : { formsLeadTo: [policySourceOf(asking.redirectUri)] }),
     },
   );
 }
+
+const hiddenFields = (fields: Readonly<Record<string, string>>): Html =>
+  html`${Object.entries(fields).map(([name, value]) => hidden(name, value))}`;
 
 function introduction({ client, asking }: ConsentView): Html {
   const by = asking.resource === 'api' ? 'the API' : 'the tools for agents (MCP)';
@@ -116,22 +115,4 @@ function guardChoices({ guarded }: ConsentView): Part {
           >`,
     )}
   </fieldset>`;
-}
-
-export function hiddenFields(fields: Readonly<Record<string, string>>): Html {
-  return html`${Object.entries(fields).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
-  )}`;
-}
-
-/** Tells a person what to do where nothing is left to decide. */
-export function noticePage(title: string, text: Part, status = 200): RawAnswer {
-  return page(
-    title,
-    html`<div class="card">
-      <h1>${title}</h1>
-      <p>${text}</p>
-    </div>`,
-    { status },
-  );
 }

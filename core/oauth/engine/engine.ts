@@ -47,6 +47,7 @@ export function createEngine(options: ConfigurationOptions & { log: Log }): Engi
   const { baseUrl, log } = options;
   const provider = new Provider(baseUrl, configurationOf(options));
   const respond = provider.callback();
+  keepNames(provider);
   issueOurTexts(provider);
   askForSecrets(provider.Client, options.clients);
   // What was wrong with a grant is no secret to the client that holds it, and what it needs to mend itself.
@@ -113,6 +114,16 @@ function asWeTakeIt(arrival: Arrival): Arrival {
   if ((query.get('scope') ?? '') === '') query.set('scope', askedScopes(null).join(' '));
   if ((query.get('response_mode') ?? 'query') !== 'query') query.set('response_mode', 'none');
   return { ...arrival, query };
+}
+
+const models = [
+  ...(['AccessToken', 'AuthorizationCode', 'RefreshToken', 'DeviceCode'] as const),
+  ...(['Grant', 'Interaction', 'Session'] as const),
+] as const;
+
+/** The library goes by the names of its classes, in what it keeps as well, and a bundler may drop them. */
+function keepNames(provider: Library): void {
+  for (const name of models) Object.defineProperty(provider[name], 'name', { value: name });
 }
 
 function issueOurTexts(provider: Library): void {

@@ -1,5 +1,6 @@
 // What is checked of a package before it is installed: that it is one, that this server can keep what its manifest asks for, and
 // that the installer may grant it.
+import { requirePerson } from '../../rights/person.ts';
 import { PackageError, parsePackage, type PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import type { Context } from '../../context.ts';
 import { allScopes, expandScopes } from '../../rights/scopes.ts';
@@ -125,7 +126,9 @@ function requireShownFields({ scopes = {} }: PluginManifest, type: string, filte
     });
 }
 
+/** @throws ApiError forbidden, validation_failed */
 export function checkGrant(ctx: Context, manifest: PluginManifest, grant: readonly string[]): void {
+  requirePerson(ctx, 'consent to what a plugin may do');
   const asked = Object.keys(manifest.scopes ?? {});
   for (const [index, scope] of grant.entries())
     if (!asked.includes(scope))

@@ -1,10 +1,9 @@
 // What a run that no event caused was given: what its handler gets, what it came from, and on whose behalf it acts. It stands in the
 // run's row, so that each attempt, also one after a restart, is given the same.
 import type { Actor, Cause } from '../../events/origin.ts';
+import { rightsNow } from '../../identity/rights-now.ts';
 import { commonRights, type Narrowing, type Rights } from '../../rights/rights.ts';
-import { tenantStatement } from '../../store/statement.ts';
 import type { Scope, Store } from '../../store/store.ts';
-import { expandScopes } from '../../rights/scopes.ts';
 import type { RunRow } from './rows.ts';
 
 /** Who asked for a run, with what they could do then. */
@@ -34,27 +33,21 @@ export function callerOf(principal: Rights & { readonly actor: Actor }): RunCall
 /** What the plugin may do in a run: no more than whoever asked for it. */
 export function rightsFor(granted: Rights, caller: RunCaller | undefined): Rights {
   if (!caller) return granted;
-  const { scopes, narrowed } = caller;
-  return commonRights(granted, { scopes: new Set(scopes), narrowed: narrowed && new Map(narrowed) });
+  return commonRights(granted, rightsOfCaller(caller));
 }
 
-const keyNow = tenantStatement<{ scopes_json: string }>(
-  'api_keys.scopes_now',
-  `SELECT k.scopes_json FROM api_keys AS k JOIN members AS m ON m.workspace_id = k.workspace_id AND m.id = k.member_id
-   WHERE k.workspace_id = :ws AND k.id = :id AND k.revoked_at IS NULL AND m.deleted_at IS NULL
-     AND (k.expires_at IS NULL OR k.expires_at > :now)`,
-);
-
-/** The caller with what is left of its rights; null where its key is good no more. */
+/** The caller with what is left of its rights; null where it has none, as what it came with is good no more. */
 export async function callerNow(
   store: Store,
   scope: Scope,
   caller: RunCaller,
   nowMs: number,
 ): Promise<RunCaller | null> {
-  if (caller.actor.kind !== 'api_key') return caller;
-  const row = await store.readOne(scope, keyNow, { id: caller.actor.id, now: nowMs });
-  if (!row) return null;
-  const held = expandScopes(JSON.parse(row.scopes_json) as string[]);
-  return { ...caller, scopes: caller.scopes.filter((one) => held.has(one)) };
+  const { actor } = caller;
+  const left = await rightsNow(store, scope, { actor, rights: rightsOfCaller(caller) }, nowMs);
+  return left && callerOf({ actor, ...left });
+}
+
+function rightsOfCaller({ scopes, narrowed }: RunCaller): Rights {
+  return { scopes: new Set(scopes), narrowed: narrowed && new Map(narrowed) };
 }

@@ -20,7 +20,8 @@ const overtaken = { code: 'conflict', message: 'Others kept changing what this r
 
 const callerGone = {
   code: 'unauthorized',
-  message: 'The key on whose behalf this run was asked for is revoked or has expired.',
+  message:
+    'Whoever asked for this run may do nothing here any more: their key has ended, or they were removed.',
 };
 
 export interface TryOptions {

@@ -142,6 +142,7 @@ function kept({ nowMs }: SampleSetting) {
       ...ana,
       email: 'ana@acme.example',
       role: 'member',
+      teams: [],
     } satisfies Partial<Shown<typeof member>>,
     workspace: {
       id: '019b0000-0000-7000-8000-000000000002',

@@ -1,0 +1,28 @@
+// How often a person may type a code that is none (RFC 8628 §5.1): eight letters of twenty are guessed in vain at this rate.
+import { LRUCache } from 'lru-cache';
+import type { SignedIn } from '../../identity/sessions/sessions.ts';
+
+const wrongMax = 10;
+const wrongWithinMs = 600_000;
+
+export interface WrongCodes {
+  isTooMany(who: SignedIn): boolean;
+  note(who: SignedIn): void;
+}
+
+/** Of an account, wherever it is signed in. */
+export function createWrongCodes(nowMs: () => number): WrongCodes {
+  const known = new LRUCache<string, { count: number; until: number }>({ max: 10_000 });
+  const of = ({ accountId }: SignedIn): { count: number; until: number } => {
+    const now = nowMs();
+    const noted = known.get(accountId);
+    return noted && now < noted.until ? noted : { count: 0, until: now + wrongWithinMs };
+  };
+  return {
+    isTooMany: (who) => of(who).count >= wrongMax,
+    note(who) {
+      const { count, until } = of(who);
+      known.set(who.accountId, { count: count + 1, until });
+    },
+  };
+}

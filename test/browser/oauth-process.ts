@@ -1,0 +1,83 @@
+// A person lets apps act for them, in a browser: from an app to the sign-in page, to the consent page and back; denies one; connects a
+// device; then the same in a browser that runs no script. Prints where each went, what the browser complained of, and what axe found.
+// Arguments: set-up link, addresses to which apps send the person: of one that is registered here, of a stranger, of the agents'
+// endpoint; codes of two devices; address of the server.
+import { openBrowser } from './browser.ts';
+import { visitAs, type Visit } from './people.ts';
+
+const [setUp = '', known = '', stranger = '', agent = '', code = '', another = '', url = ''] =
+  process.argv.slice(2);
+const password = 'seven geese over the pond';
+const browser = await openBrowser();
+const violations: string[] = [];
+const seen: string[] = [];
+
+async function look(visit: Visit): Promise<void> {
+  const name = await visit.page.title();
+  seen.push(name);
+  violations.push(...(await visit.violations()).map((found) => `${name}: ${found}`));
+}
+
+async function signIn({ page, press }: Visit): Promise<void> {
+  await page.getByLabel('E-mail').fill('ana@acme.example');
+  await page.getByLabel('Password').fill(password);
+  await press('Sign in');
+}
+
+/** What the app that the person comes back to would read. */
+const cameBackWith = ({ page }: Visit): string =>
+  [...new URL(page.url()).searchParams.keys()].sort().join(' ');
+
+async function connect(visit: Visit, typed: string): Promise<string> {
+  await visit.page.goto(`${url}/device`);
+  await visit.page.getByLabel('Code').fill(typed.toLowerCase());
+  await visit.press('Go on');
+  await visit.press('Allow');
+  return visit.page.title();
+}
+
+const ana = await visitAs(browser);
+await ana.page.goto(setUp);
+await ana.page.getByLabel('Name').fill('Ana');
+await ana.page.getByLabel('E-mail').fill('ana@acme.example');
+await ana.page.getByLabel('Password').fill(password);
+await ana.press('Make the account');
+await ana.press('Sign out');
+
+const went: Record<string, string> = {};
+await ana.page.goto(known);
+await signIn(ana);
+await look(ana);
+await ana.page.getByLabel(/Read comments/).uncheck();
+await ana.press('Allow');
+went.known = cameBackWith(ana);
+await ana.page.goto(stranger);
+await look(ana);
+await ana.press('Deny');
+went.stranger = cameBackWith(ana);
+await ana.page.goto(agent);
+await look(ana);
+await ana.press('Allow');
+went.agent = cameBackWith(ana);
+await ana.page.goto(`${url}/oauth/consent/gone`);
+await look(ana);
+await ana.page.goto(`${url}/device?user_code=WRON-GCDE`);
+await look(ana);
+await ana.press('Go on');
+await look(ana);
+went.device = await connect(ana, code);
+await look(ana);
+const complaints = [...ana.complaints];
+await ana.close();
+
+const plain = await visitAs(browser, { isScripted: false });
+await plain.page.goto(known);
+await signIn(plain);
+await plain.press('Allow');
+went.plain = cameBackWith(plain);
+went.plainDevice = await connect(plain, another);
+complaints.push(...plain.complaints);
+await plain.close();
+
+await browser.close();
+console.log(JSON.stringify({ went, seen, complaints, violations }));

@@ -1,0 +1,335 @@
+// The pages on which a person decides: what they are told, what can be taken away, and who cannot make them send anything.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { signIn, type Person } from '../identity/person.ts';
+import { takeSeat } from './seats.ts';
+import {
+  Browser,
+  ask,
+  authorizePath,
+  browserOf,
+  consent,
+  exchange,
+  formOf,
+  pkce,
+  refresh,
+  registerApp,
+  tokensOf,
+  type Client,
+  type Page,
+} from './client.ts';
+
+let app: TestApp;
+let ana: Person;
+let browser: Browser;
+let client: Client;
+beforeAll(async () => {
+  app = await startApp();
+  ana = await signIn(app);
+  browser = await browserOf(app, ana);
+  client = await registerApp(app);
+});
+afterAll(() => app.stop());
+
+/** Registered by itself, as anybody may. */
+async function registerItself(
+  name: string,
+  redirectUris = ['https://stranger.example/back'],
+): Promise<Client> {
+  const response = await fetch(`${app.url}/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      client_name: name,
+      redirect_uris: redirectUris,
+      token_endpoint_auth_method: 'none',
+    }),
+  });
+  const { client_id: id } = (await response.json()) as Json;
+  return { id, secret: null, redirectUri: redirectUris[0]! };
+}
+
+async function asked(
+  of: Client = client,
+  params = {},
+  as: Browser = browser,
+): Promise<Page & { at: string }> {
+  const { location } = await as.get(authorizePath(of, pkce().challenge, params));
+  return { ...(await as.get(location!)), at: location! };
+}
+const textOf = ({ text }: Page): string =>
+  text
+    .slice(text.indexOf('<main>'))
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/\s+/g, ' ');
+const allow = (page: Page): URLSearchParams => {
+  const form = formOf(page);
+  form.set('decision', 'allow');
+  return form;
+};
+
+test('ASVS 10.7.2: the page names the app, the workspace, where one goes next, and each right in a sentence', async () => {
+  const page = await asked();
+  const text = textOf(page);
+  for (const part of [
+    'Let Burndown act for you?',
+    'in the workspace Acme',
+    'An admin of this workspace registered this app.',
+    'Afterwards you go back to client.example',
+    'Read issues, and write all their fields.',
+    'Read comments, with all their fields.',
+  ])
+    expect(text).toContain(part);
+  expect(text).not.toContain('Nobody here has checked this app');
+});
+
+test('ASVS 10.4.7: of an app that registered itself the page says that its name is only what it says itself', async () => {
+  const text = textOf(await asked(await registerItself('Tatami <b>Official</b>')));
+  expect(text).toContain(
+    'Nobody here has checked this app. “Tatami &lt;b&gt;Official&lt;/b&gt;” is only what it calls itself.',
+  );
+  expect(text).toContain('trust stranger.example');
+});
+
+test('an app that another workspace registered is not checked here', async () => {
+  const foreign = await app.addWorkspace('Beta', 'BET');
+  const theirs = await app.clientOf(foreign.apiKey)('POST', '/api/v1/oauth-apps', {
+    ...{ name: 'Theirs', confidential: false, redirectUris: ['https://theirs.example/back'] },
+  });
+  const page = await asked({ id: theirs.json.id, secret: null, redirectUri: 'https://theirs.example/back' });
+  expect(textOf(page)).toContain('Nobody here has checked this app.');
+});
+
+test('ASVS 10.7.1: each authorization asks anew, however often it was consented to', async () => {
+  await tokensOf(app, client, { browser });
+  expect((await asked()).status).toBe(200);
+});
+
+test('rights that the role of the member lacks are shown as not given, and are not given', async () => {
+  const { json: guest } = await app.call('POST', '/api/v1/members', { name: 'Gus', role: 'guest' });
+  const gus = await browserOf(app, await signIn(app, app.workspace, guest.id));
+  const page = await asked(client, { scope: 'issues:write workflows:write projects:write' }, gus);
+  expect(textOf(page)).toContain(
+    'Read workflows, and write all their fields. Not given: your role does not have it.',
+  );
+  const forced = allow(page);
+  forced.append('scope', 'workflows:write');
+  expect(forced.getAll('scope')).toContain('issues:write');
+  const before = await app.lastSequence();
+  await gus.post(page.at, forced);
+  const { json } = await app.call('GET', `/api/v1/events?after=${before}`);
+  expect(json.data[0].data.scopes).not.toContain('workflows:write');
+});
+
+test('what was not asked for cannot be slipped in by the form, and nothing at all cannot be allowed', async () => {
+  const page = await asked();
+  const more = allow(page);
+  more.append('scope', 'projects:write');
+  const before = await app.lastSequence();
+  expect((await browser.post(page.at, more)).status).toBe(303);
+  const { json } = await app.call('GET', `/api/v1/events?after=${before}`);
+  expect(json.data[0].data.scopes).toEqual(['issues:write', 'comments:read']);
+
+  const again = await asked();
+  const nothing = allow(again);
+  nothing.delete('scope');
+  const answer = await browser.post(again.at, nothing);
+  expect([answer.status, textOf(answer)]).toEqual([
+    422,
+    expect.stringContaining('Leave it at least one thing'),
+  ]);
+});
+
+test('what an agent has to ask for each time is chosen, and stands with the grant', async () => {
+  const params = { resource: `${app.url}/api/mcp/streamable-http` };
+  const page = await asked(client, params);
+  expect(textOf(page)).toContain('A person has to approve each time it');
+  const before = await app.lastSequence();
+  await browser.post(page.at, allow(page));
+  const { json } = await app.call('GET', `/api/v1/events?after=${before}`);
+  expect(json.data[0].data).toMatchObject({
+    resource: 'mcp',
+    guarded: ['delete', 'bulk', 'finish', 'others'],
+  });
+});
+
+test('a person with seats in several workspaces chooses one, and the app acts there alone', async () => {
+  const second = await app.addWorkspace('Gamma', 'GAM');
+  await takeSeat(app, ana, second);
+  const proof = pkce();
+  const back = await consent(browser, authorizePath(client, proof.challenge), (form) =>
+    form.set('workspace', second.workspaceId),
+  );
+  const { json } = await exchange(app, client, back.searchParams.get('code'), proof);
+  const me = await app.clientOf(json.access_token)('GET', '/api/v1/me');
+  expect(me.json.workspace.id).toBe(second.workspaceId);
+  const page = await asked();
+  const chosen = formOf(page);
+  chosen.set('workspace', second.workspaceId);
+  expect(textOf(await browser.post(page.at, chosen))).toContain('in the workspace Gamma');
+
+  const foreign = await app.addWorkspace('Delta', 'DEL');
+  chosen.set('workspace', foreign.workspaceId);
+  chosen.set('decision', 'allow');
+  expect((await browser.post(page.at, chosen)).status).toBe(403);
+});
+
+test('RFC 9700 §4.16; ASVS 3.4.6: no page that decides can be framed, loads a script, or is kept', async () => {
+  const page = await asked();
+  const policy = page.headers.get('content-security-policy') ?? '';
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toContain('script-src');
+  expect(policy).toContain("form-action 'self' https://client.example");
+  expect(page.headers.get('x-frame-options')).toBe('DENY');
+  expect(page.headers.get('cache-control')).toBe('no-store');
+  expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+});
+
+test('an app of the device is led to by its scheme, loopback of the sixth version by http', async () => {
+  const native = await registerApp(app, {
+    redirectUris: ['com.example.app:/callback', 'http://[::1]/callback'],
+  });
+  const policyOf = async (uri: string): Promise<string> =>
+    (await asked(native, { redirect_uri: uri })).headers.get('content-security-policy') ?? '';
+  expect(await policyOf('com.example.app:/callback')).toContain("form-action 'self' com.example.app:");
+  expect(await policyOf('http://[::1]:7000/callback')).toContain("form-action 'self' http:");
+});
+
+test('RFC 9700 §4.7; ASVS 3.5.1: a form that no page of this person sent decides nothing', async () => {
+  const page = await asked();
+  const form = allow(page);
+  const elsewhere = await browser.post(page.at, form, { origin: 'https://evil.example' });
+  const crossSite = await browser.post(page.at, form, { 'sec-fetch-site': 'cross-site' });
+  const wrong = new URLSearchParams(form);
+  wrong.set('form_token', 'x'.repeat(43));
+  const bare = new URLSearchParams(form);
+  bare.delete('form_token');
+  const refused = [
+    elsewhere,
+    crossSite,
+    await browser.post(page.at, wrong),
+    await browser.post(page.at, bare),
+  ];
+  expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+  const device = formOf(await browser.get('/device'));
+  device.set('form_token', 'x'.repeat(43));
+  expect((await browser.post('/device', device)).status).toBe(403);
+});
+
+test('RFC 9700 §4.7.1: a request that another browser began cannot be decided here, nor taken over', async () => {
+  const mallory = new Browser(app.url);
+  const { location } = await mallory.get(authorizePath(client, pkce().challenge));
+  expect((await browser.get(location!)).status).toBe(410);
+  const own = await asked();
+  expect((await browser.post(location!, allow(own))).status).toBe(410);
+  // Whoever knows the address alone cannot go on from it either, and a cookie is worth nothing without its signature.
+  const uid = own.at.split('/').at(-1)!;
+  const forger = await browserOf(app, ana);
+  forger.keep(`__Secure-tatami-consent=${uid}`);
+  forger.keep(`__Secure-tatami-resume=${uid}`);
+  expect((await forger.get(own.at)).status).toBe(410);
+  expect((await forger.get(`/oauth/authorize/${uid}`)).status).toBe(400);
+});
+
+test('ASVS 3.3.1–3.3.4: cookies of a request are secure, unread by scripts, and of its path alone', async () => {
+  const response = await fetch(app.url + authorizePath(client, pkce().challenge), { redirect: 'manual' });
+  const lines = response.headers.getSetCookie();
+  expect(lines).toHaveLength(4);
+  for (const line of lines) {
+    expect(line).toMatch(/^__Secure-tatami-(consent|resume)(\.sig)?=/);
+    expect(line.toLowerCase()).toMatch(/path=\/oauth\/(consent|authorize)\/[\w-]{43};/);
+    for (const word of ['secure', 'httponly', 'samesite=lax']) expect(line.toLowerCase()).toContain(word);
+  }
+});
+
+test('RFC 9700 §4.12: from forms on browsers go by GET, with nothing of the form', async () => {
+  const page = await asked();
+  const decided = await browser.post(page.at, allow(page));
+  const resumed = await browser.get(decided.location!);
+  expect([decided.status, resumed.status]).toEqual([303, 303]);
+});
+
+test('RFC 9700 §2.6: pages of other sites read what apps call, and never the addresses that a person goes to', async () => {
+  const readerOf = async (path: string, method = 'GET'): Promise<string | null> => {
+    const headers = { origin: 'https://spa.example' };
+    const response = await fetch(app.url + path, { method, headers, redirect: 'manual' });
+    return response.headers.get('access-control-allow-origin');
+  };
+  for (const path of [
+    '/oauth/token',
+    '/oauth/revoke',
+    '/oauth/introspect',
+    '/oauth/device',
+    '/oauth/register',
+  ])
+    expect([path, await readerOf(path, 'POST')]).toEqual([path, '*']);
+  for (const path of [
+    '/.well-known/oauth-authorization-server',
+    '/.well-known/oauth-protected-resource/api/v1',
+  ])
+    expect([path, await readerOf(path)]).toEqual([path, '*']);
+  const own = await asked();
+  for (const path of [authorizePath(client, pkce().challenge), own.at, '/device'])
+    expect([path, await readerOf(path)]).toEqual([path, null]);
+});
+
+test('RFC 8628 §5.1: after ten wrong codes nobody types another for ten minutes', async () => {
+  const begun = await ask(app, '/oauth/device', { ...client, id: 'tatami-cli' }, {});
+  const typed = formOf(await browser.get('/device'));
+  for (let attempt = 0; attempt < 10; attempt++) {
+    typed.set('user_code', `BCDF-GHJ${'KLMNPQRSTV'[attempt]}`);
+    expect((await browser.post('/device', typed)).status).toBe(422);
+  }
+  typed.set('user_code', begun.json.user_code);
+  expect((await browser.post('/device', typed)).status).toBe(429);
+  app.clock.jump(600_000);
+  expect((await browser.post('/device', typed)).status).toBe(422);
+  const later = await ask(app, '/oauth/device', { ...client, id: 'tatami-cli' }, {});
+  typed.set('user_code', later.json.user_code);
+  expect((await browser.post('/device', typed)).status).toBe(200);
+});
+
+test('a member who is removed takes all that was granted along', async () => {
+  const { json: member } = await app.call('POST', '/api/v1/members', { name: 'Mo', role: 'member' });
+  const mo = await browserOf(app, await signIn(app, app.workspace, member.id));
+  const tokens = await tokensOf(app, client, { browser: mo });
+  await app.call('DELETE', `/api/v1/members/${member.id}`);
+  expect((await app.clientOf(tokens.access_token)('GET', '/api/v1/issues')).status).toBe(401);
+  expect((await refresh(app, client, tokens.refresh_token)).json.error).toBe('invalid_grant');
+});
+
+test('a role that is lowered narrows the tokens of a member from the next request on', async () => {
+  const { json: member } = await app.call('POST', '/api/v1/members', { name: 'Lo', role: 'member' });
+  const lo = await browserOf(app, await signIn(app, app.workspace, member.id));
+  const { access_token: token } = await tokensOf(app, client, {
+    browser: lo,
+    params: { scope: 'projects:write' },
+  });
+  const write = async (): Promise<number> =>
+    (await app.clientOf(token)('POST', '/api/v1/projects', {})).status;
+  expect(await write()).toBe(422);
+  await app.call('PATCH', `/api/v1/members/${member.id}`, { role: 'guest' });
+  expect(await write()).toBe(403);
+});
+
+test('RFC 9700 §4.2; ASVS 14.2.1: no token, code or verifier stands in a log or in the database', async () => {
+  const proof = pkce();
+  const back = await consent(browser, authorizePath(client, proof.challenge));
+  const code = back.searchParams.get('code')!;
+  const { json } = await exchange(app, client, code, proof);
+  const device = await ask(app, '/oauth/device', { ...client, id: 'tatami-cli' }, {});
+  await fetch(`${app.url}/oauth/token`, { method: 'POST', body: 'not a form' });
+  const secrets: string[] = [code, proof.verifier, json.access_token, json.refresh_token];
+  secrets.push(device.json.device_code, device.json.user_code.replace('-', ''));
+  const files = readdirSync(app.dataDir).filter((name) => name.startsWith('tatami.db'));
+  expect(files.length).toBeGreaterThan(0);
+  const held = Buffer.concat(files.map((name) => readFileSync(join(app.dataDir, name)))).toString('latin1');
+  const logged = JSON.stringify(app.logs);
+  for (const secret of secrets) {
+    expect(held.includes(secret)).toBe(false);
+    expect(logged.includes(secret)).toBe(false);
+  }
+});

@@ -1,0 +1,103 @@
+// A signed-in person does all that their key does; an app that acts for them does what a program may, and leaves to people what people
+// decide: keys, members, proposals, and what plugins may do. Nothing asked here is held back by scopes: all callers have them all.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Principal } from '../../core/http/principal.ts';
+import { allScopes, expandScopes } from '../../core/rights/scopes.ts';
+import { scopeOf } from '../../core/store/store.ts';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { packSource } from '../plugins/pack.ts';
+import { asText, routeAt } from '../value-client.ts';
+
+const v1 = '/api/v1';
+type Kind = 'user' | 'app';
+let app: TestApp;
+let memberId: string;
+
+beforeAll(async () => {
+  app = await startApp();
+  memberId = app.workspace.userId;
+});
+afterAll(() => app.stop());
+
+async function ask(kind: Kind, method: string, path: string, body?: unknown): Promise<Json> {
+  const [route, params] = routeAt(app, method, path);
+  const principal: Principal = {
+    scope: scopeOf(app.workspace.workspaceId),
+    actor: {
+      kind,
+      id: kind === 'user' ? memberId : 'app_1',
+      name: kind === 'user' ? 'Sam' : 'Helper',
+      memberId,
+    },
+    ...{ scopes: expandScopes(allScopes), narrowed: null, tokenId: kind },
+  };
+  const outcome = await app.app.caller(asText)(route, { principal, isCounted: false, params, body });
+  if (outcome.error) return { status: outcome.error.status, message: outcome.error.message };
+  return { ...(outcome.body === null ? {} : JSON.parse(outcome.body)), status: outcome.status };
+}
+
+/** An edit of an issue that waits for approval. */
+async function proposed(): Promise<string> {
+  const { json: issue } = await app.call('POST', `${v1}/issues`, { team: 'ENG', title: 'Once' });
+  const { json: other } = await app.call('POST', `${v1}/members`, { name: 'Ada', role: 'member' });
+  const scopes = ['issues:read', 'proposals:write'];
+  const { json } = await app.call('POST', `${v1}/api-keys`, { name: 'a', scopes, memberId: other.id });
+  const headers = { 'tatami-mode': 'propose' };
+  return (await app.clientOf(json.key)('PATCH', `${v1}/issues/${issue.id}`, { title: 'Twice' }, headers)).json
+    .id;
+}
+
+const member = async (): Promise<string> =>
+  (await app.call('POST', `${v1}/members`, { name: 'Ben', role: 'member' })).json.id;
+const key = async (): Promise<string> =>
+  (await app.call('POST', `${v1}/api-keys`, { name: 'k', scopes: ['issues:read'] })).json.id;
+const plugin = async () => {
+  const scopes =
+    "scopes: { 'issues:read': { why: 'test' } }, schedules: { nightly: { cron: '0 3 * * *', handle: () => {} } }";
+  return {
+    package: await packSource(
+      `{ id: 'com.test.asked', version: '1.0.0', engines: { tatami: '*' }, ${scopes} }`,
+    ),
+    ...{ grant: ['issues:read'], probation: false, replace: true },
+  };
+};
+
+/** What a person decides → how it is asked. */
+const decisions: Readonly<Record<string, (kind: Kind) => Promise<Json>>> = {
+  'make a key': (kind) => ask(kind, 'POST', `${v1}/api-keys`, { name: 'made', scopes: ['issues:read'] }),
+  'roll a key': async (kind) => ask(kind, 'POST', `${v1}/api-keys/${await key()}/roll`, {}),
+  'revoke a key': async (kind) => ask(kind, 'DELETE', `${v1}/api-keys/${await key()}`),
+  'add a member': (kind) => ask(kind, 'POST', `${v1}/members`, { name: 'New', role: 'guest' }),
+  'change oneself': (kind) => ask(kind, 'PATCH', `${v1}/members/${memberId}`, { name: 'Sam' }),
+  'change a member': async (kind) => ask(kind, 'PATCH', `${v1}/members/${await member()}`, { role: 'admin' }),
+  'give a guest a team': async (kind) =>
+    ask(kind, 'PATCH', `${v1}/members/${await member()}`, { role: 'guest', teams: ['ENG'] }),
+  'remove a member': async (kind) => ask(kind, 'DELETE', `${v1}/members/${await member()}`),
+  'approve a proposal': async (kind) => ask(kind, 'POST', `${v1}/proposals/${await proposed()}/approve`, {}),
+  'reject a proposal': async (kind) =>
+    ask(kind, 'POST', `${v1}/proposals/${await proposed()}/reject`, { reason: 'No.' }),
+  'consent to a plugin': async (kind) => ask(kind, 'POST', `${v1}/plugins`, await plugin()),
+};
+
+for (const [what, decide] of Object.entries(decisions))
+  test(`a person may ${what}, and no app for them`, async () => {
+    const byApp = await decide('app');
+    expect(byApp).toMatchObject({ status: 403, message: expect.stringContaining('Helper is an app') });
+    expect((await decide('user')).status).toBeLessThan(300);
+  });
+
+test("both read the inbox and who they are, and what they write is the member's", async () => {
+  for (const kind of ['user', 'app'] as const) {
+    expect((await ask(kind, 'GET', `${v1}/inbox`)).status).toBe(200);
+    const me = await ask(kind, 'GET', `${v1}/me`);
+    expect(me).toMatchObject({ status: 200, key: null, member: { id: memberId, role: 'owner' } });
+    expect(me.app).toEqual(kind === 'app' ? { id: 'app_1', name: 'Helper' } : null);
+    expect(me.scopes).toEqual(allScopes);
+    const { identifier } = await ask(kind, 'POST', `${v1}/issues`, { team: 'ENG', title: 'By one of both' });
+    expect((await app.call('GET', `${v1}/issues/${identifier}`)).json.creator).toMatchObject({
+      id: memberId,
+    });
+    const view = await ask(kind, 'POST', `${v1}/views`, { name: 'Mine', visibility: 'personal' });
+    expect((await ask(kind === 'app' ? 'user' : 'app', 'GET', `${v1}/views/${view.id}`)).status).toBe(200);
+  }
+});

@@ -1,0 +1,169 @@
+// What is withdrawn is withdrawn at once: open streams end with the commit, without an event or a heartbeat to tell them so, and runs
+// that were asked for before do no more than their caller still may.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Principal } from '../../core/http/principal.ts';
+import { createSessions } from '../../core/identity/sessions/sessions.ts';
+import { standingOf } from '../../core/identity/standing.ts';
+import { scopeOf } from '../../core/store/store.ts';
+import { signIn } from '../identity/person.ts';
+import { startApp, type Client, type Json, type TestApp } from '../app.ts';
+import { install, packSource } from '../plugins/pack.ts';
+import { asText } from '../value-client.ts';
+
+const v1 = '/api/v1';
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp();
+  await app.call('POST', `${v1}/teams`, { key: 'OUT' });
+});
+afterAll(() => app.stop());
+
+interface Someone {
+  readonly id: string;
+  readonly keyId: string;
+  readonly key: string;
+  readonly call: Client;
+}
+
+async function join(role: string, more: object = {}): Promise<Someone> {
+  const { json: member } = await app.call('POST', `${v1}/members`, { name: 'Ben', role, ...more });
+  const scopes = ['events:read', 'issues:write', 'comments:write'];
+  const { json: key } = await app.call('POST', `${v1}/api-keys`, { name: 'k', scopes, memberId: member.id });
+  return { id: member.id, keyId: key.id, key: key.key, call: app.clientOf(key.key) };
+}
+
+/** A stream that is open, and all that it sends until it ends. */
+async function follow(
+  key: string,
+): Promise<{ readonly text: () => string; readonly ended: Promise<string> }> {
+  const response = await fetch(`${app.url}${v1}/events/stream`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = (await reader.read()).value ?? '';
+  const ended = (async () => {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return text;
+      text += value;
+    }
+  })();
+  return { text: () => text, ended };
+}
+
+const withdrawals: Readonly<Record<string, (of: Someone) => Promise<unknown>>> = {
+  'the key is revoked': ({ keyId }) => app.call('DELETE', `${v1}/api-keys/${keyId}`),
+  'the member is removed': ({ id }) => app.call('DELETE', `${v1}/members/${id}`),
+  'the role is lowered': ({ id }) => app.call('PATCH', `${v1}/members/${id}`, { role: 'guest' }),
+};
+
+for (const [what, withdraw] of Object.entries(withdrawals))
+  test(`where ${what} an open stream ends with that, and says nothing of it or after it`, async () => {
+    const ben = await join('member');
+    const stream = await follow(ben.key);
+    await withdraw(ben);
+    const { json } = await app.call('POST', `${v1}/issues`, { team: 'ENG', title: 'afterwards' });
+    // The clock stands still, so that no heartbeat comes.
+    expect(await stream.ended).not.toContain(json.id);
+    expect(stream.text()).not.toContain('member.');
+  });
+
+test('a guest who loses a team loses its events with that, and reads on in what is left', async () => {
+  const gil = await join('guest', { teams: ['ENG', 'OUT'] });
+  const stream = await follow(gil.key);
+  const seen = (await app.call('POST', `${v1}/issues`, { team: 'OUT', title: 'before' })).json;
+  expect((await gil.call('GET', `${v1}/issues/${seen.id}`)).status).toBe(200);
+  await app.call('PATCH', `${v1}/members/${gil.id}`, { teams: ['ENG'] });
+  const hidden = (await app.call('POST', `${v1}/issues`, { team: 'OUT', title: 'after' })).json;
+  expect(await stream.ended).not.toContain(hidden.id);
+  expect((await gil.call('GET', `${v1}/issues/${seen.id}`)).status).toBe(404);
+  const again = await follow(gil.key);
+  await app.call('POST', `${v1}/issues`, { team: 'OUT', title: 'hidden' });
+  const { json: last } = await app.call('POST', `${v1}/issues`, { team: 'ENG', title: 'shown' });
+  while (!again.text().includes(last.id)) await new Promise((resolve) => setImmediate(resolve));
+  expect(again.text()).not.toContain('hidden');
+  await app.call('DELETE', `${v1}/members/${gil.id}`);
+  await again.ended;
+});
+
+test('a change that withdraws nothing of a reader leaves its stream open', async () => {
+  const [ben, other] = [await join('member'), await join('member')];
+  const stream = await follow(ben.key);
+  await app.call('PATCH', `${v1}/members/${other.id}`, { role: 'guest' });
+  await app.call('PATCH', `${v1}/members/${ben.id}`, { name: 'Benjamin' });
+  await app.call('DELETE', `${v1}/api-keys/${other.keyId}`);
+  const { json } = await app.call('POST', `${v1}/issues`, { team: 'ENG', title: 'still read' });
+  while (!stream.text().includes(json.id)) await new Promise((resolve) => setImmediate(resolve));
+  await app.call('DELETE', `${v1}/members/${ben.id}`);
+  await stream.ended;
+});
+
+test('what somebody asked for later is done with what is left of their rights, whether a person or an app', async () => {
+  const source = `{
+    id: 'com.test.later', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:write': { why: 'test' } },
+    actions: { later: { target: 'none', input: { type: 'object', properties: { id: { type: 'string' } } },
+      handle: async ({ input }, ctx) => { await ctx.schedule.once('write', ctx.now() + 1000, input.id); } } },
+    schedules: { write: { handle: async ({ data }, ctx) => { await ctx.issues.update(data, { title: 'Done later' }); } } },
+  }`;
+  await install(app.call, await packSource(source));
+  const titleAfter = async (kind: 'user' | 'app', withdraw: (id: string) => Promise<unknown>) => {
+    const { id: memberId } = await join('member');
+    const { json: issue } = await app.call('POST', `${v1}/issues`, { team: 'OUT', title: 'As it was' });
+    const principal = await principalOf(memberId, kind);
+    const { error } = await app.app.caller(asText)(app.app.route('plugins.call-action'), {
+      ...{ principal, isCounted: false },
+      params: { id: 'com.test.later', name: 'later' },
+      body: { input: { id: issue.id } },
+    });
+    expect(error).toBeNull();
+    await withdraw(memberId);
+    app.clock.advance(1_000);
+    await app.settled();
+    return (await app.call('GET', `${v1}/issues/${issue.id}`)).json.title;
+  };
+  for (const kind of ['user', 'app'] as const) {
+    expect(await titleAfter(kind, async () => undefined)).toBe('Done later');
+    expect(await titleAfter(kind, (id) => app.call('DELETE', `${v1}/members/${id}`))).toBe('As it was');
+    const lowered = { role: 'guest', teams: ['ENG'] };
+    expect(await titleAfter(kind, (id) => app.call('PATCH', `${v1}/members/${id}`, lowered))).toBe(
+      'As it was',
+    );
+  }
+});
+
+async function principalOf(memberId: string, kind: 'user' | 'app'): Promise<Principal> {
+  const scope = scopeOf(app.workspace.workspaceId);
+  const standing = (await standingOf(app.services.store, scope, memberId))!;
+  const id = kind === 'user' ? memberId : 'https://agent.example/client.json';
+  return {
+    scope,
+    actor: { kind, id, name: kind, memberId },
+    ...standing.rights,
+    standing,
+    tokenId: memberId,
+  };
+}
+
+test('a signed-in person has the rights of the role, from one request to the next', async () => {
+  const { json: member } = await app.call('POST', `${v1}/members`, { name: 'Mia', role: 'member' });
+  const { who } = await signIn(app, app.workspace, member.id);
+  const sessions = createSessions(app.services);
+  const mayList = async (): Promise<Json> => {
+    const principal = await sessions.principal(who, app.workspace.workspaceId);
+    if (!principal) return null;
+    const { error } = await app.app.caller(asText)(app.app.route('plugins.list'), {
+      principal,
+      isCounted: false,
+      params: {},
+    });
+    return error?.message ?? 'yes';
+  };
+  expect(await mayList()).toBe('yes');
+  await app.call('PATCH', `${v1}/members/${member.id}`, { role: 'guest' });
+  expect(await mayList()).toBe(
+    'This needs the scope plugins:read, which the role guest of Mia does not have.',
+  );
+  await app.call('DELETE', `${v1}/members/${member.id}`);
+  expect(await mayList()).toBeNull();
+});
