@@ -77,6 +77,21 @@ test('a person allows the login in the browser; the tokens are in a file of thei
   });
 });
 
+test('BROWSER names programs in the order of preference, with the address among their words; no shell reads it', async () => {
+  const made = dir.path('made-by-a-shell');
+  const choices = [`touch-nothing;touch ${made}`, `${browser} %s`].join(':');
+  const { code } = await tatami(['login', '--server', server.url], { ...env, BROWSER: choices });
+  expect(code).toBe(0);
+  expect(existsSync(made)).toBe(false);
+
+  const child = spawnTatami(['login', '--server', server.url], env);
+  const said = collect(child.stderr);
+  await said.until((text) => text.includes('/oauth/authorize?'));
+  expect(said.text()).toContain('--device');
+  child.kill('SIGINT');
+  expect(await child.exited).toBe(130);
+});
+
 test('without a browser a code does it, however often the server says to wait', async () => {
   server.behaviour.device = ['authorization_pending', 'authorization_pending'];
   const { code, err } = await run('login', '--device', '--server', server.url);
@@ -264,6 +279,8 @@ test('a key goes before the login, and never to a server that only the login nam
   expect(server.asked).toHaveLength(asked);
   await tatami(['whoami', '--server', server.url, '--token', 'ttm_a_key'], env);
   expect(server.asked.at(-1)).toBe('ttm_a_key');
+  const set = { ...env, BROWSER: browser, TATAMI_TOKEN: 'ttm_a_key' };
+  expect((await tatami(['login', '--server', server.url], set)).err).toContain('TATAMI_TOKEN is set');
 });
 
 test('logging out ends the login at the server; what is logged in to next is said', async () => {

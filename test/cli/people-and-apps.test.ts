@@ -12,6 +12,18 @@ const env = () => ({ TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey 
 const run = (...args: string[]) => tatami([...args, '--json'], env());
 const said = (...args: string[]) => tatami(args, env());
 
+test('whoami says of a key whose it is as well', async () => {
+  const { json } = await run('whoami');
+  expect(json).toMatchObject({
+    server: app.url,
+    workspace: { id: app.workspace.workspaceId, name: 'Acme' },
+    member: { id: app.workspace.userId, role: 'owner' },
+    by: 'key',
+    expiresAt: null,
+  });
+  expect((await said('whoami')).out).toContain('by         an API key\n');
+});
+
 test('somebody new is invited by address, with a role; asked again there is another link and nobody twice', async () => {
   const invite = ['members', 'invite', 'ben@acme.example', '--role', 'admin', '--name', 'Ben'];
   const { code, json } = await run(...invite);
