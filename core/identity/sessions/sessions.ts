@@ -17,7 +17,7 @@ const lifeMs = 30 * dayMs;
 const seenEveryMs = 60_000;
 
 const cookie = 'tatami';
-const sessionPrefix = 'ses';
+export const sessionPrefix = 'ses';
 
 /** A workspace in which an account is a member. */
 export interface Seat {
