@@ -128,7 +128,6 @@ test('it lists every operation, and no page', () => {
   expect(new Set(app.app.routes.map(({ name }) => name)).size).toBe(app.app.routes.length);
   const pages = app.app.routes.filter((route) => !isOperation(route));
   expect(pages.map(({ path }) => path)).toContain('/docs');
-  // What plugins are sent, and what forms of pages send, has no form of ours.
   expect(
     pages.filter(({ path, kind }) =>
       kind === 'inbound'
