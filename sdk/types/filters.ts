@@ -406,7 +406,6 @@ export interface MemberFilter {
   readonly name?: Test<string | null, TextTests> | undefined;
   readonly email?: Test<string | null, TextTests> | undefined;
   readonly role?: Test<'guest' | 'member' | 'admin' | 'owner' | null, OrderedValueTests> | undefined;
-  readonly joinedAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly teams?: Test<string | null, TextTests> | undefined;
   readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
