@@ -19,6 +19,7 @@ import commandLine from '../../docs/guides/command-line.md' with { type: 'text' 
 import errors from '../../docs/guides/errors.md' with { type: 'text' };
 import filters from '../../docs/guides/filters.md' with { type: 'text' };
 import idempotency from '../../docs/guides/idempotency.md' with { type: 'text' };
+import oauth from '../../docs/guides/oauth.md' with { type: 'text' };
 import oauthApps from '../../docs/guides/oauth-apps.md' with { type: 'text' };
 import people from '../../docs/guides/people.md' with { type: 'text' };
 import paging from '../../docs/guides/paging.md' with { type: 'text' };
@@ -74,6 +75,7 @@ export const documents: Readonly<Record<string, Readonly<Record<string, string>>
     errors,
     filters,
     idempotency,
+    oauth,
     'oauth-apps': oauthApps,
     paging,
     people,
