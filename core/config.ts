@@ -9,7 +9,9 @@ import { parseCidr, type Cidr } from './lib/cidr.ts';
 import { checkCron } from './lib/cron.ts';
 import type { LogLevel } from './lib/log.ts';
 import { flagOf } from './lib/words.ts';
+import { readIdentityProviders } from './config/identity-providers.ts';
 import { keys } from './config/settings.ts';
+import type { ProviderSettings } from './identity/providers/provider.ts';
 import type { PluginTrust } from './plugins/installs/trust.ts';
 import { isPublicKey, keyIdOf } from './plugins/signature.ts';
 
@@ -57,6 +59,8 @@ export interface Config {
   /** Whether runs of plugins are recorded, for replays. */
   readonly recordRuns: boolean;
   readonly pluginTrust: PluginTrust;
+  /** Outside OpenID providers by which people may sign in. */
+  readonly identityProviders: readonly ProviderSettings[];
   /** Null: none is made. */
   readonly copy: CopyConfig | null;
   /** Null: none are made. */
@@ -158,6 +162,9 @@ export function readConfig(
       keys: readPublishers(list('pluginTrust'), (wanted) => fail('pluginTrust', wanted)),
       requireSigned: choice('pluginUnsigned', ['confirm', 'refuse']) === 'refuse',
     },
+    identityProviders: readIdentityProviders(value('identityProviders'), folder, env, (wanted) =>
+      fail('identityProviders', wanted),
+    ),
     copy: copyConfig(value('copyTo'), folder, env, {
       dataDir: resolve(folder, value('dataDir')),
       everyMs: (integer('copyEvery', 3_600) || fail('copyEvery', 'a whole number from 1 to 3600')) * 1000,

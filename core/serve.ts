@@ -16,7 +16,7 @@ import { createOpenApi } from './http/openapi/routes.ts';
 import { createFreshEvents } from './events/fresh.ts';
 import { readSeenTimes } from './events/wall-clock.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
-import { resolveWithSystem, type Resolve } from './lib/egress/egress.ts';
+import { createEgress, resolveWithSystem, type Egress, type Resolve } from './lib/egress/egress.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
 import { createIds } from './lib/ids.ts';
 import { createMe } from './identity/me.ts';
@@ -151,15 +151,15 @@ async function compose(ground: Ground): Promise<Tatami> {
 
   const identity = createIdentity({ ...shared, resolve, port: socket.port });
   const door = createDoor({ ...shared, ...identity.authentication, socket });
-  const { snapshots } = opened.dataDir;
+  const egress = createEgress({ allow: config.egressAllow, ownPort: () => socket.port, resolve });
   const workers = createWorkers({
-    ...{ ...shared, cache, seen, random, resolve, door, port: socket.port, snapshots },
+    ...{ ...shared, cache, seen, random, egress, door, snapshots: opened.dataDir.snapshots },
     app: () => app,
   });
   const { progress, sandboxState } = workers;
   identity.authentication.onForgotten(workers.streams.askAgain);
   const health = await createHealth({ ...shared, version, progress, sandboxState });
-  const app: App = mount({ ...shared, door, workers, health, identity });
+  const app: App = mount({ ...shared, door, workers, health, identity, egress });
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);
 
@@ -277,7 +277,7 @@ async function createCopy(
   });
 }
 
-/** All routes there are, in the order of the OpenAPI document. @param own those that need the running service */
+/** All routes there are, in the order of the OpenAPI document. */
 function mount(
   parts: Pick<OAuthOptions, 'committer' | 'directoryOf'> & {
     clock: Clock;
@@ -287,6 +287,7 @@ function mount(
     workers: Workers;
     health: Health;
     identity: Identity;
+    egress: Egress;
   },
 ): App {
   const { door, workers, health, identity, config } = parts;

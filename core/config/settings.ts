@@ -154,6 +154,11 @@ export const keys = {
     fallback: 'confirm',
     text: '`refuse` installs only what a trusted publisher signed; `confirm` takes others by their hash, and without trusted publishers as they come.',
   },
+  identityProviders: {
+    env: 'TATAMI_IDENTITY_PROVIDERS',
+    fallback: '',
+    text: 'File that names outside OpenID providers by which people may sign in, a JSON list; by default there are none.',
+  },
   nodePath: {
     env: 'TATAMI_NODE',
     fallback: '',

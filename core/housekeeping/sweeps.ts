@@ -87,6 +87,12 @@ export const sweeps: readonly Sweep[] = [
       'SELECT id FROM oauth_tokens WHERE expires_at <= :before',
       'id',
     ),
+    remove(
+      'ceremonies.sweep',
+      'ceremonies',
+      'SELECT token_hash FROM ceremonies WHERE expires_at <= :before',
+      'token_hash',
+    ),
   ]),
   sweep(null, [
     remove('sessions.sweep', 'sessions', 'SELECT id FROM sessions WHERE expires_at <= :before', 'id'),

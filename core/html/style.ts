@@ -18,7 +18,7 @@ const tokens = `
 }`;
 
 export const style = `${tokens}
-*, ::before, ::after { box-sizing: border-box }
+*, ::before, ::after { box-sizing: border-box } [hidden] { display: none !important }
 body { font: 1rem/1.6 var(--font); color: var(--text); background: var(--ground); max-width: 46rem; margin: var(--space-8) auto; padding: 0 var(--space-4) }
 nav { font-size: .9rem; border-bottom: 1px solid var(--line); padding-bottom: var(--space-2) }
 a { color: var(--accent) } h1, h2, h3 { line-height: 1.25 } h2 { margin-top: 2.5rem }
@@ -33,6 +33,7 @@ label.choice { display: flex; gap: var(--space-2); align-items: baseline; font-w
 input:not([type=checkbox], [type=radio]), select, textarea { font: inherit; font-weight: 400; color: inherit; background: var(--ground); border: 1px solid var(--field-line); border-radius: var(--radius); padding: var(--space-2) var(--space-3); width: 100% }
 button, .button { font: inherit; font-weight: 600; display: inline-block; border: 1px solid var(--accent); border-radius: var(--radius); padding: var(--space-2) var(--space-4); background: var(--accent); color: var(--accent-text); cursor: pointer; text-align: center; text-decoration: none }
 button.plain, .button.plain { background: none; color: var(--accent) } button.danger { background: none; color: var(--danger); border-color: var(--danger) }
+.code { font-family: var(--font-code); letter-spacing: .1em } .qr { width: 12rem; background: #fff; padding: var(--space-2); border-radius: var(--radius) } .qr svg { display: block; width: 100%; height: auto }
 nav.top { display: flex; justify-content: space-between; align-items: center } nav.top form, form.inline { display: block; margin: 0 } .inline button { padding: 0 var(--space-3) }
 .actions { display: flex; gap: var(--space-3); flex-wrap: wrap }
-.notice { border-radius: var(--radius); padding: var(--space-3) var(--space-4); background: var(--soft) } .notice.problem { background: var(--danger-soft); color: var(--danger) } .notice.done { background: var(--good-soft); color: var(--good) } .notice.warning { background: var(--warn-soft); color: var(--warn) }`;
+.notice { border-radius: var(--radius); padding: var(--space-3) var(--space-4); background: var(--soft) } .notice:empty { display: none } .notice.problem { background: var(--danger-soft); color: var(--danger) } .notice.done { background: var(--good-soft); color: var(--good) } .notice.warning { background: var(--warn-soft); color: var(--warn) }`;

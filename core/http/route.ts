@@ -58,6 +58,8 @@ interface RouteFacts<
   readonly kept?: true;
   /** The media type of the success body, where it is not JSON. */
   readonly contentType?: string;
+  /** Asked by scripts of pages of this server alone: no part of the API, whatever it answers. */
+  readonly ofPages?: boolean;
   /** The cap of the body, where the usual one is too small. */
   readonly bodyBytesMax?: number;
   /** The cap of objects, lists and properties in the body, where the usual one is too small. */

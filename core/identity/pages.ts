@@ -85,7 +85,11 @@ export function leadToSignIn(baseUrl: string, to: string): RawAnswer {
 
 /** To where a person proves again who they are, and back again. */
 export function leadToProof(baseUrl: string, to: string): RawAnswer {
-  return leadTo(baseUrl, `/sign-in/again?${new URLSearchParams({ to }).toString()}`);
+  return leadTo(baseUrl, proofPath(to));
+}
+
+export function proofPath(to: string): string {
+  return `/sign-in/again?${new URLSearchParams({ to }).toString()}`;
 }
 
 /** Whether a person proved recently enough for a sensitive change who they are. @param nowMs milliseconds since the epoch */
@@ -103,14 +107,24 @@ export async function readSignedForm(
   { formToken }: Pick<SignedIn, 'formToken'>,
 ): Promise<URLSearchParams> {
   const form = await readForm(arrival, baseUrl);
-  const given = Buffer.from(form.get('form_token') ?? '');
-  const own = Buffer.from(formToken);
-  if (given.length !== own.length || !timingSafeEqual(given, own))
+  if (!isFormTokenOf({ formToken }, form.get('form_token')))
     throw new ApiError('forbidden', 'This form is of an earlier session. Open the page again, then send it.');
   return form;
+}
+
+/** Compared in constant time. */
+export function isFormTokenOf({ formToken }: Pick<SignedIn, 'formToken'>, given: unknown): boolean {
+  const [own, theirs] = [Buffer.from(formToken), Buffer.from(typeof given === 'string' ? given : '')];
+  return own.length === theirs.length && timingSafeEqual(own, theirs);
 }
 
 /** Where a request comes from, as sessions keep it. */
 export function deviceAt({ peer, headers }: Arrival): Device {
   return { address: peer, agent: headers.get('user-agent') ?? '' };
+}
+
+/** The script of a page whose parts need one. */
+export function scriptOf(parts: readonly { readonly script?: string }[]): Pick<PageOptions, 'script'> {
+  const script = parts.find((part) => part.script !== undefined)?.script;
+  return script === undefined ? {} : { script };
 }

@@ -3,8 +3,9 @@
 
 export interface SealedColumn {
   readonly purpose: string;
-  /** It has `workspace_id` and `id`. */
+  /** It has `id`, and `workspace_id` where it is no table of the installation. */
   readonly table: string;
+  readonly ofInstallation?: boolean;
   readonly column: string;
   /** Only these of its rows: SQL over its columns. */
   readonly where?: string;
@@ -24,6 +25,13 @@ export const sealedAtRest = [
   { purpose: 'plugin-secret', table: 'plugin_secrets', column: 'sealed', form: 'bytes' },
   { purpose: 'proposal', table: 'proposals', column: 'writes_sealed_json', form: 'base64' },
   { purpose: 'oauth-token', table: 'oauth_tokens', column: 'payload_sealed', form: 'bytes' },
+  {
+    purpose: 'one-time-codes',
+    table: 'one_time_codes',
+    ofInstallation: true,
+    column: 'secret_sealed',
+    form: 'bytes',
+  },
   // Answers that show a secret once.
   { purpose: 'idempotency', table: 'idempotency', column: 'body', where: 'sealed = 1', form: 'bytes' },
 ] as const satisfies readonly SealedColumn[];
@@ -33,6 +41,7 @@ type Purpose = (typeof sealedAtRest)[number]['purpose'];
 /** What a value is sealed for: for one object, so that it opens in no other row and for no other workspace. */
 export type SealedFor = `${Purpose}:${string}:${string}`;
 
+/** @param workspaceId empty for what belongs to the installation */
 export function sealedFor(purpose: Purpose, workspaceId: string, id: string): SealedFor {
   return `${purpose}:${workspaceId}:${id}`;
 }

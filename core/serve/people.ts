@@ -1,4 +1,5 @@
 // The pages for people, put together: every way in, what is asked after a password, and the parts of the account page stand in one list each.
+import type { Config } from '../config.ts';
 import type { Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
 import type { Route } from '../http/route.ts';
@@ -16,7 +17,9 @@ import { createSignInLimits } from '../identity/sign-in/limits.ts';
 import { signInRoutes } from '../identity/sign-in/page.ts';
 import { createSignIn } from '../identity/sign-in/sign-in.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Egress } from '../lib/egress/egress.ts';
 import type { Scope } from '../store/store.ts';
+import { createFactors } from './factors.ts';
 
 export function peopleRoutes(options: {
   services: Services;
@@ -24,24 +27,31 @@ export function peopleRoutes(options: {
   committer: Committer;
   directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   clock: Clock;
+  config: Pick<Config, 'identityProviders'>;
+  egress: Pick<Egress, 'send'>;
 }): Route[] {
-  const { services, sessions, committer, directoryOf, clock } = options;
+  const { services, sessions, committer, directoryOf, clock, egress } = options;
   const { store, nowMs } = services;
   const passwords = createPasswords();
   const limits = createSignInLimits(clock.monotonicMs);
   const ground = { services, sessions, passwords };
-  const signIn = createSignIn({ ...ground, limits, furtherSteps: [] });
   const invitations = createInvitations({ store, committer, directoryOf, nowMs });
+  const factors = createFactors({
+    ...{ services, sessions, invitations, limits, egress, clock },
+    providers: options.config.identityProviders,
+  });
+  const signIn = createSignIn({ ...ground, limits, furtherSteps: factors.furtherSteps });
   return [
-    ...signInRoutes({ ...ground, signIn, waysIn: [] }),
+    ...signInRoutes({ ...ground, signIn, waysIn: factors.waysIn }),
     ...joinRoutes({ ...ground, signIn, invitations }),
     ...resetRoutes({ services, passwords, limits: createResetLimits(clock.monotonicMs) }),
     ...accountRoutes({
       ...ground,
-      sections: [profileSection, passwordSection(ground), sessionsSection(ground)],
+      sections: [profileSection, passwordSection(ground), ...factors.sections, sessionsSection(ground)],
     }),
     ...profileRoutes(ground),
     ...passwordRoutes({ ...ground, signIn }),
     ...sessionsRoutes(ground),
+    ...factors.routes(signIn),
   ];
 }

@@ -12,7 +12,7 @@ import { createPurgedAlarm } from '../housekeeping/purged.ts';
 import type { App } from '../http/app.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import { createEgress, type Resolve } from '../lib/egress/egress.ts';
+import type { Egress } from '../lib/egress/egress.ts';
 import { createPluginRuntime } from '../plugins/runtime.ts';
 import { createPublicTriage } from '../plugins/public-triage/triage.ts';
 import { createSandboxOnDemand, type SandboxOnDemand } from '../plugins/sandbox-on-demand.ts';
@@ -56,7 +56,6 @@ export interface WorkersOptions {
   readonly config: Config;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly resolve: Resolve;
   readonly services: Services;
   readonly committer: Committer;
   readonly fresh: FreshEvents;
@@ -66,8 +65,8 @@ export interface WorkersOptions {
   readonly door: Door;
   /** The folder of the snapshots. */
   readonly snapshots: string;
-  /** Our own port, which webhooks may not be sent to. */
-  readonly port: number;
+  /** What webhooks and plugins send goes through it. It is closed with them. */
+  readonly egress: Egress;
   /** The door as plugins knock at it; known once it is made of these routes among others. */
   readonly app: () => App;
 }
@@ -115,7 +114,7 @@ export function createWorkers(options: WorkersOptions): Workers {
       await housekeeping.stop();
       for (const worker of [leaving, bells, reacting, indexing]) await worker.stop();
       await Promise.all([plugins.stop(), webhooks.stop()]);
-      shared.egress.close();
+      options.egress.close();
       await sandbox.stop();
     },
   };
@@ -141,7 +140,7 @@ async function follow(workers: readonly { followClock(): Promise<void> }[]): Pro
 
 /** What plugins, webhooks and the rest are built upon. */
 function sharedOf(options: WorkersOptions) {
-  const { config, clock, services } = options;
+  const { clock, services } = options;
   return {
     services,
     clock,
@@ -156,12 +155,7 @@ function sharedOf(options: WorkersOptions) {
     filterFields: filterFieldsOf,
     addedFields: addedFieldsOf,
     checkFilter,
-    /** What webhooks and plugins send goes through it. */
-    egress: createEgress({
-      allow: config.egressAllow,
-      ownPort: () => options.port,
-      resolve: options.resolve,
-    }),
+    egress: options.egress,
   };
 }
 

@@ -8,19 +8,20 @@ type Reseal = (sealed: Uint8Array) => Uint8Array;
 
 const why = 'the master key is that of all workspaces';
 const columns = sealedAtRest.map((place: (typeof sealedAtRest)[number] & SealedColumn) => {
-  const { table, column, where } = place;
+  const { table, column, where, ofInstallation = false } = place;
+  const workspaceId = ofInstallation ? "''" : 'workspace_id';
   const name = `${table}.${column}`;
   return {
     place,
     read: systemStatement<{ workspace_id: string; id: string; held: Value }>(
       `${name}.sealed`,
       why,
-      `SELECT workspace_id, id, ${column} AS held FROM ${table} WHERE ${column} IS NOT NULL${where ? ` AND ${where}` : ''}`,
+      `SELECT ${workspaceId} AS workspace_id, id, ${column} AS held FROM ${table} WHERE ${column} IS NOT NULL${where ? ` AND ${where}` : ''}`,
     ),
     write: systemStatement(
       `${name}.reseal`,
       why,
-      `UPDATE ${table} SET ${column} = :held WHERE workspace_id = :workspaceId AND id = :id`,
+      `UPDATE ${table} SET ${column} = :held WHERE ${workspaceId} = :workspaceId AND id = :id`,
     ),
   };
 });

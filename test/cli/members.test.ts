@@ -1,7 +1,10 @@
 // `tatami members …` for whoever has the data directory: a locked-out owner gets back in, whether the server runs or not.
 import { expect, test } from 'bun:test';
+import { Secret, TOTP } from 'otpauth';
+import { createOneTimeCodes } from '../../core/identity/one-time-codes/one-time-codes.ts';
+import { createSessions } from '../../core/identity/sessions/sessions.ts';
 import { createSystemClock, startApp } from '../app.ts';
-import { createVisitor } from '../identity/visitor.ts';
+import { createVisitor, type Visitor } from '../identity/visitor.ts';
 import { tatami, temporary } from './tatami.ts';
 
 const password = 'seven geese over the pond';
@@ -36,11 +39,27 @@ test('beside a running server: an invitation, and another password for who has a
       '/sign-in?reset',
     );
     expect((await visitor.get('/account')).to).toStartWith('/sign-in');
-    expect((await owner.post('/sign-in', { email, password: 'nine herons at the mill' })).status).toBe(303);
+    const codes = createOneTimeCodes(app.services);
+    const { accountId } = (await createSessions(app.services).find(await signedIn(owner, email)))!;
+    await codes.begin(accountId);
+    const secret = Secret.fromBase32((await codes.waiting(accountId))!);
+    await codes.confirm(accountId, new TOTP({ secret }).generate({ timestamp: app.clock.now() }));
+    const lost = { email, password: 'nine herons at the mill' };
+    expect((await owner.post('/sign-in', lost)).to).toBe('/sign-in/code');
+    // Another password turns nothing off, unless whoever runs the server says so.
+    await members('reset', email);
+    expect((await owner.post('/sign-in', lost)).to).toBe('/sign-in/code');
+    await members('reset', email, '--codes-off');
+    expect((await owner.post('/sign-in', lost)).to).toBe('/account');
   } finally {
     await app.stop();
   }
 }, 60_000);
+
+async function signedIn(visitor: Visitor, email: string): Promise<Headers> {
+  await visitor.post('/sign-in', { email, password: 'nine herons at the mill' });
+  return new Headers({ cookie: `__Host-tatami=${visitor.cookies.get('__Host-tatami')}` });
+}
 
 test('without a server; a first start that nobody saw prints another link', async () => {
   using dir = temporary();

@@ -16,6 +16,7 @@ const nowMs = (): number => testStart;
 const workspaceId = '00000000-0000-7000-8000-000000000001';
 const tables = [...new Set(sealedAtRest.map(({ table }) => table))];
 const columns: readonly (SealedColumn & (typeof sealedAtRest)[number])[] = sealedAtRest;
+const workspaceOf = ({ ofInstallation = false }: SealedColumn): string => (ofInstallation ? '' : workspaceId);
 
 let dataDir: string;
 let db: InstanceType<typeof Database>;
@@ -84,7 +85,7 @@ test('with another master key all of it opens, and nothing of it with the one be
     const own = columns.filter((one) => one.table === table);
     const given = own.map((one) => {
       const seal = (text: string): Uint8Array =>
-        before.seal(text, sealedFor(one.purpose, workspaceId, `${table}_1`));
+        before.seal(text, sealedFor(one.purpose, workspaceOf(one), `${table}_1`));
       return [one.column, heldOf(one, seal)] as const;
     });
     insertMadeUpRow(db, table, {
@@ -105,7 +106,7 @@ test('with another master key all of it opens, and nothing of it with the one be
     const { table, column, purpose } = one;
     const row = db.prepare(`SELECT ${column} AS held FROM ${table} WHERE id = ?`).get(`${table}_1`);
     const { held } = row as { held: Value };
-    const of = sealedFor(purpose, workspaceId, `${table}_1`);
+    const of = sealedFor(purpose, workspaceOf(one), `${table}_1`);
     const opened = openHeld(one, held, (sealed) => after.open(sealed, of));
     const whole = [
       [7, 'one'],

@@ -38,6 +38,7 @@ export function addMembers(
       'make a link by which somebody who forgot the password chooses another, for whoever has the data directory; it is shown once',
     )
     .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
+    .option('--codes-off', 'turn off the one-time codes of the account as well, whose device is lost')
     .option(...json)
     .action(async (email: string, options: ResetOptions) =>
       (await import('./reset.ts')).reset(email, options, folder),

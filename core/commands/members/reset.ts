@@ -2,11 +2,14 @@
 import { askDesk, type LocalOptions } from '../keys/desk.ts';
 import { printResult } from '../output.ts';
 
-export type ResetOptions = LocalOptions;
+export interface ResetOptions extends LocalOptions {
+  codesOff?: boolean;
+}
 
 /** @param folder where a relative data directory begins */
 export async function reset(email: string, options: ResetOptions, folder: string): Promise<void> {
-  const made = await askDesk(options, folder, 'reset', { email });
+  const { codesOff = false } = options;
+  const made = await askDesk(options, folder, 'reset', { email, codesOff });
   printResult(made, options, ({ email: of, url, expiresAt }) =>
     [`account   ${of}`, `link      ${url}   (works once)`, `until     ${expiresAt}`].join('\n'),
   );

@@ -58,9 +58,11 @@ export function tagOf(route: Route): string {
   return route.name.slice(0, route.name.indexOf('.'));
 }
 
-/** Pages for people and what they load are none: an operation answers JSON, or a stream of it. */
-export function isOperation({ contentType = 'application/json' }: Route): boolean {
-  return ['application/json', 'application/octet-stream', 'text/event-stream'].includes(contentType);
+/** Pages for people and what they load and ask are none: an operation answers JSON, or a stream of it. */
+export function isOperation({ contentType = 'application/json', ofPages = false }: Route): boolean {
+  return (
+    !ofPages && ['application/json', 'application/octet-stream', 'text/event-stream'].includes(contentType)
+  );
 }
 
 function objectParameters(

@@ -3,11 +3,13 @@ import { html, type Html } from '../../html/html.ts';
 import { page } from '../../html/page.ts';
 import type { RawAnswer, Route } from '../../http/route.ts';
 import type { Services } from '../../context.ts';
-import { done, hidden, leadToSignIn, pageRoute, problem } from '../pages.ts';
+import { done, hidden, leadToSignIn, pageRoute, problem, scriptOf } from '../pages.ts';
 import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 
 /** A part of the account page. Its forms lead to routes of its own, which come back with `/account?done=…` or `?wrong=…`. */
 export interface AccountSection {
+  /** What it needs in the browser, by its path. */
+  readonly script?: string;
   html(who: SignedIn): Promise<Html>;
   /** What is said at the top, by what routes of the section come back with. */
   readonly says?: Readonly<Record<string, string>>;
@@ -37,7 +39,7 @@ export function accountRoutes(options: AccountPages): Route[] {
           'Your account',
           html`<h1>Your account</h1>
             ${good && done(good)} ${bad && problem(bad)} ${parts}`,
-          { nav: navOf(who) },
+          { nav: navOf(who), ...scriptOf(sections) },
         );
       },
     ),

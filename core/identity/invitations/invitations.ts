@@ -6,7 +6,7 @@ import { linkTokenHash, mintLinkToken } from '../../lib/link-token.ts';
 import { dayMs } from '../../lib/time.ts';
 import { systemStatement, tenantStatement, type Row } from '../../store/statement.ts';
 import { scopeOf, tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
-import { takeSeatOp } from '../accounts/accounts.ts';
+import { emailKeyOf, takeSeatOp } from '../accounts/accounts.ts';
 import { memberKind, type Member } from '../members/kind.ts';
 
 export const invitationDays = 7;
@@ -31,17 +31,28 @@ const anyInvitation = tenantStatement<{ expires_at: number }>(
   'invitations.of_member',
   'SELECT expires_at FROM invitations WHERE workspace_id = :ws AND member_id = :member',
 );
-const findInvitation = systemStatement<{
+interface FoundRow {
   workspace_id: string;
   workspace_name: string;
   member_id: string;
   invited_by: string;
-}>(
+  token_hash: string;
+}
+
+const findInvitation = systemStatement<FoundRow>(
   'invitations.by_token',
   'whoever has the link belongs to no workspace yet',
-  `SELECT i.workspace_id, w.name AS workspace_name, i.member_id, i.invited_by
+  `SELECT i.workspace_id, w.name AS workspace_name, i.member_id, i.invited_by, i.token_hash
    FROM invitations AS i JOIN workspaces AS w ON w.workspace_id = i.workspace_id
    WHERE i.token_hash = :hash AND i.expires_at > :now`,
+);
+const findByAddress = systemStatement<FoundRow>(
+  'invitations.by_address',
+  'whoever has the address belongs to no workspace yet',
+  `SELECT i.workspace_id, w.name AS workspace_name, i.member_id, i.invited_by, i.token_hash
+   FROM invitations AS i JOIN workspaces AS w ON w.workspace_id = i.workspace_id
+   JOIN members AS m ON m.workspace_id = i.workspace_id AND m.id = i.member_id
+   WHERE lower(m.email) = :key AND i.expires_at > :now ORDER BY i.created_at, i.workspace_id LIMIT 20`,
 );
 const readMember = tenantStatement<Row>(
   'members.invited',
@@ -85,15 +96,17 @@ type Taken = 'taken' | 'used' | 'known_address' | 'busy';
 export interface Invitations {
   /** @returns null for a link that is unknown, used, replaced, withdrawn or expired */
   find(token: string): Promise<Invitation | null>;
+  /** Those of members with that e-mail address. Who asks has seen to it that it is the person's own. */
+  findByAddress(email: string): Promise<readonly Invitation[]>;
   /**
    * An account takes the seat.
-   * @param account its id, and the operation that makes it where it is new
+   * @param account its id, and where it is new the operation that makes it, and those that go with it
    * @param patch what the person says of themself
    * @returns `known_address`: another account has the address of the new one; `busy`: try again
    */
   take(
     invitation: Invitation,
-    account: { readonly id: string; readonly op?: Op },
+    account: { readonly id: string; readonly op?: Op; readonly also?: readonly Op[] },
     patch?: Partial<Pick<Member, 'name'>>,
   ): Promise<Taken>;
 }
@@ -105,16 +118,20 @@ export function createInvitations(options: {
   nowMs: () => number;
 }): Invitations {
   const { store, committer, directoryOf, nowMs } = options;
+  const invitationOf = async (row: FoundRow): Promise<Invitation | null> => {
+    const { workspace_id: workspaceId, workspace_name: workspaceName, invited_by: invitedBy } = row;
+    const found = await store.readOne(scopeOf(workspaceId), readMember, { id: row.member_id });
+    const named = { workspaceId, workspaceName, invitedBy, hash: row.token_hash };
+    return found ? { ...named, member: memberKind.fromRow(found) } : null;
+  };
   return {
     async find(token) {
-      const hash = linkTokenHash(token);
-      const [row] = await store.readSystem(findInvitation, { hash, now: nowMs() });
-      if (!row) return null;
-      const { workspace_id: workspaceId, workspace_name: workspaceName, invited_by: invitedBy } = row;
-      const found = await store.readOne(scopeOf(workspaceId), readMember, { id: row.member_id });
-      return found
-        ? { workspaceId, workspaceName, invitedBy, hash, member: memberKind.fromRow(found) }
-        : null;
+      const [row] = await store.readSystem(findInvitation, { hash: linkTokenHash(token), now: nowMs() });
+      return row ? invitationOf(row) : null;
+    },
+    async findByAddress(email) {
+      const rows = await store.readSystem(findByAddress, { key: emailKeyOf(email), now: nowMs() });
+      return (await Promise.all(rows.map(invitationOf))).filter((one) => one !== null);
     },
     async take({ workspaceId, member, hash }, account, patch = {}) {
       const scope = scopeOf(workspaceId);
@@ -129,7 +146,11 @@ export function createInvitations(options: {
         },
         change ? [change] : [],
         [use],
-        [...(account.op ? [account.op] : []), takeSeatOp(account.id, workspaceId, member.id, now)],
+        [
+          ...(account.op ? [account.op] : []),
+          takeSeatOp(account.id, workspaceId, member.id, now),
+          ...(account.also ?? []),
+        ],
       );
       return outcomeOf(committed, account.op !== undefined);
     },

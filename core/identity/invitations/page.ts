@@ -60,7 +60,12 @@ export function joinRoutes(options: JoinPages): Route[] {
   ];
 }
 
-const keptToken = ({ headers }: Arrival): string => cookieOf(headers, cookie) ?? '';
+/** The link that this browser has opened and gone from, to sign in. */
+export function openedLink(headers: Headers): string | null {
+  return cookieOf(headers, cookie);
+}
+
+const keptToken = ({ headers }: Arrival): string => openedLink(headers) ?? '';
 
 async function show(options: JoinPages, { headers }: Arrival, token: string): Promise<RawAnswer> {
   const { sessions, invitations } = options;

@@ -6,12 +6,15 @@ import type { Services } from '../../context.ts';
 import { accountById } from '../accounts/accounts.ts';
 import { passwordMax } from '../accounts/password-rules.ts';
 import { card, done, hidden, leadTo, leadToSignIn, pageRoute, problem, readSignedForm } from '../pages.ts';
+import { scriptOf } from '../pages.ts';
 import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 import { destinationOf } from './destination.ts';
 import type { SignIn } from './sign-in.ts';
 
 /** Another way in than a password: a button or a form of its own, on the page for signing in and on that for proving it again. */
 export interface WayIn {
+  /** What it needs in the browser, by its path. */
+  readonly script?: string;
   /**
    * @param to where it leads, a path of this server
    * @param again who is signed in and has to prove it; null for somebody who signs in
@@ -104,14 +107,14 @@ export function passwordOf(form: URLSearchParams, field = 'password'): string {
   return [...(form.get(field) ?? '')].slice(0, passwordMax + 1).join('');
 }
 
-interface Said {
+export interface Said {
   readonly said: Html | null;
   readonly status?: number;
   readonly headers?: RawAnswer['headers'];
 }
 
 /** What is said of a password that was not taken. */
-function refusalOf(waitSeconds: number | null, why: string): Said {
+export function refusalOf(waitSeconds: number | null, why: string): Said {
   if (waitSeconds === null) return { said: problem(why), status: 422 };
   const minutes = Math.ceil(waitSeconds / 60);
   return {
@@ -162,7 +165,7 @@ async function signInPage(
     </form>
     ${await othersOf(waysIn, to, null)}
     <p><a href="/reset">Forgot the password?</a></p>`;
-  return card('Sign in', content, answer);
+  return card('Sign in', content, { ...answer, ...scriptOf(waysIn) });
 }
 
 async function againPage(
@@ -180,5 +183,5 @@ async function againPage(
   const content = html`<p>What comes next is sensitive. Prove once more that you are ${who.name}.</p>
     ${said} ${account?.passwordHash ? byPassword : null} ${await othersOf(waysIn, to, who)}
     <p><a href="/account">Back to the account</a></p>`;
-  return card('Is it you?', content, answer);
+  return card('Is it you?', content, { ...answer, ...scriptOf(waysIn) });
 }

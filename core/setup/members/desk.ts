@@ -2,6 +2,7 @@
 import { isoTime } from '../../changes/operations.ts';
 import { accountByEmail } from '../../identity/accounts/accounts.ts';
 import { newInvitation } from '../../identity/invitations/invitations.ts';
+import { turnOffOps } from '../../identity/one-time-codes/one-time-codes.ts';
 import { newReset } from '../../identity/resets/resets.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -35,7 +36,7 @@ export function createMemberDesk(options: DeskOptions): MemberDesk {
       await store.commit([op]);
       return { workspaceId, member: { id, name }, url, expiresAt: isoTime(expiresAt) };
     },
-    async reset({ email: given }) {
+    async reset({ email: given, codesOff = false }) {
       const account = await accountByEmail(store, given);
       if (!account)
         throw new ApiError(
@@ -43,7 +44,7 @@ export function createMemberDesk(options: DeskOptions): MemberDesk {
           `No account signs in with ${given}. Who has none yet is invited: tatami members invite <member> --data-dir <dir>`,
         );
       const { url, expiresAt, op } = newReset(options, account.id);
-      await store.commit([op]);
+      await store.commit([op, ...(codesOff ? turnOffOps(account.id) : [])]);
       return { email: account.email, url, expiresAt: isoTime(expiresAt) };
     },
   };

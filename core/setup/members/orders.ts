@@ -9,7 +9,10 @@ export const memberOrders = {
     workspace: Type.Optional(Type.String({ ...word, description: 'Its id or its name.' })),
     member: Type.String({ ...word, description: 'Id, address or name.' }),
   }),
-  reset: Closed({ email: Type.String({ ...word, description: 'Address that the account signs in with.' }) }),
+  reset: Closed({
+    email: Type.String({ ...word, description: 'Address that the account signs in with.' }),
+    codesOff: Type.Optional(Type.Boolean({ description: 'Turns off its one-time codes as well.' })),
+  }),
 };
 
 type MemberOrderName = keyof typeof memberOrders;

@@ -35,6 +35,7 @@ import undo from './0033-undo.sql' with { type: 'text' };
 import runVersions from './0034-run-versions.sql' with { type: 'text' };
 import purgedIssues from './0035-purged-issues.sql' with { type: 'text' };
 import people from './0036-people.sql' with { type: 'text' };
+import factors from './0037-factors.sql' with { type: 'text' };
 import oauth from './0038-oauth.sql' with { type: 'text' };
 import grants from './0039-grants.sql' with { type: 'text' };
 import guests from './0040-guests.sql' with { type: 'text' };
@@ -81,6 +82,7 @@ export const migrations: readonly Migration[] = [
   { name: '0034-run-versions', sql: runVersions },
   { name: '0035-purged-issues', sql: purgedIssues },
   { name: '0036-people', sql: people },
+  { name: '0037-factors', sql: factors },
   { name: '0038-oauth', sql: oauth },
   { name: '0039-grants', sql: grants },
   { name: '0040-guests', sql: guests },

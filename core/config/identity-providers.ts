@@ -1,0 +1,79 @@
+// The file that names the outside OpenID providers: a JSON list. Secrets stand in files of their own or in the environment, so that the
+// list can be kept with other configuration.
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { Type, type Static } from 'typebox';
+import { Check, Errors } from 'typebox/value';
+import type { ProviderSettings } from '../identity/providers/provider.ts';
+import { Closed } from '../lib/schema.ts';
+
+const Entry = Closed({
+  key: Type.String({ pattern: '^[a-z][a-z0-9-]{0,39}$' }),
+  name: Type.String({ minLength: 1, maxLength: 60 }),
+  issuer: Type.String({ pattern: '^https?://[^\\s?#]+$' }),
+  clientId: Type.String({ minLength: 1, maxLength: 1_000 }),
+  clientSecretFile: Type.Optional(Type.String({ minLength: 1 })),
+  clientSecretEnv: Type.Optional(Type.String({ pattern: '^[A-Z_][A-Z0-9_]*$' })),
+  domains: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z0-9][a-z0-9.-]*\\.[a-z]{2,}$' }))),
+  takesInvitations: Type.Optional(Type.Boolean()),
+});
+const List = Type.Array(Entry, { maxItems: 20 });
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * @param file empty for none
+ * @param fail is told what is wrong with the file, for the end of a sentence
+ */
+export function readIdentityProviders(
+  file: string,
+  folder: string,
+  env: Environment,
+  fail: (wanted: string) => never,
+): readonly ProviderSettings[] {
+  if (file === '') return [];
+  const path = resolve(folder, file);
+  const list = readJson(path, fail);
+  if (!Check(List, list)) {
+    const [first] = Errors(List, list);
+    return fail(`a JSON list of providers (${first?.instancePath || 'the file'} ${first?.message})`);
+  }
+  const keys = list.map(({ key }) => key);
+  const twice = keys.find((key, at) => keys.indexOf(key) !== at);
+  if (twice !== undefined)
+    return fail(`a list in which each provider has a key of its own (${twice} stands twice)`);
+  return list.map((entry) => settingsOf(entry, dirname(path), env, fail));
+}
+
+function settingsOf(
+  { clientSecretFile, clientSecretEnv, ...entry }: Static<typeof Entry>,
+  folder: string,
+  env: Environment,
+  fail: (wanted: string) => never,
+): ProviderSettings {
+  const { domains = [], takesInvitations = false } = entry;
+  const secret = (): string | null => {
+    if (clientSecretFile !== undefined) return readText(resolve(folder, clientSecretFile), fail).trim();
+    if (clientSecretEnv === undefined) return null;
+    return env[clientSecretEnv] || fail(`a file whose secrets are there (${clientSecretEnv} is not set)`);
+  };
+  return { ...entry, clientSecret: secret(), domains, takesInvitations };
+}
+
+function readJson(path: string, fail: (wanted: string) => never): unknown {
+  const text = readText(path, fail);
+  try {
+    return JSON.parse(text);
+  } catch {
+    // What is wrong with it would be said with a piece of it.
+    return fail('a file of JSON');
+  }
+}
+
+function readText(path: string, fail: (wanted: string) => never): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    return fail(`a file that can be read (${path}: ${(error as NodeJS.ErrnoException).code})`);
+  }
+}

@@ -1,0 +1,95 @@
+// The step after the password: a one-time code, or a recovery code. Guesses are counted as those at passwords are, and apart from them.
+import type { Services } from '../../context.ts';
+import { html } from '../../html/html.ts';
+import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
+import { readForm } from '../../html/form.ts';
+import { card, leadToSignIn, pageRoute } from '../pages.ts';
+import { deviceOf } from '../sign-in/devices.ts';
+import type { SignInLimits } from '../sign-in/limits.ts';
+import { refusalOf, type Said } from '../sign-in/page.ts';
+import type { FurtherStep, Pending, SignIn } from '../sign-in/sign-in.ts';
+import type { OneTimeCodes } from './one-time-codes.ts';
+
+const path = '/sign-in/code';
+
+export function oneTimeCodeStep(codes: OneTimeCodes): FurtherStep {
+  return { path, isSetUp: async (accountId) => (await codes.of(accountId)).isOn };
+}
+
+export interface CodePages {
+  readonly services: Pick<Services, 'baseUrl' | 'sealing' | 'log'>;
+  readonly signIn: Pick<SignIn, 'pending' | 'finish'>;
+  readonly limits: SignInLimits;
+  readonly codes: OneTimeCodes;
+}
+
+export function codeStepRoutes(options: CodePages): Route[] {
+  const { services, signIn } = options;
+  const { baseUrl } = services;
+  return [
+    pageRoute(
+      { method: 'GET', path, name: 'sign-in.code', summary: 'The page that asks for a one-time code' },
+      async ({ headers }) => {
+        const pending = await signIn.pending(headers);
+        return pending ? codePage({ said: null }) : leadToSignIn(baseUrl, '/account');
+      },
+    ),
+    pageRoute(
+      { method: 'POST', path, name: 'sign-in.submit_code', summary: 'Sign in with a one-time code' },
+      async (arrival) => {
+        const form = await readForm(arrival, baseUrl);
+        const pending = await signIn.pending(arrival.headers);
+        if (!pending) return leadToSignIn(baseUrl, '/account');
+        return attempt(options, arrival, pending, form.get('code') ?? '');
+      },
+    ),
+  ];
+}
+
+async function attempt(
+  { services, signIn, limits, codes }: CodePages,
+  arrival: Arrival,
+  { account, to }: Pending,
+  code: string,
+): Promise<RawAnswer> {
+  const { sealing, log } = services;
+  const { peer, headers } = arrival;
+  const device = deviceOf(sealing, headers, account.id);
+  const counted = {
+    subject: `code ${account.id}`,
+    peer,
+    device: device === null ? null : `code ${device}`,
+  };
+  const isCounted = limits.take(counted);
+  if (isCounted && (await codes.take(account.id, code))) {
+    limits.giveBack(counted);
+    return signIn.finish(account.id, arrival, to);
+  }
+  log('info', 'sign-in refused: wrong code', { account: account.id, peer, isKnownDevice: device !== null });
+  return codePage(
+    refusalOf(
+      isCounted ? null : limits.waitOf(counted),
+      'This code is wrong, too old or was used before. Wait for the next one, and try that.',
+    ),
+  );
+}
+
+function codePage({ said, ...answer }: Said): RawAnswer {
+  const content = html`<p>Open the app on your other device and type the six digits that it shows.</p>
+    ${said}
+    <form method="post" action="${path}">
+      <label
+        >Code<small>Or one of your recovery codes.</small
+        ><input
+          name="code"
+          autocomplete="one-time-code"
+          autocapitalize="none"
+          maxlength="60"
+          required
+          autofocus
+      /></label>
+      <button>Sign in</button>
+    </form>
+    <p><a href="/sign-in">Sign in another way</a></p>`;
+  return card('One more step', content, answer);
+}

@@ -1,0 +1,73 @@
+// A passkey is added to an account that is signed in.
+import type { AuthenticatorTransport } from '@simplewebauthn/server';
+import type { Services } from '../../context.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { systemOp } from '../../store/store.ts';
+import type { Ceremonies } from '../ceremonies/ceremonies.ts';
+import type { SignedIn } from '../sessions/sessions.ts';
+import { checkAttestation } from './answers.ts';
+import { challengeOf, timeoutMs, tooLate, type Asked } from './asked.ts';
+import type { RelyingParty } from './relying-party.ts';
+import { insertPasskey, listPasskeys, passkeysMax, type PasskeyRow } from './rows.ts';
+
+const passkeyPrefix = 'psk';
+
+type Who = Pick<SignedIn, 'accountId' | 'name' | 'email'>;
+
+export interface Adding {
+  askToAdd(who: Who): Promise<Asked>;
+  /** @param answer of the browser, as `toJSON` makes it. @throws ApiError forbidden, conflict, validation_failed */
+  add(accountId: string, headers: Headers, answer: unknown, name: string): Promise<void>;
+}
+
+export function createAdding(
+  { store, ids, nowMs }: Pick<Services, 'store' | 'ids' | 'nowMs'>,
+  ceremonies: Ceremonies,
+  party: RelyingParty,
+): Adding {
+  return {
+    async askToAdd(who) {
+      const { ceremony, cookie } = await ceremonies.begin('add-passkey', who.accountId, null);
+      const rows = await store.readSystem(listPasskeys, { account: who.accountId });
+      return { options: await optionsFor(party, who, rows, challengeOf(ceremony).bytes), cookie };
+    },
+    async add(accountId, headers, answer, name) {
+      const ceremony = await ceremonies.take('add-passkey', headers);
+      if (ceremony?.accountId !== accountId) throw tooLate();
+      const made = await checkAttestation(answer, party, challengeOf(ceremony).text);
+      const row = {
+        ...{ id: ids.next(passkeyPrefix), account: accountId, name, now: nowMs() },
+        ...{ credential: made.id, key: made.publicKey, counter: made.counter },
+        transports: JSON.stringify(made.transports ?? []),
+      };
+      const outcome = await store.commit([systemOp(insertPasskey, row, { expectRows: 1 })]);
+      if (outcome.ok) return;
+      throw new ApiError(
+        'conflict',
+        outcome.reason === 'lost_race'
+          ? `You have ${passkeysMax} passkeys: remove one first.`
+          : 'This passkey is known here already.',
+      );
+    },
+  };
+}
+
+async function optionsFor(
+  { id: rpID }: RelyingParty,
+  { accountId, name, email }: Who,
+  known: readonly PasskeyRow[],
+  challenge: Uint8Array<ArrayBuffer>,
+): Promise<object> {
+  // Loaded when it is first needed: most processes are never asked for a passkey.
+  const { generateRegistrationOptions } = await import('@simplewebauthn/server');
+  return generateRegistrationOptions({
+    ...{ rpName: 'Tatami', rpID, userName: email, userDisplayName: name, timeout: timeoutMs, challenge },
+    userID: new TextEncoder().encode(accountId),
+    attestationType: 'none',
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    excludeCredentials: known.map((row) => ({
+      id: row.credential_id,
+      transports: JSON.parse(row.transports_json) as AuthenticatorTransport[],
+    })),
+  });
+}

@@ -1,0 +1,93 @@
+// What browsers answer with a passkey, checked (Web Authentication Level 3 §7.1, §7.2): for the challenge that this browser was given,
+// for this server, by a device that was unlocked, with a signature that was not seen before.
+import type {
+  AuthenticationResponseJSON,
+  RegistrationResponseJSON,
+  WebAuthnCredential,
+} from '@simplewebauthn/server';
+import { Type, type Static, type TSchema } from 'typebox';
+import { Check } from 'typebox/value';
+import { ApiError } from '../../lib/errors.ts';
+import type { RelyingParty } from './relying-party.ts';
+import type { PasskeyRow } from './rows.ts';
+
+const base64url = Type.String({ pattern: '^[A-Za-z0-9_-]{1,20000}$' });
+const answerWith = <R extends Record<string, TSchema>>(response: R) =>
+  Type.Object({
+    id: base64url,
+    rawId: base64url,
+    type: Type.Literal('public-key'),
+    response: Type.Object({ clientDataJSON: base64url, ...response }),
+  });
+const attestation = answerWith({
+  attestationObject: base64url,
+  transports: Type.Optional(Type.Array(Type.String({ maxLength: 40 }), { maxItems: 10 })),
+});
+const assertion = answerWith({
+  authenticatorData: base64url,
+  signature: base64url,
+  userHandle: Type.Optional(Type.Union([base64url, Type.Null()])),
+});
+
+/** A passkey that was made. @throws ApiError validation_failed, forbidden */
+export async function checkAttestation(
+  answer: unknown,
+  { id, origin }: RelyingParty,
+  challenge: string,
+): Promise<WebAuthnCredential> {
+  const made = shaped(attestation, answer);
+  const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
+  const { verified, registrationInfo } = await verifyRegistrationResponse({
+    response: { ...made, clientExtensionResults: {} } as RegistrationResponseJSON,
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: id,
+    requireUserVerification: true,
+  }).catch(refuse);
+  return verified ? registrationInfo.credential : refuse();
+}
+
+/**
+ * A passkey that was used. @param known finds it by the id of its credential
+ * @returns it, and its count of signatures. @throws ApiError validation_failed, forbidden
+ */
+export async function checkAssertion(
+  answer: unknown,
+  { id, origin }: RelyingParty,
+  challenge: string,
+  known: (credentialId: string) => Promise<PasskeyRow | undefined>,
+): Promise<{ readonly row: PasskeyRow; readonly counter: number }> {
+  const given = shaped(assertion, answer);
+  const response = { ...given, clientExtensionResults: {} } as AuthenticationResponseJSON;
+  const row = await known(response.id);
+  if (!row) throw new ApiError('forbidden', 'This passkey is not known here. It may have been removed.');
+  const { userHandle } = response.response;
+  if (userHandle && Buffer.from(userHandle, 'base64url').toString() !== row.account_id) refuse();
+  const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
+  const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+    response,
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: id,
+    requireUserVerification: true,
+    credential: {
+      id: row.credential_id,
+      publicKey: new Uint8Array(row.public_key),
+      counter: row.counter,
+    },
+  }).catch(refuse);
+  return verified ? { row, counter: authenticationInfo.newCounter } : refuse();
+}
+
+function shaped<S extends TSchema>(schema: S, answer: unknown): Static<S> {
+  if (Check(schema, answer)) return answer;
+  throw new ApiError(
+    'validation_failed',
+    'Send what the browser answered, as PublicKeyCredential.toJSON makes it.',
+  );
+}
+
+/** @throws ApiError forbidden */
+function refuse(cause?: unknown): never {
+  throw new ApiError('forbidden', 'This passkey could not be checked. Try again.', { cause });
+}

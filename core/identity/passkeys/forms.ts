@@ -1,0 +1,147 @@
+// Where pages ask for passkeys, and where people add, rename and remove theirs.
+import type { Services } from '../../context.ts';
+import { scriptRoute } from '../script-route.ts';
+import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { changeRoute } from '../account/change.ts';
+import { noticeOf } from '../account/notices.ts';
+import { isFormTokenOf, isFresh, proofPath } from '../pages.ts';
+import type { Sessions, SignedIn } from '../sessions/sessions.ts';
+import { destinationOf } from '../sign-in/destination.ts';
+import type { SignIn } from '../sign-in/sign-in.ts';
+import { passkeyNameMax, type PasskeyCeremonies, type Passkeys } from './passkeys.ts';
+import { passkeyScriptRoute } from './script.ts';
+
+export interface PasskeyPages {
+  readonly services: Pick<Services, 'store' | 'mail' | 'baseUrl' | 'nowMs'>;
+  readonly sessions: Sessions;
+  readonly signIn: Pick<SignIn, 'finish'>;
+  readonly passkeys: Passkeys;
+}
+
+export function passkeyRoutes(options: PasskeyPages): Route[] {
+  return [passkeyScriptRoute, ...signInRoutes(options), ...addRoutes(options), ...keepRoutes(options)];
+}
+
+/** @throws ApiError conflict */
+function ceremoniesOf({ passkeys, services }: PasskeyPages): PasskeyCeremonies {
+  if (passkeys.ceremonies) return passkeys.ceremonies;
+  throw new ApiError(
+    'conflict',
+    `Browsers make no passkeys for ${services.baseUrl}: they need https, and a name in place of an IP address.`,
+  );
+}
+
+function signInRoutes(options: PasskeyPages): Route[] {
+  const { services, sessions, signIn } = options;
+  const { baseUrl } = services;
+  return [
+    scriptRoute(
+      {
+        path: '/sign-in/passkey/options',
+        name: 'sign-in.passkey_options',
+        summary: 'What to ask an authenticator for',
+      },
+      baseUrl,
+      async () => {
+        const { options: body, cookie } = await ceremoniesOf(options).askToSignIn();
+        return { body, cookies: [cookie] };
+      },
+    ),
+    scriptRoute(
+      { path: '/sign-in/passkey', name: 'sign-in.passkey', summary: 'Sign in with a passkey' },
+      baseUrl,
+      async ({ to, form_token: formToken, credential }, arrival) => {
+        const accountId = await ceremoniesOf(options).signIn(arrival.headers, credential);
+        const path = typeof to === 'string' ? to : null;
+        // It proves both a device and its owner: no further step is asked for.
+        if (formToken === undefined) return asJson(await signIn.finish(accountId, arrival, path));
+        const who = await requireSignedIn(sessions, arrival, formToken);
+        if (who.accountId !== accountId)
+          throw new ApiError('forbidden', 'This is a passkey of another account. Use one of your own.');
+        await sessions.prove(who.sessionId);
+        return { body: { to: baseUrl + destinationOf(path, baseUrl) } };
+      },
+    ),
+  ];
+}
+
+/** The script goes where a browser would have been led. */
+function asJson({ headers = {} }: RawAnswer): { body: object; cookies: readonly string[] } {
+  return { body: { to: headers.location }, cookies: [headers['set-cookie'] ?? []].flat() };
+}
+
+function addRoutes(options: PasskeyPages): Route[] {
+  const { services, sessions } = options;
+  const { baseUrl, nowMs } = services;
+  return [
+    scriptRoute(
+      {
+        path: '/account/passkeys/options',
+        name: 'passkeys.options',
+        summary: 'What to ask an authenticator for, to add a passkey',
+      },
+      baseUrl,
+      async ({ form_token: formToken }, arrival) => {
+        const who = await requireSignedIn(sessions, arrival, formToken);
+        // Who is a member of nothing any more is told so there.
+        if (who.seats.length === 0) return { body: { to: `${baseUrl}/account` } };
+        if (!isFresh(who, nowMs())) return { body: { to: baseUrl + proofPath('/account') } };
+        const { options: body, cookie } = await ceremoniesOf(options).askToAdd(who);
+        return { body, cookies: [cookie] };
+      },
+    ),
+    scriptRoute(
+      { path: '/account/passkeys', name: 'passkeys.add', summary: 'Add a passkey' },
+      baseUrl,
+      async ({ form_token: formToken, credential, name }, arrival) => {
+        const { accountId, email } = await requireSignedIn(sessions, arrival, formToken);
+        await ceremoniesOf(options).add(accountId, arrival.headers, credential, nameOf(name));
+        noticeOf(services, email, 'A passkey was added to it, which signs in to it alone.');
+        return { body: { to: `${baseUrl}/account?done=passkey-added` } };
+      },
+    ),
+  ];
+}
+
+function keepRoutes(options: PasskeyPages): Route[] {
+  const { passkeys, services } = options;
+  return [
+    changeRoute(
+      options,
+      { path: 'passkeys/rename', name: 'passkeys.rename', summary: 'Rename a passkey' },
+      async ({ accountId }, form) => {
+        await passkeys.rename(accountId, form.get('id') ?? '', nameOf(form.get('name')));
+        return { done: 'passkey-renamed' };
+      },
+    ),
+    changeRoute(
+      options,
+      { path: 'passkeys/remove', name: 'passkeys.remove', summary: 'Remove a passkey', isSensitive: true },
+      async ({ accountId, email }, form) => {
+        if (!(await passkeys.remove(accountId, form.get('id') ?? ''))) return { wrong: 'passkey-last' };
+        noticeOf(services, email, 'A passkey was removed from it.');
+        return { done: 'passkey-removed' };
+      },
+    ),
+  ];
+}
+
+/** @throws ApiError forbidden */
+async function requireSignedIn(
+  sessions: Sessions,
+  { headers }: Arrival,
+  formToken: unknown,
+): Promise<SignedIn> {
+  const who = await sessions.find(headers);
+  if (who && isFormTokenOf(who, formToken)) return who;
+  throw new ApiError('forbidden', 'You are not signed in any more. Open the page again.');
+}
+
+/** @throws ApiError validation_failed */
+function nameOf(given: unknown): string {
+  const name = typeof given === 'string' ? given.trim() : '';
+  if (name === '' || name.length > passkeyNameMax)
+    throw new ApiError('validation_failed', `Give the passkey a name of 1 to ${passkeyNameMax} characters.`);
+  return name;
+}

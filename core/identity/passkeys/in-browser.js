@@ -1,0 +1,89 @@
+// Runs in pages of this server that ask for a passkey. A form with `data-passkey="create"` or `data-passkey="get"` is sent by this
+// script alone: it fetches what to ask the authenticator from the form's action with `/options` after it, asks, and sends the answer
+// with the form's other fields. Until it runs the form is hidden, so that nobody is offered what their browser cannot do.
+'use strict';
+
+const bytesOf = (text) =>
+  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
+const textOf = (buffer) =>
+  btoa(String.fromCharCode(...new Uint8Array(buffer)))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+const withBytes = (list = []) => list.map((one) => ({ ...one, id: bytesOf(one.id) }));
+
+// Browsers read and write JSON of their own since 2023 to 2025; the ways beside that are for older ones.
+const readers = {
+  create: (options) =>
+    PublicKeyCredential.parseCreationOptionsFromJSON?.(options) ?? {
+      ...options,
+      challenge: bytesOf(options.challenge),
+      user: { ...options.user, id: bytesOf(options.user.id) },
+      excludeCredentials: withBytes(options.excludeCredentials),
+    },
+  get: (options) =>
+    PublicKeyCredential.parseRequestOptionsFromJSON?.(options) ?? {
+      ...options,
+      challenge: bytesOf(options.challenge),
+      allowCredentials: withBytes(options.allowCredentials),
+    },
+};
+
+const written = (credential) => {
+  if (credential.toJSON) return credential.toJSON();
+  const { id, type, response } = credential;
+  const names = ['clientDataJSON', 'attestationObject', 'authenticatorData', 'signature', 'userHandle'];
+  const parts = names.filter((name) => response[name]).map((name) => [name, textOf(response[name])]);
+  const transports = response.getTransports ? { transports: response.getTransports() } : {};
+  return { id, rawId: id, type, response: { ...Object.fromEntries(parts), ...transports } };
+};
+
+const send = async (path, body) => {
+  const answer = await fetch(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const said = await answer.json();
+  if (!answer.ok) throw new Error(said.error.message);
+  return said;
+};
+
+const ask = async (form) => {
+  const fields = Object.fromEntries(new FormData(form));
+  const kind = form.dataset.passkey;
+  const path = form.getAttribute('action');
+  const options = await send(`${path}/options`, fields);
+  const credential = await navigator.credentials[kind]({ publicKey: readers[kind](options) });
+  const { to } = await send(path, { ...fields, credential: written(credential) });
+  location.assign(to);
+};
+
+const wordsOf = (error) => {
+  if (error.name === 'NotAllowedError') return 'No passkey was given. Try again when you are ready.';
+  if (error.name === 'InvalidStateError') return 'This device has a passkey for your account already.';
+  return error.message;
+};
+
+const attempt = async (form) => {
+  const problem = form.querySelector('[role=alert]');
+  const button = form.querySelector('button');
+  problem.textContent = '';
+  button.disabled = true;
+  try {
+    await ask(form);
+  } catch (error) {
+    problem.textContent = wordsOf(error);
+  } finally {
+    button.disabled = false;
+  }
+};
+
+if (window.PublicKeyCredential)
+  for (const form of document.querySelectorAll('form[data-passkey]')) {
+    form.hidden = false;
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      void attempt(form);
+    });
+  }

@@ -1,0 +1,98 @@
+// Passkeys on pages: a way in, and a part of the account page.
+import { html, type Html } from '../../html/html.ts';
+import type { AccountSection } from '../account/page.ts';
+import { hidden } from '../pages.ts';
+import type { WayIn } from '../sign-in/page.ts';
+import { passkeyNameMax, type Passkey, type Passkeys } from './passkeys.ts';
+import { passkeyForm, passkeyScript } from './script.ts';
+
+/** None where browsers make no passkeys for this server, and to prove again who somebody is none where they have none. */
+export function passkeyWayIn(passkeys: Passkeys): WayIn {
+  return {
+    script: passkeyScript,
+    async html(to, again) {
+      if (!passkeys.ceremonies) return null;
+      if (again && (await passkeys.of(again.accountId)).length === 0) return null;
+      return passkeyForm(
+        'get',
+        '/sign-in/passkey',
+        html`${hidden('to', to)}${again && hidden('form_token', again.formToken)}
+          <button class="plain">Use a passkey</button>`,
+      );
+    },
+  };
+}
+
+export function passkeySection(passkeys: Passkeys): AccountSection {
+  return {
+    script: passkeyScript,
+    says: {
+      'passkey-added': 'The passkey is added. You can sign in with it alone.',
+      'passkey-renamed': 'The passkey has its new name.',
+      'passkey-removed': 'The passkey is removed here. Remove it on the device as well.',
+      'passkey-last':
+        'This passkey is the only way into your account: set a password or add another one first.',
+    },
+    async html(who) {
+      const all = await passkeys.of(who.accountId);
+      const token = hidden('form_token', who.formToken);
+      const list = html`<ul class="plain">
+        ${all.map((one) => itemOf(one, token))}
+      </ul>`;
+      return html`<section aria-labelledby="passkeys">
+        <h2 id="passkeys">Passkeys</h2>
+        <p>
+          With a passkey you sign in by unlocking your device: no password, no code, and nothing that a page
+          elsewhere could steal.
+        </p>
+        ${all.length > 0 && list} ${passkeys.ceremonies ? addForm(token) : unavailable}
+      </section>`;
+    },
+  };
+}
+
+const unavailable = html`<p class="soft">
+  Browsers make no passkeys for the address of this server: they need https, and a name in place of an IP
+  address.
+</p>`;
+
+function addForm(token: Html): Html {
+  return html`<noscript><p>Adding a passkey needs JavaScript.</p></noscript> ${passkeyForm(
+      'create',
+      '/account/passkeys',
+      html`${token}
+        <label
+          >Name of the passkey<small>So that you know it again, such as “Phone”.</small
+          ><input name="name" maxlength="${passkeyNameMax}" required
+        /></label>
+        <div><button>Add a passkey</button></div>`,
+    )}`;
+}
+
+function itemOf({ id, name, createdAt, lastUsedAt }: Passkey, token: Html): Html {
+  const used = lastUsedAt === null ? 'not used yet' : `last used on ${dayOf(lastUsedAt)}`;
+  return html`<li>
+    <strong>${name}</strong> <span class="soft">added on ${dayOf(createdAt)}, ${used}</span>
+    <div class="actions">
+      <form method="post" action="/account/passkeys/rename" class="inline">
+        ${token}${hidden('id', id)}
+        <input
+          name="name"
+          value="${name}"
+          maxlength="${passkeyNameMax}"
+          aria-label="Name of ${name}"
+          required
+        />
+        <button class="plain" aria-label="Rename ${name}">Rename</button>
+      </form>
+      <form method="post" action="/account/passkeys/remove" class="inline">
+        ${token}${hidden('id', id)}
+        <button class="danger" aria-label="Remove ${name}">Remove</button>
+      </form>
+    </div>
+  </li>`;
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}

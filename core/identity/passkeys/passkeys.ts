@@ -1,0 +1,60 @@
+// Passkeys (Web Authentication Level 3): added by an account that is signed in, and signed in with. They prove both that a device is
+// there and that its owner unlocked it (user verification), so they need no second step; and the device knows whose they are, so that
+// nobody types an address.
+import type { Services } from '../../context.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { systemOp } from '../../store/store.ts';
+import type { Ceremonies } from '../ceremonies/ceremonies.ts';
+import { createAdding, type Adding } from './adding.ts';
+import { relyingPartyOf } from './relying-party.ts';
+import { deletePasskey, listPasskeys, renamePasskey } from './rows.ts';
+import { createSigningIn, type SigningIn } from './signing-in.ts';
+
+export const passkeyNameMax = 60;
+
+export interface Passkey {
+  readonly id: string;
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly lastUsedAt: number | null;
+}
+
+export type PasskeyCeremonies = Adding & SigningIn;
+
+export interface Passkeys {
+  /** Null where browsers make no passkeys for the address of this server. */
+  readonly ceremonies: PasskeyCeremonies | null;
+  of(accountId: string): Promise<readonly Passkey[]>;
+  /** @throws ApiError not_found */
+  rename(accountId: string, id: string, name: string): Promise<void>;
+  /** @returns false where it is the last way into the account, and stays */
+  remove(accountId: string, id: string): Promise<boolean>;
+}
+
+export function createPasskeys(
+  services: Pick<Services, 'store' | 'ids' | 'nowMs' | 'baseUrl'>,
+  ceremonies: Ceremonies,
+): Passkeys {
+  const { store, baseUrl } = services;
+  const party = relyingPartyOf(baseUrl);
+  const of: Passkeys['of'] = async (account) =>
+    (await store.readSystem(listPasskeys, { account })).map((row) => ({
+      ...{ id: row.id, name: row.name, createdAt: row.created_at, lastUsedAt: row.last_used_at },
+    }));
+  return {
+    ceremonies: party && {
+      ...createAdding(services, ceremonies, party),
+      ...createSigningIn(services, ceremonies, party),
+    },
+    of,
+    async rename(account, id, name) {
+      const { ok } = await store.commit([systemOp(renamePasskey, { account, id, name }, { expectRows: 1 })]);
+      if (!ok) throw new ApiError('not_found');
+    },
+    async remove(account, id) {
+      const { ok } = await store.commit([systemOp(deletePasskey, { account, id }, { expectRows: 1 })]);
+      return ok || !(await of(account)).some((one) => one.id === id);
+    },
+  };
+}

@@ -1,0 +1,111 @@
+// Where people leave for an outside provider and come back from it, and where they unlink what they had linked.
+import type { Services } from '../../context.ts';
+import { readForm } from '../../html/form.ts';
+import type { RawAnswer, Route } from '../../http/route.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { changeRoute } from '../account/change.ts';
+import { noticeOf } from '../account/notices.ts';
+import type { Ceremonies } from '../ceremonies/ceremonies.ts';
+import { openedLink } from '../invitations/page.ts';
+import { isFormTokenOf, leadTo, pageRoute } from '../pages.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { destinationOf } from '../sign-in/destination.ts';
+import type { SignIn } from '../sign-in/sign-in.ts';
+import type { Links } from './links.ts';
+import type { OutsideSignIn } from './outside.ts';
+import { leavingPage } from './pages.ts';
+
+export interface OutsidePages {
+  readonly services: Pick<Services, 'store' | 'mail' | 'baseUrl' | 'nowMs'>;
+  readonly sessions: Sessions;
+  readonly ceremonies: Pick<Ceremonies, 'forgetCookie'>;
+  readonly signIn: Pick<SignIn, 'proceed'>;
+  readonly outside: OutsideSignIn;
+  readonly links: Links;
+}
+
+export function outsideRoutes(options: OutsidePages): Route[] {
+  return [leaveRoute(options), returnRoute(options), ...linkRoutes(options)];
+}
+
+function leaveRoute({ services, sessions, outside }: OutsidePages): Route {
+  const { baseUrl } = services;
+  return pageRoute(
+    {
+      ...{ method: 'POST', path: '/sign-in/with/{token}' },
+      ...{ name: 'sign-in.leave', summary: 'Leave for an outside provider' },
+    },
+    async (arrival, key) => {
+      const form = await readForm(arrival, baseUrl);
+      const to = destinationOf(form.get('to'), baseUrl);
+      const formToken = form.get('form_token');
+      const who = formToken === null ? null : await sessions.find(arrival.headers);
+      if (formToken !== null && !(who && isFormTokenOf(who, formToken)))
+        throw new ApiError('forbidden', 'You are not signed in any more. Sign in, then try again.');
+      const leaving = { key, intent: who ? 'prove' : 'sign_in', to } as const;
+      const { name, address, cookie } = await outside.leave(leaving, who?.accountId ?? null);
+      return leavingPage(name, address, cookie);
+    },
+  );
+}
+
+function returnRoute({ services, sessions, ceremonies, signIn, outside }: OutsidePages): Route {
+  const { baseUrl } = services;
+  const forget = ceremonies.forgetCookie('outside');
+  return pageRoute(
+    {
+      ...{ method: 'GET', path: '/sign-in/with/{token}/return' },
+      ...{ name: 'sign-in.return', summary: 'Come back from an outside provider' },
+    },
+    async (arrival, key) => {
+      const who = await sessions.find(arrival.headers);
+      const now = { accountId: who?.accountId ?? null, link: openedLink(arrival.headers) };
+      const { intent, accountId, to } = await outside.comeBack(key, arrival, now);
+      if (intent === 'sign_in') return alsoSetting(await signIn.proceed(accountId, arrival, to), forget);
+      if (intent === 'prove' && who) await sessions.prove(who.sessionId);
+      if (intent === 'link' && who)
+        noticeOf(services, who.email, 'It was linked with an account elsewhere, which signs in to it now.');
+      return leadTo(baseUrl, destinationOf(to, baseUrl), [forget]);
+    },
+  );
+}
+
+function linkRoutes(options: OutsidePages): Route[] {
+  const { outside, links, services } = options;
+  return [
+    ...outside.providers.map(({ key }) =>
+      changeRoute(
+        options,
+        {
+          ...{ path: `linked/${key}`, isSensitive: true },
+          ...{ name: `account.link_${key}`, summary: 'Link an account at an outside provider' },
+        },
+        async ({ accountId }) => {
+          const leaving = { key, intent: 'link', to: '/account?done=linked' } as const;
+          const { name, address, cookie } = await outside.leave(leaving, accountId);
+          return leavingPage(name, address, cookie);
+        },
+      ),
+    ),
+    changeRoute(
+      options,
+      {
+        ...{ path: 'unlink', isSensitive: true },
+        ...{ name: 'account.unlink', summary: 'Unlink an account at an outside provider' },
+      },
+      async ({ accountId, email }, form) => {
+        if (!(await links.remove(accountId, form.get('id') ?? ''))) return { wrong: 'linked-last' };
+        noticeOf(services, email, 'An account elsewhere is linked with it no more.');
+        return { done: 'unlinked' };
+      },
+    ),
+  ];
+}
+
+function alsoSetting(answer: RawAnswer, cookie: string): RawAnswer {
+  const { headers = {} } = answer;
+  return {
+    ...answer,
+    headers: { ...headers, 'set-cookie': [...[headers['set-cookie'] ?? []].flat(), cookie] },
+  };
+}

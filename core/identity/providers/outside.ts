@@ -1,0 +1,195 @@
+// Signing in with an account at an outside OpenID provider, and linking one with an account here. What counts is who the provider says
+// it is: its issuer and its subject. An e-mail address finds no account, because addresses change hands; one that the provider has
+// verified can bring in a newcomer who was invited by it, where the operator allows that.
+import type { Services } from '../../context.ts';
+import type { Egress } from '../../lib/egress/egress.ts';
+import { ApiError } from '../../lib/errors.ts';
+import type { Ceremonies, Ceremony } from '../ceremonies/ceremonies.ts';
+import { createOutsideClient, type OutsideClient, type OutsidePerson } from './client.ts';
+import type { Admit } from './admit.ts';
+import type { Links } from './links.ts';
+import type { ProviderSettings } from './provider.ts';
+
+/** What somebody leaves for: to sign in, to link an account with the one they are signed in to, or to prove again who they are. */
+type Intent = 'sign_in' | 'link' | 'prove';
+
+interface CameBack {
+  readonly intent: Intent;
+  readonly accountId: string;
+  /** Where the person was going. */
+  readonly to: string;
+}
+
+/** What a browser put down when it left. */
+interface Leaving {
+  readonly key: string;
+  readonly intent: Intent;
+  readonly to: string;
+}
+
+/** What the browser brings as it comes back. */
+interface Now {
+  /** Of who is signed in; null for nobody. */
+  readonly accountId: string | null;
+  /** The invitation that it has opened; null for none. */
+  readonly link: string | null;
+}
+
+export interface OutsideSignIn {
+  readonly providers: readonly Pick<ProviderSettings, 'key' | 'name' | 'issuer'>[];
+  /**
+   * @param accountId of who is signed in; null for who signs in
+   * @returns where the browser is to go, and the `Set-Cookie` line that binds the return to it
+   * @throws ApiError not_found, unavailable
+   */
+  leave(
+    leaving: Leaving,
+    accountId: string | null,
+  ): Promise<{ readonly name: string; readonly address: string; readonly cookie: string }>;
+  /**
+   * @throws ApiError forbidden, conflict, not_found
+   */
+  comeBack(
+    key: string,
+    arrival: { readonly headers: Headers; readonly query: URLSearchParams },
+    now: Now,
+  ): Promise<CameBack>;
+}
+
+interface Provider {
+  readonly settings: ProviderSettings;
+  readonly client: OutsideClient;
+}
+
+export interface OutsideOptions {
+  readonly services: Pick<Services, 'baseUrl' | 'log'>;
+  readonly ceremonies: Ceremonies;
+  readonly links: Links;
+  readonly providers: readonly ProviderSettings[];
+  readonly egress: Pick<Egress, 'send'>;
+  readonly monotonicMs: () => number;
+  readonly admit: Admit;
+}
+
+export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
+  const { services, ceremonies } = options;
+  const { log } = services;
+  const providers = new Map(
+    options.providers.map((settings) => [settings.key, providerOf(settings, options)]),
+  );
+  const get = (key: string): Provider => {
+    const provider = providers.get(key);
+    if (!provider) throw new ApiError('not_found');
+    return provider;
+  };
+  return {
+    providers: options.providers,
+    async leave(leaving, accountId) {
+      const { key, intent } = leaving;
+      const { settings, client } = get(key);
+      const { ceremony, cookie } = await ceremonies.begin('outside', accountId, leaving);
+      const address = await client.addressFor(ceremony, intent === 'prove').catch((error: unknown) => {
+        log('warn', 'an identity provider does not answer', { provider: key, error: wordsOf(error) });
+        throw new ApiError(
+          'unavailable',
+          `${settings.name} cannot be reached. Try again, or sign in another way.`,
+        );
+      });
+      return { name: settings.name, address, cookie };
+    },
+    async comeBack(key, { headers, query }, now) {
+      const { settings, client } = get(key);
+      const ceremony = await ceremonies.take<Leaving>('outside', headers);
+      if (
+        !ceremony ||
+        ceremony.details.key !== key ||
+        (ceremony.accountId ?? now.accountId) !== now.accountId
+      )
+        throw new ApiError('forbidden', 'That took too long, or was begun in another browser. Try again.');
+      const person = await client.personOf(ceremony, query).catch((error: unknown) => {
+        log('info', 'a return from an identity provider was refused', {
+          provider: key,
+          error: wordsOf(error),
+        });
+        throw new ApiError(
+          'forbidden',
+          `${settings.name} did not sign you in. Try again, or sign in another way.`,
+        );
+      });
+      requireDomain(settings, person);
+      const { intent, to } = ceremony.details;
+      return {
+        intent,
+        accountId: await accountFor(ceremony, person, { settings, link: now.link }, options),
+        to,
+      };
+    },
+  };
+}
+
+/** Whose account the return is about. @throws ApiError forbidden, conflict */
+async function accountFor(
+  { accountId, details: { intent } }: Ceremony<Leaving>,
+  person: OutsidePerson,
+  by: { readonly settings: ProviderSettings; readonly link: string | null },
+  options: OutsideOptions,
+): Promise<string> {
+  const { settings } = by;
+  if (accountId === null) return accountOf(person, by, options);
+  if (intent === 'link') await options.links.add(accountId, person, settings.name);
+  else if ((await options.links.use(person)) !== accountId)
+    throw new ApiError(
+      'forbidden',
+      `${person.shownAs} at ${settings.name} is not linked with the account that you are signed in to.`,
+    );
+  return accountId;
+}
+
+function providerOf(settings: ProviderSettings, options: OutsideOptions): Provider {
+  const { egress, monotonicMs, services } = options;
+  const redirectUri = `${services.baseUrl}/sign-in/with/${settings.key}/return`;
+  return { settings, client: createOutsideClient({ settings, redirectUri, egress, monotonicMs }) };
+}
+
+/** @throws ApiError forbidden for whom no account here belongs to */
+async function accountOf(
+  person: OutsidePerson,
+  { settings, link }: { readonly settings: ProviderSettings; readonly link: string | null },
+  { links, admit, services }: OutsideOptions,
+): Promise<string> {
+  const linked = await links.use(person);
+  if (linked !== null) return linked;
+  const { verifiedEmail, shownAs } = person;
+  const { key, name, takesInvitations } = settings;
+  const admitted =
+    verifiedEmail === null
+      ? 'not_invited'
+      : await admit({ ...person, verifiedEmail }, { link, byAddress: takesInvitations });
+  if (typeof admitted === 'object') {
+    services.log('info', 'an invited person came in by an identity provider', { provider: key, ...admitted });
+    return admitted.accountId;
+  }
+  const advice =
+    admitted === 'known_address'
+      ? 'An account here has this address: sign in to it another way, and link the other one on your account page.'
+      : 'Sign in another way, and link it on your account page. If you are new, ask for an invitation, and open its link first.';
+  throw new ApiError('forbidden', `No account here is linked with ${shownAs} at ${name}. ${advice}`);
+}
+
+/** @throws ApiError forbidden for who has no verified address in a domain that the operator named */
+function requireDomain({ domains, name }: ProviderSettings, { verifiedEmail }: OutsidePerson): void {
+  if (domains.length === 0) return;
+  const domain = verifiedEmail?.slice(verifiedEmail.lastIndexOf('@') + 1).toLowerCase();
+  if (domain === undefined || !domains.includes(domain))
+    throw new ApiError(
+      'forbidden',
+      `This server takes ${name} accounts with a verified address at ${domains.join(' or ')} alone.`,
+    );
+}
+
+/** What the library says, and what was behind it. No message names a token or a code; other causes may, and are left out. */
+function wordsOf(error: unknown): string {
+  const words: string[] = [];
+  for (let cause = error; cause instanceof Error; cause = cause.cause) words.push(cause.message);
+  return words.join(': ');
+}

@@ -1,0 +1,84 @@
+// Outside providers on pages: buttons that lead to them, and a part of the account page on what is linked.
+import { html, type Html } from '../../html/html.ts';
+import type { RawAnswer } from '../../http/route.ts';
+import type { AccountSection } from '../account/page.ts';
+import { card, hidden } from '../pages.ts';
+import type { WayIn } from '../sign-in/page.ts';
+import type { LinkedAccount, Links } from './links.ts';
+import type { OutsideSignIn } from './outside.ts';
+
+type Offered = OutsideSignIn['providers'];
+
+/** To prove again who somebody is, only those that they have linked. */
+export function outsideWayIn(providers: Offered, links: Links): WayIn {
+  return {
+    async html(to, again) {
+      const linked = again && new Set((await links.of(again.accountId)).map(({ issuer }) => issuer));
+      const offered = linked ? providers.filter(({ issuer }) => linked.has(issuer)) : providers;
+      if (offered.length === 0) return null;
+      return html`${offered.map(
+        ({ key, name }) =>
+          html`<form method="post" action="/sign-in/with/${key}">
+            ${hidden('to', to)}${again && hidden('form_token', again.formToken)}
+            <button class="plain">Go on with ${name}</button>
+          </form>`,
+      )}`;
+    },
+  };
+}
+
+export function outsideSection(providers: Offered, links: Links): AccountSection {
+  return {
+    says: {
+      linked: 'The accounts are linked. You can sign in with either.',
+      unlinked: 'The accounts are linked no more.',
+      'linked-last': 'This is the only way into your account: set a password or add a passkey first.',
+    },
+    async html(who) {
+      const linked = await links.of(who.accountId);
+      if (providers.length === 0 && linked.length === 0) return html``;
+      const token = hidden('form_token', who.formToken);
+      const free = providers.filter(({ issuer }) => linked.every((one) => one.issuer !== issuer));
+      const offers = free.map(
+        ({ key, name }) =>
+          html`<form method="post" action="/account/linked/${key}" class="inline">
+            ${token}<button class="plain">Link an account at ${name}</button>
+          </form>`,
+      );
+      const nameOf = ({ issuer }: LinkedAccount): string =>
+        providers.find((one) => one.issuer === issuer)?.name ?? new URL(issuer).host;
+      return html`<section aria-labelledby="linked">
+        <h2 id="linked">Accounts elsewhere</h2>
+        <p>Sign in here with an account that you have at another place.</p>
+        ${
+          linked.length > 0 &&
+          html`<ul class="plain">
+            ${linked.map((one) => itemOf(one, nameOf(one), token))}
+          </ul>`
+        }
+        <div class="actions">${offers}</div>
+      </section>`;
+    },
+  };
+}
+
+function itemOf({ id, shownAs }: LinkedAccount, provider: string, token: Html): Html {
+  return html`<li>
+    <strong>${provider}</strong> ${shownAs}
+    <form method="post" action="/account/unlink" class="inline">
+      ${token}${hidden('id', id)}<button class="danger" aria-label="Unlink ${shownAs} at ${provider}">
+        Unlink
+      </button>
+    </form>
+  </li>`;
+}
+
+/**
+ * Leads a browser away. A page does it and no redirect: our policy lets forms lead to this server alone, and browsers hold redirects of
+ * forms to it (CSP Level 3 §6.4.1), wherever a provider then leads on.
+ */
+export function leavingPage(name: string, address: string, cookie: string): RawAnswer {
+  return card(`On to ${name}`, html`<p><a class="button" href="${address}">Go on to ${name}</a></p>`, {
+    headers: { refresh: `0;url=${address}`, 'set-cookie': [cookie] },
+  });
+}

@@ -1,0 +1,111 @@
+// An outside OpenID provider for tests: a real one, at an address of its own, where whoever comes is at once the person that the test says.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Provider from 'oidc-provider';
+
+interface Outsider {
+  readonly sub: string;
+  readonly name?: string;
+  readonly email?: string;
+  readonly email_verified?: boolean;
+}
+
+export interface OutsideProvider {
+  readonly issuer: string;
+  /** Who signs in there. */
+  person: Outsider;
+  /** The paths it was asked for. */
+  readonly asked: string[];
+  /** Registers the server under test. @param redirectUri its address for returns */
+  register(client: { id: string; secret: string; redirectUri: string }): void;
+  /** Goes there as a browser does. @returns where the provider leads back to */
+  visit(address: string): Promise<URL>;
+  stop(): Promise<void>;
+}
+
+export async function startOutsideProvider(): Promise<OutsideProvider> {
+  let answer: (request: IncomingMessage, response: ServerResponse) => unknown = (_, response) =>
+    response.writeHead(503).end();
+  const server = createServer((request, response) => {
+    outside.asked.push(`${request.method} ${request.url?.split('?')[0]}`);
+    void answer(request, response);
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const outside: OutsideProvider = {
+    issuer,
+    person: { sub: 'ana' },
+    asked: [],
+    register(client) {
+      const provider = providerOf(issuer, client, () => outside.person);
+      const callback = provider.callback();
+      answer = (request, response) =>
+        request.url?.startsWith('/interaction/')
+          ? finish(provider, request, response, outside.person.sub)
+          : callback(request, response);
+    },
+    visit: (address) => follow(issuer, address),
+    stop: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+  return outside;
+}
+
+function providerOf(
+  issuer: string,
+  { id, secret, redirectUri }: { id: string; secret: string; redirectUri: string },
+  person: () => Outsider,
+): Provider {
+  return new Provider(issuer, {
+    clients: [
+      {
+        ...{ client_id: id, client_secret: secret, redirect_uris: [redirectUri] },
+        ...{ grant_types: ['authorization_code'], response_types: ['code'] },
+      },
+    ],
+    cookies: { keys: ['outside'] },
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    features: { devInteractions: { enabled: false } },
+    interactions: { url: (_, { uid }) => `/interaction/${uid}` },
+    pkce: { required: () => true },
+    findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ ...person(), sub }) }),
+  });
+}
+
+/** Nobody is asked: the person is signed in, and agrees. */
+async function finish(
+  provider: Provider,
+  request: IncomingMessage,
+  response: ServerResponse,
+  accountId: string,
+): Promise<void> {
+  const { params } = await provider.interactionDetails(request, response);
+  const grant = new provider.Grant({ accountId, clientId: String(params.client_id) });
+  grant.addOIDCScope('openid profile email');
+  const grantId = await grant.save();
+  await provider.interactionFinished(request, response, { login: { accountId }, consent: { grantId } });
+}
+
+async function follow(issuer: string, address: string): Promise<URL> {
+  const cookies = new Map<string, string>();
+  let next = new URL(address);
+  for (let step = 0; step < 10; step++) {
+    if (next.origin !== issuer) return next;
+    const answer = await fetch(next, {
+      redirect: 'manual',
+      headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+    });
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      cookies.set(name, value);
+    }
+    const to = answer.headers.get('location');
+    if (to === null) throw new Error(`The provider answered ${answer.status}: ${await answer.text()}`);
+    next = new URL(to, next);
+  }
+  throw new Error('The provider leads nowhere.');
+}

@@ -1,0 +1,59 @@
+// The file of outside providers: what is wrong with it is said at start, with the setting that names it, and nothing of a secret is.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readConfig } from '../../core/config.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tatami-providers-'));
+  writeFileSync(join(folder, 'acme.secret'), 'of a file\n');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const provider = { key: 'acme', name: 'Acme', issuer: 'https://login.acme.example', clientId: 'tatami' };
+
+/** @param written the file as it stands, or the list that is in it */
+function read(written: unknown, env: Record<string, string> = {}) {
+  const text = typeof written === 'string' ? written : JSON.stringify(written);
+  writeFileSync(join(folder, 'providers.json'), text);
+  return readConfig({ identityProviders: 'providers.json' }, env, folder).identityProviders;
+}
+
+test('secrets come from a file beside it, or from the environment', () => {
+  expect(read([{ ...provider, clientSecretFile: 'acme.secret' }])).toMatchObject([
+    { key: 'acme', clientSecret: 'of a file', domains: [], takesInvitations: false },
+  ]);
+  const ofEnvironment = { ...provider, clientSecretEnv: 'ACME_SECRET' };
+  expect(read([ofEnvironment], { ACME_SECRET: 'of the environment' })[0]?.clientSecret).toBe(
+    'of the environment',
+  );
+  expect(read([provider])[0]?.clientSecret).toBeNull();
+  expect(readConfig({}, {}, folder).identityProviders).toEqual([]);
+});
+
+const wrongs: readonly (readonly [string, unknown, string])[] = [
+  ['no JSON', '[{"clientSecret": "s3cret"', 'a file of JSON'],
+  ['no list', provider, 'a JSON list of providers'],
+  ['a secret in the list itself', [{ ...provider, clientSecret: 's3cret' }], 'a JSON list of providers (/0'],
+  ['a key that is no word', [{ ...provider, key: 'Acme/..' }], 'a JSON list of providers (/0/key'],
+  ['an issuer that is no address', [{ ...provider, issuer: 'acme' }], 'a JSON list of providers (/0/issuer'],
+  ['a key twice', [provider, provider], 'a key of its own (acme stands twice)'],
+  ['a secret that is not there', [{ ...provider, clientSecretFile: 'gone' }], 'can be read'],
+  ['a variable that is not set', [{ ...provider, clientSecretEnv: 'GONE' }], '(GONE is not set)'],
+];
+
+for (const [what, written, why] of wrongs)
+  test(`${what} is refused, in words that name the setting`, () => {
+    const said = ((): string => {
+      try {
+        return JSON.stringify(read(written));
+      } catch (error) {
+        return (error as Error).message;
+      }
+    })();
+    expect(said).toStartWith('--identity-providers must be ');
+    expect(said).toContain(why);
+    expect(said).not.toContain('s3cret');
+  });
