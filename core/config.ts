@@ -292,15 +292,16 @@ function readBackups(
 
 /**
  * Where a client command finds its server: flags over TATAMI_SERVER and TATAMI_TOKEN. `named` is the variable that named a
- * server other than the usual one.
+ * server other than the usual one; `isNamed` is false where nobody named one, so that it is the usual one for want of another.
  * @throws ConfigError
  */
 export function readRemote(
   flags: { server?: string; token?: string },
   env: Readonly<Record<string, string | undefined>> = process.env,
-): { server: string; token: string | null; named: string | null } {
+): { server: string; token: string | null; named: string | null; isNamed: boolean } {
   const usual = 'http://127.0.0.1:4700';
-  const server = flags.server ?? (env.TATAMI_SERVER || usual);
+  const given = flags.server ?? (env.TATAMI_SERVER || undefined);
+  const server = given ?? usual;
   if (!/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(server))
     throw new ConfigError(
       `${flags.server === undefined ? 'TATAMI_SERVER' : '--server'} must be an address such as http://127.0.0.1:4700, not "${server}".`,
@@ -309,6 +310,7 @@ export function readRemote(
     server,
     token: (flags.token ?? env.TATAMI_TOKEN ?? '').trim() || null,
     named: flags.server === undefined && server !== usual ? 'TATAMI_SERVER' : null,
+    isNamed: given !== undefined,
   };
 }
 
@@ -317,6 +319,24 @@ export function readStateDir(env: Readonly<Record<string, string | undefined>> =
   const { XDG_STATE_HOME: state = '' } = env;
   // The specification has relative paths ignored.
   return join(isAbsolute(state) ? state : join(homedir(), '.local/state'), 'tatami');
+}
+
+/** Where client commands keep who is logged in (XDG Base Directory Specification). */
+export function readConfigDir(env: Environment = process.env): string {
+  const { XDG_CONFIG_HOME: folder = '' } = env;
+  return join(isAbsolute(folder) ? folder : join(homedir(), '.config'), 'tatami');
+}
+
+/**
+ * What opens an address in a browser: the words of BROWSER (programs with colons between them, in the order of preference), else what
+ * the system has for that; empty where nobody could see a browser.
+ */
+export function readBrowsers(env: Environment = process.env): string[] {
+  const { BROWSER = '', DISPLAY = '', WAYLAND_DISPLAY = '' } = env;
+  const chosen = BROWSER.split(':').filter((program) => program.trim() !== '');
+  if (chosen.length > 0) return chosen;
+  if (process.platform === 'darwin') return ['open'];
+  return DISPLAY + WAYLAND_DISPLAY === '' ? [] : ['xdg-open'];
 }
 
 /**

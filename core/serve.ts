@@ -280,7 +280,7 @@ async function createCopy(
   });
 }
 
-/** All routes there are, in the order of the OpenAPI document. @param own those that need the running service */
+/** All routes there are, in the order of the OpenAPI document. */
 function mount(
   parts: Pick<OAuthOptions, 'committer' | 'directoryOf'> & {
     clock: Clock;

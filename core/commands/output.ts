@@ -165,7 +165,7 @@ function exitCodeOf({ status }: ApiCallError): ExitCode {
 }
 
 function hintOf({ status, code }: ApiCallError): string {
-  if (status === 401) return ' Give a valid key with --token or TATAMI_TOKEN.';
+  if (status === 401) return ' Log in with `tatami login`, or give a valid key with --token or TATAMI_TOKEN.';
   if (code === 'unreachable') return ' Start one with `tatami serve`, or give its address with --server.';
   return '';
 }

@@ -1,6 +1,11 @@
-// What commands that talk to a server share: where it is, the key, and word of waits.
+// What commands that talk to a server share: where it is, the key or the login, and word of waits.
 import { createCall, type Call } from '../../sdk/client/call.ts';
+import { ApiCallError } from '../../sdk/client/index.ts';
 import { readRemote } from '../config.ts';
+import { programName } from '../lib/own-program.ts';
+import { quoted } from '../lib/quoted.ts';
+import { createAccess, type Access } from './login/access.ts';
+import { readLogins, serverName } from './login/credentials.ts';
 import { CommandError, exitCodes, say } from './output.ts';
 
 export interface RemoteOptions {
@@ -9,22 +14,81 @@ export interface RemoteOptions {
   json?: boolean;
 }
 
-/** The server, and the key to it. @throws CommandError when there is no key */
-export function remoteOf(options: RemoteOptions): { server: string; token: string; named: string | null } {
-  const { token, ...remote } = readRemote(options);
-  if (token === null)
-    throw new CommandError('No key: give one with --token or TATAMI_TOKEN.', exitCodes.loginNeeded);
-  return { ...remote, token };
+export interface Remote {
+  readonly server: string;
+  /** The key, or what a login gives at this moment. */
+  readonly token: string | (() => Promise<string>);
+  /** Null where a key was given. */
+  readonly access: Access | null;
+  /** What named the server, where that was not the command line. */
+  readonly named: string | null;
 }
 
-/** Says where the key goes when it was not said on the command line. @throws CommandError when there is no key */
+/**
+ * A key that is given goes to the server that is named, or to the usual one: never to one that only a login names. Without a key it
+ * is the login for the server that is named, or the current one.
+ * @throws CommandError where there is neither
+ */
+export function remoteOf(options: RemoteOptions): Remote {
+  const { server, token, named, isNamed } = readRemote(options);
+  if (token !== null) return { server, token, named, access: null };
+  const logins = readLogins();
+  const login = isNamed ? logins.find((one) => one.server === serverName(server)) : logins[0];
+  if (!login)
+    throw new CommandError(
+      `You are not logged in${isNamed ? ` to ${server}` : ''}. Type \`${programName} login${isNamed ? ` --server ${quoted(server)}` : ''}\`, or give a key with --token or TATAMI_TOKEN.`,
+      exitCodes.loginNeeded,
+    );
+  const access = createAccess(login);
+  return {
+    server: login.server,
+    token: access.token,
+    access,
+    named: logins.length > 1 ? 'your login' : null,
+  };
+}
+
+/** Says where the key goes when it was not said on the command line. @throws CommandError when there is neither key nor login */
 export function connect(options: RemoteOptions, note: (text: string) => void = say): Call {
-  const { server, token, named } = remoteOf(options);
-  if (named !== null) note(`Using the server ${server}, from ${named}.`);
-  return createCall({
+  return callOf(remoteOf(options), note);
+}
+
+/** The same, of what was found before. */
+export function callOf({ server, token, access, named }: Remote, note: (text: string) => void = say): Call {
+  if (named !== null)
+    note(
+      `Using the server ${server}${access === null ? '' : ` and the workspace ${access.current().workspace.name}`}, from ${named}.`,
+    );
+  const call = createCall({
     server,
     token,
     onWait: (waitMs, reason) => note(`${reason.message} Trying again in ${Math.ceil(waitMs / 1000)} s.`),
+  });
+  return access === null ? call : byLogin(call, access);
+}
+
+function byLogin(call: Call, access: Access): Call {
+  return async <T>(...asked: Parameters<Call>): Promise<T> => {
+    try {
+      return await call<T>(...asked).catch(async (error: unknown) => {
+        // A token may end before its time, where clocks are set or a server is restored: once, another is asked for.
+        if (!(error instanceof ApiCallError && error.status === 401)) throw error;
+        await access.renew();
+        return call<T>(...asked);
+      });
+    } catch (error) {
+      throw error instanceof ApiCallError && error.code === 'insufficient_scope' ? inLogin(error) : error;
+    }
+  };
+}
+
+/** A login is an app: it holds what the person left ticked, and never what would let it decide in a person's place. */
+function inLogin(error: ApiCallError): ApiCallError {
+  const { status, code, message, requestId, details, page, cause } = error;
+  const hint = 'If you left that out, log in again; what no login may do takes an API key (--token).';
+  return new ApiCallError(status, {
+    ...{ code, message: `${message} ${hint}`, details, page, cause },
+    ...(requestId === null ? {} : { requestId }),
   });
 }
 

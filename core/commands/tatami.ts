@@ -4,16 +4,19 @@ import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { configReference } from '../config.ts';
 import { version } from '../version.ts';
+import { addApps } from './apps/command.ts';
 import { addBackups } from './backup/command.ts';
 import type { CleanStart } from './clean-start.ts';
 import type { CopiesOptions } from './copies.ts';
 import type { DoctorOptions, FixOptions } from './doctor.ts';
+import { addGrants } from './grants/command.ts';
 import type { HealthOptions } from './health.ts';
 import type { ExportOptions } from './exchange/export.ts';
 import type { TakeInOptions } from './exchange/take-in.ts';
 import type { ImportOptions } from './import/import.ts';
 import type { InitOptions } from './init.ts';
 import { addKeys } from './keys/command.ts';
+import { addLogin } from './login/command.ts';
 import type { MasterKeyOptions } from './master-key.ts';
 import { addMembers } from './members/command.ts';
 import { addPlugin } from './plugin/commands.ts';
@@ -36,8 +39,11 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
     .configureOutput({ outputError: (text) => say(text.trimEnd().replace(/^error: /, 'tatami: ')) });
   const serveCommand = addServer(program, folder);
   addDoctor(program, folder);
+  addLogin(program, remote, json);
   addKeys(program, folder, json);
-  addMembers(program, folder, json);
+  addMembers(program, remote, folder, json);
+  addApps(program, remote);
+  addGrants(program, remote);
   addMasterKey(program, folder);
   addBackups(program, folder);
   addImport(program, folder);
@@ -68,8 +74,11 @@ function endWith(error: unknown, asJson: { json: boolean }): never {
 /** Adds what every command that talks to a server takes. */
 function remote(command: Command): Command {
   return command
-    .option('--server <url>', 'address of the server (TATAMI_SERVER, default http://127.0.0.1:4700)')
-    .option('--token <key>', 'API key (TATAMI_TOKEN)')
+    .option(
+      '--server <url>',
+      'address of the server (TATAMI_SERVER; by default that of your login, else http://127.0.0.1:4700)',
+    )
+    .option('--token <key>', 'API key (TATAMI_TOKEN), in place of your login')
     .option(...json);
 }
 

@@ -87,8 +87,6 @@ export const sweeps: readonly Sweep[] = [
       'SELECT id FROM oauth_tokens WHERE expires_at <= :before',
       'id',
     ),
-  ]),
-  sweep(null, [
     remove(
       'ceremonies.sweep',
       'ceremonies',

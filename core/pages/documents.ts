@@ -16,9 +16,11 @@ import apiComments from '../../docs/api/comments.md' with { type: 'text' };
 import apiInbox from '../../docs/api/inbox.md' with { type: 'text' };
 import agents from '../../docs/guides/agents.md' with { type: 'text' };
 import authentication from '../../docs/guides/authentication.md' with { type: 'text' };
+import commandLine from '../../docs/guides/command-line.md' with { type: 'text' };
 import errors from '../../docs/guides/errors.md' with { type: 'text' };
 import filters from '../../docs/guides/filters.md' with { type: 'text' };
 import idempotency from '../../docs/guides/idempotency.md' with { type: 'text' };
+import oauth from '../../docs/guides/oauth.md' with { type: 'text' };
 import oauthApps from '../../docs/guides/oauth-apps.md' with { type: 'text' };
 import passkeys from '../../docs/guides/passkeys.md' with { type: 'text' };
 import people from '../../docs/guides/people.md' with { type: 'text' };
@@ -72,9 +74,11 @@ export const documents: Readonly<Record<string, Readonly<Record<string, string>>
     README: guides,
     agents,
     authentication,
+    'command-line': commandLine,
     errors,
     filters,
     idempotency,
+    oauth,
     'oauth-apps': oauthApps,
     paging,
     passkeys,

@@ -4,6 +4,7 @@ import { ApiCallError } from './index.ts';
 
 interface Seen {
   key: string | null;
+  authorization: string | null;
   body: string;
 }
 
@@ -14,7 +15,12 @@ function server(...answers: Response[]) {
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
-      seen.push({ key: request.headers.get('idempotency-key'), body: await request.text() });
+      const { headers } = request;
+      seen.push({
+        key: headers.get('idempotency-key'),
+        authorization: headers.get('authorization'),
+        body: await request.text(),
+      });
       return answers.shift() ?? new Response(null, { status: 500 });
     },
   });
@@ -24,7 +30,7 @@ function server(...answers: Response[]) {
     token: 'ttm_x',
     sleep: async (ms) => void waits.push(ms),
   });
-  return { seen, waits, call, [Symbol.dispose]: () => void listener.stop(true) };
+  return { seen, waits, call, url: listener.url.origin, [Symbol.dispose]: () => void listener.stop(true) };
 }
 
 const limited = (retryAfter: string) =>
@@ -40,6 +46,38 @@ test('a write is retried with the same idempotency key after the time the server
   expect(s.seen).toHaveLength(3);
   expect(new Set(s.seen.map(({ key }) => key)).size).toBe(1);
   expect(s.seen[0]?.key).not.toBeNull();
+});
+
+test('a token that is a function is asked before each attempt, so that one that has ended is not sent again', async () => {
+  using s = server(limited('1'), Response.json({}));
+  let asked = 0;
+  const call = createCall({
+    server: s.url,
+    token: async () => `token-${++asked}`,
+    sleep: async () => undefined,
+  });
+  await call('GET', '/a');
+  expect(s.seen.map(({ authorization }) => authorization)).toEqual(['Bearer token-1', 'Bearer token-2']);
+});
+
+test('while no token is to be had for a moment the call waits; what else its function throws is the caller’s', async () => {
+  using s = server(Response.json({}), Response.json({}));
+  const away = new ApiCallError(0, { code: 'unreachable' });
+  const ended = new Error('Log in again.');
+  const tokens: (string | Error)[] = ['one', away, 'two', ended];
+  const call = createCall({
+    server: s.url,
+    token: () => {
+      const next = tokens.shift() ?? 'none';
+      if (next instanceof Error) throw next;
+      return next;
+    },
+    sleep: async () => undefined,
+  });
+  await call('GET', '/a');
+  await call('GET', '/a');
+  await expect(call('GET', '/a')).rejects.toBe(ended);
+  expect(s.seen.map(({ authorization }) => authorization)).toEqual(['Bearer one', 'Bearer two']);
 });
 
 test('two writes have two keys, a read has none', async () => {

@@ -1,14 +1,15 @@
 /** One call of the REST API: with a token, and retried where that is safe. */
 import { backoffMs } from './backoff.ts';
-import type { ApiCallError } from './error.ts';
-import { createExchange, type Request } from './exchange.ts';
+import { ApiCallError } from './error.ts';
+import { createExchange, type Answer, type Request } from './exchange.ts';
 import type { ChangeOptions, Signal } from './options.ts';
 import { pause } from './pause.ts';
+import { tokenNow, type Token } from './token.ts';
 
 export interface ClientOptions {
   /** Base address, such as http://127.0.0.1:4700. */
   readonly server: string;
-  readonly token: string;
+  readonly token: Token;
   /** Attempts of one call, the first included; by default 5. */
   readonly attemptsMax?: number;
   /** Of one attempt; by default 60 s. */
@@ -39,10 +40,10 @@ export function createCall(options: ClientOptions): Call {
 
   return async <T>(method: Method, path: string, body?: unknown, terms: ChangeOptions = {}): Promise<T> => {
     const { signal } = terms;
-    const request = requestOf(options.token, method, path, body, terms);
+    const request = requestOf(method, path, body, terms);
     for (let attempt = 1; ; attempt++) {
       throwIfOver(signal);
-      const answer = await exchange<T>(request, signal);
+      const answer = (await withoutToken(request, options.token)) ?? (await exchange<T>(request, signal));
       answered ||= answer.isFromServer;
       if ('value' in answer) return answer.value;
       throwIfOver(signal);
@@ -56,14 +57,24 @@ export function createCall(options: ClientOptions): Call {
   };
 }
 
+/** Gives the request its token. @returns null, or the answer in its place where none is to be had now. @throws what the token's function does */
+async function withoutToken({ headers }: Request, token: Token): Promise<Answer<never> | null> {
+  try {
+    headers.set('authorization', `Bearer ${await tokenNow(token)}`);
+    return null;
+  } catch (failure) {
+    if (!(failure instanceof ApiCallError)) throw failure;
+    return { isFromServer: false, failure, retryAfterMs: null };
+  }
+}
+
 function requestOf(
-  token: string,
   method: Method,
   path: string,
   body: unknown,
   { idempotencyKey, ifVersion, mode }: ChangeOptions,
 ): Request {
-  const headers = new Headers({ authorization: `Bearer ${token}` });
+  const headers = new Headers();
   if (body !== undefined) headers.set('content-type', 'application/json');
   if (method !== 'GET') headers.set('idempotency-key', idempotencyKey ?? crypto.randomUUID());
   if (ifVersion !== undefined) headers.set('if-match', `"${ifVersion}"`);

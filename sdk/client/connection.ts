@@ -3,11 +3,12 @@ import { apiOf } from './address.ts';
 import { ApiCallError, errorOf, unreachable } from './error.ts';
 import type { Signal } from './options.ts';
 import { createSseParser, type SseMessage } from './sse.ts';
+import { tokenNow, type Token } from './token.ts';
 
 export interface ConnectionOptions {
   /** Base address, such as http://127.0.0.1:4700. */
   readonly server: string;
-  readonly token: string;
+  readonly token: Token;
   /** Event types, or patterns such as `issue.*`; by default all that the token may read. */
   readonly types?: readonly string[] | undefined;
   /** Samples as well (`POST /events/samples`). */
@@ -24,6 +25,7 @@ export async function* connection(
   options: ConnectionOptions,
   place: string | null,
 ): AsyncGenerator<SseMessage, void, void> {
+  const token = await tokenNow(options.token);
   const ended = new AbortController();
   const stop = (): void => ended.abort();
   options.signal?.addEventListener('abort', stop);
@@ -31,7 +33,7 @@ export async function* connection(
   try {
     const parser = createSseParser();
     const decoder = new TextDecoder();
-    const reader = (await open(options, place, ended.signal)).getReader();
+    const reader = (await open(options, token, place, ended.signal)).getReader();
     for (;;) {
       clearTimeout(silence);
       // Only while we wait for the server: a slow reader is not its silence.
@@ -52,7 +54,8 @@ export async function* connection(
 }
 
 async function open(
-  { server, token, types, samples }: ConnectionOptions,
+  { server, types, samples }: ConnectionOptions,
+  token: string,
   place: string | null,
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
@@ -60,7 +63,10 @@ async function open(
     ...(types === undefined ? {} : { types: types.join(',') }),
     ...(samples === true ? { samples: 'true' } : {}),
   });
-  const headers = new Headers({ authorization: `Bearer ${token}`, accept: 'text/event-stream' });
+  const headers = new Headers({
+    authorization: `Bearer ${token}`,
+    accept: 'text/event-stream',
+  });
   if (place !== null) headers.set('last-event-id', place);
   const response = await fetch(`${apiOf(server)}/events/stream?${query}`, {
     headers,

@@ -11,7 +11,7 @@ export interface Request {
   readonly body: string | null;
 }
 
-type Answer<T> = {
+export type Answer<T> = {
   /** False where no server answered in time. */
   readonly isFromServer: boolean;
 } & (

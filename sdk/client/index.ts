@@ -18,6 +18,7 @@ export type { List } from './list.ts';
 export type { NewIssue } from './priority.ts';
 export type { CallOptions, ChangeOptions, Signal, WriteOptions } from './options.ts';
 export type { StreamedEvent, StreamOptions } from './stream.ts';
+export type { Token } from './token.ts';
 export { streamEvents };
 
 /** `streamEvents` with the server and the key of the client. */

@@ -100,6 +100,19 @@ test('types, samples and where to begin are asked for; the token is sent; a samp
   expect(second!.lastEventId).toBe('11:one');
 });
 
+test('each connection has the token of its time; where there will be none, the stream ends with the reason', async () => {
+  await using server = startServer(events(frame(1)), events(frame(2)));
+  const ended = new Error('Log in again.');
+  const tokens = ['one', 'two'];
+  const token = async (): Promise<string> => {
+    const next = tokens.shift();
+    if (next === undefined) throw ended;
+    return next;
+  };
+  await expect(read(server.url, 3, { token })).rejects.toBe(ended);
+  expect(server.asked.map(({ authorization }) => authorization)).toEqual(['Bearer one', 'Bearer two']);
+});
+
 test('text is put together again where a character was cut', async () => {
   const bytes = new TextEncoder().encode('id: 1\nevent: a\ndata: "grüße 日本"\n\n');
   const pieces = [...bytes].map((byte) => Uint8Array.of(byte));

@@ -33,7 +33,9 @@ test.each(usage)('%s is exit 2 with one JSON error', async (_, args) => {
 test('without --json an error leaves stdout empty', async () => {
   const { code, out, err } = await tatami(['plugin', 'list']);
   expect([code, out]).toEqual([4, '']);
-  expect(err).toBe('tatami: No key: give one with --token or TATAMI_TOKEN.\n');
+  expect(err).toBe(
+    'tatami: You are not logged in. Type `bin/tatami login`, or give a key with --token or TATAMI_TOKEN.\n',
+  );
 });
 
 test('help is data: stdout, exit 0', async () => {

@@ -18,6 +18,9 @@ export interface Ended {
 /** Where programs and files are, and the clock: a fake one (libfaketime) would else be the test's alone. */
 const kept = /^(PATH|HOME|TMPDIR|TZ|LD_PRELOAD|FAKETIME\w*)$/;
 
+/** A folder of settings in which nobody is logged in. */
+const nobody = { XDG_CONFIG_HOME: '/nonexistent' };
+
 /** Nothing else of the machine's own settings gets in. @param bunArgs flags of Bun itself @param input what it reads from standard input */
 export function spawnTatami(
   args: readonly string[],
@@ -27,7 +30,7 @@ export function spawnTatami(
 ) {
   const machine = Object.entries(process.env).filter(([name]) => kept.test(name));
   return Bun.spawn([process.execPath, ...bunArgs, main, ...args], {
-    env: { ...Object.fromEntries(machine), ...env },
+    env: { ...Object.fromEntries(machine), ...nobody, ...env },
     stdin: input === undefined ? 'ignore' : new Blob([input]),
     stdout: 'pipe',
     stderr: 'pipe',
@@ -48,7 +51,7 @@ export async function runIn(folder: string, args: readonly string[], env: Record
   return ended(
     Bun.spawn([launcher, ...args], {
       cwd: folder,
-      env: { PATH, HOME, ...env },
+      env: { PATH, HOME, ...nobody, ...env },
       stdin: 'ignore',
       stdout: 'pipe',
       stderr: 'pipe',

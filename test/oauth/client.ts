@@ -104,7 +104,7 @@ export interface Client {
   readonly redirectUri: string;
 }
 
-export const redirectUri = 'https://client.example/callback';
+const redirectUri = 'https://client.example/callback';
 
 /** Registered by an admin of the first workspace. */
 export async function registerApp(

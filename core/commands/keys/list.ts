@@ -2,8 +2,9 @@
 import { systemClock } from '../../lib/clock.ts';
 import { noWorkspace, type KeyAnswers, type ListedKey } from '../../setup/keys/orders.ts';
 import { printResult } from '../output.ts';
+import { minuteOf, tableOf } from '../table.ts';
 import { askDesk, type LocalOptions } from './desk.ts';
-import { minuteOf, shortScopes, tableOf } from './shown.ts';
+import { shortScopes } from './shown.ts';
 
 export interface ListOptions extends LocalOptions {
   workspace?: string;

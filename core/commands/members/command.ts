@@ -1,31 +1,70 @@
-// The arguments of `tatami members …`, for whoever has the data directory: beside a running server or without one.
-import type { Command } from 'commander';
+// The arguments of `tatami members …`: over a server, and for whoever has the data directory. Each command is a file beside this one,
+// loaded when it is asked for.
+import { Option, type Command } from 'commander';
+import type { RemoteOptions } from '../remote.ts';
+import type { InviteHereOptions } from './invite-here.ts';
 import type { InviteOptions } from './invite.ts';
 import type { ResetOptions } from './reset.ts';
 
-/** @param folder where a relative data directory begins */
-export function addMembers(program: Command, folder: string, json: [string, string]): void {
-  const members = program
-    .command('members')
-    .description('people who sign in, for whoever has the data directory; the server may run or not');
-  const local = (command: Command): Command =>
-    command.option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)').option(...json);
-  local(
-    members
-      .command('invite <member>')
-      .description('make a link by which a member makes an account: id, address or name; it is shown once'),
-  )
-    .option('--workspace <workspace>', 'its id or name, where there are several')
-    .action(async (member: string, options: InviteOptions) =>
-      (await import('./invite.ts')).invite(member, options, folder),
-    );
-  local(
-    members
-      .command('reset <email>')
-      .description('make a link by which somebody who forgot the password chooses another; it is shown once'),
-  )
+const which = 'id, address or name';
+const roles = ['guest', 'member', 'admin', 'owner'];
+
+/**
+ * @param remote gives a command the options of those that talk to a server
+ * @param folder where a relative data directory begins
+ */
+export function addMembers(
+  program: Command,
+  remote: (command: Command) => Command,
+  folder: string,
+  json: [string, string],
+): void {
+  const members = program.command('members').description('the people of a workspace');
+  const load = () => import('./members.ts');
+  remote(members.command('list').description('list the members')).action(async (options: RemoteOptions) =>
+    (await load()).listMembers(options),
+  );
+  addInvite(members, remote, folder);
+  remote(members.command('role <member> <role>').description(`give a member (${which}) another role`)).action(
+    async (member: string, role: string, options: RemoteOptions) =>
+      (await load()).setRole(member, role, options),
+  );
+  remote(
+    members.command('remove <member>').description(`remove a member (${which}); it ends what acts for them`),
+  ).action(async (member: string, options: RemoteOptions) => (await load()).removeMember(member, options));
+  members
+    .command('reset <email>')
+    .description(
+      'make a link by which somebody who forgot the password chooses another, for whoever has the data directory; it is shown once',
+    )
+    .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
     .option('--codes-off', 'turn off the one-time codes of the account as well, whose device is lost')
+    .option(...json)
     .action(async (email: string, options: ResetOptions) =>
       (await import('./reset.ts')).reset(email, options, folder),
+    );
+}
+
+function addInvite(members: Command, remote: (command: Command) => Command, folder: string): void {
+  remote(
+    members
+      .command('invite <member>')
+      .description(
+        `make a link by which a member (${which}) makes an account; it is shown once. Over a server, somebody new is added by their address`,
+      ),
+  )
+    .option('--name <name>', 'of somebody new; by default what stands before the @')
+    .addOption(new Option('--role <role>', 'of somebody new; by default member').choices(roles))
+    .addOption(
+      new Option(
+        '--data-dir <dir>',
+        'in place of a server: its data directory, whether it runs or not',
+      ).conflicts(['server', 'token', 'name', 'role']),
+    )
+    .option('--workspace <workspace>', 'with --data-dir: its id or name, where there are several')
+    .action(async (member: string, options: InviteOptions & InviteHereOptions) =>
+      options.dataDir === undefined
+        ? (await import('./invite.ts')).invite(member, options)
+        : (await import('./invite-here.ts')).inviteHere(member, options, folder),
     );
 }

@@ -1,19 +1,45 @@
-// `tatami members invite MEMBER`: a link by which the member makes an account and takes the seat.
-import { askDesk, type LocalOptions } from '../keys/desk.ts';
+// `tatami members invite MEMBER`: a link by which a member makes an account and takes the seat. Who is no member yet is added, by
+// an address.
+import type { Call } from '../../../sdk/client/call.ts';
+import { findAll, theOne } from '../chosen.ts';
 import { printResult } from '../output.ts';
+import { connect, type RemoteOptions } from '../remote.ts';
+import { namesOf, pathOf, readMembers, type Member } from './members.ts';
 
-export interface InviteOptions extends LocalOptions {
-  workspace?: string;
+export interface InviteOptions extends RemoteOptions {
+  name?: string;
+  role?: string;
 }
 
-/** @param folder where a relative data directory begins */
-export async function invite(member: string, options: InviteOptions, folder: string): Promise<void> {
-  const { workspace } = options;
-  const made = await askDesk(options, folder, 'invite', {
-    member,
-    ...(workspace === undefined ? {} : { workspace }),
-  });
-  printResult(made, options, ({ member: { id, name }, url, expiresAt }) =>
-    [`member    ${name} (${id})`, `link      ${url}   (works once)`, `until     ${expiresAt}`].join('\n'),
+interface Invitation {
+  url: string;
+  expiresAt: string;
+  sentTo: string | null;
+}
+
+export async function invite(given: string, options: InviteOptions): Promise<void> {
+  const call = connect(options);
+  const member = await memberOf(call, given, options);
+  const made = await call<Invitation>('POST', `${pathOf(member)}/invitation`);
+  const { id, name, email, role } = member;
+  printResult({ member: { id, name, email, role }, ...made }, options, (shown) =>
+    [
+      `member    ${shown.member.name} (${shown.member.id}), ${shown.member.role}`,
+      `link      ${shown.url}   (shown this once, works once)`,
+      `until     ${shown.expiresAt}`,
+      `sent to   ${shown.sentTo ?? 'nobody: hand the link over'}`,
+    ].join('\n'),
   );
+}
+
+/** Asked again after an answer was lost, the member is there already. */
+async function memberOf(call: Call, given: string, { name, role }: InviteOptions): Promise<Member> {
+  const all = await readMembers(call);
+  const isNew = given.includes('@') && findAll(given, all, namesOf).length === 0;
+  if (!isNew) return theOne('member', given, all, namesOf);
+  return call<Member>('POST', '/members', {
+    name: name ?? given.slice(0, given.indexOf('@')),
+    email: given,
+    ...(role === undefined ? {} : { role }),
+  });
 }

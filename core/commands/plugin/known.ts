@@ -30,6 +30,7 @@ export async function saying<T>(call: Call, named: Named, work: Promise<T>): Pro
 /** Where to find one that is there. */
 const foundBy: Readonly<Record<string, string>> = {
   run: '; `tatami plugin logs PLUGIN` shows the latest of a plugin',
+  grant: '; `tatami grants list` shows those there are',
   proposal: '; `tatami proposals list --all` shows all',
 };
 

@@ -1,14 +1,13 @@
 // `tatami webhooks replay DLV`: the same event once more, signed afresh; with `--to`, from here to an address of this machine.
 // `tatami webhooks replay WHE --since …`: everything of a while once more.
 import type { Call } from '../../../sdk/client/index.ts';
-import { readRemote } from '../../config.ts';
 import type { EventEnvelope } from '../../events/event.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { payloadOfEvent, type Message } from '../../webhooks/payload.ts';
 import { moment, usage } from '../flags.ts';
 import { CommandError, exitCodes, printResult } from '../output.ts';
 import { poll } from '../poll.ts';
-import { connect } from '../remote.ts';
+import { connect, remoteOf } from '../remote.ts';
 import { deliverAndPrint, getDelivery, outcome } from './delivery.ts';
 import { createForwarder } from './local/forward.ts';
 import { checkSecret, localSecret, type SecretOptions } from './local/secret.ts';
@@ -80,7 +79,7 @@ async function replayHere(what: string, to: string, options: ReplayOptions): Pro
   checkSecret(options);
   const call = connect(options);
   const forwarder = await createForwarder('--to', to, await localSecret(call, options));
-  const forwarded = await forwarder.forward(await messageOf(call, what, readRemote(options).server));
+  const forwarded = await forwarder.forward(await messageOf(call, what, remoteOf(options).server));
   forwarder.close();
   if (forwarded === null) throw new CommandError('Interrupted.', exitCodes.interrupted);
   const { worked, ...result } = forwarded;

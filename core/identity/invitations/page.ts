@@ -142,7 +142,7 @@ function noInvitation(): RawAnswer {
       </p>
       <p>
         If you took the seat, <a href="/sign-in">sign in</a>. Otherwise ask whoever sent the link for a new
-        one. Who runs this server makes one with <code>tatami members invite</code>.
+        one. Who runs this server makes one with <code>tatami members invite --data-dir</code>.
       </p>`,
     { status: 404, headers: { 'set-cookie': cookieLine(cookie, '', 0) } },
   );

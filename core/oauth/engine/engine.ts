@@ -127,13 +127,12 @@ function keepNames(provider: Library): void {
 }
 
 function issueOurTexts(provider: Library): void {
-  for (const model of [provider.AccessToken, provider.RefreshToken]) {
-    const prototype = model.prototype as unknown as { generateTokenId(this: unknown): string };
-    const original = prototype.generateTokenId;
-    prototype.generateTokenId = function generateTokenId() {
-      // It also settles the format of the token.
-      const text = original.call(this);
-      return mintText(model.name) ?? text;
-    };
-  }
+  for (const kind of ['AccessToken', 'RefreshToken'] as const)
+    Object.defineProperty(provider[kind].prototype, 'generateTokenId', {
+      value(this: { format?: string }) {
+        // The library's own method settles this as well.
+        this.format = 'opaque';
+        return mintText(kind);
+      },
+    });
 }

@@ -41,7 +41,7 @@ export function createMemberDesk(options: DeskOptions): MemberDesk {
       if (!account)
         throw new ApiError(
           'not_found',
-          `No account signs in with ${given}. Who has none yet is invited: tatami members invite <member>`,
+          `No account signs in with ${given}. Who has none yet is invited: tatami members invite <member> --data-dir <dir>`,
         );
       const { url, expiresAt, op } = newReset(options, account.id);
       await store.commit([op, ...(codesOff ? turnOffOps(account.id) : [])]);

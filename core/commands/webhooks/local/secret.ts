@@ -4,13 +4,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiCallError, type Call } from '../../../../sdk/client/index.ts';
-import { readRemote, readStateDir } from '../../../config.ts';
+import { readStateDir } from '../../../config.ts';
 import { makePrivateDir, makePrivateFile } from '../../../store/private.ts';
 import { mintSecret } from '../../../lib/signing-secret.ts';
 import { isSigningSecret } from '../../../webhooks/signature.ts';
 import { usage } from '../../flags.ts';
 import { CommandError } from '../../output.ts';
-import type { RemoteOptions } from '../../remote.ts';
+import { remoteOf, type Remote, type RemoteOptions } from '../../remote.ts';
 import { writeNamedFile } from '../../write-file.ts';
 
 export interface SecretOptions extends RemoteOptions {
@@ -26,8 +26,9 @@ export function checkSecret({ secret }: SecretOptions): void {
 /** What `--secret` gives, else the one kept for the server and workspace; made where there is none. @throws CommandError */
 export async function localSecret(call: Call, options: SecretOptions): Promise<string> {
   if (options.secret !== undefined) return options.secret;
-  const { server, token } = readRemote(options);
-  const workspace = await workspaceOf(call, token ?? '');
+  const remote = remoteOf(options);
+  const { server } = remote;
+  const workspace = await workspaceOf(call, remote);
   const dir = join(readStateDir(), 'webhook-secrets');
   const file = join(
     dir,
@@ -58,11 +59,12 @@ function keepNew(dir: string, file: string): void {
 }
 
 /** A key that may not read its workspace has a secret of its own, found by the key's public part. */
-async function workspaceOf(call: Call, token: string): Promise<string> {
+async function workspaceOf(call: Call, { token, access }: Remote): Promise<string> {
+  if (access !== null) return access.current().workspace.id;
   try {
     return (await call<{ id: string }>('GET', '/workspace')).id;
   } catch (error) {
-    if (error instanceof ApiCallError && error.code === 'insufficient_scope')
+    if (error instanceof ApiCallError && error.code === 'insufficient_scope' && typeof token === 'string')
       return token.split('_').slice(0, 2).join('_');
     throw error;
   }

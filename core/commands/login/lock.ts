@@ -1,0 +1,50 @@
+// One command at a time changes the logins: a refresh token is good once, and a second use of it ends the login. The lock is flock(2),
+// which ends with its process, so that no killed command leaves one behind.
+import { readConfigDir } from '../../config.ts';
+import { tryLock } from '../../store/data-dir.ts';
+import { makePrivateDir } from '../../store/private.ts';
+import { CommandError, exitCodes } from '../output.ts';
+import { lockFile } from './credentials.ts';
+
+/** Longer than a server may take to answer whoever holds it. */
+const waitMsMax = 60_000;
+const lookEveryMs = 20;
+
+/** Ctrl-C does not reach into the work: what a server has given must be kept first. @throws CommandError */
+export async function withLogins<T>(work: () => Promise<T>): Promise<T> {
+  makePrivateDir(readConfigDir());
+  const release = await waitForLock();
+  const resume = holdInterrupt();
+  try {
+    return await work();
+  } finally {
+    release();
+    resume();
+  }
+}
+
+async function waitForLock(): Promise<() => void> {
+  for (const startMs = performance.now(); ; await Bun.sleep(lookEveryMs)) {
+    const locked = tryLock(lockFile());
+    if ('release' in locked) return locked.release;
+    if (performance.now() - startMs > waitMsMax)
+      throw new CommandError(
+        `Process ${locked.heldBy} has been changing the logins for a minute. Try again when it has ended.`,
+        exitCodes.tryLater,
+      );
+  }
+}
+
+/** @returns takes it up again, and tells of the interrupt that came meanwhile */
+function holdInterrupt(): () => void {
+  const listeners = process.rawListeners('SIGINT') as NodeJS.SignalsListener[];
+  let came = false;
+  const note = (): void => void (came = true);
+  process.on('SIGINT', note);
+  for (const listener of listeners) process.off('SIGINT', listener);
+  return () => {
+    for (const listener of listeners) process.on('SIGINT', listener);
+    process.off('SIGINT', note);
+    if (came) process.kill(process.pid, 'SIGINT');
+  };
+}

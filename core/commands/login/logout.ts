@@ -1,0 +1,60 @@
+// `tatami logout`: ends a login at its server (RFC 7009), and forgets it here.
+import * as client from 'openid-client';
+import { CommandError, exitCodes, printResult, say } from '../output.ts';
+import { findAuthorizationServer } from './authorization-server.ts';
+import { isSamePlace, readLogins, writeLogins, type Login } from './credentials.ts';
+import { withLogins } from './lock.ts';
+import { inWords } from './oauth-error.ts';
+import { theLogin, where } from './which.ts';
+
+export interface LogoutOptions {
+  all?: boolean;
+  json?: boolean;
+}
+
+/** @param named a workspace or a server; by default the current login */
+export async function logout(named: string | undefined, { all = false, json }: LogoutOptions): Promise<void> {
+  const leaving = all ? readLogins() : [theLogin(readLogins(), named)];
+  const reasons: string[] = [];
+  for (const login of leaving) {
+    const reason = await leave(login);
+    if (reason !== null) reasons.push(`${where(login)}: ${reason}`);
+  }
+  const [current] = readLogins();
+  if (reasons.length > 0)
+    throw new CommandError(
+      'Forgotten here, but not ended at the server: until somebody takes the app "Tatami command line" away there, who has the tokens can use them.',
+      exitCodes.tryLater,
+      { lines: reasons },
+    );
+  const ended = leaving.map(({ server, workspace }) => ({ server, workspace }));
+  printResult(ended, { json }, () =>
+    leaving.length === 0
+      ? 'There was no login.'
+      : leaving.map((login) => `Logged out of ${where(login)}.`).join('\n'),
+  );
+  if (current && !json) say(`Commands use ${where(current)} now.`);
+}
+
+/** Null, or why the server was not told. */
+function leave(login: Login): Promise<string | null> {
+  return withLogins(async () => {
+    const logins = readLogins();
+    // Another command may have renewed it, or logged out, since it was looked at.
+    const kept = logins.find((other) => isSamePlace(other, login));
+    if (!kept) return null;
+    const reason = await revoke(kept);
+    await writeLogins(logins.filter((other) => other !== kept));
+    return reason;
+  });
+}
+
+async function revoke({ server, refreshToken }: Login): Promise<string | null> {
+  try {
+    const { config } = await findAuthorizationServer(server);
+    await client.tokenRevocation(config, refreshToken, { token_type_hint: 'refresh_token' });
+    return null;
+  } catch (error) {
+    return inWords(server, error).message;
+  }
+}

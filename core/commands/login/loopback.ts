@@ -1,0 +1,59 @@
+// Where the browser brings the code of a login: a port of this machine that is open until it has come (RFC 8252 §7.3). Whatever else
+// knocks there is turned away, and the wait goes on.
+
+const path = '/callback';
+
+export interface Loopback {
+  readonly redirectUri: string;
+  /** The address that the browser came with; its parameters are to be checked. */
+  readonly answer: Promise<URL>;
+  /** Once the browser has its page. */
+  close(): Promise<void>;
+}
+
+/** @param state of the request, which no other page of the browser knows (RFC 6749 §10.12) */
+export function listen(state: string): Loopback {
+  const { promise: answer, resolve } = Promise.withResolvers<URL>();
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: (request) => {
+      const url = new URL(request.url);
+      // By another name than the address, a page of elsewhere would have been given this port for its own (DNS rebinding).
+      const isOurs =
+        request.method === 'GET' && url.pathname === path && url.host === `127.0.0.1:${server.port}`;
+      if (!isOurs) return page(404, 'There is nothing here.');
+      if (url.searchParams.get('state') !== state)
+        return page(400, 'This is not the login that the command line waits for.');
+      resolve(url);
+      return page(
+        200,
+        url.searchParams.has('code')
+          ? 'You can close this page. The command line goes on.'
+          : 'Nothing was allowed. You can close this page.',
+      );
+    },
+  });
+  return {
+    redirectUri: `http://127.0.0.1:${server.port}${path}`,
+    answer,
+    close: () => server.stop(),
+  };
+}
+
+function page(status: number, text: string): Response {
+  return new Response(
+    `<!doctype html><html lang="en"><meta charset="utf-8"><title>Tatami</title><p>${text}</p></html>`,
+    {
+      status,
+      headers: {
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        // The port closes once this is read.
+        connection: 'close',
+      },
+    },
+  );
+}

@@ -1,0 +1,42 @@
+// What went wrong between a command and an authorization server, in words that say what to do.
+import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
+import { ApiCallError, unreachable } from '../../../sdk/client/error.ts';
+import { CommandError, exitCodes } from '../output.ts';
+
+/** By the error codes of RFC 6749 §4.1.2.1 and §5.2, and RFC 8628 §3.5. */
+const sentences: Readonly<Record<string, string>> = {
+  access_denied: 'The login was refused in the browser.',
+  expired_token: 'Nobody allowed the login in time. Begin again.',
+  invalid_grant: 'What was allowed is no longer good. Begin again.',
+};
+
+/** Whether a server says that a refresh token is good no more. */
+export function isEnded(error: unknown): boolean {
+  return error instanceof ResponseBodyError && error.error === 'invalid_grant';
+}
+
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof ClientError && (error.code === undefined || error.code === 'OAUTH_TIMEOUT');
+}
+
+/** @returns a CommandError, or an ApiCallError where it may pass: no server answers, or it is busy. What it is made of is its cause */
+export function inWords(server: string, error: unknown): CommandError | ApiCallError {
+  const terms = { cause: error };
+  if (error instanceof CommandError || error instanceof ApiCallError) return error;
+  if (error instanceof ResponseBodyError || error instanceof AuthorizationResponseError) {
+    const said = sentences[error.error] ?? `${server} refused: ${error.error_description ?? error.error}.`;
+    return new CommandError(said, exitCodes.failed, terms);
+  }
+  if (!(error instanceof ClientError) || isUnreachable(error)) return unreachable(server, error);
+  const status = error.cause instanceof Response ? error.cause.status : 0;
+  if (status === 429 || status >= 500)
+    return new ApiCallError(status, {
+      ...{ code: 'unavailable', message: `${server} answered ${status}. Try again later.` },
+      ...terms,
+    });
+  return new CommandError(
+    `What ${server} answered is none of the answers of a Tatami that people can log in to (${error.message}).`,
+    exitCodes.failed,
+    terms,
+  );
+}

@@ -1,0 +1,40 @@
+// Which of the logins somebody means, by the name or id of a workspace, or by a server.
+import { programName } from '../../lib/own-program.ts';
+import { CommandError, exitCodes } from '../output.ts';
+import type { Login } from './credentials.ts';
+
+export const where = ({ server, workspace }: Login): string => `${workspace.name} at ${server}`;
+
+/** @param named by default the current one. @throws CommandError where there is none of that name, or several */
+export function theLogin(logins: readonly Login[], named?: string): Login {
+  const [current] = logins;
+  if (!current)
+    throw new CommandError(
+      `You are not logged in. \`${programName} login --server URL\` logs in.`,
+      exitCodes.loginNeeded,
+    );
+  if (named === undefined) return current;
+  const found = logins.filter((login) => isNamed(login, named));
+  const [only, another] = found;
+  if (!only)
+    throw new CommandError(
+      `There is no login for ${named}. There is ${logins.map(where).join('; ')}.`,
+      exitCodes.loginNeeded,
+    );
+  // Of a server, the one that was used last.
+  if (another && found.some(({ server }) => server !== only.server))
+    throw new CommandError(
+      `${named} may be any of ${found.map((login) => `${where(login)} (${login.workspace.id})`).join('; ')}. Name one by its id.`,
+      exitCodes.usage,
+    );
+  return only;
+}
+
+function isNamed({ server, workspace }: Login, named: string): boolean {
+  const address = named.replace(/\/+$/, '').toLowerCase();
+  return (
+    [workspace.id, workspace.name].includes(named) ||
+    [server, new URL(server).host].includes(address) ||
+    workspace.name.toLowerCase() === named.toLowerCase()
+  );
+}

@@ -1,0 +1,48 @@
+// `tatami whoami`: for whom commands act, where, and what they may do.
+import { callOf, remoteOf, type RemoteOptions } from '../remote.ts';
+import { printResult } from '../output.ts';
+
+interface Me {
+  member: { id: string; name: string; role: string };
+  workspace: { id: string; name: string };
+  scopes: string[];
+  key: { expiresAt: string | null } | null;
+}
+
+interface Shown {
+  server: string;
+  workspace: { id: string; name: string };
+  member: { id: string; name: string; role: string };
+  by: 'login' | 'key';
+  /** What it may do now. */
+  scopes: string[];
+  /** Of a login, that of its access token, which is renewed by itself. */
+  expiresAt: string | null;
+}
+
+export async function whoami(options: RemoteOptions): Promise<void> {
+  const remote = remoteOf(options);
+  const { server, access } = remote;
+  const { member, workspace, scopes, key } = await callOf(remote)<Me>('GET', '/me');
+  const shown: Shown = {
+    server,
+    workspace: { id: workspace.id, name: workspace.name },
+    member: { id: member.id, name: member.name, role: member.role },
+    by: access === null ? 'key' : 'login',
+    scopes,
+    expiresAt: key?.expiresAt ?? access?.current().expiresAt ?? null,
+  };
+  printResult(shown, options, linesOf);
+}
+
+function linesOf({ server, workspace, member, by, scopes, expiresAt }: Shown): string {
+  const until = by === 'login' ? `${expiresAt} (renewed by itself)` : (expiresAt ?? 'never');
+  return [
+    `server     ${server}`,
+    `workspace  ${workspace.name} (${workspace.id})`,
+    `member     ${member.name} (${member.id}), ${member.role}`,
+    `by         ${by === 'login' ? 'tatami login' : 'an API key'}`,
+    `scopes     ${scopes.join(',')}`,
+    `expires    ${until}`,
+  ].join('\n');
+}

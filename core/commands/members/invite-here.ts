@@ -1,0 +1,19 @@
+// `tatami members invite MEMBER --data-dir DIR`: the same link, made by whoever has the data directory.
+import { askDesk, type LocalOptions } from '../keys/desk.ts';
+import { printResult } from '../output.ts';
+
+export interface InviteHereOptions extends LocalOptions {
+  workspace?: string;
+}
+
+/** @param folder where a relative data directory begins */
+export async function inviteHere(member: string, options: InviteHereOptions, folder: string): Promise<void> {
+  const { workspace } = options;
+  const made = await askDesk(options, folder, 'invite', {
+    member,
+    ...(workspace === undefined ? {} : { workspace }),
+  });
+  printResult(made, options, ({ member: { id, name }, url, expiresAt }) =>
+    [`member    ${name} (${id})`, `link      ${url}   (works once)`, `until     ${expiresAt}`].join('\n'),
+  );
+}

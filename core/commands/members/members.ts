@@ -1,0 +1,42 @@
+// `tatami members list|role|remove`: the people of a workspace, over its server.
+import type { Call } from '../../../sdk/client/call.ts';
+import { theOne } from '../chosen.ts';
+import { printResult } from '../output.ts';
+import { connect, readAll, type RemoteOptions } from '../remote.ts';
+import { minuteOf, tableOf } from '../table.ts';
+
+export interface Member {
+  id: string;
+  name: string;
+  email: string | null;
+  role: string;
+  joinedAt: string | null;
+}
+
+export const pathOf = ({ id }: Pick<Member, 'id'>): string => `/members/${encodeURIComponent(id)}`;
+export const readMembers = (call: Call): Promise<Member[]> => readAll<Member>(call, '/members');
+export const namesOf = ({ name, email }: Member): (string | null)[] => [email, name];
+
+export async function listMembers(options: RemoteOptions): Promise<void> {
+  printResult(await readMembers(connect(options)), options, (members) =>
+    tableOf([['ID', 'NAME', 'ADDRESS', 'ROLE', 'JOINED'], ...members.map(rowOf)]).join('\n'),
+  );
+}
+
+function rowOf({ id, name, email, role, joinedAt }: Member): string[] {
+  return [id, name, email ?? '-', role, joinedAt === null ? 'not yet' : minuteOf(joinedAt)];
+}
+
+export async function setRole(given: string, role: string, options: RemoteOptions): Promise<void> {
+  const call = connect(options);
+  const found = theOne('member', given, await readMembers(call), namesOf);
+  const changed = await call<Member>('PATCH', pathOf(found), { role });
+  printResult(changed, options, (shown) => `${shown.name} (${shown.id}) is ${shown.role}`);
+}
+
+export async function removeMember(given: string, options: RemoteOptions): Promise<void> {
+  const call = connect(options);
+  const found = theOne('member', given, await readMembers(call), namesOf);
+  await call('DELETE', pathOf(found));
+  printResult({ removed: true, ...found }, options, ({ name, id }) => `${name} (${id}) is removed`);
+}

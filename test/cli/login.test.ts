@@ -1,0 +1,178 @@
+// `tatami login` at a real server, by people who are signed in there: what a login may do, when it ends, and that it is what the
+// person chose.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { takeSeatOp } from '../../core/identity/accounts/accounts.ts';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { signIn, type Person } from '../identity/person.ts';
+import { browserOf, consent, formOf, type Browser } from '../oauth/client.ts';
+import { collect, spawnTatami, tatami, temporary, type Ended } from './tatami.ts';
+
+const dir = temporary();
+const config = dir.path('config');
+const env = { XDG_CONFIG_HOME: config };
+const run = (...args: string[]) => tatami(args, env);
+
+let app: TestApp;
+let person: Person;
+let browser: Browser;
+/** A code is asked for once in five seconds: it goes on beside the other tests. */
+let byCode: Promise<Ended>;
+beforeAll(async () => {
+  app = await startApp();
+  person = await signIn(app);
+  browser = await browserOf(app, person);
+  byCode = logInByCode();
+});
+beforeEach(() => rmSync(config, { recursive: true, force: true }));
+afterAll(async () => {
+  await app.stop();
+  dir[Symbol.dispose]();
+});
+
+const kept = (): Json[] => JSON.parse(readFileSync(join(config, 'tatami/credentials.json'), 'utf8')).logins;
+
+/** @param change of what the consent page would send */
+async function logIn(args: string[] = [], change?: (form: URLSearchParams) => void): Promise<Ended> {
+  const child = spawnTatami(['login', '--server', app.url, '--json', ...args], env);
+  const said = collect(child.stderr);
+  await said.until((text) => /code_challenge=\S+\s/.test(text));
+  const address = new URL(/http:\S+authorize\S+/.exec(said.text())?.[0] ?? '');
+  const back = await consent(browser, address.pathname + address.search, change);
+  const { status } = await fetch(back);
+  expect(status).toBe(200);
+  const out = await new Response(child.stdout).text();
+  return { code: await child.exited, out, err: said.text(), json: JSON.parse(out) };
+}
+
+async function logInByCode(): Promise<Ended> {
+  const child = spawnTatami(['login', '--server', app.url, '--device', '--json'], {
+    XDG_CONFIG_HOME: dir.path('other'),
+  });
+  const said = collect(child.stderr);
+  await said.until((text) => /code +\S+/.test(text));
+  const code = /code +(\S+)/.exec(said.text())?.[1] ?? '';
+  const form = formOf(await browser.get('/device'));
+  form.set('user_code', code);
+  const ask = formOf(await browser.post('/device', form));
+  ask.set('decision', 'allow');
+  expect((await browser.post('/device', ask)).status).toBe(200);
+  const out = await new Response(child.stdout).text();
+  return { code: await child.exited, out, err: said.text(), json: JSON.parse(out) };
+}
+
+const statusOf = async (token: string): Promise<number> =>
+  (await app.clientOf(token)('GET', '/api/v1/me')).status;
+/** Those of a login in the browser, newest first. */
+const grants = async (): Promise<Json[]> =>
+  (await app.call('GET', '/api/v1/grants')).json.data.filter(
+    ({ redirectHost }: Json) => redirectHost !== null,
+  );
+/** Its access token ends in so many seconds. */
+function endIn(seconds: number): void {
+  const logins = kept().map((login) => ({
+    ...login,
+    expiresAt: new Date(Date.now() + seconds * 1000).toISOString(),
+  }));
+  writeFileSync(join(config, 'tatami/credentials.json'), JSON.stringify({ version: 1, logins }));
+}
+
+test('a person logs in in the browser, commands act for them, and logging out ends it at the server', async () => {
+  const { code, json } = await logIn();
+  expect([code, json]).toMatchObject([
+    0,
+    { server: app.url, workspace: { name: 'Acme' }, member: { id: person.memberId, name: 'Acme owner' } },
+  ]);
+  expect((await run('whoami', '--json')).json).toMatchObject({
+    server: app.url,
+    member: { role: 'owner' },
+    by: 'login',
+    scopes: expect.arrayContaining(['issues:read', 'issues:write']),
+  });
+  expect((await run('plugin', 'list')).code).toBe(0);
+  const [grant] = await grants();
+  expect(grant).toMatchObject({
+    client: { id: 'tatami-cli', name: 'Tatami command line' },
+    resource: 'api',
+    redirectHost: '127.0.0.1',
+    revokedAt: null,
+  });
+  const [{ accessToken }] = kept();
+  expect(await statusOf(accessToken)).toBe(200);
+  expect((await run('logout')).out).toBe(`Logged out of Acme at ${app.url}.\n`);
+  expect(await statusOf(accessToken)).toBe(401);
+  expect((await grants())[0].revokedAt).not.toBeNull();
+  expect(kept()).toEqual([]);
+});
+
+test('a login has the scopes that were asked for, less those that the person took away', async () => {
+  const { json } = await logIn(['--scopes', 'issues:write,labels:read'], (form) =>
+    form.delete('scope', 'labels:read'),
+  );
+  expect(json.scopes).toEqual(['issues:write']);
+  const { code, err } = await run('webhooks', 'list');
+  expect([code, err]).toEqual([1, expect.stringContaining('log in again')]);
+});
+
+test('a login that the person refused is none', async () => {
+  const child = spawnTatami(['login', '--server', app.url], env);
+  const said = collect(child.stderr);
+  await said.until((text) => /code_challenge=\S+\s/.test(text));
+  const address = new URL(/http:\S+authorize\S+/.exec(said.text())?.[0] ?? '');
+  const back = await consent(browser, address.pathname + address.search, (form) =>
+    form.set('decision', 'deny'),
+  );
+  expect(await (await fetch(back)).text()).toContain('Nothing was allowed');
+  expect(await child.exited).toBe(1);
+});
+
+test('eight commands at once around the end of a token renew it once, so that the login goes on', async () => {
+  await logIn();
+  const { accessToken } = kept()[0];
+  for (const seconds of [5, -5]) {
+    endIn(seconds);
+    const all = await Promise.all(Array.from({ length: 8 }, () => run('whoami')));
+    expect(all.map(({ code, err }) => [code, err])).toEqual(all.map(() => [0, '']));
+  }
+  expect(kept()[0].accessToken).not.toBe(accessToken);
+});
+
+test('a login that is revoked ends with the next command, which says how to log in again', async () => {
+  await logIn();
+  const [{ id }] = await grants();
+  const revoked = await tatami(['grants', 'revoke', id, '--server', app.url], {
+    TATAMI_TOKEN: app.workspace.apiKey,
+  });
+  expect(revoked.code).toBe(0);
+  const { code, err } = await run('whoami');
+  expect([code, err]).toEqual([4, expect.stringContaining(`login --server ${app.url}`)]);
+  expect(kept()).toEqual([]);
+});
+
+test('each workspace has a login of its own, for the member whose seat the person has there', async () => {
+  const beta = await app.addWorkspace('Beta', 'OPS');
+  await app.services.store.commit([
+    takeSeatOp(person.accountId, beta.workspaceId, beta.userId, app.services.nowMs()),
+  ]);
+  for (const { workspaceId } of [app.workspace, beta])
+    await logIn([], (form) => form.set('workspace', workspaceId));
+  expect((await run('whoami', '--json')).json.workspace.name).toBe('Beta');
+  expect((await run('use', 'acme')).code).toBe(0);
+  const { json, err } = await run('whoami', '--json');
+  expect([json.workspace.name, json.member.id]).toEqual(['Acme', person.memberId]);
+  expect(err).toContain('the workspace Acme');
+});
+
+test('without a browser a code is typed in elsewhere', async () => {
+  const { code, json, err } = await byCode;
+  expect([code, json]).toMatchObject([0, { workspace: { name: 'Acme' }, member: { id: person.memberId } }]);
+  expect(err).toContain(`${app.url}/device`);
+});
+
+test('a token that the server takes no more is renewed once, whatever the clocks say', async () => {
+  await logIn();
+  app.clock.advance(3_600_000);
+  expect(await statusOf(kept()[0].accessToken)).toBe(401);
+  expect((await run('whoami')).code).toBe(0);
+});

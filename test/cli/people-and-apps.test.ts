@@ -1,0 +1,95 @@
+// `tatami members`, `apps` and `grants`: over the server, by a key, or by a login where an app may do it.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { browserOf, registerApp, tokensOf } from '../oauth/client.ts';
+import { tatami } from './tatami.ts';
+
+let app: TestApp;
+beforeAll(async () => void (app = await startApp()));
+afterAll(() => app.stop());
+
+const env = () => ({ TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey });
+const run = (...args: string[]) => tatami([...args, '--json'], env());
+const said = (...args: string[]) => tatami(args, env());
+
+test('whoami says of a key whose it is as well', async () => {
+  const { json } = await run('whoami');
+  expect(json).toMatchObject({
+    server: app.url,
+    workspace: { id: app.workspace.workspaceId, name: 'Acme' },
+    member: { id: app.workspace.userId, role: 'owner' },
+    by: 'key',
+    expiresAt: null,
+  });
+  expect((await said('whoami')).out).toContain('by         an API key\n');
+});
+
+test('somebody new is invited by address, with a role; asked again there is another link and nobody twice', async () => {
+  const invite = ['members', 'invite', 'ben@acme.example', '--role', 'admin', '--name', 'Ben'];
+  const { code, json } = await run(...invite);
+  expect([code, json]).toMatchObject([
+    0,
+    { member: { name: 'Ben', email: 'ben@acme.example', role: 'admin' }, sentTo: null },
+  ]);
+  expect(json.url).toStartWith(`${app.url}/join/`);
+  const again = await said(...invite);
+  expect(again.code).toBe(0);
+  expect(again.out).toContain('nobody: hand the link over');
+  const listed = (await run('members', 'list')).json;
+  expect(listed.map(({ name, role, joinedAt }: Json) => [name, role, joinedAt])).toContainEqual([
+    'Ben',
+    'admin',
+    null,
+  ]);
+  expect(listed.filter(({ name }: Json) => name === 'Ben')).toHaveLength(1);
+  expect((await said('members', 'list')).out).toMatch(/^usr_\S+ +Ben +ben@acme\.example +admin +not yet$/m);
+});
+
+test('a member is named by address, name or id, and gets another role or is removed', async () => {
+  await run('members', 'invite', 'cleo@acme.example');
+  const { json } = await run('members', 'role', 'CLEO@acme.example', 'guest');
+  expect(json).toMatchObject({ name: 'cleo', role: 'guest' });
+  const wrong = await said('members', 'role', 'cleo', 'boss');
+  expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('guest, member, admin, owner')]);
+  expect((await said('members', 'remove', 'cleo')).out).toBe(`cleo (${json.id}) is removed\n`);
+  const { code, err } = await said('members', 'remove', 'cloe@acme.example');
+  expect([code, err]).toEqual([1, expect.stringContaining('There is no member cloe@acme.example.')]);
+});
+
+test('an app is registered, its secret shown once, replaced with an overlap, and deleted', async () => {
+  const { code, json } = await run(
+    ...['apps', 'create', '--name', 'Burndown', '--confidential'],
+    ...['--redirect-uri', 'https://a.example/cb', '--redirect-uri', 'https://b.example/cb'],
+  );
+  expect([code, json]).toMatchObject([
+    0,
+    { name: 'Burndown', redirectUris: ['https://a.example/cb', 'https://b.example/cb'], confidential: true },
+  ]);
+  const listed = await said('apps', 'list');
+  expect(listed.out).toContain(json.id);
+  expect(listed.out).not.toContain(json.secret);
+  const rotated = (await run('apps', 'rotate-secret', 'burndown', '--grace-hours', '2')).json;
+  expect(rotated.secret).not.toBe(json.secret);
+  expect(Date.parse(rotated.previousSecretExpiresAt)).toBe(app.clock.nowMs() + 2 * 3_600_000);
+  expect((await said('apps', 'delete', json.id)).code).toBe(0);
+  expect((await run('apps', 'list')).json).toEqual([]);
+  expect((await run('apps', 'create', '--name', 'x')).code).toBe(2);
+});
+
+test('what an app was granted is listed and revoked, and its token ends', async () => {
+  const client = await registerApp(app);
+  const { access_token: token } = await tokensOf(app, client, { browser: await browserOf(app) });
+  const asked = () => app.clientOf(token)('GET', '/api/v1/me');
+  expect((await asked()).status).toBe(200);
+  const [grant] = (await run('grants', 'list')).json;
+  expect(grant.client.name).toBe('Burndown');
+  expect((await said('grants', 'list')).out).toMatch(
+    /^grt_\S+ +Burndown +Acme owner +api +issues:write,comments:read/m,
+  );
+  expect((await said('grants', 'revoke', grant.id)).code).toBe(0);
+  expect((await asked()).status).toBe(401);
+  expect((await run('grants', 'list')).json).toEqual([]);
+  expect((await run('grants', 'list', '--all')).json).toHaveLength(1);
+  const again = await said('grants', 'revoke', grant.id);
+  expect([again.code, again.err]).toEqual([1, expect.stringContaining('tatami grants list')]);
+});
