@@ -33,6 +33,7 @@ import { guideRoutes } from './pages/guides.ts';
 import { pageRoutes } from './pages/pages.ts';
 import { installFirstParty } from './plugins/first-party.ts';
 import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
+import { createAgents, type Agents } from './serve/agents.ts';
 import { createDoor, type Door } from './serve/door.ts';
 import { createHold, type Hold } from './serve/hold.ts';
 import { createIdentity, type Identity } from './serve/identity.ts';
@@ -141,11 +142,10 @@ async function compose(ground: Ground): Promise<Tatami> {
   const installation = await readInstallation(opened.store);
   const services = createServices(ground, { hold, masterKey, installation });
   const seen = await readSeenTimes(opened.store);
-  const { store, ids, baseUrl, nowMs } = services;
   const cache = createWorkspaceCache();
-  const directories = cache.section(directorySection(store, directoryLoaders));
+  const directories = cache.section(directorySection(services.store, directoryLoaders));
   const fresh = createFreshEvents();
-  const committer = createCommitter({ store, ids, nowMs, baseUrl, fresh, directoryAfter });
+  const committer = createCommitter({ ...services, fresh, directoryAfter });
   committer.onCommit(cache.moveAlong);
   const shared = { config, clock, services, committer, fresh, directoryOf: directories.of };
 
@@ -156,10 +156,10 @@ async function compose(ground: Ground): Promise<Tatami> {
     ...{ ...shared, cache, seen, random, egress, door, snapshots: opened.dataDir.snapshots },
     app: () => app,
   });
-  const { progress, sandboxState } = workers;
   identity.authentication.onForgotten(workers.streams.askAgain);
-  const health = await createHealth({ ...shared, version, progress, sandboxState });
-  const app: App = mount({ ...shared, door, workers, health, identity, egress });
+  const health = await createHealth({ ...shared, ...workers, version });
+  const agents = createAgents({ ...shared, sessions: identity.sessions, app: () => app });
+  const app: App = mount({ ...shared, door, workers, health, identity, agents, egress });
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);
 
@@ -167,7 +167,7 @@ async function compose(ground: Ground): Promise<Tatami> {
   socket.serve(app.fetch);
   // Their work is to write.
   if (opened.onlyToRead === null) {
-    await hold.start(store, workers.start);
+    await hold.start(services.store, workers.start);
     identity.start();
     copier?.start();
     backups?.start();
@@ -191,8 +191,9 @@ async function compose(ground: Ground): Promise<Tatami> {
     },
     stop: ({ quietMs } = { quietMs: 0 }) =>
       stop({
-        ...{ quietMs, socket, store, opened },
+        ...{ quietMs, socket, opened, store: services.store },
         door,
+        agents,
         workers,
         parts: [services.mail, operator, backups, hold, workers, health, identity],
         copier,
@@ -205,14 +206,16 @@ async function stop(of: {
   quietMs: number;
   socket: Socket;
   door: Door;
+  agents: Agents;
   workers: Workers;
   parts: readonly ({ stop(): Promise<void> } | null)[];
   store: Store;
   copier: Copier | null;
   opened: Ground['opened'];
 }): Promise<void> {
-  const { quietMs, socket, door, workers, parts, store, copier, opened } = of;
+  const { quietMs, socket, door, agents, workers, parts, store, copier, opened } = of;
   workers.streams.stop();
+  agents.stop();
   const cut = setTimeout(() => {
     door.outflow.stop();
     void socket.close();
@@ -288,9 +291,10 @@ function mount(
     health: Health;
     identity: Identity;
     egress: Egress;
+    agents: Agents;
   },
 ): App {
-  const { door, workers, health, identity, config } = parts;
+  const { door, workers, health, identity, agents, config } = parts;
   const { baseUrl } = parts.services;
   const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents(), tagGroups });
   const routes = [
@@ -298,6 +302,7 @@ function mount(
     createMe(config.rates),
     ...workers.routes,
     ...streamRoutes(workers.streams),
+    ...agents.routes,
     ...registrationRoutes(identity.registration),
     ...oauthRoutes({ ...parts, ...identity }),
     openapi.route,

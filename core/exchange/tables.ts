@@ -76,6 +76,7 @@ export const leftBehind: Readonly<Record<string, string>> = {
   grants: 'apps ask again where the workspace arrives',
   seats: 'accounts are of a server: people are invited again where they arrive',
   invitations: 'a link leads to the server that made it',
+  agent_issues: 'agents are let in anew where they arrive',
   oauth_tokens: 'tokens are of the server that gave them out: apps ask for consent anew',
   endpoints: sealed,
   endpoint_health: sealed,

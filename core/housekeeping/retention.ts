@@ -32,6 +32,7 @@ export const retention: Readonly<Record<string, Bound>> = {
   attachment_usage: { boundBy: 'one for each workspace' },
   reactions: { keptFor: 'deleted' },
   subscribers: { keptWhile: 'their issue is there' },
+  agent_issues: { keptWhile: 'their issue is there' },
   inbox_items: { keptFor: 'deleted' },
   inbox_preferences: { boundBy: 'one for each member' },
   labels: { keptFor: 'deleted' },

@@ -25,6 +25,7 @@ const partsOfIssues: Readonly<Record<string, string>> = {
   former_identifiers: 'team_id, number',
   sla_clocks: 'id',
   board_cards: 'board_id, issue_id',
+  agent_issues: 'issue_id',
 };
 const removeParts = Object.entries(partsOfIssues).map(([table, columns]) =>
   remove(

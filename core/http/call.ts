@@ -1,6 +1,8 @@
 // A request on its way through the kernel, as values: who asks, what for, and what comes of it. Nothing here knows how it came
 // in or how the answer goes out.
 import type { ChangeSet } from '../changes/change.ts';
+import type { Context } from '../context.ts';
+import type { Op } from '../store/store.ts';
 import type { Staging } from '../changes/staging.ts';
 import type { Cause } from '../events/origin.ts';
 import type { Exchange } from './exchange.ts';
@@ -10,6 +12,16 @@ import type { Arrival, CheckedInput, Connection, RawAnswer } from './route.ts';
 /** What becomes of a write: it is committed, shown and dropped, or kept for somebody's approval. */
 export type WriteMode = 'commit' | 'simulate' | 'propose';
 
+/**
+ * Decides of a write, by what it would change, whether it waits for a person's approval. It is asked of every plan anew, so that it
+ * judges just what would be committed.
+ */
+export interface Hold {
+  (now: Context, set: ChangeSet): Promise<Held>;
+}
+/** `ops` are rows of the machinery that go along with what does not wait. */
+type Held = { readonly waits: true } | { readonly waits: false; readonly ops: readonly Op[] };
+
 /** What a caller asks for, beside its input. */
 export interface Terms {
   /** The version that the object must have; null for any; -1, which no version equals. */
@@ -17,6 +29,8 @@ export interface Terms {
   readonly mode: WriteMode;
   /** 1 to 255 characters; null where a repetition is another request. */
   readonly idempotencyKey: string | null;
+  /** Null where nothing waits that was not asked for as a proposal. */
+  readonly hold: Hold | null;
 }
 
 /** What a request is part of. */
@@ -29,7 +43,7 @@ export interface Origin {
   readonly ids: readonly string[];
 }
 
-export const plainTerms: Terms = { ifMatch: null, mode: 'commit', idempotencyKey: null };
+export const plainTerms: Terms = { ifMatch: null, mode: 'commit', idempotencyKey: null, hold: null };
 export const noOrigin: Origin = { cause: null, staged: null, traceparent: null, ids: [] };
 
 /** A file on its way in. */

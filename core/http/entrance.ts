@@ -37,7 +37,7 @@ export interface Entrance<In extends Incoming, Out> {
   /** Of an upload, what is read of it later. @throws ApiError */
   fileOf(incoming: In, exchange: Exchange): IncomingFile;
   /** Of an inbound route. @throws ApiError */
-  arrivalOf(incoming: In, exchange: Exchange): Arrival;
+  arrivalOf(incoming: In, exchange: Exchange, route: Route, principal: Principal | null): Arrival;
   /** Asked of writes alone. @throws ApiError validation_failed */
   termsOf(incoming: In): Terms;
   originOf(incoming: In): Origin;

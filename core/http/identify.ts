@@ -2,7 +2,7 @@
 // here as well, so that guessing tokens has a limit.
 import { ApiError } from '../lib/errors.ts';
 import type { Exchange } from './exchange.ts';
-import type { Authenticate, Principal } from './principal.ts';
+import type { Authenticate, Granted, Principal } from './principal.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { needsCaller, type Route } from './route.ts';
 
@@ -13,26 +13,36 @@ export interface IdentifyOptions {
   readonly peerOf: (request: Request) => string;
 }
 
-type Admitted = Pick<Route, 'name' | 'limit' | 'scope' | 'anyKey'> & Partial<Pick<Route, 'kind'>>;
+type Admitted = Pick<Route, 'name' | 'limit' | 'scope' | 'anyKey' | 'resource'> &
+  Partial<Pick<Route, 'kind'>>;
 
 export interface Identify {
-  /** Whose token a request carries; null where it carries none. @throws ApiError unauthorized */
-  identify(request: Request): Promise<Principal | null>;
+  /**
+   * Whose token a request carries; null where it carries none.
+   * @param resource what a grant must be for; by default the API
+   * @throws ApiError unauthorized
+   */
+  identify(request: Request, resource?: Granted['resource']): Promise<Principal | null>;
   /** The same, counted. @throws ApiError unauthorized, rate_limited */
   admit(request: Request, exchange: Exchange, route: Admitted): Promise<Principal | null>;
 }
 
+const resourceWords = { api: 'the REST API', mcp: 'the MCP endpoint' } as const;
+
 export function createIdentify(options: IdentifyOptions): Identify {
   const { limiter } = options;
 
-  const identify: Identify['identify'] = async (request) => {
+  const identify: Identify['identify'] = async (request, resource = 'api') => {
     const header = request.headers.get('authorization');
     if (header === null) return null;
     const token = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
     const principal = token === undefined ? null : await options.authenticate(token);
     if (!principal) throw new ApiError('unauthorized', 'The access token is unknown, expired or revoked.');
-    if (principal.grant?.resource === 'mcp')
-      throw new ApiError('unauthorized', 'The access token is for the MCP endpoint alone.');
+    if (principal.grant && principal.grant.resource !== resource)
+      throw new ApiError(
+        'unauthorized',
+        `The access token is for ${resourceWords[principal.grant.resource]} alone.`,
+      );
     return principal;
   };
 
@@ -42,16 +52,17 @@ export function createIdentify(options: IdentifyOptions): Identify {
     let failure: unknown = null;
     try {
       // What others send may carry a token of their own.
-      if (route.kind !== 'inbound') principal = await identify(request);
+      if (route.kind !== 'inbound' || route.resource) principal = await identify(request, route.resource);
     } catch (error) {
       failure = error;
     }
-    const isRefused = failure !== null || needsCaller(route);
+    const isRefused = failure !== null || needsCaller(route) || route.resource !== undefined;
     exchange.verdict = principal
       ? limiter.hit(principal.tokenId, route.name, route.limit, principal.scope.workspaceId)
       : limiter.hitPeer(options.peerOf(request), isRefused ? 'refused' : 'public', route.limit);
     requireAdmitted(exchange);
-    if (failure !== null) throw failure;
+    // A route of a resource says itself how one gets a token for it.
+    if (failure !== null && !(route.resource && failure instanceof ApiError)) throw failure;
     return principal;
   };
 

@@ -72,7 +72,8 @@ function createAsk(route: Route) {
     const input = { params, query, body: body?.value, ifMatch: terms.ifMatch };
     const origin = entrance.originOf(incoming);
     const file = route.kind === 'upload' ? entrance.fileOf(incoming, exchange) : null;
-    const arrival = route.kind === 'inbound' ? entrance.arrivalOf(incoming, exchange) : null;
+    const arrival =
+      route.kind === 'inbound' ? entrance.arrivalOf(incoming, exchange, route, principal) : null;
     return { exchange, principal, origin, terms, input, file, arrival, bodyText: body?.text ?? null };
   };
 }

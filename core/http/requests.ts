@@ -60,12 +60,17 @@ export function createRequests(options: RequestsOptions): Requests {
       return bodies.read(payer, request, limits, check);
     },
     fileOf: ({ request }, exchange) => fileOf(request, exchange, options.holdOpen),
-    arrivalOf: ({ request }, exchange) => arrivalOf(request, exchange, options.peerOf(request)),
+    arrivalOf: ({ request }, exchange, { resource }, principal) => ({
+      ...arrivalOf(request, exchange, options.peerOf(request)),
+      principal: resource ? principal : null,
+      identify: () => (resource ? identify(request, resource).catch(() => null) : Promise.resolve(null)),
+      holdOpen: () => options.holdOpen(request),
+    }),
     termsOf({ request: { headers } }) {
       const mode = modeOf(headers.get('tatami-mode'));
       const key = mode === 'simulate' ? null : headers.get('idempotency-key');
       const ifMatch = ifMatchVersion(headers.get('if-match'));
-      return { ifMatch, mode, idempotencyKey: key === null ? null : checkedKey(key) };
+      return { ifMatch, mode, idempotencyKey: key === null ? null : checkedKey(key), hold: null };
     },
     originOf({ request }) {
       const traceparent = traceparentOf(request.headers.get('traceparent'));
@@ -89,7 +94,11 @@ export function createRequests(options: RequestsOptions): Requests {
   };
 }
 
-function arrivalOf(request: Request, exchange: Exchange, peer: string): Arrival {
+function arrivalOf(
+  request: Request,
+  exchange: Exchange,
+  peer: string,
+): Omit<Arrival, 'principal' | 'identify' | 'holdOpen'> {
   return {
     method: request.method,
     path: pathOf(request.url),

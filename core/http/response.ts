@@ -61,7 +61,7 @@ export function respondError(
   const headers: HeaderBag = { ...error.headers };
   if (status === 429) headers['retry-after'] ??= String(Math.max(1, exchange.verdict.resetSeconds));
   headers.link ??= `</docs/errors/${code}>; rel="describedby"`;
-  if (status === 401) headers['www-authenticate'] = challenge;
+  if (status === 401) headers['www-authenticate'] ??= challenge;
   return respondJson(
     exchange,
     status,

@@ -6,6 +6,8 @@ import type { Context } from '../context.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 import type { ArrivedBlob } from '../store/blobs.ts';
 import type { Kept } from './kept.ts';
+import type { Held } from './outflow.ts';
+import type { Granted, Principal } from './principal.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** The class decides how many requests a minute are allowed; `none` has no limit and is for what supervisors ask. */
@@ -79,6 +81,11 @@ interface RouteFacts<
   readonly admitsFile?: (ctx: Context, input: CheckedInput, announcedBytes: number | null) => Promise<void>;
   /** Scopes needed beside `scope`, where the object decides which those are. */
   readonly also?: AlsoNeeded;
+  /**
+   * Of an inbound route that takes tokens: the resource that a grant must be for (RFC 8707). It is told who asks, and itself answers
+   * those who bring no token that is good there.
+   */
+  readonly resource?: Granted['resource'];
 }
 
 export interface AlsoNeeded {
@@ -127,6 +134,12 @@ export interface Arrival {
   readonly peer: string;
   /** To be called once. @throws ApiError payload_too_large */
   read(bytesMax: number): Promise<Uint8Array>;
+  /** At a route of a resource, whose token it brings; null for none that is good there, and at other routes. */
+  readonly principal: Principal | null;
+  /** Finds that out anew: a token may have been withdrawn since. */
+  identify(): Promise<Principal | null>;
+  /** Keeps its connection open however long it is silent. */
+  holdOpen(): Held;
 }
 
 /** What the kinds of route do; a route does exactly one of them. */

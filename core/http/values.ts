@@ -4,7 +4,7 @@ import type { Cause } from '../events/origin.ts';
 import type { Staging } from '../changes/staging.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Bodies } from './body.ts';
-import { plainTerms, type Answer, type WriteMode, type WrittenAnswer } from './call.ts';
+import { plainTerms, type Answer, type Hold, type WriteMode, type WrittenAnswer } from './call.ts';
 import type { Entrance, Incoming } from './entrance.ts';
 import type { Exchange } from './exchange.ts';
 import { versionIn } from '../lib/shown-version.ts';
@@ -25,6 +25,8 @@ export interface ValueCall extends Incoming {
   readonly ifMatch?: number | null;
   readonly mode?: WriteMode;
   readonly idempotencyKey?: string;
+  /** Decides whether what would be committed waits for approval instead. */
+  readonly hold?: Hold;
   readonly cause?: Cause | null;
   readonly staged?: Staging | null;
   readonly traceparent?: string | null;
@@ -74,12 +76,13 @@ export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies
       throw new ApiError('forbidden', 'This is answered over HTTP alone.');
     },
     readBody: ({ body }, _, payer, limits, check) => bodies.take(payer, body, limits, check),
-    termsOf({ ifMatch = null, mode = 'commit', idempotencyKey }) {
-      if (ifMatch === null && mode === 'commit' && idempotencyKey === undefined) return plainTerms;
+    termsOf({ ifMatch = null, mode = 'commit', idempotencyKey, hold = null }) {
+      if (ifMatch === null && mode === 'commit' && idempotencyKey === undefined && !hold) return plainTerms;
       return {
         ifMatch,
         mode,
         idempotencyKey: idempotencyKey === undefined ? null : checkedKey(idempotencyKey),
+        hold,
       };
     },
     originOf: ({ cause = null, staged = null, traceparent = null, ids = [] }) => ({

@@ -9,7 +9,7 @@ import { ApiError } from '../lib/errors.ts';
 import { keptIds } from '../lib/ids.ts';
 import { readScopeOf } from '../rights/rights.ts';
 import { requireRows } from './admission.ts';
-import type { Call, WrittenAnswer } from './call.ts';
+import type { Call, Hold, WrittenAnswer } from './call.ts';
 import type { ContextOptions } from './context-of.ts';
 import type { Exchange } from './exchange.ts';
 import type { IdempotencyKeys, KeyClaim } from './idempotency.ts';
@@ -83,7 +83,9 @@ export function createWrite(
   return (call, ctx) => {
     const proposes = call.terms.mode === 'propose';
     const planned = planOf(route, ctx, call.input, proposes);
-    const plan = proposes ? proposing(route.name, options, call, planned) : planned;
+    const { hold } = call.terms;
+    const judge = proposes ? waiting : hold;
+    const plan = judge ? proposing(route.name, options, call, planned, judge) : planned;
     if (ctx.staged) return stage(call, ctx, ctx.staged, plan);
     const { exchange, terms } = call;
     exchange.mode = terms.mode;
@@ -94,12 +96,16 @@ export function createWrite(
   };
 }
 
-/** The plan of a proposal, in place of that of the write which it is of. */
-function proposing(name: string, { propose }: WriteOptions, { input }: Call, plan: Plan): Plan {
+const waiting: Hold = () => Promise.resolve({ waits: true });
+
+/** The plan of a proposal in place of that of the write which it is of, where it is judged to wait. */
+function proposing(name: string, { propose }: WriteOptions, { input }: Call, plan: Plan, judge: Hold): Plan {
   return async (now) => {
     const sinceMs = now.nowMs();
     const { ids, made } = keptIds(now.ids);
     const set = await plan({ ...now, ids });
+    const held = await judge(now, set);
+    if (!held.waits) return held.ops.length === 0 ? set : { ...set, ops: [...(set.ops ?? []), ...held.ops] };
     if (set.beforeCommit ?? set.afterCommit)
       throw new ApiError('forbidden', `${name} cannot be proposed: it does more than change objects.`);
     const asked = { operation: name, input: { ...input }, ids: made };

@@ -29,7 +29,7 @@ export interface Authentication {
 }
 
 /** Whose changes decide what a token may do. */
-const deciding: ReadonlySet<string> = new Set(['api_key', 'grant', 'member', 'oauth_app', 'team']);
+export const deciding: ReadonlySet<string> = new Set(['api_key', 'grant', 'member', 'oauth_app', 'team']);
 
 /** An app never has more than apps may have, whatever it was granted. */
 function bounded(principal: Principal): Principal {

@@ -33,15 +33,21 @@ export function newItem(told: Told, { ids, nowMs }: Making): Change {
 
 const nobody = { actorKind: null, actorId: null, actorName: null } as const;
 
+type Item = Pick<ShownItem, 'kind' | 'title' | 'body' | 'target'> & {
+  readonly reason: 'webhook' | 'plugin' | 'system' | 'proposal';
+};
+
 /** The changes that tell the admins and owners of a workspace what the system did by itself: for the batch in which it does. */
 export function itemsForAdmins(
-  item: Pick<ShownItem, 'kind' | 'title' | 'body' | 'target'> & {
-    readonly reason: 'webhook' | 'plugin' | 'system' | 'proposal';
-  },
+  item: Item,
   { directory, ...at }: Making & { readonly directory: Directory },
 ): Change[] {
+  return itemsFor(adminsOf(directory), item, at);
+}
+
+export function itemsFor(memberIds: readonly string[], item: Item, at: Making): Change[] {
   const told = { ...item, issueId: null, issue: null, ...nobody };
-  return adminsOf(directory).map((memberId) => newItem({ ...told, memberId }, at));
+  return memberIds.map((memberId) => newItem({ ...told, memberId }, at));
 }
 
 export function adminsOf({ members }: Directory): string[] {

@@ -37,6 +37,10 @@ const effect = Closed({
   baseVersion: nullable(Type.Integer({ description: 'The version of the object that it was planned on.' })),
   decision: nullable(enumeration('EffectDecision', ['approved', 'rejected'] as const, 'What became of it.')),
 });
+const through = Closed({
+  kind: enumeration('ProposedThrough', ['app', 'api_key'] as const, 'What it is.'),
+  name: Type.String({ description: 'What it is called.' }),
+});
 const events = Type.Array(
   Closed({ id: idOf(idPrefixes.event), type: Type.String({ description: 'Its type.' }) }),
 );
@@ -53,6 +57,10 @@ export const proposal = defineContract({
     source: choice(['plugin_run', 'request'], { ...never, doc: 'What asked for it.' }),
     title: string(Type.String(), { ...never, doc: 'What it would do, in one line.' }),
     author: actor({ doc: 'Who proposed it.' }),
+    through: json(through, {
+      ...{ ...never, computed: true, nullable: true },
+      doc: 'The app or the key that asked for it on behalf of its author; null where none did.',
+    }),
     installId: string(idOf(plugin.id), { ...never, nullable: true, doc: 'The plugin that proposed it.' }),
     runId: string(idOf(idPrefixes.run), { ...never, nullable: true, doc: 'The run that proposed it.' }),
     effects: json(Type.Array(effect), { ...never, computed: true, doc: 'What it would change.' }),

@@ -56,11 +56,15 @@ async function findOpen(ctx: Context, { id, ifMatch }: Asked): Promise<Proposal>
   throw new ApiError('conflict', `This proposal is ${status.replace('_', ' ')}: it takes no more decisions.`);
 }
 
-/** @throws ApiError forbidden */
+/**
+ * A member who is signed in is another than the app or the key that acts for them: it proposes so that they look.
+ * @throws ApiError forbidden
+ */
 function requireAnother({ actor: author }: Proposal, { actor }: Context): void {
+  const isPerson = actor.kind === 'user' && (author.kind === 'app' || author.kind === 'api_key');
   const isSame =
     author.id === actor.id || (author.memberId !== undefined && author.memberId === actor.memberId);
-  if (isSame)
+  if (isSame && !isPerson)
     throw new ApiError('forbidden', 'Nobody approves what they proposed: ask another who may approve.');
 }
 

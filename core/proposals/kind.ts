@@ -49,6 +49,7 @@ export const proposalKind = kindOf(proposal, {
   shows: {
     effects: ({ diff }) => diff.map((effect) => shownEffect(effect, false)),
     undoneBy: ({ undoneBy }) => undoneBy,
+    through: ({ actor: { kind, name } }) => (kind === 'app' || kind === 'api_key' ? { kind, name } : null),
   },
   events(before, { status }) {
     if (!before || status === 'open') return ['automation.proposed'];

@@ -3,7 +3,7 @@ import type { Change } from '../changes/change.ts';
 import type { StagedWrite } from '../changes/staging.ts';
 import type { Context, Directory } from '../context.ts';
 import type { Actor, Cause } from '../events/origin.ts';
-import { itemsForAdmins } from '../inbox/items.ts';
+import { adminsOf, itemsFor } from '../inbox/items.ts';
 import type { Ids } from '../lib/ids.ts';
 import type { Sealing } from '../lib/sealing.ts';
 import { dayMs } from '../lib/time.ts';
@@ -91,7 +91,7 @@ export function makingIn(ctx: Context): Making {
 
 export const targetOf = ({ id }: Pick<Proposal, 'id'>) => ({ kind: proposal.name, id });
 
-/** Nobody decides on their own. */
+/** Whoever may decide, with the member for whom an app or a key asked. */
 function itemsAbout(made: Proposal, { ids, directory, nowMs }: Making): Change[] {
   const item = {
     kind: 'proposal_made' as const,
@@ -100,7 +100,8 @@ function itemsAbout(made: Proposal, { ids, directory, nowMs }: Making): Change[]
     body: `${made.title}. Approve or reject it; after seven days it ends by itself.`,
     target: targetOf(made),
   };
-  return itemsForAdmins(item, { ids, directory, nowMs }).filter(
-    ({ after }) => (after as { memberId?: string }).memberId !== made.actor.memberId,
-  );
+  const { kind, memberId } = made.actor;
+  const admins = adminsOf(directory).filter((id) => kind !== 'user' || id !== memberId);
+  const askedFor = (kind === 'app' || kind === 'api_key') && memberId !== undefined ? [memberId] : [];
+  return itemsFor([...new Set([...admins, ...askedFor])], item, { ids, nowMs });
 }

@@ -6,6 +6,7 @@ import { newKey } from '../identity/api-keys/kind.ts';
 import { member } from '../identity/members/contract.ts';
 import { memberKind } from '../identity/members/kind.ts';
 import { workspaceKind } from '../identity/workspace/workspace.ts';
+import { guardedClasses } from '../lib/guarded.ts';
 import { emptyDirectory } from '../resource/directory.ts';
 import { systemStatement } from '../store/statement.ts';
 import { scopeOf, type Store } from '../store/store.ts';
@@ -73,7 +74,13 @@ export async function createWorkspace(
   const committed = await committer.commit(
     systemAuthor(scope, 'setup', emptyDirectory),
     [
-      workspaceKind.create({ id: workspaceId, name: input.name, publicTriage: null, ...times }),
+      workspaceKind.create({
+        id: workspaceId,
+        name: input.name,
+        publicTriage: null,
+        guarded: [...guardedClasses],
+        ...times,
+      }),
       owner,
       team,
       ...defaultStates(team.id, () => ids.next(state.id), now),

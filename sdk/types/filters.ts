@@ -418,6 +418,7 @@ export interface WorkspaceFilter {
   readonly not?: WorkspaceFilter | undefined;
   readonly id?: Test<string | null, TextTests> | undefined;
   readonly name?: Test<string | null, TextTests> | undefined;
+  readonly guarded?: Test<'delete' | 'bulk' | 'finish' | 'others' | null, ValueTests> | undefined;
   readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
 }

@@ -597,7 +597,7 @@ export interface Operations {
   readonly workspace: {
     /** Get the workspace of the token. */
     get(options?: CallOptions): Promise<Workspace>;
-    /** Rename the workspace, or open it to public triage. */
+    /** Rename the workspace, open it to public triage, or say what agents may not do by themselves. */
     update(body: WorkspacePatch, options?: ChangeOptions): Promise<Workspace>;
   };
   readonly apiKeys: {

@@ -19,6 +19,13 @@ export interface Proposal {
     /** The name they had then. */
     readonly name: string;
   };
+  /** The app or the key that asked for it on behalf of its author; null where none did. */
+  readonly through: {
+    /** What it is. */
+    readonly kind: 'app' | 'api_key';
+    /** What it is called. */
+    readonly name: string;
+  } | null;
   /** The plugin that proposed it. An id with the prefix plg_. */
   readonly installId: string | null;
   /** The run that proposed it. An id with the prefix run_. */

@@ -11,6 +11,8 @@ export interface Workspace {
     /** Keys of the teams whose issues may be named. */
     readonly teams: readonly string[];
   } | null;
+  /** What waits for a person’s approval when an agent asks for it over MCP, beside what the consent to the agent says. */
+  readonly guarded: readonly ('delete' | 'bulk' | 'finish' | 'others')[];
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
   /** When it was made. ISO 8601, UTC. */
@@ -19,7 +21,7 @@ export interface Workspace {
   readonly updatedAt: string;
 }
 
-/** Rename the workspace, or open it to public triage. */
+/** Rename the workspace, open it to public triage, or say what agents may not do by themselves. */
 export interface WorkspacePatch {
   /** What it is called. Text that is not only white space. */
   name?: string | undefined;
@@ -31,4 +33,6 @@ export interface WorkspacePatch {
       }
     | null
     | undefined;
+  /** What waits for a person’s approval when an agent asks for it over MCP, beside what the consent to the agent says. */
+  guarded?: readonly ('delete' | 'bulk' | 'finish' | 'others')[] | undefined;
 }

@@ -3,7 +3,8 @@ import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { json, text } from '../../contract/field.ts';
 import { teamKeyPattern } from '../../lib/issue-names.ts';
-import { Closed } from '../../lib/schema.ts';
+import { guardedClasses } from '../../lib/guarded.ts';
+import { Closed, enumeration } from '../../lib/schema.ts';
 
 const publicTriage = Closed({
   teams: Type.Array(Type.String({ pattern: teamKeyPattern }), {
@@ -13,6 +14,12 @@ const publicTriage = Closed({
     description: 'Keys of the teams whose issues may be named.',
   }),
 });
+
+const guardedClass = enumeration(
+  'GuardedClass',
+  guardedClasses,
+  '`delete`: deletions; `bulk`: changes of more than one issue at once; `finish`: issues that become completed, canceled or duplicates; `others`: changes of issues that the agent did not make.',
+);
 
 export const workspace = defineContract({
   name: 'workspace',
@@ -25,6 +32,10 @@ export const workspace = defineContract({
     publicTriage: json(publicTriage, {
       nullable: true,
       doc: 'Whose issues `POST /triage` names as duplicates, with identifier and title, to anybody who gives the id of the workspace; null: nobody’s.',
+    }),
+    guarded: json(Type.Array(guardedClass, { maxItems: guardedClasses.length, uniqueItems: true }), {
+      default: guardedClasses,
+      doc: 'What waits for a person’s approval when an agent asks for it over MCP, beside what the consent to the agent says.',
     }),
   },
   operations: {},

@@ -3,7 +3,8 @@ import { getEntity, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { schemasOf } from '../../contract/schemas.ts';
 import { defineRoute } from '../../http/route.ts';
-import { invalidField } from '../../lib/errors.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import { callingMember, isAdmin } from '../members/roles.ts';
 import { defineResource } from '../../resource/define.ts';
 import { kindOf } from '../../resource/kind.ts';
 import { workspace } from './contract.ts';
@@ -27,7 +28,7 @@ export const workspaces = defineResource(workspace, workspaceKind, {
       method: 'PATCH',
       path: '/api/v1/workspace',
       name: 'workspace.update',
-      summary: 'Rename the workspace, or open it to public triage',
+      summary: 'Rename the workspace, open it to public triage, or say what agents may not do by themselves',
       scope: 'workspace:write',
       limit: 'write',
       body: update,
@@ -35,6 +36,7 @@ export const workspaces = defineResource(workspace, workspaceKind, {
       responses: { 200: shown },
       async write(ctx, { body, ifMatch }) {
         requireTeams(ctx, body.publicTriage?.teams ?? []);
+        if (body.guarded) await requireMayGuard(ctx);
         return updated(
           ctx,
           workspaceKind,
@@ -46,6 +48,12 @@ export const workspaces = defineResource(workspace, workspaceKind, {
     }),
   ],
 });
+
+/** What guards against apps is no affair of theirs. @throws ApiError forbidden */
+async function requireMayGuard(ctx: Context): Promise<void> {
+  if (ctx.actor.kind !== 'app' && isAdmin(await callingMember(ctx))) return;
+  throw new ApiError('forbidden', 'What waits for approval is said by an owner or an admin, and by no app.');
+}
 
 /** @throws ApiError validation_failed */
 function requireTeams({ directory }: Context, keys: readonly string[]): void {

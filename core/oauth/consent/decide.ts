@@ -5,7 +5,8 @@ import type { Directory, Services } from '../../context.ts';
 import type { Principal } from '../../http/principal.ts';
 import { newGrant } from '../../identity/grants/kind.ts';
 import type { Seat, Sessions, SignedIn } from '../../identity/sessions/sessions.ts';
-import { guardedClasses, type GuardedClass } from '../../lib/guarded.ts';
+import type { GuardedClass } from '../../lib/guarded.ts';
+import { guardedIn } from '../../identity/workspace/guarded.ts';
 import type { Scope } from '../../store/store.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { Asking, Decision, Engine } from '../engine/engine.ts';
@@ -31,7 +32,7 @@ export type Asked =
 
 /** @param workspaceId that the person chose; null for the first in which they have a seat */
 export async function askedOf(
-  { sessions, clients }: ConsentOptions,
+  { sessions, clients, services }: ConsentOptions,
   asking: Asking,
   who: SignedIn,
   workspaceId: string | null,
@@ -42,10 +43,8 @@ export async function askedOf(
   if (!seat || !principal) return { without: 'seat' };
   const client = await clients.find(asking.clientId);
   if (!client) return { without: 'client' };
-  return {
-    view: consentView({ asking, client, who, seat, principal, demanded: guardedClasses }),
-    principal,
-  };
+  const demanded = await guardedIn(services.store, principal.scope);
+  return { view: consentView({ asking, client, who, seat, principal, demanded }), principal };
 }
 
 /** What the member gives; what is wrong, in words, where that is nothing. */

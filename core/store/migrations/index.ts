@@ -39,6 +39,7 @@ import factors from './0037-factors.sql' with { type: 'text' };
 import oauth from './0038-oauth.sql' with { type: 'text' };
 import grants from './0039-grants.sql' with { type: 'text' };
 import guests from './0040-guests.sql' with { type: 'text' };
+import agents from './0041-agents.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -86,4 +87,5 @@ export const migrations: readonly Migration[] = [
   { name: '0038-oauth', sql: oauth },
   { name: '0039-grants', sql: grants },
   { name: '0040-guests', sql: guests },
+  { name: '0041-agents', sql: agents },
 ];

@@ -61,6 +61,7 @@ const dropParts = [
   'board_cards',
   'reactions',
   'subscribers',
+  'agent_issues',
   'inbox_items',
   // Threads at once: replies refer to their first comment.
   'comments',

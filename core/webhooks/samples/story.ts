@@ -11,6 +11,7 @@ import type { project } from '../../tracker/projects/contract.ts';
 import type { team } from '../../tracker/teams/contract.ts';
 import type { state } from '../../tracker/workflows/contract.ts';
 import type { webhook } from '../endpoints/contract.ts';
+import { guardedClasses } from '../../lib/guarded.ts';
 import { boardMoments, boardObjects } from './boards.ts';
 import {
   ana,
@@ -148,6 +149,7 @@ function kept({ nowMs }: SampleSetting) {
       id: '019b0000-0000-7000-8000-000000000002',
       name: 'Acme',
       publicTriage: null,
+      guarded: [...guardedClasses],
     } satisfies Partial<Shown<typeof workspace>>,
     api_key: {
       id: idOf('key'),

@@ -1,0 +1,17 @@
+// What a workspace guards against agents, read where a grant is made and with each of their writes.
+import type { GuardedClass } from '../../lib/guarded.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import type { Scope, Store } from '../../store/store.ts';
+
+const read = tenantStatement<{ guarded_json: string }>(
+  'workspaces.guarded',
+  'SELECT guarded_json FROM workspaces WHERE workspace_id = :ws',
+);
+
+export async function guardedIn(
+  store: Pick<Store, 'readOne'>,
+  scope: Scope,
+): Promise<readonly GuardedClass[]> {
+  const row = await store.readOne(scope, read, {});
+  return row ? (JSON.parse(row.guarded_json) as GuardedClass[]) : [];
+}

@@ -1,0 +1,92 @@
+// What an argument of a resource or a prompt may be, as somebody types it: of what the agent sees, and nothing where it may not look.
+import { foldName } from '../lib/fold.ts';
+import { Refused, type Agent, type Json } from './agent.ts';
+
+const valuesMax = 50;
+
+interface Typed {
+  readonly agent: Agent;
+  readonly value: string;
+  /** The other arguments, as far as they are given. */
+  readonly others: Readonly<Record<string, string>>;
+}
+type Completer = (typed: Typed) => Promise<readonly string[]>;
+
+const itemsOf = async ({ agent }: Typed, operation: string, query: Json): Promise<Json[]> =>
+  ((await agent.ask(operation, { query })).json as { data: Json[] }).data;
+
+/** Those of which a name has what was typed. */
+function named(items: readonly Json[], value: string, shown: 'id' | 'name'): string[] {
+  const wanted = foldName(value);
+  return items
+    .filter(({ id, name }) => String(id).startsWith(value) || foldName(String(name)).includes(wanted))
+    .map((item) => String(item[shown]));
+}
+
+const identifier: Completer = async (typed) => {
+  const { value } = typed;
+  const [, team] = /^([a-z][a-z0-9]*)-\d*$/i.exec(value) ?? [];
+  if (team === undefined && value.trim() !== '')
+    return (await itemsOf(typed, 'search.query', { q: value, limit: 20 })).map(({ issue }) =>
+      String((issue as Json).identifier),
+    );
+  const narrowed = team === undefined ? {} : { team };
+  const found = await itemsOf(typed, 'issues.list', {
+    ...narrowed,
+    sort: '-updatedAt',
+    limit: 100,
+    fields: 'identifier',
+  });
+  const wanted = value.toUpperCase();
+  return found.map((issue) => String(issue.identifier)).filter((one) => one.startsWith(wanted));
+};
+const teamKey: Completer = async (typed) => {
+  const teams = await itemsOf(typed, 'teams.list', { limit: 100 });
+  const wanted = foldName(typed.value);
+  return teams
+    .filter(
+      ({ key, name }) => foldName(String(key)).startsWith(wanted) || foldName(String(name)).includes(wanted),
+    )
+    .map(({ key }) => String(key));
+};
+const state: Completer = async (typed) => {
+  const team = typed.others.team ? { team: typed.others.team } : {};
+  return [
+    ...new Set(named(await itemsOf(typed, 'workflows.list', { ...team, limit: 100 }), typed.value, 'name')),
+  ];
+};
+const boardId: Completer = async (typed) =>
+  named(await itemsOf(typed, 'boards.list', { limit: 100 }), typed.value, 'id');
+const projectId: Completer = async (typed) =>
+  named(await itemsOf(typed, 'projects.list', { limit: 100 }), typed.value, 'id');
+const projectName: Completer = async (typed) =>
+  named(await itemsOf(typed, 'projects.list', { limit: 100 }), typed.value, 'name');
+
+/** By the template or prompt, then by the argument. */
+const completers: Readonly<Record<string, Readonly<Record<string, Completer>>>> = {
+  'tatami://issues/{identifier}': { identifier },
+  'tatami://boards/{id}': { id: boardId },
+  'tatami://projects/{id}': { id: projectId },
+  'tatami://teams/{team}/{state}': { team: teamKey, state },
+  triage_issue: { issue: identifier },
+  plan_cycle: { team: teamKey },
+  summarise_project: { project: projectName },
+  release_notes: { team: teamKey },
+};
+
+export async function complete(
+  agent: Agent,
+  of: string,
+  argument: { readonly name: string; readonly value: string },
+  others: Readonly<Record<string, string>>,
+): Promise<{ values: string[]; hasMore: boolean }> {
+  const completer = Object.hasOwn(completers, of) ? completers[of]?.[argument.name] : undefined;
+  if (!completer) return { values: [], hasMore: false };
+  try {
+    const values = await completer({ agent, value: argument.value.slice(0, 200), others });
+    return { values: values.slice(0, valuesMax), hasMore: values.length > valuesMax };
+  } catch (error) {
+    if (error instanceof Refused) return { values: [], hasMore: false };
+    throw error;
+  }
+}

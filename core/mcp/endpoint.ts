@@ -1,0 +1,128 @@
+// The endpoint for agents: `/api/mcp/streamable-http`, in both generations of the protocol. Who asks is found out here; what is asked is
+// read by the protocol's own code, which is loaded with the first request, so that a server without agents does not carry it.
+import { Type } from 'typebox';
+import type { Committer } from '../changes/commit.ts';
+import type { Directory, Services } from '../context.ts';
+import type { FreshEvents } from '../events/fresh.ts';
+import type { App } from '../http/app.ts';
+import type { Principal } from '../http/principal.ts';
+import { defineRoute, type Arrival, type RawAnswer, type Route } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Scope } from '../store/store.ts';
+import { createAgents, type Agent } from './agent.ts';
+import { lackOf, mcpPath, noToken } from './challenge.ts';
+import { createDecisions } from './decisions.ts';
+import { requireKnownHost, type Hosts } from './hosts.ts';
+import { bodyIn, toolsCalled, watchedBy } from './messages.ts';
+import { createServerOf, type Serving } from './server.ts';
+import { createSubscriptions, type Subscriptions } from './subscriptions.ts';
+import { createTools } from './tools/tools.ts';
+import { bodyBytesMax, carry } from './transport.ts';
+
+/** What an app is granted for that asks for nothing else; trying plugins is asked for when somebody wants it. */
+const firstScopes = [
+  ...['boards:read', 'comments:write', 'cycles:read', 'issues:write', 'labels:read', 'members:read'],
+  ...['projects:read', 'proposals:read', 'teams:read', 'workflows:read'],
+];
+
+export interface McpOptions extends Pick<Hosts, 'corsOrigins'> {
+  readonly app: () => App;
+  readonly services: Services;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+  readonly fresh: FreshEvents;
+  readonly committer: Committer;
+  readonly clock: Clock;
+  readonly version: string;
+}
+
+export interface Mcp {
+  readonly routes: readonly Route[];
+  /** Ends the streams, and the waits. */
+  stop(): void;
+}
+
+interface Loaded extends Serving {
+  agentOf(principal: Principal): Agent;
+}
+
+export function createMcp(options: McpOptions): Mcp {
+  const { services, fresh, clock, committer } = options;
+  const { baseUrl } = services;
+  const hosts = { baseUrl, corsOrigins: options.corsOrigins };
+  const decisions = createDecisions(fresh, clock);
+  const subscriptions = createSubscriptions({ fresh, clock, committer });
+  let loading: Promise<Loaded> | undefined;
+  const load = async (): Promise<Loaded> => {
+    const sdk = await import('@modelcontextprotocol/server');
+    const app = options.app();
+    const tools = createTools((name) => app.route(name), { baseUrl, decisions });
+    const { log, sealing } = services;
+    const { version } = options;
+    return {
+      sdk,
+      tools,
+      decisions,
+      log,
+      sealing,
+      version,
+      baseUrl,
+      agentOf: createAgents(app, options.directoryOf),
+    };
+  };
+  const inbound = async (arrival: Arrival): Promise<RawAnswer> => {
+    requireKnownHost(arrival.headers, hosts);
+    const { principal } = arrival;
+    if (!principal) throw noToken(arrival.headers, baseUrl, firstScopes);
+    const bytes = await arrival.read(bodyBytesMax);
+    return serve(await (loading ??= load()), subscriptions, arrival, principal, bytes);
+  };
+  const routeOf = (method: 'GET' | 'POST' | 'DELETE', name: string, summary: string): Route =>
+    defineRoute({
+      method,
+      path: mcpPath,
+      name: `mcp.${name}`,
+      summary,
+      scope: null,
+      limit: 'read',
+      resource: 'mcp',
+      contentType: 'application/json-rpc',
+      responses: { 200: Type.Unknown() },
+      inbound: (_, arrival) => inbound(arrival),
+    });
+  return {
+    routes: [
+      routeOf('POST', 'send', 'What an agent asks (Model Context Protocol)'),
+      routeOf('GET', 'listen', 'Answered 405: streams are asked for with POST'),
+      routeOf('DELETE', 'end', 'Answered 405: there are no sessions'),
+    ],
+    stop() {
+      decisions.stop();
+      subscriptions.stop();
+    },
+  };
+}
+
+/** @throws ApiError insufficient_scope, budget_exceeded, rate_limited */
+async function serve(
+  loaded: Loaded,
+  subscriptions: Subscriptions,
+  arrival: Arrival,
+  principal: Principal,
+  bytes: Uint8Array,
+): Promise<RawAnswer> {
+  const { baseUrl, tools } = loaded;
+  const body = bodyIn(bytes);
+  const needed = toolsCalled(body).flatMap((name) => tools.scopesOf(name) ?? []);
+  const lack = lackOf(principal, needed, baseUrl);
+  if (lack) throw lack;
+  const uris = watchedBy(body);
+  const subscription = uris && subscriptions.open({ ...arrival, principal }, uris);
+  try {
+    const agent = loaded.agentOf(principal);
+    const makeServer = ({ era }: { era: 'legacy' | 'modern' }) => createServerOf(loaded, agent, era);
+    return await carry(loaded.sdk, makeServer, { baseUrl, arrival, bytes, body, subscription });
+  } catch (error) {
+    subscription?.end();
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+// Holds back what an agent may not do by itself. It is asked at the door with the very changes that would be committed.
+import type { Change } from '../changes/change.ts';
+import { actionOf } from '../changes/diff.ts';
+import type { Directory } from '../context.ts';
+import type { Hold } from '../http/call.ts';
+import type { Principal } from '../http/principal.ts';
+import { guardedIn } from '../identity/workspace/guarded.ts';
+import type { StateType } from '../tracker/workflows/contract.ts';
+import { classesOf, type Effect } from './guardrail.ts';
+import { noteOwnOps, ownAmong } from './own-issues.ts';
+
+/** What the workspace guards, and the member who consented to the agent. */
+export function createHold({ actor, grant }: Principal): Hold {
+  return async (now, { changes }) => {
+    const told = changes.filter(({ isSilent }) => !isSilent);
+    const before = told.filter((change) => isIssue(change) && change.before !== null).map(({ id }) => id);
+    const own = await ownAmong(now.store, now.scope, actor, before);
+    const classes = classesOf(told.map((change) => effectOf(change, now.directory, own)));
+    if (
+      classes.size > 0 &&
+      [...(await guardedIn(now.store, now.scope)), ...(grant?.guarded ?? [])].some((one) => classes.has(one))
+    )
+      return { waits: true };
+    const made = told.filter((change) => isIssue(change) && change.before === null).map(({ id }) => id);
+    return { waits: false, ops: noteOwnOps(now.scope, actor, made) };
+  };
+}
+
+const isIssue = ({ kind }: Change): boolean => kind === 'issue';
+
+function effectOf(change: Change, { states }: Directory, own: ReadonlySet<string>): Effect {
+  const typeOf = (entity: object | null): StateType | undefined => {
+    const { stateId } = (entity ?? {}) as { stateId?: string };
+    return stateId === undefined ? undefined : states.get(stateId)?.type;
+  };
+  return {
+    does: actionOf(change),
+    stateBefore: typeOf(change.before),
+    stateAfter: typeOf(change.after),
+    isOwn: own.has(change.id),
+  };
+}

@@ -1,0 +1,56 @@
+// What a request carries, as far as the endpoint has to know before the protocol's own code takes it.
+import { ApiError } from '../lib/errors.ts';
+
+/** Calls that one request may bring (JSON-RPC batches of the earlier protocol). */
+const messagesMax = 20;
+
+type Message = Readonly<{ method?: unknown; params?: unknown }>;
+
+export interface Body {
+  /** Undefined where it is no JSON. */
+  readonly parsed: unknown;
+  readonly messages: readonly Message[];
+}
+
+/** @throws ApiError budget_exceeded */
+export function bodyIn(bytes: Uint8Array): Body {
+  const parsed = parsedIn(bytes);
+  const messages = (Array.isArray(parsed) ? parsed : [parsed]).filter(
+    (one): one is Message => typeof one === 'object' && one !== null,
+  );
+  if (messages.length > messagesMax)
+    throw new ApiError('budget_exceeded', `One request carries ${messagesMax} messages at most.`);
+  return { parsed, messages };
+}
+
+function parsedIn(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes)) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The tools that it calls. */
+export function toolsCalled({ messages }: Body): string[] {
+  return messages.flatMap(({ method, params }) => {
+    const { name } = (params ?? {}) as { name?: unknown };
+    return method === 'tools/call' && typeof name === 'string' ? [name] : [];
+  });
+}
+
+/** Whether an answer may be long in coming. */
+export function mayWait({ messages }: Body): boolean {
+  return messages.some(({ method, params }) => {
+    const { wait } = ((params ?? {}) as { arguments?: { wait?: unknown } | null }).arguments ?? {};
+    return method === 'tools/call' && typeof wait === 'number' && wait > 0;
+  });
+}
+
+/** The resources that it wants to hear of; null for what is no subscription. */
+export function watchedBy({ messages: [message], parsed }: Body): readonly string[] | null {
+  if (Array.isArray(parsed) || message?.method !== 'subscriptions/listen') return null;
+  const { notifications } = (message.params ?? {}) as { notifications?: { resourceSubscriptions?: unknown } };
+  const uris = notifications?.resourceSubscriptions;
+  return Array.isArray(uris) ? uris.filter((uri): uri is string => typeof uri === 'string') : [];
+}

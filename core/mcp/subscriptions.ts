@@ -1,0 +1,224 @@
+// Streams that tell an agent which of the resources that it watches have changed: driven by the event log, and veiled as its rights are
+// at that moment. A slow reader costs the set of what has changed meanwhile, and no more.
+import type { Committer } from '../changes/commit.ts';
+import { shownData } from '../events/event.ts';
+import type { FreshEvents } from '../events/fresh.ts';
+import type { Held } from '../http/outflow.ts';
+import type { Principal } from '../http/principal.ts';
+import type { Clock } from '../lib/clock.ts';
+import { deciding } from '../identity/authenticate.ts';
+import { ApiError } from '../lib/errors.ts';
+import { mayReadEvent } from '../rights/rights.ts';
+import { isTouched, watched, type Watched } from './touched.ts';
+
+const perTokenMax = 20;
+const perWorkspaceMax = 100;
+const urisMax = 100;
+const eventsMax = 1_000;
+const heartbeatMs = 15_000;
+/** A reader that takes nothing for so many heartbeats is hung up on. */
+const stuckBeats = 2;
+
+interface Reader {
+  readonly principal: Principal;
+  /** Whose token it is now; null once that is withdrawn. */
+  identify(): Promise<Principal | null>;
+  holdOpen(): Held;
+}
+
+/** What the protocol's own code is handed to publish through. */
+interface Bus {
+  publish(): void;
+  subscribe(listener: (event: { kind: 'resource_updated'; uri: string }) => void): () => void;
+}
+
+export interface Subscription {
+  readonly bus: Bus;
+  /** Aborted once it is over. */
+  readonly signal: AbortSignal;
+  /** The stream as it goes out. */
+  body(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array>;
+  end(): void;
+}
+
+export interface Subscriptions {
+  /** @throws ApiError rate_limited where too many are open, validation_failed */
+  open(reader: Reader, uris: readonly string[]): Subscription;
+  stop(): void;
+}
+
+export function createSubscriptions(options: {
+  fresh: FreshEvents;
+  clock: Clock;
+  committer: Pick<Committer, 'onCommit'>;
+}): Subscriptions {
+  const { fresh, clock, committer } = options;
+  const open = new Set<Stream>();
+  fresh.onAdded((workspaceId) => {
+    for (const stream of open) if (stream.workspaceId === workspaceId) stream.look();
+  });
+  committer.onCommit((workspaceId, changes) => {
+    if (!changes.some(({ kind }) => deciding.has(kind))) return;
+    for (const stream of open) if (stream.workspaceId === workspaceId) stream.look();
+  });
+  return {
+    open(reader, uris) {
+      const { tokenId, scope } = reader.principal;
+      const there = [...open].filter(({ workspaceId }) => workspaceId === scope.workspaceId);
+      if (
+        there.length >= perWorkspaceMax ||
+        there.filter((one) => one.tokenId === tokenId).length >= perTokenMax
+      )
+        throw new ApiError(
+          'rate_limited',
+          `Too many subscriptions are open: ${perTokenMax} of one token, ${perWorkspaceMax} of one workspace. Close some first.`,
+        );
+      if (uris.length > urisMax)
+        throw new ApiError('validation_failed', `Watch at most ${urisMax} resources with one subscription.`);
+      const stream = new Stream(
+        reader,
+        uris.flatMap((uri) => watched(uri) ?? []),
+        {
+          fresh,
+          clock,
+          onEnd: () => void open.delete(stream),
+        },
+      );
+      open.add(stream);
+      return stream;
+    },
+    stop() {
+      for (const stream of [...open]) stream.end();
+    },
+  };
+}
+
+interface Setting {
+  readonly fresh: FreshEvents;
+  readonly clock: Clock;
+  onEnd(): void;
+}
+
+const heartbeat = new TextEncoder().encode(': still here\n\n');
+
+class Stream implements Subscription {
+  readonly workspaceId: string;
+  readonly tokenId: string;
+  readonly bus: Bus;
+  readonly #ended = new AbortController();
+  readonly #reader: Reader;
+  readonly #watched: readonly Watched[];
+  readonly #setting: Setting;
+  /** What has changed and was not told yet. */
+  readonly #changed = new Set<string>();
+  #position: number;
+  #tell: ((event: { kind: 'resource_updated'; uri: string }) => void) | null = null;
+  /** Whether the socket has taken all that it was handed. */
+  #isTaking = false;
+  #silentBeats = 0;
+  #looking: Promise<void> = Promise.resolve();
+  #cancelBeat = (): void => undefined;
+  #beatOut = (): void => undefined;
+  #hangUp = (): void => undefined;
+
+  constructor(reader: Reader, watched: readonly Watched[], setting: Setting) {
+    const { scope, tokenId } = reader.principal;
+    this.workspaceId = scope.workspaceId;
+    this.tokenId = tokenId;
+    this.#reader = reader;
+    this.#watched = watched;
+    this.#setting = setting;
+    this.#position = setting.fresh.newest(this.workspaceId);
+    this.bus = {
+      publish: () => undefined,
+      subscribe: (listener) => {
+        this.#tell = listener;
+        return () => void (this.#tell = null);
+      },
+    };
+    this.#beat();
+  }
+
+  get signal(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  /** Something has happened in the workspace. */
+  look(): void {
+    this.#looking = this.#looking.then(() => this.#look()).catch(() => this.end());
+  }
+
+  async #look(): Promise<void> {
+    if (this.signal.aborted) return;
+    const principal = await this.#reader.identify();
+    if (!principal) return this.end();
+    const { fresh } = this.#setting;
+    const newest = fresh.newest(this.workspaceId);
+    if (newest > this.#position)
+      this.#note(principal, fresh.after(this.workspaceId, this.#position, eventsMax));
+    this.#position = Math.max(this.#position, newest);
+    this.#flush();
+  }
+
+  /** @param events null where they are no longer at hand: then anything may have changed */
+  #note(principal: Principal, events: ReturnType<FreshEvents['after']>): void {
+    for (const one of this.#watched) {
+      const isChanged =
+        events === null ||
+        events.some(
+          (event) =>
+            isTouched(one, event) && mayReadEvent(principal, { type: event.type, data: shownData(event) }),
+        );
+      if (isChanged) this.#changed.add(one.uri);
+    }
+  }
+
+  #flush(): void {
+    if (!this.#isTaking || !this.#tell) return;
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    for (const uri of changed) this.#tell({ kind: 'resource_updated', uri });
+  }
+
+  body(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    const source = stream.getReader();
+    const held = this.#reader.holdOpen();
+    this.#hangUp = held.hangUp;
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#beatOut = () => controller.enqueue(heartbeat);
+        },
+        pull: async (controller) => {
+          this.#silentBeats = 0;
+          this.#isTaking = true;
+          this.#flush();
+          const { done, value } = await source.read();
+          this.#isTaking = false;
+          if (!done) return controller.enqueue(value);
+          this.end();
+          controller.close();
+        },
+        cancel: () => this.end(),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  #beat(): void {
+    this.#cancelBeat = this.#setting.clock.after(heartbeatMs, () => {
+      this.look();
+      if (this.#isTaking) this.#beatOut();
+      else if (++this.#silentBeats > stuckBeats) return this.end();
+      this.#beat();
+    });
+  }
+
+  end(): void {
+    if (this.signal.aborted) return;
+    this.#cancelBeat();
+    this.#setting.onEnd();
+    this.#ended.abort();
+    this.#hangUp();
+  }
+}

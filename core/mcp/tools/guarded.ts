@@ -1,0 +1,70 @@
+// What a tool answers that may be held back: what it did, or the proposal that it became.
+import { Type } from 'typebox';
+import { schemasOf } from '../../contract/schemas.ts';
+import { enumeration } from '../../lib/schema.ts';
+import { proposal } from '../../proposals/contract.ts';
+import type { Answered, Json } from '../agent.ts';
+import { one, type Asked } from './tool.ts';
+
+const waitSecondsMax = 60;
+
+const shown = schemasOf(proposal).shown;
+const outcomes = ['done', 'proposed', 'approved', 'partly_approved', 'rejected', 'expired'] as const;
+
+/** What is shown of a proposal in place of what was asked for. */
+export const proposedOutput = {
+  status: enumeration(
+    'ToolOutcome',
+    outcomes,
+    '`done`: it is so now. `proposed`: nothing has changed, a person decides first; show them `url`, and do not ask for it again. The others: what was decided while the call waited.',
+  ),
+  proposalId: Type.Optional(Type.String({ description: 'For `proposals_get`.' })),
+  url: Type.Optional(Type.String({ description: 'Where a person looks at it and decides.' })),
+  diff: Type.Optional(one(shown, 'effects')),
+  expiresAt: Type.Optional(one(shown, 'expiresAt')),
+  reason: Type.Optional(Type.String({ description: 'Why it was rejected, as the person says.' })),
+};
+
+export const waitInput = {
+  wait: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: waitSecondsMax,
+      description: `Where it becomes a proposal: wait so many seconds for the decision, ${waitSecondsMax} at most; 0 by default. Or ask later with \`proposals_get\`.`,
+    }),
+  ),
+};
+
+/** A write that may become a proposal. @param shown what is answered where it was done */
+export async function guardedWrite(
+  { agent, args, decisions }: Asked,
+  baseUrl: string,
+  write: () => Promise<Answered>,
+  shown: (answer: Json) => Json,
+): Promise<Json> {
+  const { workspaceId } = agent.principal.scope;
+  const since = decisions.since(workspaceId);
+  const { status, json } = await write();
+  if (status !== 202) return { status: 'done', ...shown(json) };
+  const proposalId = String(json.id);
+  const proposed = {
+    status: 'proposed',
+    proposalId,
+    url: urlOfProposal(baseUrl, proposalId),
+    diff: json.effects,
+    expiresAt: json.expiresAt,
+  };
+  const decided = await decisions.until({ workspaceId, proposalId }, since, secondsOf(args) * 1000);
+  if (!decided) return proposed;
+  return {
+    ...proposed,
+    status: decided.status,
+    ...(decided.reason === null ? {} : { reason: decided.reason }),
+  };
+}
+
+export function secondsOf({ wait }: Json): number {
+  return typeof wait === 'number' ? wait : 0;
+}
+
+export const urlOfProposal = (baseUrl: string, id: string): string => `${baseUrl}/proposals/${id}`;

@@ -1,0 +1,167 @@
+// The tools beside those for issues.
+import { Type } from 'typebox';
+import { ApiError, invalidField } from '../../lib/errors.ts';
+import { Closed, nameOf } from '../../lib/schema.ts';
+import { cycle } from '../../tracker/cycles/contract.ts';
+import { issue } from '../../tracker/issues/contract.ts';
+import { teamKey } from '../../tracker/teams/contract.ts';
+import type { Agent, Json } from '../agent.ts';
+import { secondsOf, urlOfProposal, waitInput } from './guarded.ts';
+import { given, idempotencyKey, keyOf, one, shownBy, some, type RouteOf, type Tool } from './tool.ts';
+
+const reading = { isRead: true, isDestructive: false, isIdempotent: true } as const;
+
+export function otherTools(routeOf: RouteOf, baseUrl: string): Tool[] {
+  return [
+    comment(routeOf),
+    getBoard(routeOf),
+    getCycle(routeOf),
+    backtest(routeOf),
+    getProposal(routeOf, baseUrl),
+  ];
+}
+
+function comment(routeOf: RouteOf): Tool {
+  const route = routeOf('comments.create');
+  const { body } = route;
+  return {
+    name: 'comments_add',
+    title: 'Comment on an issue',
+    description:
+      'Says something about an issue, in Markdown; `@name` tells a member of it. With `parentId`, the first comment of a thread, it is a reply. Use it to report what you found or did, and to ask; to change the issue itself use issues_update.',
+    isRead: false,
+    isDestructive: false,
+    isIdempotent: false,
+    operations: ['comments.create'],
+    input: Closed({
+      id: nameOf(issue),
+      ...some(body, ['parentId']),
+      body: one(body, 'body'),
+      ...idempotencyKey,
+    }),
+    output: Closed(shownBy(route)),
+    async call({ agent, args }) {
+      const said = given(args, ['body', 'parentId']);
+      return (
+        await agent.ask('comments.create', { params: { id: String(args.id) }, body: said, ...keyOf(args) })
+      ).json;
+    },
+  };
+}
+
+function getBoard(routeOf: RouteOf): Tool {
+  const { params, query } = routeOf('boards.cards');
+  return {
+    ...reading,
+    name: 'boards_get',
+    title: 'Look at a board',
+    description:
+      'The columns of a board, from left to right, with how many cards each has and the first of them. Use it to see how work stands. Boards are listed as resources, `tatami://boards/{id}`.',
+    operations: ['boards.cards', 'issues.list'],
+    input: Closed({ ...params!.properties, ...some(query, ['perColumn']) }),
+    output: Closed(shownBy(routeOf('boards.cards'))),
+    async call({ agent, args }) {
+      const query = { perColumn: 10, ...given(args, ['perColumn']) };
+      return (await agent.ask('boards.cards', { params: { id: String(args.id) }, query })).json;
+    },
+  };
+}
+
+function getCycle(routeOf: RouteOf): Tool {
+  return {
+    ...reading,
+    name: 'cycles_get',
+    title: 'Look at a cycle',
+    description:
+      'A cycle of a team and, day by day, how much of it is done. Give its `id`, or a `team` for its active cycle, or for the next one where none is active. Its issues: issues_search with `cycle`.',
+    operations: ['cycles.get', 'issues.list'],
+    input: Closed({
+      id: Type.Optional(nameOf(cycle)),
+      team: Type.Optional(Type.String({ ...teamKey, description: 'The key of a team, in place of `id`.' })),
+    }),
+    output: Closed({
+      cycle: routeOf('cycles.get').responses[200]!,
+      progress: routeOf('cycles.progress').responses[200]!,
+    }),
+    async call({ agent, args }) {
+      const id = await cycleMeant(agent, args);
+      const found = await agent.ask('cycles.get', { params: { id } });
+      const progress = await agent.ask('cycles.progress', { params: { id } });
+      return { cycle: found.json, progress: progress.json };
+    },
+  };
+}
+
+async function cycleMeant(agent: Agent, { id, team }: Json): Promise<string> {
+  if ((id === undefined) === (team === undefined))
+    throw invalidField('id', 'required', 'Give either the `id` of a cycle or the key of a `team`.');
+  if (id !== undefined) return String(id);
+  for (const status of ['active', 'upcoming']) {
+    const { json } = await agent.ask('cycles.list', { query: { team, status, limit: 1 } });
+    const [found] = json.data as { id: string }[];
+    if (found) return found.id;
+  }
+  throw new ApiError('not_found', `The team ${String(team)} has no cycle that is active or comes next.`);
+}
+
+const tried = ['since', 'until', 'events', 'settings'];
+
+function backtest(routeOf: RouteOf): Tool {
+  const route = routeOf('plugins.backtest');
+  const { params, body } = route;
+  return {
+    name: 'plugins_backtest',
+    title: 'Try a plugin on past events',
+    description:
+      'Has an installed plugin answer recorded events without writing or sending anything, and reports what it would have done. Use it before somebody changes the settings of a plugin. It takes a while: call it again with the `backtest` id of the answer to see how far it has come.',
+    isRead: false,
+    isDestructive: false,
+    isIdempotent: false,
+    operations: ['plugins.backtest'],
+    input: Closed({
+      id: Type.Optional(params!.properties.id!),
+      backtest: Type.Optional(
+        Type.String({
+          maxLength: 100,
+          description: 'In place of the others: the id of a backtest to look at.',
+        }),
+      ),
+      ...some(body, tried),
+      ...idempotencyKey,
+    }),
+    output: Closed(shownBy(route)),
+    async call({ agent, args }) {
+      if ((args.id === undefined) === (args.backtest === undefined))
+        throw invalidField('id', 'required', 'Give either the `id` of a plugin or the id of a `backtest`.');
+      if (args.backtest !== undefined)
+        return (await agent.ask('backtests.get', { params: { id: String(args.backtest) } })).json;
+      const asked = { params: { id: String(args.id) }, body: given(args, tried), ...keyOf(args) };
+      return (await agent.ask('plugins.backtest', asked)).json;
+    },
+  };
+}
+
+function getProposal(routeOf: RouteOf, baseUrl: string): Tool {
+  const route = routeOf('proposals.get');
+  return {
+    ...reading,
+    name: 'proposals_get',
+    title: 'See what became of a proposal',
+    description:
+      'A proposal with what it would change, and whether a person has approved or rejected it. Use it with the `proposalId` of an earlier answer; with `wait` it answers as soon as somebody decides.',
+    operations: ['proposals.get'],
+    input: Closed({ ...route.params!.properties, ...waitInput }),
+    output: Closed({ proposal: route.responses[200]!, url: Type.String({ description: 'Its page.' }) }),
+    async call({ agent, args, decisions }) {
+      const id = String(args.id);
+      const { workspaceId } = agent.principal.scope;
+      const since = decisions.since(workspaceId);
+      const read = async () => (await agent.ask('proposals.get', { params: { id } })).json;
+      const now = await read();
+      const isOver =
+        now.status !== 'open' ||
+        (await decisions.until({ workspaceId, proposalId: id }, since, secondsOf(args) * 1000)) === null;
+      return { proposal: isOver ? now : await read(), url: urlOfProposal(baseUrl, id) };
+    },
+  };
+}

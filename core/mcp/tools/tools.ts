@@ -1,0 +1,100 @@
+// All tools: how they are listed, and how one is called.
+import { compileCheck } from '../../http/validate.ts';
+import { ApiError, type ErrorCode } from '../../lib/errors.ts';
+import { Refused, type Agent, type Json } from '../agent.ts';
+import type { Decisions } from '../decisions.ts';
+import { issueTools } from './issues.ts';
+import { otherTools } from './others.ts';
+import { jsonSchemaOf, type RouteOf, type Tool } from './tool.ts';
+
+/** As `tools/list` shows one. */
+interface ListedTool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: Json & { readonly type: 'object' };
+  readonly outputSchema: Json & { readonly type: 'object' };
+  readonly annotations: Readonly<
+    Record<'readOnlyHint' | 'destructiveHint' | 'idempotentHint' | 'openWorldHint', boolean>
+  >;
+}
+
+/** What a call is answered: an error is an answer as well, which the agent can do something about. */
+export type ToolAnswer = {
+  readonly content: { readonly type: 'text'; readonly text: string }[];
+  readonly structuredContent?: Record<string, unknown>;
+  readonly isError?: boolean;
+};
+
+export interface Tools {
+  readonly listed: readonly ListedTool[];
+  /** The scopes that a tool needs; null for a name that none has. */
+  scopesOf(name: string): readonly string[] | null;
+  call(name: string, args: Json, agent: Agent): Promise<ToolAnswer>;
+}
+
+export function createTools(
+  routeOf: RouteOf,
+  { baseUrl, decisions }: { baseUrl: string; decisions: Decisions },
+): Tools {
+  const tools = [...issueTools(routeOf, baseUrl), ...otherTools(routeOf, baseUrl)];
+  const byName = new Map(tools.map((tool) => [tool.name, { tool, check: compileCheck(tool.input) }]));
+  return {
+    listed: tools.map(listedOf),
+    scopesOf(name) {
+      const found = byName.get(name);
+      return found
+        ? [...new Set(found.tool.operations.map((operation) => routeOf(operation).scope ?? []).flat())]
+        : null;
+    },
+    async call(name, args, agent) {
+      try {
+        const found = byName.get(name);
+        if (!found) throw new ApiError('not_found', `There is no tool ${name}.`);
+        found.check(args);
+        const answer = await found.tool.call({ agent, args, decisions });
+        return {
+          content: [{ type: 'text', text: JSON.stringify(answer) }],
+          structuredContent: { ...answer },
+        };
+      } catch (error) {
+        if (error instanceof Refused) return refusalOf(error.error, error.requestId);
+        if (error instanceof ApiError) return refusalOf(error);
+        throw error;
+      }
+    },
+  };
+}
+
+/** What an agent can do about an error whose message does not say so. */
+const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
+  conflict: 'Read it again, then decide anew.',
+  precondition_failed: 'Read it again, and give the version that it has now.',
+  idempotency_key_reused: 'Use a new idempotency_key for what is another change.',
+  insufficient_scope: 'Ask the person to let you have the scope; the same call again fails as well.',
+  invalid_cursor: 'Begin with the first page: leave `after` out.',
+  not_found: 'Find it with issues_search, or ask the person.',
+};
+
+/** In the envelope of the API. */
+function refusalOf({ code, message, details }: ApiError, requestId?: string): ToolAnswer {
+  const fix = advice[code];
+  const error = { code, message, details, ...(fix ? { fix } : {}), ...(requestId ? { requestId } : {}) };
+  return { isError: true, content: [{ type: 'text', text: JSON.stringify({ error }) }] };
+}
+
+function listedOf(tool: Tool): ListedTool {
+  const { name, title, description, isRead, isDestructive, isIdempotent } = tool;
+  return {
+    ...{ name, title, description },
+    inputSchema: jsonSchemaOf(tool.input, 'given') as ListedTool['inputSchema'],
+    outputSchema: jsonSchemaOf(tool.output, 'shown') as ListedTool['outputSchema'],
+    annotations: {
+      readOnlyHint: isRead,
+      destructiveHint: isDestructive,
+      idempotentHint: isIdempotent,
+      // What is in a workspace is all that they reach.
+      openWorldHint: false,
+    },
+  };
+}

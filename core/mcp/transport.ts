@@ -1,0 +1,66 @@
+// Between a request as it arrives and the protocol's own code, which takes a Request and makes a Response.
+import type * as Sdk from '@modelcontextprotocol/server';
+import type { Held } from '../http/outflow.ts';
+import type { Arrival, RawAnswer } from '../http/route.ts';
+import { mayWait, type Body } from './messages.ts';
+import type { Subscription } from './subscriptions.ts';
+
+export const bodyBytesMax = 1024 * 1024;
+const keepAliveMs = 15_000;
+
+interface Carried {
+  readonly baseUrl: string;
+  readonly arrival: Pick<Arrival, 'method' | 'path' | 'headers' | 'holdOpen'>;
+  readonly bytes: Uint8Array;
+  readonly body: Body;
+  /** Of who asks to hear of changes. */
+  readonly subscription: Subscription | null;
+}
+
+/** @param makeServer called once for the request */
+export async function carry(
+  { createMcpHandler }: typeof Sdk,
+  makeServer: Sdk.McpServerFactory,
+  { baseUrl, arrival, bytes, body, subscription }: Carried,
+): Promise<RawAnswer> {
+  const held = mayWait(body) ? arrival.holdOpen() : null;
+  const handler = createMcpHandler(makeServer, {
+    // A subscription gives signs of life by itself.
+    keepAliveMs: subscription ? 0 : keepAliveMs,
+    maxRequestBodySize: bodyBytesMax,
+    ...(subscription ? { bus: subscription.bus } : {}),
+  });
+  const { method, headers, path } = arrival;
+  const request = new Request(`${baseUrl}${path}`, {
+    method,
+    headers,
+    ...(method === 'POST' ? { body: new Uint8Array(bytes) } : {}),
+    ...(subscription ? { signal: subscription.signal } : {}),
+  });
+  const response = await handler.fetch(request, body.parsed === undefined ? {} : { parsedBody: body.parsed });
+  return rawOf(response, subscription, held);
+}
+
+const ownHeaders = new Set(['content-type', 'content-length', 'cache-control', 'connection']);
+
+async function rawOf(
+  { status, headers, body }: Response,
+  subscription: Subscription | null,
+  held: Held | null,
+): Promise<RawAnswer> {
+  const contentType = headers.get('content-type') ?? 'application/json';
+  const others = Object.fromEntries([...headers].filter(([name]) => !ownHeaders.has(name)));
+  const answered = { status, contentType, headers: others };
+  if (body && contentType.startsWith('text/event-stream'))
+    return { ...answered, body: subscription ? subscription.body(body) : ending(body, held) };
+  subscription?.end();
+  const text = body ? await new Response(body).text() : '';
+  held?.letGo();
+  return { ...answered, body: text };
+}
+
+/** The stream, at whose end its connection is as any other. */
+function ending(stream: ReadableStream<Uint8Array>, held: Held | null): ReadableStream<Uint8Array> {
+  if (!held) return stream;
+  return stream.pipeThrough(new TransformStream({ flush: () => held.letGo() }));
+}

@@ -1,0 +1,149 @@
+// The page on which a person decides on a proposal: whoever is signed in to its workspace looks, and whoever may decide decides. Both
+// go through the door as that person.
+import type { App, Caller } from '../../http/app.ts';
+import type { Principal } from '../../http/principal.ts';
+import { defineRoute, type Arrival, type RawAnswer, type Route } from '../../http/route.ts';
+import type { Outcome } from '../../http/values.ts';
+import { card, leadTo, leadToSignIn, problem, readSignedForm } from '../../identity/pages.ts';
+import type { Seat, Sessions, SignedIn } from '../../identity/sessions/sessions.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { Closed, idOf } from '../../lib/schema.ts';
+import { proposal } from '../../proposals/contract.ts';
+import type { ShownProposal } from '../../proposals/kind.ts';
+import { Type } from 'typebox';
+import { proposalPage } from './view.ts';
+
+interface ProposalPageOptions {
+  readonly app: () => App;
+  readonly sessions: Pick<Sessions, 'find' | 'principal'>;
+  readonly baseUrl: string;
+}
+
+/** A proposal as somebody who is signed in sees it. */
+interface Seen {
+  readonly seat: Seat;
+  readonly principal: Principal;
+  readonly proposal: ShownProposal;
+}
+
+export function proposalPageRoutes(options: ProposalPageOptions): Route[] {
+  const facts = {
+    path: '/proposals/{id}',
+    scope: null,
+    params: Closed({ id: idOf(proposal.id) }),
+    responses: { 200: Type.String() },
+    contentType: 'text/html',
+  } as const;
+  const inbound =
+    (answer: typeof decide) =>
+    async ({ params: { id } }: { params: { id: string } }, arrival: Arrival): Promise<RawAnswer> => {
+      try {
+        const who = await options.sessions.find(arrival.headers);
+        return who ? await answer(options, who, id, arrival) : leadToSignIn(options.baseUrl, arrival.path);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        return card('This did not work', problem(error.message), { status: error.status });
+      }
+    };
+  return [
+    defineRoute({
+      ...facts,
+      method: 'GET',
+      name: 'proposal-page.get',
+      summary: 'Look at a proposal',
+      limit: 'read',
+      inbound: inbound(show),
+    }),
+    defineRoute({
+      ...facts,
+      method: 'POST',
+      name: 'proposal-page.decide',
+      summary: 'Decide on a proposal',
+      limit: 'write',
+      inbound: inbound(decide),
+    }),
+  ];
+}
+
+async function show(options: ProposalPageOptions, who: SignedIn, id: string): Promise<RawAnswer> {
+  return viewOf(who, await find(options, who, who.seats, id), null);
+}
+
+async function decide(
+  options: ProposalPageOptions,
+  who: SignedIn,
+  id: string,
+  arrival: Arrival,
+): Promise<RawAnswer> {
+  const form = await readSignedForm(arrival, options.baseUrl, who);
+  const seats = who.seats.filter(({ workspaceId }) => workspaceId === form.get('workspace'));
+  const seen = await find(options, who, seats, id);
+  const { operation, body } = decisionIn(form);
+  const { error } = await callerOf(options)(options.app().route(operation), {
+    principal: seen.principal,
+    isCounted: true,
+    params: { id },
+    body,
+  });
+  if (!error) return leadTo(options.baseUrl, `/proposals/${id}`);
+  // Its ground may have moved: they look at what it would do now.
+  return viewOf(who, await find(options, who, seats, id), error);
+}
+
+function decisionIn(form: URLSearchParams): { operation: string; body: object } {
+  const revision = Number(form.get('revision'));
+  const effects = form.getAll('effects');
+  switch (form.get('decision')) {
+    case 'approve':
+      return { operation: 'proposals.approve', body: { revision } };
+    case 'approve_selected':
+      if (effects.length === 0)
+        throw new ApiError('validation_failed', 'Choose at least one of the changes.');
+      return { operation: 'proposals.approve', body: { revision, effects } };
+    case 'reject':
+      return { operation: 'proposals.reject', body: { reason: form.get('reason') ?? '' } };
+    default:
+      throw new ApiError('validation_failed', 'Choose whether to approve or to reject.');
+  }
+}
+
+function callerOf({ app }: ProposalPageOptions): Caller<unknown> {
+  return app().caller((body) => ({ taken: structuredClone(body), bytes: 0 }));
+}
+
+/** In whichever of their workspaces it is. @throws ApiError not_found, and what refuses them to look */
+async function find(
+  options: ProposalPageOptions,
+  who: SignedIn,
+  seats: readonly Seat[],
+  id: string,
+): Promise<Seen> {
+  const call = callerOf(options);
+  const route = options.app().route('proposals.get');
+  let refusal = new ApiError('not_found', 'There is no such proposal in a workspace of yours.');
+  for (const seat of seats) {
+    const principal = await options.sessions.principal(who, seat.workspaceId);
+    if (!principal) continue;
+    const found: Outcome<unknown> = await call(route, { principal, isCounted: true, params: { id } });
+    if (!found.error) return { seat, principal, proposal: found.body as ShownProposal };
+    if (found.error.code !== 'not_found') refusal = found.error;
+  }
+  throw refusal;
+}
+
+function viewOf(
+  { formToken }: SignedIn,
+  { seat, principal, proposal }: Seen,
+  error: ApiError | null,
+): RawAnswer {
+  const barredBy = principal.scopes.has('approvals:write')
+    ? null
+    : 'You may look at this, and others decide: your role does not let you approve. Ask an owner or an admin.';
+  return proposalPage({
+    ...{ proposal, formToken, barredBy },
+    workspaceName: seat.workspaceName,
+    workspaceId: seat.workspaceId,
+    refusal: error?.message ?? null,
+    status: error?.status ?? 200,
+  });
+}

@@ -1,0 +1,25 @@
+// What there is for agents, and for the people who decide on what agents propose.
+import type { Config } from '../config.ts';
+import type { Sessions } from '../identity/sessions/sessions.ts';
+import type { Route } from '../http/route.ts';
+import { createMcp, type McpOptions } from '../mcp/endpoint.ts';
+import { proposalPageRoutes } from '../pages/proposal/page.ts';
+import { version } from '../version.ts';
+
+interface AgentsOptions extends Omit<McpOptions, 'corsOrigins' | 'version'> {
+  readonly config: Pick<Config, 'corsOrigins'>;
+  readonly sessions: Sessions;
+}
+
+export interface Agents {
+  readonly routes: readonly Route[];
+  /** Ends their streams, and their waits. */
+  stop(): void;
+}
+
+export function createAgents(options: AgentsOptions): Agents {
+  const { app, config, services, sessions } = options;
+  const mcp = createMcp({ ...options, corsOrigins: config.corsOrigins, version });
+  const pages = proposalPageRoutes({ app, sessions, baseUrl: services.baseUrl });
+  return { routes: [...mcp.routes, ...pages], stop: mcp.stop };
+}

@@ -1,0 +1,183 @@
+// From an address alone to the answer of a tool: the official clients of both generations find the authorization server, register themselves,
+// send a person to the consent page, and come back with a token. What the consent said then holds.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { signIn, type Person } from '../identity/person.ts';
+import { browserOf, consent, type Browser } from '../oauth/client.ts';
+import { bearer, endpointOf, generations, post, toolCall } from './agents.ts';
+
+let app: TestApp;
+let person: Person;
+let browser: Browser;
+beforeAll(async () => {
+  app = await startApp();
+  person = await signIn(app);
+  browser = await browserOf(app, person);
+});
+afterAll(() => app.stop());
+
+const rest = async (method: string, path: string, body?: object): Promise<Json> =>
+  (await app.call(method, `/api/v1${path}`, body)).json;
+const redirectUri = 'http://127.0.0.1:9/callback';
+
+/** What a client asks its host to keep, and to do: here, go through the consent page. */
+function createProvider(scope?: string) {
+  const kept: Json = { walked: [] };
+  return {
+    kept,
+    redirectUrl: redirectUri,
+    clientMetadata: {
+      client_name: 'Night Owl',
+      redirect_uris: [redirectUri],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+      ...(scope === undefined ? {} : { scope }),
+    },
+    clientInformation: () => kept.client,
+    saveClientInformation: (client: unknown) => void (kept.client = client),
+    tokens: () => kept.tokens,
+    saveTokens: (tokens: unknown) => void (kept.tokens = tokens),
+    saveCodeVerifier: (verifier: string) => void (kept.verifier = verifier),
+    codeVerifier: () => kept.verifier,
+    state: () => 'a-state',
+    redirectToAuthorization: (url: URL) => void kept.walked.push(url),
+  };
+}
+
+type Provider = ReturnType<typeof createProvider>;
+
+/** As a client of that generation does it, with a person at the consent page. @param change of what they choose there */
+async function walk(
+  generation: (typeof generations)[number],
+  provider: Provider,
+  change: (form: URLSearchParams) => void = () => undefined,
+): Promise<Json> {
+  const info = { name: 'night-owl', version: '1.0.0' };
+  const make = (): { client: Json; transport: Json } =>
+    generation === 'current'
+      ? {
+          client: new Client(info, { versionNegotiation: { mode: 'auto' } }),
+          transport: new StreamableHTTPClientTransport(endpointOf(app), { authProvider: provider as never }),
+        }
+      : {
+          client: new EarlierClient(info),
+          transport: new EarlierTransport(endpointOf(app), { authProvider: provider as never }),
+        };
+  const first = make();
+  const refused = await first.client.connect(first.transport).then(
+    () => 'connected',
+    ({ message }: Error) => message,
+  );
+  expect(refused).toMatch(/unauthorized/i);
+  const url: URL = provider.kept.walked.at(-1);
+  const back = await consent(browser, `${url.pathname}${url.search}`, change);
+  const { searchParams } = back;
+  await first.transport.finishAuth(generation === 'current' ? searchParams : searchParams.get('code'));
+  const second = make();
+  await second.client.connect(second.transport);
+  return second.client;
+}
+
+describe.each(generations.map((generation) => [generation] as const))(
+  'a client of the %s protocol',
+  (generation) => {
+    test('comes from the address alone to the answer of a tool', async () => {
+      const provider = createProvider();
+      const client = await walk(generation, provider);
+      const made = await client.callTool({
+        name: 'issues_create',
+        arguments: { team: 'ENG', title: `By ${generation}` },
+      });
+      const issue = await rest('GET', `/issues/${made.structuredContent.id}`);
+      expect(issue.creator).toMatchObject({ id: person.memberId });
+      const { data } = await rest('GET', `/issues/${issue.id}/history`);
+      expect(data[0].actor).toMatchObject({
+        kind: 'app',
+        id: provider.kept.client.client_id,
+        name: 'Night Owl',
+        memberId: person.memberId,
+      });
+      const asked = provider.kept.walked[0].searchParams;
+      expect([asked.get('resource'), asked.get('code_challenge_method')]).toEqual([
+        endpointOf(app).href,
+        'S256',
+      ]);
+      expect(asked.get('scope').split(' ')).toContain('issues:write');
+      await client.close();
+    });
+  },
+);
+
+test('the token is good at this address alone, and one for the API is not good here', async () => {
+  const provider = createProvider();
+  const client = await walk('current', provider);
+  const { access_token: token } = provider.kept.tokens;
+  const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  expect((await post(app, list, bearer(token))).status).toBe(200);
+  const elsewhere = await app.clientOf(token)('GET', '/api/v1/issues');
+  expect([elsewhere.status, elsewhere.json.error.code]).toEqual([401, 'unauthorized']);
+  await client.close();
+});
+
+test('an app approves nothing, and its member does, in a browser', async () => {
+  const provider = createProvider();
+  // What the workspace guards is not the person's to choose.
+  const client = await walk('current', provider, (form) => expect(form.getAll('guarded')).toEqual([]));
+  expect((await rest('GET', '/grants?limit=1')).data[0].guarded).toHaveLength(4);
+  const made = await rest('POST', '/issues', { team: 'ENG', title: 'Of a person' });
+  const call = async (name: string, args: object): Promise<Json> =>
+    (await client.callTool({ name, arguments: args })).structuredContent;
+  const held = await call('issues_delete', { id: made.id });
+  expect(held.status).toBe('proposed');
+  const { data } = await rest('GET', '/inbox?limit=10');
+  expect(data[0]).toMatchObject({ kind: 'proposal_made', target: { id: held.proposalId } });
+  const page = await browser.get(`/proposals/${held.proposalId}`);
+  expect(page.text).toContain('<strong>Night Owl</strong>, for');
+  const form = new URLSearchParams({
+    ...{ form_token: person.who.formToken, workspace: app.workspace.workspaceId, revision: '1' },
+    decision: 'approve',
+  });
+  expect((await browser.post(`/proposals/${held.proposalId}`, form)).status).toBe(303);
+  expect((await rest('GET', `/issues/${made.id}`)).error?.code).toBe('not_found');
+  await client.close();
+});
+
+test('what the person guards at the consent waits, though the workspace guards nothing', async () => {
+  await rest('PATCH', '/workspace', { guarded: [] });
+  const provider = createProvider();
+  const client = await walk('current', provider, (form) => {
+    expect(form.getAll('guarded').sort()).toEqual(['bulk', 'delete', 'finish', 'others']);
+    form.delete('guarded');
+    form.append('guarded', 'finish');
+  });
+  const issue = await rest('POST', '/issues', { team: 'ENG', title: 'Guarded by consent' });
+  const update = async (args: object): Promise<string> =>
+    (await client.callTool({ name: 'issues_update', arguments: { id: issue.id, ...args } })).structuredContent
+      .status;
+  expect(await update({ priority: 'low' })).toBe('done');
+  expect(await update({ state: 'Done' })).toBe('proposed');
+  await rest('PATCH', '/workspace', { guarded: ['delete', 'bulk', 'finish', 'others'] });
+  await client.close();
+});
+
+test('a scope that was not granted is asked for where a tool needs it, and a withdrawn consent ends all', async () => {
+  const provider = createProvider();
+  const client = await walk('current', provider);
+  const { access_token: token } = provider.kept.tokens;
+  const lacking = await post(app, toolCall('plugins_backtest', { id: 'acme.none' }), bearer(token));
+  const challenge = lacking.headers.get('www-authenticate') ?? '';
+  expect([lacking.status, challenge]).toEqual([403, expect.stringContaining('error="insufficient_scope"')]);
+  expect(challenge).toContain('plugins:write');
+  expect(challenge).toContain('issues:write');
+
+  const watching = await client.listen({ resourceSubscriptions: ['tatami://issues/ENG-1'] });
+  const [grant] = (await rest('GET', '/grants?limit=1')).data;
+  expect((await app.call('DELETE', `/api/v1/grants/${grant.id}`)).status).toBeLessThan(300);
+  await watching.closed;
+  expect((await post(app, toolCall('issues_search'), bearer(token))).status).toBe(401);
+  await client.close();
+});

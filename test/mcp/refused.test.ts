@@ -1,0 +1,303 @@
+// Who the endpoint for agents refuses, and how: tokens, hosts, pages of others, missing scopes, other workspaces; and that apps decide on
+// nothing.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Principal } from '../../core/http/principal.ts';
+import { scopeOf } from '../../core/store/store.ts';
+import { allScopes, expandScopes } from '../../core/rights/scopes.ts';
+import { lackOf } from '../../core/mcp/challenge.ts';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { asText } from '../value-client.ts';
+import { bearer, connect, endpointOf, post, toolCall, type Agent } from './agents.ts';
+
+let app: TestApp;
+let agent: Agent;
+/** Sees another workspace, and everything in it. */
+let stranger: Agent;
+beforeAll(async () => {
+  app = await startApp();
+  agent = await connect(app, app.workspace.apiKey);
+  stranger = await connect(app, (await app.addWorkspace('Other', 'OTH')).apiKey);
+});
+afterAll(async () => {
+  await agent.close();
+  await stranger.close();
+  await app.stop();
+});
+
+const rest = async (method: string, path: string, body?: object): Promise<Json> =>
+  (await app.call(method, `/api/v1${path}`, body)).json;
+const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+test('without a good token it says where one comes from, and what to ask for', async () => {
+  const metadata = `${app.url}/.well-known/oauth-protected-resource/api/mcp/streamable-http`;
+  const bare = await post(app, list);
+  expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([
+    401,
+    expect.stringContaining(`Bearer resource_metadata="${metadata}", scope="`),
+  ]);
+  expect(bare.headers.get('www-authenticate')).toContain('issues:write');
+  for (const method of ['GET', 'DELETE'])
+    expect((await fetch(endpointOf(app), { method })).headers.get('www-authenticate')).toContain(metadata);
+  const wrong = await post(app, list, bearer('ttm_wrong_wrong'));
+  expect([wrong.status, wrong.headers.get('www-authenticate')]).toEqual([
+    401,
+    expect.stringContaining('error="invalid_token"'),
+  ]);
+});
+
+test('a session that nobody began, and one that a client makes up, open nothing', async () => {
+  const forged = {
+    'mcp-session-id': 'b3f0c1de-0000-4000-8000-000000000000',
+    'mcp-protocol-version': '2025-11-25',
+  };
+  expect((await post(app, list, forged)).status).toBe(401);
+  const answered = await post(app, list, { ...forged, ...bearer(app.workspace.apiKey) });
+  expect([answered.status, answered.headers.get('mcp-session-id')]).toEqual([200, null]);
+  for (const method of ['GET', 'DELETE']) {
+    const response = await fetch(endpointOf(app), {
+      method,
+      headers: { ...forged, ...bearer(app.workspace.apiKey) },
+    });
+    expect([method, response.status]).toEqual([method, 405]);
+  }
+});
+
+test('pages of other sites, and names that lead here, are refused before the token is looked at', async () => {
+  const key = bearer(app.workspace.apiKey);
+  const from = async (headers: Record<string, string>): Promise<number> =>
+    (await post(app, list, { ...key, ...headers })).status;
+  for (const origin of [
+    'https://evil.example',
+    'null',
+    'http://127.0.0.1.evil.example',
+    'https://localhost.evil.example',
+  ])
+    expect([origin, await from({ origin })]).toEqual([origin, 403]);
+  for (const origin of [app.url, 'http://localhost:6274', 'http://127.0.0.1:1234'])
+    expect([origin, await from({ origin })]).toEqual([origin, 200]);
+  for (const host of ['evil.example', 'evil.example:80', 'localhost.evil.example'])
+    expect([host, await from({ host })]).toEqual([host, 403]);
+  for (const host of ['localhost', 'localhost:9', '127.0.0.1', '[::1]:80'])
+    expect([host, await from({ host })]).toEqual([host, 200]);
+});
+
+test('a request is bounded: its bytes, its messages, its resources', async () => {
+  const key = bearer(app.workspace.apiKey);
+  expect((await post(app, toolCall('issues_create', { title: 'x'.repeat(1_100_000) }), key)).status).toBe(
+    413,
+  );
+  const many = Array.from({ length: 21 }, (_, at) => ({ ...list, id: at }));
+  expect((await post(app, many, key)).status).toBe(422);
+  const broken = await fetch(endpointOf(app), {
+    method: 'POST',
+    body: '{',
+    headers: { ...key, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+  });
+  expect([broken.status, ((await broken.json()) as Json).error.code]).toEqual([400, -32700]);
+  const watching = agent.client.listen({
+    resourceSubscriptions: Array.from({ length: 101 }, (_, at) => `tatami://issues/ENG-${at + 1}`),
+  });
+  expect(
+    await watching.then(
+      () => 'open',
+      () => 'refused',
+    ),
+  ).toBe('refused');
+});
+
+/** Each tool with arguments that are good but for their ids. @param ids of a workspace */
+function callsWith(ids: Json): readonly (readonly [tool: string, args: object])[] {
+  return [
+    ['issues_get', { id: ids.issue }],
+    ['issues_get', { id: ids.identifier }],
+    ['issues_update', { id: ids.issue, title: 'x' }],
+    ['issues_update', { id: ids.issue, state: 'Done' }],
+    ['issues_update', { ids: [ids.issue, ids.issue2], title: 'x' }],
+    ['issues_delete', { id: ids.issue }],
+    ['issues_create', { team: ids.team, title: 'x' }],
+    ['issues_create', { team: ids.team, title: 'x', state: 'Done' }],
+    ['issues_search', { team: ids.team }],
+    ['issues_search', { q: ids.words }],
+    ['comments_add', { id: ids.issue, body: 'x' }],
+    ['boards_get', { id: ids.board }],
+    ['cycles_get', { id: ids.cycle }],
+    ['cycles_get', { team: ids.team }],
+    ['plugins_backtest', { id: ids.plugin }],
+    ['plugins_backtest', { backtest: ids.backtest }],
+    ['proposals_get', { id: ids.proposal }],
+  ];
+}
+
+/** Swaps what was asked for out of an answer, which may say it back. */
+const neutral = (answer: Json, ids: Json): string => {
+  let text = JSON.stringify({ ...answer, requestId: undefined });
+  for (const [name, id] of Object.entries<string>(ids)) text = text.replaceAll(id, `<${name}>`);
+  return text;
+};
+
+test('what is in another workspace is answered as what is nowhere, by every tool and resource', async () => {
+  const issue = await rest('POST', '/issues', { team: 'ENG', title: 'Hidden pineapple' });
+  const issue2 = await rest('POST', '/issues', { team: 'ENG', title: 'Hidden too' });
+  const board = await rest('POST', '/boards', { name: 'Hidden', team: 'ENG' });
+  const project = await rest('POST', '/projects', { name: 'Hidden' });
+  const cycle = await rest('POST', '/cycles', {
+    team: 'ENG',
+    startsAt: '2031-03-03T00:00:00.000Z',
+    endsAt: '2031-03-17T00:00:00.000Z',
+  });
+  const held = await agent.call('issues_update', { id: issue.id, title: 'y' });
+  await app.settled();
+  const real: Json = {
+    ...{ issue: issue.id, identifier: issue.identifier, issue2: issue2.id, board: board.id, cycle: cycle.id },
+    ...{
+      team: 'ENG',
+      words: 'pineapple',
+      plugin: 'acme.none',
+      backtest: 'btt_none',
+      proposal: held.proposalId,
+      project: project.id,
+    },
+  };
+  const swapped = (id: string): string => id.slice(0, -4) + 'zzzz';
+  const nowhere: Json = {
+    ...Object.fromEntries(
+      Object.entries<string>(real).map(([name, id]) => [name, id.includes('_') ? swapped(id) : id]),
+    ),
+    ...{ identifier: 'NOP-77', team: 'NOP', words: 'pomegranate' },
+  };
+  const from = await app.lastSequence();
+  const missing = callsWith(nowhere);
+  for (const [at, [tool, args]] of callsWith(real).entries()) {
+    const [seen, unseen] = [await stranger.call(tool, args), await stranger.call(tool, missing[at]![1])];
+    expect([tool, neutral(seen, real)]).toEqual([tool, neutral(unseen, nowhere)]);
+  }
+  for (const uri of ['issues/issue', 'issues/identifier', 'boards/board', 'projects/project']) {
+    const [kind, name] = uri.split('/') as [string, string];
+    const read = (ids: Json): Promise<Json> =>
+      stranger.client.readResource({ uri: `tatami://${kind}/${ids[name]}` }).then(
+        () => 'read',
+        ({ code, message }: Json) => neutral({ code, message }, ids),
+      );
+    expect(await read(real)).toBe(await read(nowhere));
+  }
+  const completed = await stranger.client.complete({
+    ref: { type: 'ref/resource', uri: 'tatami://issues/{identifier}' },
+    argument: { name: 'identifier', value: 'ENG-' },
+  });
+  expect(completed.completion.values).toEqual([]);
+  expect((await stranger.client.listResources()).resources).toEqual([]);
+  expect(await app.lastSequence()).toBe(from);
+});
+
+test('each tool takes its scopes, and says which one is missing', async () => {
+  const issue = await rest('POST', '/issues', { team: 'ENG', title: 'Scoped' });
+  const board = await rest('POST', '/boards', { name: 'Scoped', team: 'ENG' });
+  const cycle = await rest('GET', '/cycles?limit=1');
+  const needs: Readonly<Record<string, readonly [args: object, scopes: readonly string[]]>> = {
+    issues_search: [{}, ['issues:read']],
+    issues_get: [{ id: issue.id }, ['issues:read']],
+    issues_create: [{ team: 'ENG', title: 'x' }, ['issues:write']],
+    issues_update: [{ id: issue.id, title: 'x' }, ['issues:write']],
+    issues_delete: [{ id: issue.id }, ['issues:write']],
+    comments_add: [{ id: issue.id, body: 'x' }, ['comments:write']],
+    boards_get: [{ id: board.id }, ['boards:read', 'issues:read']],
+    cycles_get: [{ id: cycle.data[0].id }, ['cycles:read', 'issues:read']],
+    plugins_backtest: [{ id: 'acme.none' }, ['plugins:write']],
+    proposals_get: [{ id: 'prp_01m7wd7tg001bvq8r5bjgt6mjc' }, ['proposals:read']],
+  };
+  expect(Object.keys(needs)).toEqual((await agent.tools()).map(({ name }) => name));
+  const from = await app.lastSequence();
+  for (const [tool, [args, scopes]] of Object.entries(needs))
+    for (const missing of scopes) {
+      const others = allScopes.filter(
+        (scope) => scope !== missing && scope !== missing.replace(':read', ':write'),
+      );
+      const weak = await connect(app, await app.mintKey(others));
+      const answer = await weak.call(tool, args);
+      expect([tool, answer.code, answer.message]).toEqual([
+        tool,
+        'insufficient_scope',
+        expect.stringContaining(missing),
+      ]);
+      await weak.close();
+    }
+  expect((await app.eventTypes(from)).filter((type) => !type.startsWith('api_key.'))).toEqual([]);
+});
+
+const actor = { kind: 'app', id: 'app_1', name: 'An app' } as const;
+const granted = (guarded: [] | ['finish'] = []): Principal => ({
+  scope: scopeOf(app.workspace.workspaceId, 'app_1'),
+  actor: { ...actor, memberId: app.workspace.userId },
+  scopes: expandScopes(allScopes),
+  narrowed: null,
+  tokenId: 'tok_1',
+  grant: { id: 'grt_1', resource: 'mcp', guarded },
+});
+
+test('an app that lacks a scope is told which to ask for; one that has it is not', () => {
+  const few = { ...granted(), scopes: expandScopes(['issues:read']) };
+  const { status, headers } = lackOf(few, ['issues:write'], 'https://acme.example')!;
+  expect(status).toBe(403);
+  expect(headers['www-authenticate']).toBe(
+    'Bearer error="insufficient_scope", resource_metadata="https://acme.example/.well-known/oauth-protected-resource/api/mcp/streamable-http", scope="issues:read issues:write"',
+  );
+  expect(lackOf(granted(), ['issues:write'], 'https://acme.example')).toBeNull();
+});
+
+test('an app decides on no proposal, whichever scopes it holds, and does not say what is guarded', async () => {
+  const issue = await rest('POST', '/issues', { team: 'ENG', title: 'Not by an app' });
+  const { proposalId } = await agent.call('issues_update', { id: issue.id, title: 'Changed' });
+  const call = app.app.caller(asText);
+  const ask = async (operation: string, given: object): Promise<string | undefined> =>
+    (
+      await call(app.app.route(operation), {
+        principal: granted(),
+        isCounted: false,
+        params: { id: proposalId },
+        ...given,
+      })
+    ).error?.code;
+  expect(await ask('proposals.approve', { body: { revision: 1 } })).toBe('forbidden');
+  expect(await ask('proposals.reject', { body: { reason: 'x' } })).toBe('forbidden');
+  expect(await ask('proposals.rerun', {})).toBe('forbidden');
+  expect(await ask('workspace.update', { params: {}, body: { guarded: [] } })).toBe('forbidden');
+  expect((await rest('GET', `/proposals/${proposalId}`)).status).toBe('open');
+  expect((await rest('GET', '/workspace')).guarded).toHaveLength(4);
+});
+
+test('a stream ends in the moment in which its token is withdrawn', async () => {
+  const { key, id } = await rest('POST', '/api-keys', { name: 'brief', scopes: ['issues:read'] });
+  const brief = await connect(app, key);
+  const subscription = await brief.client.listen({ resourceSubscriptions: ['tatami://issues/ENG-1'] });
+  await app.call('DELETE', `/api/v1/api-keys/${id}`);
+  await subscription.closed;
+  expect(
+    await brief.tools().then(
+      () => 'answered',
+      () => 'refused',
+    ),
+  ).toBe('refused');
+  await brief.close();
+});
+
+test('a watcher hears of nothing that it may not read', async () => {
+  const issue = await rest('POST', '/issues', { team: 'ENG', title: 'Unheard' });
+  const heard: string[] = [];
+  const deaf = await connect(app, await app.mintKey(['projects:read']));
+  const other = await connect(app, await app.mintKey(['issues:read']));
+  for (const one of [deaf, stranger])
+    one.client.setNotificationHandler(
+      'notifications/resources/updated',
+      ({ params }: Json) => void heard.push(params.uri),
+    );
+  let told = (): void => undefined;
+  const once = new Promise<void>((resolve) => (told = resolve));
+  other.client.setNotificationHandler('notifications/resources/updated', () => told());
+  const uris = { resourceSubscriptions: [`tatami://issues/${issue.identifier}`] };
+  for (const one of [deaf, stranger, other]) await one.client.listen(uris);
+  await rest('PATCH', `/issues/${issue.id}`, { priority: 'low' });
+  await once;
+  expect(heard).toEqual([]);
+  await deaf.close();
+  await other.close();
+});
