@@ -59,16 +59,7 @@ export async function createWorkspace(
     deletedAt: null,
     ...times,
   });
-  const team = teamKind.create({
-    id: ids.uuid(),
-    key: input.teamKey,
-    name: input.teamName,
-    transitions: null,
-    triage: 'off',
-    timeZone: 'UTC',
-    cycles: null,
-    ...times,
-  });
+  const team = firstTeam(ids.uuid(), input, times);
   const key = newKey(services, firstKeyOf(owner.id));
   const setUp = setUpLink(services, scope, owner.id);
   const committed = await committer.commit(
@@ -101,4 +92,19 @@ export async function createWorkspace(
     apiKey: key.text,
     setUpUrl: setUp.url,
   };
+}
+
+function firstTeam(
+  id: string,
+  { teamKey, teamName }: { teamKey: string; teamName: string },
+  times: { createdAt: number; updatedAt: number },
+) {
+  return teamKind.create({
+    ...{ id, key: teamKey, name: teamName },
+    transitions: null,
+    triage: 'off',
+    timeZone: 'UTC',
+    cycles: null,
+    ...times,
+  });
 }
