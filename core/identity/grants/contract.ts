@@ -69,6 +69,7 @@ export const grant = defineContract({
     revokedAt: time({ nullable: true, write: 'never', doc: 'When it ended; null while it has not.' }),
   },
   heardBy: 'audit:read',
+  ofMember: true,
   operations: {
     list: {
       summary: 'List what members let apps do, newest first',
