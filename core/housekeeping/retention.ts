@@ -43,9 +43,7 @@ export const retention: Readonly<Record<string, Bound>> = {
   endpoints: { keptFor: 'deleted' },
   api_keys: { keptFor: 'deleted' },
   oauth_apps: { keptFor: 'deleted' },
-  oauth_clients: {
-    boundBy: '10,000 that were never let in, a day each; the others go with their last grant',
-  },
+  oauth_clients: { keptWhile: 'somebody lets them act; those that nobody does for a day, 10,000 at most' },
   grants: { keptFor: 'deleted' },
   members: { keptForEver: few },
   teams: { keptForEver: few },

@@ -26,7 +26,7 @@ export function refOf(word: string): GrantRef {
 /** However often its tokens are refreshed, a grant ends after a year (ASVS 5 10.4.8): the member is asked again. */
 const longestMs = 365 * dayMs;
 
-export interface LiveGrant {
+interface LiveGrant {
   readonly memberId: string;
   readonly clientId: string;
   readonly resource: Resource;

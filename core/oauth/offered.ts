@@ -9,7 +9,7 @@ const usual = new Set([
 ]);
 
 /** What a client asks for that does not say (RFC 6749 §3.3): to read the tracker, and to write issues and comments. */
-export const usualScopes: readonly string[] = offeredScopes.filter((scope) => usual.has(scope));
+const usualScopes: readonly string[] = offeredScopes.filter((scope) => usual.has(scope));
 
 /** Those of a request that are offered, once each; others are left out (RFC 6749 §3.3). */
 export function askedScopes(scope: string | null | undefined): string[] {

@@ -49,7 +49,7 @@ export function protocolRoutes(options: { engine: () => Promise<Engine>; nowMs: 
   ];
 }
 
-export function oauthError(status: number, error: string, why: string): RawAnswer {
+function oauthError(status: number, error: string, why: string): RawAnswer {
   return { status, contentType, body: JSON.stringify({ error, error_description: why }) };
 }
 

@@ -9,7 +9,7 @@ import { scopeOf, systemOp, tenantOp, type Op } from '../store/store.ts';
 import { refOf, type GrantRef } from './grants.ts';
 
 /** What the protocol library has us keep. */
-export type Payload = Readonly<Record<string, unknown>>;
+type Payload = Readonly<Record<string, unknown>>;
 
 export interface KeptToken {
   readonly payload: Payload;

@@ -19,6 +19,8 @@ import authentication from '../../docs/guides/authentication.md' with { type: 't
 import errors from '../../docs/guides/errors.md' with { type: 'text' };
 import filters from '../../docs/guides/filters.md' with { type: 'text' };
 import idempotency from '../../docs/guides/idempotency.md' with { type: 'text' };
+import oauth from '../../docs/guides/oauth.md' with { type: 'text' };
+import oauthApps from '../../docs/guides/oauth-apps.md' with { type: 'text' };
 import paging from '../../docs/guides/paging.md' with { type: 'text' };
 import rateLimits from '../../docs/guides/rate-limits.md' with { type: 'text' };
 import guides from '../../docs/guides/README.md' with { type: 'text' };
@@ -71,6 +73,8 @@ export const documents: Readonly<Record<string, Readonly<Record<string, string>>
     errors,
     filters,
     idempotency,
+    oauth,
+    'oauth-apps': oauthApps,
     paging,
     'rate-limits': rateLimits,
     versioning,

@@ -54,6 +54,8 @@ export interface GrantQuery {
   member?: string | undefined;
   /** What its tokens are for: the REST API, or the MCP endpoint. */
   resource?: 'api' | 'mcp' | undefined;
+  /** Up to 3 of createdAt, updatedAt, comma-separated; a minus before a name reverses. */
+  sort?: string | undefined;
 }
 
 /** Take scopes of a grant away, or guard more. */

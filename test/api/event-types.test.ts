@@ -79,7 +79,18 @@ test('a plugin can subscribe to each type that is sent but to those that tell of
       'plugins',
       'webhooks',
     ]
-      .concat('boards', 'views', 'labels', 'workflows', 'teams', 'members', 'api-keys', 'workspace')
+      .concat(
+        'boards',
+        'views',
+        'labels',
+        'workflows',
+        'teams',
+        'members',
+        'api-keys',
+        'workspace',
+        'oauth-apps',
+        'audit',
+      )
       .map((namespace) => [`${namespace}:read`, { why: 'test' }]),
   );
   const accepted = [];

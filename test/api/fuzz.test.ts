@@ -60,6 +60,8 @@ function askOf(route: Route): Ask {
       `${route.method} ${path} ${JSON.stringify(body) ?? ''}: ${status} ${what}`.slice(0, 600);
     if (status >= 500) return fault(text);
     if (!headers.has('x-request-id')) return fault('without a request id');
+    // Protocols have errors of their own form.
+    if (status >= 400 && typeof json?.error === 'string' && route.path.startsWith('/oauth/')) return null;
     if (status >= 400) {
       const known = errorCodes[json?.error?.code as keyof typeof errorCodes];
       if (known?.status !== status) return fault(`with the code ${json?.error?.code}`);

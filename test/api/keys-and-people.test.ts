@@ -151,6 +151,7 @@ test('any key may ask what it is; nobody else gets an answer', async () => {
     {
       member: { id: member.id, name: 'Mia', email: 'Mia@acme.example', role: 'member' },
       workspace: { id: app.workspace.workspaceId, name: expect.any(String) },
+      scopes: ['boards:read'],
       key: {
         id: made.id,
         name: 'narrow',
@@ -160,6 +161,7 @@ test('any key may ask what it is; nobody else gets an answer', async () => {
         lastUsedAt: null,
         createdAt: made.createdAt,
       },
+      ...{ grant: null, session: null },
       rateLimits: { read: null, write: null, search: null, workspace: null },
     },
   ]);

@@ -19,6 +19,7 @@ import type { Json } from '../app.ts';
 import { runIn } from '../cli/tatami.ts';
 import { clientOf } from '../faults/server.ts';
 import { root } from '../imports.ts';
+import { Browser, formOf, refresh, registerApp, tokensOf } from '../oauth/client.ts';
 import { buildExecutable, startFromSource, type Executable, type Started } from './executable.ts';
 
 let it: Executable;
@@ -209,6 +210,23 @@ test('two first starts at once both come up', async () => {
   await Promise.all(both.map((one) => one.stop()));
   expect(readdirSync(join(it.folder, 'shared'))).toHaveLength(3);
 }, 60_000);
+
+test('a person joins and lets an app in, whose tokens are good once, as from source', async () => {
+  const { url, setUpUrl } = server.ready;
+  const browser = new Browser(url);
+  const { pathname } = new URL(setUpUrl);
+  const account = formOf(await browser.get(pathname), 'Make the account');
+  account.set('email', 'ana@acme.example');
+  account.set('password', 'seven geese over the pond');
+  await browser.post(pathname, account);
+  const client = await registerApp({ url, call }, { confidential: true });
+  const first = await tokensOf({ url, call }, client, { browser });
+  expect((await clientOf(url, first.access_token)('GET', '/api/v1/issues')).status).toBe(200);
+  const second = await refresh({ url, call }, client, first.refresh_token);
+  expect(second.json.access_token).toStartWith('tta_');
+  expect((await refresh({ url, call }, client, first.refresh_token)).json.error).toBe('invalid_grant');
+  expect((await clientOf(url, second.json.access_token)('GET', '/api/v1/issues')).status).toBe(401);
+});
 
 test('where it cannot unpack it says so, and names the setting', async () => {
   writeFileSync(join(it.folder, 'file'), '');

@@ -299,7 +299,7 @@ test('ASVS 10.4.8: however often it is refreshed, a grant ends after a year', as
   const own = await startApp();
   try {
     const client = await registerApp(own);
-    let { refresh_token: token } = await tokensOf(own, client);
+    let { refresh_token: token } = await tokensOf(own, client, { browser: await browserOf(own) });
     for (let days = 0; days < 350; days += 50) {
       own.clock.jump(50 * 86_400_000);
       ({ refresh_token: token } = (await refresh(own, client, token)).json);

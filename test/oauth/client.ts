@@ -79,11 +79,11 @@ export class Browser {
   }
 }
 
-/** What the last form of a page would send, every box as it is shown. */
-export function formOf(page: Page): URLSearchParams {
+/** What a form of a page would send, every box as it is shown. @param holding a part of it; by default the last form is taken */
+export function formOf(page: Page, holding = '<form'): URLSearchParams {
   const form = new URLSearchParams();
-  const last = page.text.slice(page.text.lastIndexOf('<form'));
-  for (const [input] of last.matchAll(/<input[^>]*>/g)) {
+  const text = page.text.match(/<form.*?<\/form>/gs)?.findLast((one) => one.includes(holding)) ?? '';
+  for (const [input] of text.matchAll(/<input[^>]*>/g)) {
     const name = attribute(input, 'name');
     const isBox = input.includes('type="checkbox"');
     if (name === null || (isBox && !/\bchecked\b/.test(input)) || /\bdisabled\b/.test(input)) continue;
@@ -95,17 +95,20 @@ export function formOf(page: Page): URLSearchParams {
 const attribute = (tag: string, name: string): string | null =>
   new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1]?.replaceAll('&amp;', '&') ?? null;
 
+/** Tests of the executable have no more of it. */
+type Server = Pick<TestApp, 'url' | 'call'>;
+
 export interface Client {
   readonly id: string;
   readonly secret: string | null;
   readonly redirectUri: string;
 }
 
-export const redirectUri = 'https://client.example/callback';
+const redirectUri = 'https://client.example/callback';
 
 /** Registered by an admin of the first workspace. */
 export async function registerApp(
-  app: TestApp,
+  app: Server,
   { confidential = false, redirectUris = [redirectUri], name = 'Burndown' } = {},
 ): Promise<Client> {
   const { status, json } = await app.call('POST', '/api/v1/oauth-apps', { name, confidential, redirectUris });
@@ -169,12 +172,7 @@ export interface Answer {
 }
 
 /** Asks one of the endpoints of the protocol, as a client. */
-export async function ask(
-  app: TestApp,
-  path: string,
-  client: Client | null,
-  params: Params,
-): Promise<Answer> {
+export async function ask(app: Server, path: string, client: Client | null, params: Params): Promise<Answer> {
   const isSecret = client !== null && client.secret !== null;
   const body = sent({ ...(client && !isSecret ? { client_id: client.id } : {}), ...params });
   const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -186,7 +184,7 @@ export async function ask(
 }
 
 export function exchange(
-  app: TestApp,
+  app: Server,
   client: Client,
   code: string | null,
   { verifier }: Pkce,
@@ -201,19 +199,22 @@ export function exchange(
   });
 }
 
-export function refresh(app: TestApp, client: Client, token: string, params: Params = {}): Promise<Answer> {
+export function refresh(app: Server, client: Client, token: string, params: Params = {}): Promise<Answer> {
   return ask(app, '/oauth/token', client, { grant_type: 'refresh_token', refresh_token: token, ...params });
 }
 
 /** From the first request to the tokens. */
 export async function tokensOf(
-  app: TestApp,
+  app: Server,
   client: Client,
-  options: { browser?: Browser; params?: Params; change?: (form: URLSearchParams) => void } = {},
+  options: { browser: Browser; params?: Params; change?: (form: URLSearchParams) => void },
 ): Promise<Json> {
   const proof = pkce();
-  const browser = options.browser ?? (await browserOf(app));
-  const back = await consent(browser, authorizePath(client, proof.challenge, options.params), options.change);
+  const back = await consent(
+    options.browser,
+    authorizePath(client, proof.challenge, options.params),
+    options.change,
+  );
   const { status, json } = await exchange(app, client, back.searchParams.get('code'), proof);
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(json)}`);
   return json;

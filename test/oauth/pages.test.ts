@@ -228,10 +228,17 @@ test('RFC 9700 §4.7.1: a request that another browser began cannot be decided h
   // Whoever knows the address alone cannot go on from it either, and a cookie is worth nothing without its signature.
   const uid = own.at.split('/').at(-1)!;
   const forger = await browserOf(app, ana);
-  forger.keep(`__Secure-tatami-consent=${uid}`);
-  forger.keep(`__Secure-tatami-resume=${uid}`);
+  for (const name of ['__Secure-tatami-consent', '__Secure-tatami-resume']) {
+    forger.keep(`${name}=${uid}`);
+    forger.keep(`${name}.sig=${'a'.repeat(22)}`);
+  }
   expect((await forger.get(own.at)).status).toBe(410);
   expect((await forger.get(`/oauth/authorize/${uid}`)).status).toBe(400);
+  // Nor do the cookies of one request open another.
+  const begun = await fetch(app.url + authorizePath(client, pkce().challenge), { redirect: 'manual' });
+  const crossed = await browserOf(app, ana);
+  for (const line of begun.headers.getSetCookie()) crossed.keep(line.split(';')[0]!);
+  expect((await crossed.get(own.at)).status).toBe(410);
 });
 
 test('ASVS 3.3.1–3.3.4: cookies of a request are secure, unread by scripts, and of its path alone', async () => {

@@ -7,7 +7,7 @@ import { Closed, enumeration } from '../../lib/schema.ts';
 import { member } from '../members/contract.ts';
 
 /** An app that an admin of the workspace registered, one that registered itself (RFC 7591), one that says who it is at an address. */
-export const clientKinds = ['app', 'registered', 'document'] as const;
+const clientKinds = ['app', 'registered', 'document'] as const;
 export type ClientKind = (typeof clientKinds)[number];
 
 const client = Closed({

@@ -5,7 +5,7 @@ import type { Patch } from '../../contract/contract.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { defineResource } from '../../resource/define.ts';
-import { plainOperations, type Rules } from '../../resource/operations.ts';
+import type { Rules } from '../../resource/operations.ts';
 import { expandScopes } from '../../rights/scopes.ts';
 import type { Condition } from '../../store/page.ts';
 import { callingMember, isAdmin } from '../members/roles.ts';
@@ -16,15 +16,9 @@ const rules: Rules<typeof grant, Grant> = {
   admits: requireVisible,
   where: visibleWhere,
 };
-const plain = plainOperations(grant, grantKind, rules);
-
 export const grants = defineResource(grant, grantKind, {
   ...rules,
-  operations: {
-    ...{ list: plain.list, get: plain.get },
-    update: narrowGrant,
-    delete: revokeGrant,
-  },
+  operations: { update: narrowGrant, delete: revokeGrant },
 });
 
 /** @throws ApiError forbidden for who is no member */

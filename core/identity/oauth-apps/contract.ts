@@ -68,5 +68,14 @@ export const oauthApp = defineContract({
     other: ['oauth_app.secret_rotated'],
   },
   keepsDeleted: true,
-  examples: { update: { redirectUris: ['https://app.acme.example/callback'] } },
+  examples: {
+    create: {
+      name: 'Acme Reports',
+      description: 'Weekly reports of what was done.',
+      homepage: 'https://acme.example/reports',
+      redirectUris: ['https://reports.acme.example/callback'],
+      confidential: true,
+    },
+    update: { redirectUris: ['https://app.acme.example/callback'] },
+  },
 });

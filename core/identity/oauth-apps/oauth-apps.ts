@@ -20,6 +20,7 @@ const graceHoursDefault = 24;
 /** Each is compared with what a client sends. */
 const earlierMax = 4;
 
+const { create: example } = oauthApp.examples;
 const OAuthAppCreated = named(
   'OAuthAppCreated',
   Closed({
@@ -76,12 +77,7 @@ export const oauthApps = defineResource(oauthApp, oauthAppKind, {
       scope: 'oauth-apps:write',
       limit: 'write',
       body: schemasOf(oauthApp).create,
-      example: {
-        name: 'Acme Reports',
-        homepage: 'https://acme.example/reports',
-        redirectUris: ['https://reports.acme.example/callback'],
-        confidential: true,
-      },
+      example: { ...example, redirectUris: [...example.redirectUris] },
       errors: ['forbidden', 'conflict'],
       responses: { 201: OAuthAppCreated },
       secret: true,

@@ -4,7 +4,7 @@
 import type { Wrong } from '../../lib/errors.ts';
 
 export const redirectUrisMax = 10;
-export const redirectUriLengthMax = 1_000;
+const redirectUriLengthMax = 1_000;
 
 /** RFC 8252 §7.3 and §8.3. */
 const loopbackHosts: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);

@@ -9,7 +9,7 @@ import type { OAuthApp } from './kind.ts';
 import { faultOfRedirectUri } from './redirect-uris.ts';
 
 /** They are shown in one list, and each is a thing to be trusted. */
-export const appsMax = 100;
+const appsMax = 100;
 
 const countApps = tenantStatement<{ count: number }>(
   'oauth_apps.count',

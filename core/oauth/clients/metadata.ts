@@ -32,7 +32,9 @@ export function readMetadata(value: unknown, { methods, nameElse }: Terms): Said
   const redirectUris = readRedirectUris(given, types.includes('authorization_code'));
   const method = given.token_endpoint_auth_method ?? methods[0];
   if (typeof method !== 'string' || !methods.includes(method))
-    throw refused(`token_endpoint_auth_method: give one of ${methods.join(', ')}.`);
+    throw refused(
+      `token_endpoint_auth_method: ${String(method)} is not taken here. Give ${methods.join(', ')}.`,
+    );
   const first = redirectUris[0];
   return {
     name: readName(given, nameElse ?? (first === undefined ? 'Unnamed client' : redirectHostOf(first))),

@@ -9,7 +9,7 @@ import type { OAuthClient } from './client.ts';
 import type { SaidOfItself } from './metadata.ts';
 
 /** So long a registration waits for its first grant. */
-export const unusedForMs = dayMs;
+const unusedForMs = dayMs;
 /** Of those that nobody let in; the oldest go first. */
 export const unusedMax = 10_000;
 

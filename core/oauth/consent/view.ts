@@ -6,14 +6,14 @@ import { sentenceOf } from '../../rights/words.ts';
 import { isVerifiedIn, type OAuthClient } from '../clients/client.ts';
 import type { Asking } from '../engine/engine.ts';
 
-export interface AskedScope {
+interface AskedScope {
   readonly scope: string;
   readonly sentence: string;
   /** Whether the role of the member has it, so that they can give it. */
   readonly isHeld: boolean;
 }
 
-export interface GuardedChoice {
+interface GuardedChoice {
   readonly word: GuardedClass;
   readonly sentence: string;
   /** Whether the workspace demands it, whatever the member says. */
@@ -70,7 +70,7 @@ export function consentView(options: {
 }
 
 /** As a person can recognise it: `app.example.com`, `127.0.0.1`, `com.example.app`. */
-export function placeOf(redirectUri: string): string {
+function placeOf(redirectUri: string): string {
   const { protocol, hostname } = new URL(redirectUri);
   return protocol === 'https:' || protocol === 'http:' ? hostname : protocol.slice(0, -1);
 }

@@ -3,11 +3,10 @@
 import type Provider from 'oidc-provider';
 import type { Clients } from '../clients/clients.ts';
 
-export function askForSecrets(Client: Provider['Client'], clients: Pick<Clients, 'proves'>): void {
-  const prototype = Client.prototype as unknown as {
-    compareClientSecret(this: { clientId: string }, text: string): Promise<boolean>;
-  };
-  prototype.compareClientSecret = function compareClientSecret(text) {
-    return clients.proves(this.clientId, text);
-  };
+export function askForSecrets({ prototype }: Provider['Client'], clients: Pick<Clients, 'proves'>): void {
+  Object.defineProperty(prototype, 'compareClientSecret', {
+    value(this: { clientId: string }, text: string): Promise<boolean> {
+      return clients.proves(this.clientId, text);
+    },
+  });
 }

@@ -16,7 +16,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /** How long each lives, in seconds. A refresh token is replaced at each use, by one that lives as long again. */
-export const lives = {
+const lives = {
   AuthorizationCode: minute,
   AccessToken: hour,
   RefreshToken: 60 * day,

@@ -47,6 +47,7 @@ export function createEngine(options: ConfigurationOptions & { log: Log }): Engi
   const { baseUrl, log } = options;
   const provider = new Provider(baseUrl, configurationOf(options));
   const respond = provider.callback();
+  keepNames(provider);
   issueOurTexts(provider);
   askForSecrets(provider.Client, options.clients);
   // What was wrong with a grant is no secret to the client that holds it, and what it needs to mend itself.
@@ -115,14 +116,23 @@ function asWeTakeIt(arrival: Arrival): Arrival {
   return { ...arrival, query };
 }
 
+const models = [
+  ...(['AccessToken', 'AuthorizationCode', 'RefreshToken', 'DeviceCode'] as const),
+  ...(['Grant', 'Interaction', 'Session'] as const),
+] as const;
+
+/** The library goes by the names of its classes, in what it keeps as well, and a bundler may drop them. */
+function keepNames(provider: Library): void {
+  for (const name of models) Object.defineProperty(provider[name], 'name', { value: name });
+}
+
 function issueOurTexts(provider: Library): void {
-  for (const model of [provider.AccessToken, provider.RefreshToken]) {
-    const prototype = model.prototype as unknown as { generateTokenId(this: unknown): string };
-    const original = prototype.generateTokenId;
-    prototype.generateTokenId = function generateTokenId() {
-      // It also settles the format of the token.
-      const text = original.call(this);
-      return mintText(model.name) ?? text;
-    };
-  }
+  for (const kind of ['AccessToken', 'RefreshToken'] as const)
+    Object.defineProperty(provider[kind].prototype, 'generateTokenId', {
+      value(this: { format?: string }) {
+        // The library's own method settles this as well.
+        this.format = 'opaque';
+        return mintText(kind);
+      },
+    });
 }
