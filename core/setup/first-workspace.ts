@@ -65,13 +65,7 @@ export async function createWorkspace(
   const committed = await committer.commit(
     systemAuthor(scope, 'setup', emptyDirectory),
     [
-      workspaceKind.create({
-        id: workspaceId,
-        name: input.name,
-        publicTriage: null,
-        guarded: [...guardedClasses],
-        ...times,
-      }),
+      newWorkspace(workspaceId, input.name, times),
       owner,
       team,
       ...defaultStates(team.id, () => ids.next(state.id), now),
@@ -94,17 +88,18 @@ export async function createWorkspace(
   };
 }
 
+type Times = Readonly<Record<'createdAt' | 'updatedAt', number>>;
+
+/** Closed to strangers, and with everything guarded that agents may not do by themselves. */
+function newWorkspace(id: string, name: string, times: Times) {
+  return workspaceKind.create({ id, name, publicTriage: null, guarded: [...guardedClasses], ...times });
+}
+
 function firstTeam(
   id: string,
-  { teamKey, teamName }: { teamKey: string; teamName: string },
-  times: { createdAt: number; updatedAt: number },
+  { teamKey: key, teamName: name }: { readonly teamKey: string; readonly teamName: string },
+  times: Times,
 ) {
-  return teamKind.create({
-    ...{ id, key: teamKey, name: teamName },
-    transitions: null,
-    triage: 'off',
-    timeZone: 'UTC',
-    cycles: null,
-    ...times,
-  });
+  const settings = { transitions: null, triage: 'off', timeZone: 'UTC', cycles: null } as const;
+  return teamKind.create({ id, key, name, ...settings, ...times });
 }
