@@ -22,7 +22,16 @@ export function testGuards(guards: readonly Guard[], fast: readonly (Guard | und
   let copy: string;
   beforeAll(() => {
     copy = mkdtempSync(join(tmpdir(), 'tatami-guards-'));
-    for (const folder of ['core', 'sdk', 'plugins', 'test', 'package.json', 'bunfig.toml', 'tsconfig.json'])
+    for (const folder of [
+      'core',
+      'docs',
+      'sdk',
+      'plugins',
+      'test',
+      'package.json',
+      'bunfig.toml',
+      'tsconfig.json',
+    ])
       cpSync(join(root, folder), join(copy, folder), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   });

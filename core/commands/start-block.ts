@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { counted } from '../lib/counted.ts';
 import { quoted } from '../lib/quoted.ts';
 import { isExecutable, programName } from '../lib/own-program.ts';
-import { invitationDays } from '../identity/invitations/invitations.ts';
+import { setUpDays } from '../setup/first-key.ts';
 import type { FirstWorkspace } from '../setup/first-workspace.ts';
 import type { Holdings } from '../setup/holdings.ts';
 
@@ -84,7 +84,7 @@ function waysToKeys(dataDir: string, isShown: boolean): string[] {
 
 function firstSteps(url: string, { apiKey, teamKey, setUpUrl }: NonNullable<Started['workspace']>): string[] {
   return [
-    `Make your account; this link works once, for ${invitationDays} days:`,
+    `Make your account; this link works once, for ${setUpDays} days:`,
     `  ${setUpUrl}`,
     '',
     `Your API key, shown this once:  ${apiKey}`,

@@ -30,7 +30,7 @@ table { border-collapse: collapse; display: block; overflow-x: auto } th, td { b
 .card h1 { margin-top: 0; font-size: 1.4rem } .soft { color: var(--text-soft) }
 form { display: grid; gap: var(--space-4); margin: var(--space-4) 0 } label { display: grid; gap: var(--space-1); font-weight: 600 } label small { font-weight: 400; color: var(--text-soft) }
 label.choice { display: flex; gap: var(--space-2); align-items: baseline; font-weight: 400 } fieldset { border: 1px solid var(--line); border-radius: var(--radius) }
-input:not([type=checkbox], [type=radio]), select, textarea { font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--field-line); border-radius: var(--radius); padding: var(--space-2) var(--space-3); width: 100% }
+input:not([type=checkbox], [type=radio]), select, textarea { font: inherit; font-weight: 400; color: inherit; background: var(--ground); border: 1px solid var(--field-line); border-radius: var(--radius); padding: var(--space-2) var(--space-3); width: 100% }
 button, .button { font: inherit; font-weight: 600; display: inline-block; border: 1px solid var(--accent); border-radius: var(--radius); padding: var(--space-2) var(--space-4); background: var(--accent); color: var(--accent-text); cursor: pointer; text-align: center; text-decoration: none }
 button.plain, .button.plain { background: none; color: var(--accent) } button.danger { background: none; color: var(--danger); border-color: var(--danger) }
 nav.top { display: flex; justify-content: space-between; align-items: center } nav.top form, form.inline { display: block; margin: 0 } .inline button { padding: 0 var(--space-3) }

@@ -37,7 +37,8 @@ export function createKernel(options: WorkOptions): Kernel {
           return await entrance.show(incoming, exchange, await work(await ask(entrance, incoming, exchange)));
         } catch (error) {
           const { requestId } = exchange;
-          const path = (): string => pathOf(route, incoming.params);
+          // The address of what others send may be all that keeps it secret.
+          const path = (): string => (route.kind === 'inbound' ? route.path : pathOf(route, incoming.params));
           return entrance.refuse(exchange, refusalOf(log, { requestId, method: route.method, path }, error));
         } finally {
           charge(ledger, exchange);

@@ -13,6 +13,7 @@ import { checkedKey, modeOf, traceparentOf } from './request-headers.ts';
 import { pathOf } from './request-url.ts';
 import { respondError } from './response.ts';
 import type { Arrival } from './route.ts';
+import { shownOf } from './unrouted.ts';
 import { fileOf } from './upload.ts';
 import { createSend, type SendOptions } from './send.ts';
 
@@ -80,7 +81,7 @@ export function createRequests(options: RequestsOptions): Requests {
       } catch (refused) {
         if (refused instanceof ApiError && refused.code === 'unauthorized')
           return refuse(exchange, errorOf(request));
-        const path = (): string => pathOf(request.url);
+        const path = (): string => shownOf(pathOf(request.url));
         const named = { requestId: exchange.requestId, method: request.method, path };
         return refuse(exchange, refusalOf(log, named, refused));
       }

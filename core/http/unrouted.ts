@@ -35,7 +35,8 @@ export function createUnrouted(routes: readonly Pick<Route, 'method' | 'path'>[]
   };
 }
 
-function shownOf(path: string): string {
+/** A path without what may be a secret in it, cut to what is read. */
+export function shownOf(path: string): string {
   const parts = path.split('/').map((part) => (part.length > partCharsMax ? '…' : part));
   const shown = parts.join('/');
   return shown.length > shownCharsMax ? `${shown.slice(0, shownCharsMax)}…` : shown;

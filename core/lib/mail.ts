@@ -33,7 +33,9 @@ export function createMail({ url, from }: { url: string; from: string }, log: Lo
       const { createTransport } = await import('nodemailer');
       const transport = createTransport(transportOptions(url));
       try {
-        await transport.sendMail({ ...message, from, disableFileAccess: true, disableUrlAccess: true });
+        // As an object it is one address, whatever stands in it: a text would be read as a list.
+        const to = { name: '', address: message.to };
+        await transport.sendMail({ ...message, to, from, disableFileAccess: true, disableUrlAccess: true });
       } finally {
         transport.close();
       }
@@ -52,8 +54,8 @@ export function createMail({ url, from }: { url: string; from: string }, log: Lo
   };
 }
 
-/** Exported for its test: a server on another machine is told nothing before the connection is encrypted. */
-export function transportOptions(url: string) {
+/** A server on another machine is told nothing before the connection is encrypted. */
+function transportOptions(url: string) {
   const { protocol, hostname, port, username, password } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
   const secure = protocol === 'smtps:';

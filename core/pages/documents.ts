@@ -20,6 +20,7 @@ import filters from '../../docs/guides/filters.md' with { type: 'text' };
 import idempotency from '../../docs/guides/idempotency.md' with { type: 'text' };
 import oauth from '../../docs/guides/oauth.md' with { type: 'text' };
 import oauthApps from '../../docs/guides/oauth-apps.md' with { type: 'text' };
+import people from '../../docs/guides/people.md' with { type: 'text' };
 import paging from '../../docs/guides/paging.md' with { type: 'text' };
 import rateLimits from '../../docs/guides/rate-limits.md' with { type: 'text' };
 import guides from '../../docs/guides/README.md' with { type: 'text' };
@@ -74,6 +75,7 @@ export const documents: Readonly<Record<string, Readonly<Record<string, string>>
     oauth,
     'oauth-apps': oauthApps,
     paging,
+    people,
     'rate-limits': rateLimits,
     versioning,
   },

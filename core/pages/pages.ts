@@ -21,9 +21,9 @@ export function pageRoutes(baseUrl: string): Route[] {
         page(
           'Tatami',
           html`<p>
-            This is a Tatami server. See the <a href="${baseUrl}/docs">API reference</a>, the
-            <a href="${baseUrl}/docs/guides">guides</a> or the
-            <a href="${baseUrl}/api/v1/openapi.json">OpenAPI document</a>.
+            This is a Tatami server. Go to <a href="${baseUrl}/account">your account</a>, or see the
+            <a href="${baseUrl}/docs">API reference</a>, the <a href="${baseUrl}/docs/guides">guides</a> or
+            the <a href="${baseUrl}/api/v1/openapi.json">OpenAPI document</a>.
           </p>`,
         ),
     }),

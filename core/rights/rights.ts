@@ -117,9 +117,10 @@ export function mayHear(reader: Reader, type: EventType): boolean {
 }
 
 /** The member whose events of a type the holder hears of, as these are theirs; null where it hears of none for that. */
-export function hearsOwn({ scopes, actor }: Reader, type: EventType): string | null {
+export function hearsOwn({ scopes, narrowed, actor }: Reader, type: EventType): string | null {
   const scope = ownScopes[namespaceOf(type)];
-  if (scope === undefined || !actor || actor.kind === 'plugin' || !scopes.has(scope)) return null;
+  if (scope === undefined || !actor || actor.kind === 'plugin') return null;
+  if (!scopes.has(scope) && !narrowed?.get(scope)?.own) return null;
   return actor.memberId ?? null;
 }
 

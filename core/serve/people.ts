@@ -26,7 +26,7 @@ export function peopleRoutes(options: {
   clock: Clock;
 }): Route[] {
   const { services, sessions, committer, directoryOf, clock } = options;
-  const { store, mail, nowMs } = services;
+  const { store, nowMs } = services;
   const passwords = createPasswords();
   const limits = createSignInLimits(clock.monotonicMs);
   const ground = { services, sessions, passwords };
@@ -35,7 +35,7 @@ export function peopleRoutes(options: {
   return [
     ...signInRoutes({ ...ground, signIn, waysIn: [] }),
     ...joinRoutes({ ...ground, signIn, invitations }),
-    ...resetRoutes({ services, passwords, mail, limits: createResetLimits(clock.monotonicMs) }),
+    ...resetRoutes({ services, passwords, limits: createResetLimits(clock.monotonicMs) }),
     ...accountRoutes({
       ...ground,
       sections: [profileSection, passwordSection(ground), sessionsSection(ground)],

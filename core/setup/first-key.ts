@@ -4,7 +4,7 @@
 import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
 import { apiKeyKind, newKey } from '../identity/api-keys/kind.ts';
-import { newInvitation } from '../identity/invitations/invitations.ts';
+import { invitationDays, newInvitation } from '../identity/invitations/invitations.ts';
 import { emptyDirectory } from '../resource/directory.ts';
 import { allScopes } from '../rights/scopes.ts';
 import { systemStatement, tenantStatement, type Row } from '../store/statement.ts';
@@ -42,6 +42,9 @@ const anyPlugin = tenantStatement<{ id: string }>(
 export function firstKeyOf(memberId: string) {
   return { name: 'First key', scopes: allScopes, memberId, expiresAt: null };
 }
+
+/** So long the set-up link works. */
+export const setUpDays = invitationDays;
 
 /** By which the owner of a workspace makes an account. */
 export function setUpLink(

@@ -1,8 +1,7 @@
 // Makes a workspace with its owner, its first team, the kind labels and a key that holds every scope. Not an API operation:
 // whoever can run it owns the data directory.
-import type { Committer } from '../changes/commit.ts';
+import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
-import type { Actor } from '../events/origin.ts';
 import { newKey } from '../identity/api-keys/kind.ts';
 import { member } from '../identity/members/contract.ts';
 import { memberKind } from '../identity/members/kind.ts';
@@ -49,7 +48,6 @@ export async function createWorkspace(
   const times = { createdAt: now, updatedAt: now };
   const workspaceId = ids.uuid();
   const scope = scopeOf(workspaceId);
-  const actor: Actor = { kind: 'system', id: 'setup', name: 'Setup' };
   const owner = memberKind.create({
     id: ids.next(member.id),
     name: input.ownerName,
@@ -73,14 +71,7 @@ export async function createWorkspace(
   const key = newKey(services, firstKeyOf(owner.id));
   const setUp = setUpLink(services, scope, owner.id);
   const committed = await committer.commit(
-    {
-      scope,
-      actor,
-      cause: null,
-      requestId: null,
-      traceparent: null,
-      directory: emptyDirectory,
-    },
+    systemAuthor(scope, 'setup', emptyDirectory),
     [
       workspaceKind.create({ id: workspaceId, name: input.name, publicTriage: null, ...times }),
       owner,

@@ -38,6 +38,7 @@ function comparable(): (text: string) => Json {
       .replaceAll(/http:\/\/(127\.0\.0\.1|localhost):\d+/g, 'http://here')
       .replaceAll(/(ttms?|whsec)_[\w+/=-]+|tatami-secret-ACME_KEY-[\w-]{22}/g, 'secret')
       .replaceAll(/(\/hooks\/)[\w-]{32}\//g, '$1token/')
+      .replaceAll(/(\/join\/)[\w-]{43}/g, '$1token')
       .replaceAll(/\b[a-z]{2,5}_[0-9a-hjkmnp-tv-z]{26}\b/g, named)
       .replaceAll(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, named)
       .replaceAll(

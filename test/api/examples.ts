@@ -41,6 +41,7 @@ export function plain(answer: Json, addresses: Readonly<Record<string, string>>)
         sameFor(id, (count) => `0192f0c1-7c00-7000-8000-00000000000${count}`),
       )
       .replaceAll(/\bttm_[0-9A-Za-z]+_[0-9A-Za-z]+/g, 'ttm_8k2m4x7q9v_EXAMPLEexampleEXAMPLEexampleEXAMPLEex')
+      .replaceAll(/(\/join\/)[\w-]{43}/g, '$1EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleEX')
       .replaceAll(/\bwhsec_[0-9A-Za-z+/=]+/g, 'whsec_EXAMPLEexampleEXAMPLEexampleEXAMPLEexam');
     return said.length > longestText ? `${said.slice(0, longestText)}…` : said;
   };

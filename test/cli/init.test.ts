@@ -12,7 +12,8 @@ test('init makes a workspace with a key for everything and auto-triage; again on
 
   const first = await init('Acme');
   expect(first.code).toBe(0);
-  expect(Object.keys(first.json).sort()).toEqual(['apiKey', 'teamId', 'teamKey', 'userId', 'workspaceId']);
+  const shown = ['apiKey', 'setUpUrl', 'teamId', 'teamKey', 'userId', 'workspaceId'];
+  expect(Object.keys(first.json).sort()).toEqual(shown);
 
   const again = await init('Acme');
   expect(again.code).toBe(1);

@@ -37,6 +37,8 @@ test('a first start that ended before its key was shown is finished by the next 
   expect(shown).toMatchObject({ workspaceId: unseen.workspaceId, teamKey: 'OPS', userId: unseen.userId });
   expect(await statusWith(second.url, shown.apiKey)).toBe(200);
   expect(await statusWith(second.url, unseen.apiKey)).toBe(401);
+  const linkStatus = async (url: string) => (await fetch(second.url + new URL(url).pathname)).status;
+  expect([await linkStatus(shown.setUpUrl), await linkStatus(unseen.setUpUrl)]).toEqual([200, 404]);
   const plugins = await fetch(`${second.url}/api/v1/plugins`, {
     headers: { authorization: `Bearer ${shown.apiKey}` },
   });
@@ -46,6 +48,7 @@ test('a first start that ended before its key was shown is finished by the next 
 
   const third = await serveTatami(['--data-dir', dataDir, '--first-start', '--json']);
   expect(JSON.parse(third.start).apiKey).toBeUndefined();
+  expect(JSON.parse(third.start).setUpUrl).toBeUndefined();
   expect(await statusWith(third.url, shown.apiKey)).toBe(200);
   third.child.kill('SIGKILL');
   await third.child.exited;

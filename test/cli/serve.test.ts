@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { serveTatami, tatami, temporary } from './tatami.ts';
 
-test('the first start prints a key that works, once; later starts say where keys come from', async () => {
+test('the first start prints a key and a set-up link that work, once; later starts say where keys come from', async () => {
   using dir = temporary();
   const args = ['--data-dir', dir.path('data'), '--first-start'];
   const first = await serveTatami(args, /ready in \d+ ms/);
@@ -10,6 +10,8 @@ test('the first start prints a key that works, once; later starts say where keys
   expect(first.start).toContain(`${first.url}/docs`);
   expect(first.start).toContain('NOT in backups');
   expect(first.start).toContain(`keys create --data-dir ${dir.path('data')} `);
+  const [link = ''] = new RegExp(`${first.url}/join/\\S{43}`).exec(first.start) ?? [];
+  expect((await fetch(link)).status).toBe(200);
   const [key] = /ttm_\w+/.exec(first.start) ?? [];
   const created = await fetch(`${first.url}/api/v1/issues`, {
     method: 'POST',
@@ -23,6 +25,7 @@ test('the first start prints a key that works, once; later starts say where keys
   const second = await serveTatami(args, /ready in \d+ ms/);
   expect(second.start).toContain('(existing)');
   expect(second.start).not.toContain('ttm_');
+  expect(second.start).not.toContain('/join/');
   expect(second.start).toContain('1 workspace: My workspace; 1 plugin: auto-triage');
   expect(second.start).toContain(`keys create --data-dir ${dir.path('data')} `);
   second.child.kill('SIGTERM');

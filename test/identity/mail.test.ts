@@ -61,6 +61,7 @@ test('who forgot the password gets a link: it works once, for half an hour, and 
   expect(saidBy(await forgetful.post(path, { password: 'short' }))).toContain('12 or more');
   expect((await visitor.get('/account')).status).toBe(200);
   expect((await forgetful.post(path, { password: another })).to).toBe('/sign-in?reset');
+  expect(await mailbox.next()).toContain('The password was changed by a link.');
   expect(saidBy(await forgetful.get('/sign-in?reset'))).toContain('new password holds');
   expect((await visitor.get('/account')).to).toStartWith('/sign-in');
   expect((await forgetful.post(path, { password })).status).toBe(404);
@@ -73,7 +74,17 @@ test('who forgot the password gets a link: it works once, for half an hour, and 
   const third = linkIn(await mailbox.next());
   expect((await forgetful.get(second)).status).toBe(404);
   app.clock.jump(30 * 60_000);
+  expect((await forgetful.get(third)).status).toBe(404);
   expect((await forgetful.post(third, { password })).status).toBe(404);
+});
+
+test('the holder of an account hears of another password and another address, where they could be reached before', async () => {
+  const { visitor } = await joinedByMail('fay@acme.example');
+  await visitor.get('/account');
+  await visitor.post('/account/password', { password, new_password: another });
+  expect(await mailbox.next()).toMatch(/To: fay@acme\.example[^]*The password was changed\./);
+  await visitor.post('/account/profile', { name: 'Fay', email: 'fay@other.example' });
+  expect(await mailbox.next()).toMatch(/To: fay@acme\.example[^]*Another address signs in/);
 });
 
 test('nobody’s mail is flooded: three links an hour', async () => {
@@ -97,6 +108,7 @@ test('who chose another password signs in although somebody guesses at the accou
   expect((await forgetful.post('/sign-in', { email, password })).status).toBe(429);
   await forgetful.post('/reset', { email });
   await forgetful.post(linkIn(await mailbox.next()), { password: another });
+  expect(await mailbox.next()).toContain('changed by a link');
   expect((await forgetful.post('/sign-in', { email, password: another })).status).toBe(303);
 });
 

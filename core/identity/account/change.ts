@@ -5,7 +5,7 @@ import { isFresh, leadTo, leadToProof, leadToSignIn, pageRoute, readSignedForm }
 import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 
 export interface ChangeOptions {
-  readonly services: Pick<Services, 'store' | 'baseUrl' | 'nowMs'>;
+  readonly services: Pick<Services, 'store' | 'mail' | 'baseUrl' | 'nowMs'>;
   readonly sessions: Sessions;
 }
 
@@ -36,6 +36,8 @@ export function changeRoute(
     const who = await sessions.find(arrival.headers);
     if (!who) return leadToSignIn(baseUrl, '/account');
     const form = await readSignedForm(arrival, baseUrl, who);
+    // Who is a member of nothing any more is told so there.
+    if (who.seats.length === 0) return leadTo(baseUrl, '/account');
     if (isSensitive && !isFresh(who, nowMs())) return leadToProof(baseUrl, '/account');
     const came = await work(who, form, arrival);
     if ('contentType' in came) return came;

@@ -8,7 +8,7 @@ import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 
 /** A part of the account page. Its forms lead to routes of its own, which come back with `/account?done=…` or `?wrong=…`. */
 export interface AccountSection {
-  html(who: SignedIn): Promise<Html> | Html;
+  html(who: SignedIn): Promise<Html>;
   /** What is said at the top, by what routes of the section come back with. */
   readonly says?: Readonly<Record<string, string>>;
 }
@@ -22,7 +22,7 @@ interface AccountPages {
 
 export function accountRoutes(options: AccountPages): Route[] {
   const { services, sessions, sections } = options;
-  const says: Readonly<Record<string, string>> = Object.assign({}, ...sections.map((one) => one.says ?? {}));
+  const says = new Map(sections.flatMap((section) => Object.entries(section.says ?? {})));
   return [
     pageRoute(
       { method: 'GET', path: '/account', name: 'account.page', summary: 'The account of who is signed in' },
@@ -30,7 +30,7 @@ export function accountRoutes(options: AccountPages): Route[] {
         const who = await sessions.find(headers);
         if (!who) return leadToSignIn(services.baseUrl, '/account');
         if (who.seats.length === 0) return noSeat(who);
-        const word = (name: string) => says[query.get(name) ?? ''];
+        const word = (name: string) => says.get(query.get(name) ?? '');
         const [good, bad] = [word('done'), word('wrong')];
         const parts = await Promise.all(sections.map((section) => section.html(who)));
         return page(

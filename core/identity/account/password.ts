@@ -9,6 +9,7 @@ import { endSessionsOp } from '../sessions/sessions.ts';
 import { passwordOf } from '../sign-in/page.ts';
 import type { SignIn } from '../sign-in/sign-in.ts';
 import { changeRoute, type ChangeOptions } from './change.ts';
+import { noticeOf } from './notices.ts';
 import type { AccountSection } from './page.ts';
 
 interface PasswordOptions extends ChangeOptions {
@@ -75,6 +76,7 @@ export function passwordRoutes(options: PasswordOptions): Route[] {
           setPasswordOp(who.accountId, hash, nowMs()),
           endSessionsOp(who.accountId, who.sessionId),
         ]);
+        noticeOf(services, who.email, 'The password was changed.');
         return { done: 'password' };
       },
     ),

@@ -5,6 +5,7 @@ import { renameOp } from '../accounts/accounts.ts';
 import { aboutProblem } from '../invitations/page.ts';
 import { hidden, isFresh, leadToProof } from '../pages.ts';
 import { changeRoute, type ChangeOptions } from './change.ts';
+import { noticeOf } from './notices.ts';
 import type { AccountSection } from './page.ts';
 
 export const profileSection: AccountSection = {
@@ -13,7 +14,7 @@ export const profileSection: AccountSection = {
     'profile-wrong': 'Give a name of 1 to 80 characters, and an e-mail address.',
     'profile-known': 'Another account has this address.',
   },
-  html: (who) =>
+  html: async (who) =>
     html`<section aria-labelledby="profile">
       <h2 id="profile">Name and address</h2>
       <form method="post" action="/account/profile">
@@ -47,7 +48,10 @@ export function profileRoutes(options: ChangeOptions): Route[] {
         if (aboutProblem(about) !== null) return { wrong: 'profile-wrong' };
         if (about.email !== who.email && !isFresh(who, nowMs())) return leadToProof(baseUrl, '/account');
         const op = renameOp({ id: who.accountId }, about.name, about.email, nowMs());
-        return (await store.commit([op])).ok ? { done: 'profile' } : { wrong: 'profile-known' };
+        if (!(await store.commit([op])).ok) return { wrong: 'profile-known' };
+        if (about.email !== who.email)
+          noticeOf(options.services, who.email, 'Another address signs in to it now.');
+        return { done: 'profile' };
       },
     ),
   ];

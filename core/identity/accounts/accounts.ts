@@ -3,7 +3,7 @@ import type { Services } from '../../context.ts';
 import { systemStatement, tenantStatement } from '../../store/statement.ts';
 import { scopeOf, systemOp, tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 
-export const accountPrefix = 'acc';
+const accountPrefix = 'acc';
 
 const ofInstallation = 'an account belongs to the installation, and to no workspace';
 

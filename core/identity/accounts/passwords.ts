@@ -7,7 +7,7 @@ const terms = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as cons
 
 const atOnce = 2;
 /** Some three seconds of work. */
-const waitingMax = 200;
+const usualWaitingMax = 200;
 const retryAfterSeconds = 5;
 
 /** Of a password that nobody knows, made with the same terms: comparing with it takes as long as with any other. */
@@ -20,12 +20,15 @@ export interface Passwords {
   /**
    * Takes as long for an account that there is not, or that has no password.
    * @param hash null for such an account: it is none
+   * @param mayTry asked when its turn has come: of many attempts at once, the later ones know how the earlier ones ended
+   * @returns null where it may not
    * @throws ApiError rate_limited
    */
-  verify(password: string, hash: string | null): Promise<boolean>;
+  verify(password: string, hash: string | null, mayTry: () => boolean): Promise<boolean | null>;
 }
 
-export function createPasswords(): Passwords {
+/** @param waitingMax so many wait at the most; who comes then is refused */
+export function createPasswords(waitingMax = usualWaitingMax): Passwords {
   const waiting: (() => void)[] = [];
   let running = 0;
 
@@ -53,10 +56,12 @@ export function createPasswords(): Passwords {
 
   return {
     hash: (password) => inTurn(() => Bun.password.hash(normal(password), terms)),
-    async verify(password, hash) {
-      const isRight = await inTurn(() => Bun.password.verify(normal(password), hash ?? ofNobody));
-      return isRight && hash !== null;
-    },
+    verify: (password, hash, mayTry) =>
+      inTurn(async () => {
+        if (!mayTry()) return null;
+        const isRight = await Bun.password.verify(normal(password), hash ?? ofNobody);
+        return isRight && hash !== null;
+      }),
   };
 }
 

@@ -45,7 +45,8 @@ const findInvitation = systemStatement<{
 );
 const readMember = tenantStatement<Row>(
   'members.invited',
-  `SELECT ${memberKind.select} FROM members WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL`,
+  `SELECT ${memberKind.select} FROM members
+   WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL AND joined_at IS NULL`,
 );
 
 /** A link that is made, and the operation that stores it in place of an earlier one. @param by the name of who makes it */

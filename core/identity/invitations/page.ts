@@ -25,7 +25,7 @@ interface JoinPages {
 const cookie = 'tatami-join';
 const keptSeconds = 3_600;
 
-export const emailPattern = '[^\\s@]+@[^\\s@]+';
+const emailPattern = '[^\\s@]+@[^\\s@]+';
 const isEmail = (text: string): boolean => text.length <= 254 && new RegExp(`^${emailPattern}$`).test(text);
 
 /** What is wrong with a name or an address that a person gave; null for nothing. */

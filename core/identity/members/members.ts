@@ -10,7 +10,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { leaveSeatOp } from '../accounts/accounts.ts';
 import { withdrawOp } from '../invitations/invitations.ts';
-import { invitationRoutes } from '../invitations/routes.ts';
+import { invitationRoutes } from '../invitations/inviting.ts';
 import { team } from '../../tracker/teams/contract.ts';
 import { member } from './contract.ts';
 import { memberKind, type Member } from './kind.ts';

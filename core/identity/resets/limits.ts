@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 
 const hourMs = 3_600_000;
-export const resetsAnHour = { account: 3, peer: 20 } as const;
+const resetsAnHour = { account: 3, peer: 20 } as const;
 const countedMax = 20_000;
 
 export interface ResetLimits {

@@ -7,6 +7,7 @@ import { errorForLog } from '../../lib/failures.ts';
 import type { Mail } from '../../lib/mail.ts';
 import { accountByEmail, accountById } from '../accounts/accounts.ts';
 import { passwordMax, passwordMin, passwordProblem } from '../accounts/password-rules.ts';
+import { noticeOf } from '../account/notices.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import { card, leadTo, pageRoute, problem } from '../pages.ts';
 import { rememberDevice } from '../sign-in/devices.ts';
@@ -15,10 +16,8 @@ import { accountOfReset, newReset, resetMinutes, resetPassword } from './resets.
 import type { ResetLimits } from './limits.ts';
 
 interface ResetPages {
-  readonly services: Pick<Services, 'store' | 'sealing' | 'log' | 'baseUrl' | 'nowMs'>;
+  readonly services: Pick<Services, 'store' | 'sealing' | 'log' | 'mail' | 'baseUrl' | 'nowMs'>;
   readonly passwords: Passwords;
-  /** Null where this server sends none. */
-  readonly mail: Mail | null;
   readonly limits: ResetLimits;
 }
 
@@ -28,7 +27,7 @@ export function resetRoutes(options: ResetPages): Route[] {
   return [
     pageRoute(
       { method: 'GET', path: '/reset', name: 'reset.ask', summary: 'Forgot the password' },
-      async () => (options.mail ? askPage() : noMailPage()),
+      async () => (services.mail ? askPage() : noMailPage()),
     ),
     pageRoute(
       {
@@ -39,9 +38,10 @@ export function resetRoutes(options: ResetPages): Route[] {
       },
       async (arrival) => {
         const form = await readForm(arrival, baseUrl);
-        if (!options.mail) return noMailPage();
+        const { mail } = services;
+        if (!mail) return noMailPage();
         // Nobody waits for it: whether there is such an account shows neither in the words nor in the time of the answer.
-        void send(options, options.mail, form.get('email') ?? '', arrival.peer);
+        void send(options, mail, form.get('email') ?? '', arrival.peer);
         return card(
           'Look into your mail',
           html`<p>
@@ -79,6 +79,7 @@ async function choose(
   const passwordHash = await passwords.hash(password);
   if (!(await resetPassword(store, { token, accountId: account.id, passwordHash }, nowMs())))
     return noReset();
+  noticeOf(services, account.email, 'The password was changed by a link.');
   // Whoever guesses at the account meanwhile does not keep its owner from signing in here.
   const device = rememberDevice(sealing, arrival.headers, account.id);
   return leadTo(baseUrl, '/sign-in?reset', [device]);

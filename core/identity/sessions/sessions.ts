@@ -5,7 +5,7 @@ import type { Services } from '../../context.ts';
 import { cookieLine, cookieOf } from '../../html/cookie.ts';
 import type { Principal } from '../../http/principal.ts';
 import { systemStatement } from '../../store/statement.ts';
-import { scopeOf, systemOp, type Op } from '../../store/store.ts';
+import { scopeOf, systemOp, type Op, type Store } from '../../store/store.ts';
 import type { Role } from '../../rights/roles.ts';
 import { standingOf } from '../standing.ts';
 
@@ -191,32 +191,39 @@ export function createSessions({ store, ids, nowMs }: Pick<Services, 'store' | '
     async end(account, id) {
       await store.commit([systemOp(deleteSession, { account, id })]);
     },
-    async list(account) {
-      const now = nowMs();
-      const rows = await store.readSystem(listSessions, { account, now, idle: now - idleMs });
-      return rows.map(({ id, address, agent, created_at, last_seen_at }) => ({
-        ...{ id, address, agent, createdAt: created_at, lastSeenAt: last_seen_at },
-      }));
-    },
+    list: (account) => listOf(store, account, nowMs()),
     async prove(id) {
       await store.commit([systemOp(proveSession, { id, now: nowMs() })]);
     },
     forgetCookie: cookieLine(cookie, '', 0),
-    async principal({ sessionId, seats }, workspaceId) {
-      const seat = seats.find((one) => one.workspaceId === workspaceId);
-      if (!seat) return null;
-      const { memberId } = seat;
-      const scope = scopeOf(workspaceId, sessionId);
-      const standing = await standingOf(store, scope, memberId);
-      if (!standing) return null;
-      return {
-        scope,
-        actor: { kind: 'user', id: memberId, name: standing.name, memberId },
-        ...standing.rights,
-        tokenId: sessionId,
-        standing,
-      };
-    },
+    principal: (who, workspaceId) => principalOf(store, who, workspaceId),
+  };
+}
+
+async function listOf(store: Store, account: string, now: number): Promise<ListedSession[]> {
+  const rows = await store.readSystem(listSessions, { account, now, idle: now - idleMs });
+  return rows.map(({ id, address, agent, created_at, last_seen_at }) => ({
+    ...{ id, address, agent, createdAt: created_at, lastSeenAt: last_seen_at },
+  }));
+}
+
+async function principalOf(
+  store: Store,
+  { sessionId, seats }: SignedIn,
+  workspaceId: string,
+): Promise<Principal | null> {
+  const seat = seats.find((one) => one.workspaceId === workspaceId);
+  if (!seat) return null;
+  const { memberId } = seat;
+  const scope = scopeOf(workspaceId, sessionId);
+  const standing = await standingOf(store, scope, memberId);
+  if (!standing) return null;
+  return {
+    scope,
+    actor: { kind: 'user', id: memberId, name: standing.name, memberId },
+    ...standing.rights,
+    tokenId: sessionId,
+    standing,
   };
 }
 

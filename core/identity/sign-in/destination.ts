@@ -1,7 +1,7 @@
 // Where a person is led once signed in: to a page of this server, whatever the link that brought them here says.
 
 /** Where nothing else is said. */
-export const usualDestination = '/account';
+const usualDestination = '/account';
 
 const charsMax = 4_096;
 

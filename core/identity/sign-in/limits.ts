@@ -5,12 +5,12 @@ import { LRUCache } from 'lru-cache';
 
 const hourMs = 3_600_000;
 /** Failures in a row, and as many in each hour thereafter. */
-export const failuresAnHour = { account: 10, device: 10, peer: 60 } as const;
+const failuresAnHour = { account: 10, device: 10, peer: 60 } as const;
 /** So many accounts, devices and peers are counted; past that, those not seen for longest begin anew. */
 const bucketsMax = 50_000;
 
 /** What an attempt counts against. */
-export interface Attempt {
+interface Attempt {
   /** The account, or the address where there is none of it: a guesser learns nothing from the difference. */
   readonly subject: string;
   readonly peer: string;
@@ -19,11 +19,13 @@ export interface Attempt {
 }
 
 export interface SignInLimits {
+  /** Seconds to wait where there is no attempt left; null where there is one. */
+  waitOf(attempt: Attempt): number | null;
   /**
    * Takes an attempt before it is known whether it succeeds, so that many at once are no more than one after the other.
-   * @returns seconds to wait where there is none left
+   * @returns false where there is none left
    */
-  take(attempt: Attempt): number | null;
+  take(attempt: Attempt): boolean;
   /** It succeeded: it is no failure. */
   giveBack(attempt: Attempt): void;
 }
@@ -53,14 +55,17 @@ export function createSignInLimits(nowMs: () => number): SignInLimits {
       : [{ key: `device ${device}`, limit: failuresAnHour.device }];
 
   return {
+    waitOf(attempt) {
+      const waits = of(attempt)
+        .map(({ key, limit }) => ((1 - bucketOf(key, limit).left) * hourMs) / limit)
+        .filter((ms) => ms > 0);
+      return waits.length === 0 ? null : Math.ceil(Math.max(...waits) / 1000);
+    },
     take(attempt) {
-      const counted = of(attempt).map(({ key, limit }) => ({ limit, bucket: bucketOf(key, limit) }));
-      const waits = counted
-        .filter(({ bucket }) => bucket.left < 1)
-        .map(({ bucket, limit }) => ((1 - bucket.left) * hourMs) / limit);
-      if (waits.length > 0) return Math.ceil(Math.max(...waits) / 1000);
-      for (const { bucket } of counted) bucket.left--;
-      return null;
+      const counted = of(attempt).map(({ key, limit }) => bucketOf(key, limit));
+      if (counted.some(({ left }) => left < 1)) return false;
+      for (const bucket of counted) bucket.left--;
+      return true;
     },
     giveBack(attempt) {
       for (const { key, limit } of of(attempt)) {

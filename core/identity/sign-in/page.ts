@@ -17,7 +17,7 @@ export interface WayIn {
    * @param again who is signed in and has to prove it; null for somebody who signs in
    * @returns null where it does not serve that person
    */
-  html(to: string, again: SignedIn | null): Promise<Html | null> | Html | null;
+  html(to: string, again: SignedIn | null): Promise<Html | null>;
 }
 
 export interface SignInPages {
@@ -111,7 +111,7 @@ interface Said {
 }
 
 /** What is said of a password that was not taken. */
-export function refusalOf(waitSeconds: number | null, why: string): Said {
+function refusalOf(waitSeconds: number | null, why: string): Said {
   if (waitSeconds === null) return { said: problem(why), status: 422 };
   const minutes = Math.ceil(waitSeconds / 60);
   return {
@@ -128,11 +128,22 @@ async function othersOf(waysIn: readonly WayIn[], to: string, again: SignedIn | 
   return all.filter((way) => way !== null);
 }
 
+/** Browsers keep what is `Secure` of servers that nobody on the way can read, and of their own machine. */
+function keepsSessions(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+const noSessions = html`<p class="notice warning">
+  Your browser keeps no session here, because this address is not encrypted. Who runs this server puts a proxy
+  in front of it that speaks TLS, and names its address with <code>--base-url</code>.
+</p>`;
+
 async function signInPage(
-  { waysIn }: SignInPages,
+  { services, waysIn }: SignInPages,
   { to, email = '', said, ...answer }: Said & { to: string; email?: string },
 ): Promise<RawAnswer> {
-  const content = html`${said}
+  const content = html`${said} ${keepsSessions(services.baseUrl) ? null : noSessions}
     <form method="post" action="/sign-in">
       ${hidden('to', to)}
       <label

@@ -27,7 +27,7 @@ export interface Pending {
 }
 
 /** What came of a password. */
-export type Checked =
+type Checked =
   { readonly account: Account } | { readonly account: null; readonly waitSeconds: number | null };
 
 type PasswordCheck = { readonly isRight: boolean; readonly waitSeconds: number | null };
@@ -58,34 +58,10 @@ const purpose = 'sign-in';
 const pendingMs = 10 * 60_000;
 
 export function createSignIn(options: SignInOptions): SignIn {
-  const { services, sessions, passwords, limits, furtherSteps } = options;
-  const { store, sealing, baseUrl, log, nowMs } = services;
+  const { services, sessions, furtherSteps } = options;
+  const { store, sealing, baseUrl, nowMs } = services;
 
-  const checkAgainst = async (
-    { peer, headers }: Arrival,
-    account: Account | null,
-    subject: string,
-    password: string,
-  ): Promise<PasswordCheck> => {
-    const device = account && deviceOf(sealing, headers, account.id);
-    const attempt = { subject: createHash('sha256').update(subject).digest('hex'), peer, device };
-    const waitSeconds = limits.take(attempt);
-    const told = { account: account?.id ?? 'unknown', peer, isKnownDevice: device !== null };
-    if (waitSeconds !== null) {
-      log('info', 'sign-in refused: too many failures', told);
-      return { isRight: false, waitSeconds };
-    }
-    const isRight = await passwords
-      .verify(password, account?.passwordHash ?? null)
-      .catch((error: unknown) => {
-        limits.giveBack(attempt);
-        throw error;
-      });
-    if (isRight) limits.giveBack(attempt);
-    else log('info', 'sign-in refused: wrong password', told);
-    return { isRight, waitSeconds: null };
-  };
-
+  const checkAgainst = createCheck(options);
   const finish: SignIn['finish'] = async (accountId, arrival, to) => {
     const earlier = await sessions.find(arrival.headers);
     if (earlier) await sessions.end(earlier.accountId, earlier.sessionId);
@@ -130,4 +106,31 @@ export function createSignIn(options: SignInOptions): SignIn {
 /** With another password the steps begin anew. */
 function signedOf(text: string, account: Account | null): string {
   return `${text} ${account?.passwordHash ?? ''}`;
+}
+
+/** Compares a password, where there are attempts left; it takes as long where there is no account. */
+function createCheck({ services: { sealing, log }, passwords, limits }: SignInOptions) {
+  return async (
+    { peer, headers }: Arrival,
+    account: Account | null,
+    subject: string,
+    password: string,
+  ): Promise<PasswordCheck> => {
+    const device = account && deviceOf(sealing, headers, account.id);
+    const attempt = { subject: createHash('sha256').update(subject).digest('hex'), peer, device };
+    const told = { account: account?.id ?? 'unknown', peer, isKnownDevice: device !== null };
+    const refused = (waitSeconds: number): PasswordCheck => {
+      log('info', 'sign-in refused: too many failures', told);
+      return { isRight: false, waitSeconds };
+    };
+    // Whoever has to wait takes no place in the queue.
+    const waitSeconds = limits.waitOf(attempt);
+    if (waitSeconds !== null) return refused(waitSeconds);
+    const hash = account?.passwordHash ?? null;
+    const isRight = await passwords.verify(password, hash, () => limits.take(attempt));
+    if (isRight === null) return refused(limits.waitOf(attempt) ?? 1);
+    if (isRight) limits.giveBack(attempt);
+    else log('info', 'sign-in refused: wrong password', told);
+    return { isRight, waitSeconds: null };
+  };
 }

@@ -42,8 +42,8 @@ export const keyOrders = {
 };
 
 type KeyOrders = typeof keyOrders;
-export type KeyOrderName = keyof KeyOrders;
-export type KeyOrder<N extends KeyOrderName> = Static<KeyOrders[N]>;
+type KeyOrderName = keyof KeyOrders;
+type KeyOrder<N extends KeyOrderName> = Static<KeyOrders[N]>;
 
 /** A key as the API shows it, without its secret. */
 export type ListedKey = { readonly workspaceId: string } & ReturnType<typeof apiKeyKind.wire>;

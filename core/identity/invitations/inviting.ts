@@ -1,7 +1,7 @@
 // How a member is invited over the API, and how that is taken back.
 import { Type } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
-import { getEntity, isoTime } from '../../changes/operations.ts';
+import { getEntity, isoTime, requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
@@ -41,7 +41,7 @@ export const invitationRoutes: readonly Route[] = [
     limit: 'write',
     params,
     errors: ['forbidden', 'conflict'],
-    responses: { 201: Invitation },
+    responses: { 200: Invitation },
     secret: true,
     write: (ctx, { params: { id } }) => invite(ctx, id),
   }),
@@ -55,7 +55,7 @@ export const invitationRoutes: readonly Route[] = [
     params,
     errors: ['forbidden'],
     responses: { 204: null },
-    write: (ctx, { params: { id } }) => uninvite(ctx, id),
+    write: (ctx, { params: { id }, ifMatch }) => uninvite(ctx, id, ifMatch),
   }),
 ];
 
@@ -67,20 +67,21 @@ async function invite(ctx: Context, id: string): Promise<ChangeSet> {
       'conflict',
       `${invited.name} has taken the seat already. Who forgot the password asks for another on the sign-in page.`,
     );
-  const { url, expiresAt, op } = newInvitation(ctx, ctx.scope, { memberId: id, by: ctx.actor.name });
+  const { url, expiresAt, op } = newInvitation(ctx, ctx.scope, { memberId: invited.id, by: ctx.actor.name });
   const { mail } = ctx;
   const sentTo = mail ? invited.email : null;
   const body = { url, expiresAt: isoTime(expiresAt), sentTo };
-  const set = { changes: [], ops: [op], body, status: 201 as const };
+  const set = { changes: [], ops: [op], body };
   if (!mail || sentTo === null) return set;
   return { ...set, afterCommit: () => mail.post(invitationMail(ctx, { url, to: sentTo })) };
 }
 
-/** @throws ApiError not_found, also where there is none; forbidden */
-async function uninvite(ctx: Context, id: string): Promise<ChangeSet> {
-  const { id: memberId } = await getInvitable(ctx, id);
-  if (!(await isInvited(ctx.store, ctx.scope, memberId))) throw notFound();
-  return { changes: [], ops: [withdrawOp(ctx.scope, memberId)], body: undefined };
+/** @param ifMatch of the member. @throws ApiError not_found, also where there is none; forbidden, precondition_failed */
+async function uninvite(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
+  const invited = await getInvitable(ctx, id);
+  if (!(await isInvited(ctx.store, ctx.scope, invited.id))) throw notFound();
+  requireVersion(invited, ifMatch);
+  return { changes: [], ops: [withdrawOp(ctx.scope, invited.id)], body: undefined };
 }
 
 /** Whoever may add a member of that role may invite one. */

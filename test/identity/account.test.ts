@@ -1,0 +1,127 @@
+// The account page, and what every form of a page proves.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startApp, type TestApp } from '../app.ts';
+import { createCommunity, password, type Community } from './joined.ts';
+import { createVisitor, saidBy } from './visitor.ts';
+
+let app: TestApp;
+let people: Community;
+
+beforeAll(async () => {
+  app = await startApp();
+  people = createCommunity(app);
+});
+afterAll(() => app.stop());
+
+describe('the account page', () => {
+  test('changes the name; another address takes a proof that is not old', async () => {
+    const { email, visitor } = await people.joined();
+    const moved = `moved.${email}`;
+    const save = (address: string) => visitor.post('/account/profile', { name: 'Benjamin', email: address });
+    app.clock.jump(10 * 60_000);
+    expect((await save(email)).to).toBe('/account?done=profile');
+    expect((await save(moved)).to).toBe('/sign-in/again?to=%2Faccount');
+    expect((await visitor.get('/sign-in/again?to=%2Faccount')).text).toContain('Is it you?');
+    const wrong = await visitor.post('/sign-in/again', { to: '/account', password: 'wrong' });
+    expect([wrong.status, saidBy(wrong)]).toEqual([422, 'The password is wrong.']);
+    expect((await visitor.post('/sign-in/again', { to: '/account', password })).to).toBe('/account');
+    expect((await save(moved)).to).toBe('/account?done=profile');
+    expect(saidBy(await visitor.get('/account?done=profile'))).toBe('Name and address are changed.');
+    expect((await people.signInOn(createVisitor(app), email)).status).toBe(422);
+    expect((await people.signInOn(createVisitor(app), moved)).status).toBe(303);
+    const { email: known } = await people.joined();
+    expect((await save(known)).to).toBe('/account?wrong=profile-known');
+  });
+
+  test('changes the password by the one there is, and ends all other sessions', async () => {
+    const { email, visitor } = await people.joined();
+    const elsewhere = createVisitor(app);
+    await people.signInOn(elsewhere, email);
+    const change = (fields: Record<string, string>) =>
+      visitor.post('/account/password', { password, new_password: 'nine herons at the mill', ...fields });
+    expect((await change({ password: 'wrong' })).to).toBe('/account?wrong=password-old');
+    expect((await change({ new_password: 'short' })).to).toBe('/account?wrong=password-weak');
+    expect((await elsewhere.get('/account')).status).toBe(200);
+    expect((await change({})).to).toBe('/account?done=password');
+    expect((await elsewhere.get('/account')).to).toStartWith('/sign-in');
+    expect((await visitor.get('/account')).status).toBe(200);
+    expect((await people.signInOn(createVisitor(app), email)).status).toBe(422);
+    expect((await people.signInOn(createVisitor(app), email, 'nine herons at the mill')).status).toBe(303);
+  });
+
+  test('lists where somebody is signed in; each session ends by itself, or all of them', async () => {
+    const { email, visitor } = await people.joined();
+    const phone = createVisitor(app, 'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Safari/605');
+    await people.signInOn(phone, email);
+    const page = await visitor.get('/account');
+    expect(page.text).toContain('Safari on iOS');
+    const ids = [...page.text.matchAll(/name="id" value="(ses_\w+)"/g)].map(([, id]) => id!);
+    expect(ids).toHaveLength(1);
+    const stranger = (await people.joined()).visitor;
+    await stranger.post('/account/end-session', { id: ids[0]! });
+    expect((await phone.get('/account')).status).toBe(200);
+    expect((await visitor.post('/account/end-session', { id: ids[0]! })).to).toBe('/account?done=session');
+    expect((await phone.get('/account')).to).toStartWith('/sign-in');
+    await people.signInOn(phone, email);
+    await visitor.get('/account');
+    expect((await visitor.post('/account/end-sessions')).to).toBe('/sign-in');
+    for (const one of [visitor, phone]) expect((await one.get('/account')).to).toStartWith('/sign-in');
+  });
+});
+
+describe('forms', () => {
+  const paths = [
+    '/sign-in',
+    '/sign-in/again',
+    '/sign-out',
+    '/reset',
+    '/reset/x',
+    '/join',
+    '/join/x',
+    '/account/profile',
+    '/account/password',
+    '/account/end-session',
+    '/account/end-sessions',
+  ];
+
+  test('of another site, or without a browser, are refused, and do nothing', async () => {
+    const { visitor } = await people.joined();
+    const foreign: Record<string, string>[] = [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: 'null', 'sec-fetch-site': 'cross-site' },
+      { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' },
+      { origin: '' },
+      { origin: app.url, 'sec-fetch-site': 'cross-site' },
+      { origin: app.url, 'sec-fetch-site': 'same-site' },
+    ];
+    for (const path of paths)
+      for (const headers of foreign)
+        expect([path, headers, (await visitor.post(path, {}, headers)).status]).toEqual([path, headers, 403]);
+    expect((await visitor.get('/account')).status).toBe(200);
+  });
+
+  test('of another session are refused', async () => {
+    const [mine, theirs] = [await people.joined(), await people.joined()];
+    const token = /name="form_token" value="([^"]+)"/.exec((await theirs.visitor.get('/account')).text)![1]!;
+    for (const path of paths.filter((path) => /account|out|again/.test(path)))
+      for (const form_token of [token, '', 'x'])
+        expect([path, (await mine.visitor.post(path, { form_token })).status]).toEqual([path, 403]);
+    expect((await mine.visitor.get('/account')).status).toBe(200);
+  });
+
+  test('and pages are framed by nobody, kept by nobody, and tell other sites nothing', async () => {
+    const { visitor } = await people.joined();
+    for (const path of ['/sign-in', '/account', '/reset', '/join/x', '/sign-in/again']) {
+      const { headers } = await createVisitor(app).get(path);
+      expect([path, headers.get('cache-control'), headers.get('referrer-policy')]).toEqual([
+        path,
+        'no-store',
+        'no-referrer',
+      ]);
+    }
+    const { headers } = await visitor.get('/account');
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(headers.get('x-frame-options')).toBe('DENY');
+  });
+});
