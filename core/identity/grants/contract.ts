@@ -70,7 +70,6 @@ export const grant = defineContract({
   },
   ofMember: true,
   heardBy: 'audit:read',
-  ofMember: true,
   operations: {
     list: {
       summary: 'List what members let apps do, newest first',
