@@ -15,7 +15,6 @@ import { startApp, type Json, type TestApp } from '../app.ts';
 import { exampleOf, fillPath, nowhere } from '../api/seeds.ts';
 import { asText } from '../value-client.ts';
 
-const roles: readonly Role[] = ['owner', 'admin', 'member', 'guest'];
 const hookUrl = 'https://hooks.example/';
 let app: TestApp;
 let guarded: Route[];
