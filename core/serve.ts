@@ -159,18 +159,17 @@ async function compose(ground: Ground): Promise<Tatami> {
   identity.authentication.onForgotten(workers.streams.askAgain);
   const health = await createHealth({ ...shared, ...workers, version });
   const agents = createAgents({ ...shared, sessions: identity.sessions, app: () => app });
-  const app: App = mount({ ...shared, door, workers, health, identity, egress, agents });
+  const app: App = mount({ ...shared, door, workers, health, identity, agents, egress });
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);
 
-  if (opened.onlyToRead === null) clearIncoming(opened.dataDir.blobs);
+  const mayWrite = opened.onlyToRead === null;
+  if (mayWrite) clearIncoming(opened.dataDir.blobs);
   socket.serve(app.fetch);
   // Their work is to write.
-  if (opened.onlyToRead === null) {
+  if (mayWrite) {
     await hold.start(services.store, workers.start);
-    identity.start();
-    copier?.start();
-    backups?.start();
+    for (const part of [identity, copier, backups]) part?.start();
   }
   await health.start();
   const operator = openOperator(ground, { ...services, committer, directoryOf: directories.of });
@@ -192,9 +191,7 @@ async function compose(ground: Ground): Promise<Tatami> {
     stop: ({ quietMs } = { quietMs: 0 }) =>
       stop({
         ...{ quietMs, socket, opened, store: services.store },
-        door,
-        agents,
-        workers,
+        ...{ door, agents, workers },
         parts: [services.mail, operator, backups, hold, workers, health, identity],
         copier,
       }),

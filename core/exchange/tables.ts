@@ -19,7 +19,17 @@ export const taken: readonly Table[] = [
   { name: 'cursors', where: "consumer LIKE 'reaction %'" },
   {
     name: 'members',
-    columns: ['id', 'name', 'email', 'role', 'version', 'created_at', 'updated_at', 'deleted_at'],
+    columns: [
+      'id',
+      'name',
+      'email',
+      'role',
+      'teams_json',
+      'version',
+      'created_at',
+      'updated_at',
+      'deleted_at',
+    ],
     // Nobody has an account on the new server yet.
     arrives: { joined_at: 'NULL' },
   },

@@ -35,5 +35,5 @@ button, .button { font: inherit; font-weight: 600; display: inline-block; border
 button.plain, .button.plain { background: none; color: var(--accent) } button.danger { background: none; color: var(--danger); border-color: var(--danger) }
 .code { font-family: var(--font-code); letter-spacing: .1em } .qr { width: 12rem; background: #fff; padding: var(--space-2); border-radius: var(--radius) } .qr svg { display: block; width: 100%; height: auto }
 nav.top { display: flex; justify-content: space-between; align-items: center } nav.top form, form.inline { display: block; margin: 0 } .inline button { padding: 0 var(--space-3) }
-.actions { display: flex; gap: var(--space-3); flex-wrap: wrap }
+.actions { display: flex; gap: var(--space-3); flex-wrap: wrap; align-items: center } form.row { display: flex; gap: var(--space-2); margin: 0 } ul.plain { list-style: none; padding: 0; display: grid; gap: var(--space-4) }
 .notice { border-radius: var(--radius); padding: var(--space-3) var(--space-4); background: var(--soft) } .notice:empty { display: none } .notice.problem { background: var(--danger-soft); color: var(--danger) } .notice.done { background: var(--good-soft); color: var(--good) } .notice.warning { background: var(--warn-soft); color: var(--warn) }`;

@@ -6,8 +6,6 @@ import type { Rights } from '../rights/rights.ts';
 import type { Standing } from '../rights/roles.ts';
 import type { Scope } from '../store/store.ts';
 
-export { guardedClasses, type GuardedClass } from '../lib/guarded.ts';
-
 /** What an app was granted, where a token came by a grant. */
 export interface Granted {
   readonly id: string;

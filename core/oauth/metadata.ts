@@ -54,7 +54,7 @@ export function metadataRoutes(baseUrl: string): Route[] {
     };
     return defineRoute({
       ...{ method: 'GET', path, name, summary, scope: null, limit: 'read' },
-      responses: { 200: Type.String() },
+      responses: { 200: Type.Object({}) },
       contentType: answer.contentType,
       raw: () => answer,
     });

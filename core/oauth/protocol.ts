@@ -36,12 +36,12 @@ export function protocolRoutes(options: { engine: () => Promise<Engine>; nowMs: 
     defineRoute({
       ...{ method, path, name: `oauth.${name}`, summary, scope: null, limit: 'write', contentType },
       responses: { 200: Type.String() },
-      ...(path.includes('{') ? { params: Closed({ id: Type.String({ maxLength: 2_000 }) }) } : {}),
+      ...(path.includes('{') ? { params: Closed({ token: Type.String({ maxLength: 200 }) }) } : {}),
       inbound: (_, arrival) => work(arrival).catch(oauthErrorOf),
     });
   return [
     endpoint('GET', paths.authorize, 'authorize', 'Ask a person for access (RFC 6749 §3.1)', answer),
-    endpoint('GET', `${paths.authorize}/{id}`, 'resume', 'Go on after a person has decided', answer),
+    endpoint('GET', `${paths.authorize}/{token}`, 'resume', 'Go on after a person has decided', answer),
     endpoint('POST', paths.token, 'token', 'Get tokens (RFC 6749 §3.2)', token),
     endpoint('POST', paths.revoke, 'revoke', 'End a token (RFC 7009)', answer),
     endpoint('POST', paths.introspect, 'introspect', 'Look a token up (RFC 7662)', answer),

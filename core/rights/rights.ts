@@ -123,10 +123,11 @@ export function mayHear(reader: Reader, type: EventType): boolean {
 }
 
 /** The member whose events of a type the holder hears of, as these are theirs; null where it hears of none for that. */
-export function hearsOwn({ scopes, actor }: Reader, type: EventType): string | null {
+export function hearsOwn({ scopes, narrowed, actor }: Reader, type: EventType): string | null {
   const scope = ownScopes[namespaceOf(type)];
-  if (scope === undefined || !actor || actor.kind === 'plugin' || !scopes.has(scope)) return null;
-  return actor.memberId ?? null;
+  if (scope === undefined || !actor || actor.kind === 'plugin') return null;
+  const isHeld = scopes.has(scope) || narrowed?.get(scope)?.own === true;
+  return isHeld ? (actor.memberId ?? null) : null;
 }
 
 interface ReadEvent {

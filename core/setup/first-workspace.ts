@@ -59,28 +59,13 @@ export async function createWorkspace(
     deletedAt: null,
     ...times,
   });
-  const team = teamKind.create({
-    id: ids.uuid(),
-    key: input.teamKey,
-    name: input.teamName,
-    transitions: null,
-    triage: 'off',
-    timeZone: 'UTC',
-    cycles: null,
-    ...times,
-  });
+  const team = firstTeam(ids.uuid(), input, times);
   const key = newKey(services, firstKeyOf(owner.id));
   const setUp = setUpLink(services, scope, owner.id);
   const committed = await committer.commit(
     systemAuthor(scope, 'setup', emptyDirectory),
     [
-      workspaceKind.create({
-        id: workspaceId,
-        name: input.name,
-        publicTriage: null,
-        guarded: [...guardedClasses],
-        ...times,
-      }),
+      newWorkspace(workspaceId, input.name, times),
       owner,
       team,
       ...defaultStates(team.id, () => ids.next(state.id), now),
@@ -101,4 +86,20 @@ export async function createWorkspace(
     apiKey: key.text,
     setUpUrl: setUp.url,
   };
+}
+
+type Times = Readonly<Record<'createdAt' | 'updatedAt', number>>;
+
+/** Closed to strangers, and with everything guarded that agents may not do by themselves. */
+function newWorkspace(id: string, name: string, times: Times) {
+  return workspaceKind.create({ id, name, publicTriage: null, guarded: [...guardedClasses], ...times });
+}
+
+function firstTeam(
+  id: string,
+  { teamKey: key, teamName: name }: { readonly teamKey: string; readonly teamName: string },
+  times: Times,
+) {
+  const settings = { transitions: null, triage: 'off', timeZone: 'UTC', cycles: null } as const;
+  return teamKind.create({ id, key, name, ...settings, ...times });
 }

@@ -35,10 +35,11 @@ test('/docs loads its script from here and nothing from elsewhere, with the head
   for (const { headers } of [page, script]) expect(always.filter((name) => !headers.has(name))).toEqual([]);
 });
 
-test('the root leads to the reference and the document', async () => {
+test('the root leads to the account, the reference, the guides and the document', async () => {
   const page = await app.clientOf(null)('GET', '/');
   const links = [...page.text.matchAll(/<a href="([^"]+)"/g)].map(([, address]) => address!);
-  expect(links).toEqual([`${app.url}/docs`, `${app.url}/docs/guides`, `${app.url}/api/v1/openapi.json`]);
+  const places = ['/account', '/docs', '/docs/guides', '/api/v1/openapi.json'];
+  expect(links).toEqual(places.map((place) => `${app.url}${place}`));
   for (const link of links) expect((await fetch(link)).status).toBe(200);
 });
 

@@ -62,6 +62,7 @@ function askOf(route: Route): Ask {
     if (!headers.has('x-request-id')) return fault('without a request id');
     // Protocols have errors of their own form.
     if (status >= 400 && typeof json?.error === 'string' && route.path.startsWith('/oauth/')) return null;
+    if (status >= 400 && json?.jsonrpc === '2.0' && route.path.startsWith('/api/mcp/')) return null;
     // A page answers in its own words, also where it refuses a form.
     if (route.kind === 'inbound' && json === null) return null;
     if (status >= 400) {

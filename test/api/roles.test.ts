@@ -86,6 +86,47 @@ test('everybody but a guest changes their own name and address, and an admin may
   expect((await call('PATCH', `/api/v1/members/${id}`, { role: 'admin' })).status).toBe(403);
 });
 
+test('teams are given to guests alone, by admins alone, by key or by id, and go with the role', async () => {
+  const id = await added('guest');
+  const path = `/api/v1/members/${id}`;
+  const team = (await app.call('GET', '/api/v1/teams/ENG')).json.id;
+  const after = await app.lastSequence();
+  for (const teams of [['eng'], [team], ['ENG', team]]) {
+    const given = await app.call('PATCH', path, { teams });
+    expect([given.status, given.json.teams]).toEqual([200, ['ENG']]);
+  }
+  const events = (await app.call('GET', `/api/v1/events?after=${after}`)).json.data;
+  expect(events).toMatchObject([
+    { type: 'member.updated', data: { teams: ['ENG'], previous: { teams: [] } } },
+  ]);
+  for (const [body, issue, at] of [
+    [{ teams: ['NOPE'] }, 'not_found', 'teams.0'],
+    [{ role: 'member', teams: ['ENG'] }, 'conflict', 'teams'],
+  ] as const)
+    expect((await app.call('PATCH', path, body)).json.error.details).toMatchObject([{ issue, path: at }]);
+  const { call, id: own } = people.member;
+  expect((await call('PATCH', `/api/v1/members/${own}`, { teams: ['ENG'] })).status).toBe(403);
+  expect((await call('PATCH', path, { teams: [] })).status).toBe(403);
+  expect((await app.call('PATCH', path, { role: 'member' })).json).toMatchObject({
+    role: 'member',
+    teams: [],
+  });
+});
+
+test('nobody mints a key for what their role lacks', async () => {
+  const { call } = people.member;
+  const minted = await call('POST', '/api/v1/api-keys', {
+    name: 'k',
+    scopes: ['members:write', 'webhooks:read'],
+  });
+  expect([minted.status, minted.json.error.message]).toEqual([
+    403,
+    'A key cannot have more than its minter, and the role member of I, member does not have webhooks:read. Leave that out.',
+  ]);
+  const part = await call('POST', '/api/v1/api-keys', { name: 'k', scopes: ['api-keys:read'] });
+  expect(part.status).toBe(201);
+});
+
 test('a plugin changes no members, whatever it was granted: it has no role', async () => {
   const path = `/api/v1/members/${people.guest.id}`;
   for (const [method, at, body] of [

@@ -69,6 +69,7 @@ for (const [how, wrong] of wrongs)
     const attempt = await signIn(authenticator, wrong);
     expect(attempt.status).toBe(403);
     expect(attempt.visitor.cookies.has('__Host-tatami')).toBe(false);
+    expect(app.logs.at(-1)).toMatchObject({ level: 'info', message: 'sign-in refused: passkey' });
   });
 
 test('a passkey is refused in the name of another account', async () => {

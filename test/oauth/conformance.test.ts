@@ -8,7 +8,7 @@ import { browserOf, consent, registerApp } from './client.ts';
 
 const root = join(import.meta.dir, '../..');
 const node = join(root, 'node_modules/.bin/node');
-const suite = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
+const suite = Bun.resolveSync('@modelcontextprotocol/conformance/dist/index.js', root);
 
 let app: TestApp;
 const dataDir = mkdtempSync(join(tmpdir(), 'tatami-conformance-'));

@@ -68,6 +68,7 @@ export const grant = defineContract({
     }),
     revokedAt: time({ nullable: true, write: 'never', doc: 'When it ended; null while it has not.' }),
   },
+  ofMember: true,
   heardBy: 'audit:read',
   operations: {
     list: {

@@ -30,7 +30,7 @@ export function oneTimeCodesSection(codes: OneTimeCodes): AccountSection {
 }
 
 const button = (who: SignedIn, path: string, words: string, kind: 'danger' | 'plain' | null): Html =>
-  html`<form method="post" action="${setUpPath}${path}" class="inline">
+  html`<form method="post" action="${setUpPath}${path}" class="row">
     ${hidden('form_token', who.formToken)}<button class="${kind}">${words}</button>
   </form>`;
 

@@ -13,7 +13,7 @@ import { passkeyNameMax, type PasskeyCeremonies, type Passkeys } from './passkey
 import { passkeyScriptRoute } from './script.ts';
 
 export interface PasskeyPages {
-  readonly services: Pick<Services, 'store' | 'mail' | 'baseUrl' | 'nowMs'>;
+  readonly services: Pick<Services, 'store' | 'mail' | 'baseUrl' | 'nowMs' | 'log'>;
   readonly sessions: Sessions;
   readonly signIn: Pick<SignIn, 'finish'>;
   readonly passkeys: Passkeys;
@@ -52,7 +52,13 @@ function signInRoutes(options: PasskeyPages): Route[] {
       { path: '/sign-in/passkey', name: 'sign-in.passkey', summary: 'Sign in with a passkey' },
       baseUrl,
       async ({ to, form_token: formToken, credential }, arrival) => {
-        const accountId = await ceremoniesOf(options).signIn(arrival.headers, credential);
+        const accountId = await ceremoniesOf(options)
+          .signIn(arrival.headers, credential)
+          .catch((error: unknown) => {
+            if (error instanceof ApiError)
+              services.log('info', 'sign-in refused: passkey', { peer: arrival.peer, error: error.message });
+            throw error;
+          });
         const path = typeof to === 'string' ? to : null;
         // It proves both a device and its owner: no further step is asked for.
         if (formToken === undefined) return asJson(await signIn.finish(accountId, arrival, path));

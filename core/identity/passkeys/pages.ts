@@ -74,7 +74,7 @@ function itemOf({ id, name, createdAt, lastUsedAt }: Passkey, token: Html): Html
   return html`<li>
     <strong>${name}</strong> <span class="soft">added on ${dayOf(createdAt)}, ${used}</span>
     <div class="actions">
-      <form method="post" action="/account/passkeys/rename" class="inline">
+      <form method="post" action="/account/passkeys/rename" class="row">
         ${token}${hidden('id', id)}
         <input
           name="name"
@@ -85,7 +85,7 @@ function itemOf({ id, name, createdAt, lastUsedAt }: Passkey, token: Html): Html
         />
         <button class="plain" aria-label="Rename ${name}">Rename</button>
       </form>
-      <form method="post" action="/account/passkeys/remove" class="inline">
+      <form method="post" action="/account/passkeys/remove" class="row">
         ${token}${hidden('id', id)}
         <button class="danger" aria-label="Remove ${name}">Remove</button>
       </form>

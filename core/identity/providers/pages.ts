@@ -41,7 +41,7 @@ export function outsideSection(providers: Offered, links: Links): AccountSection
       const free = providers.filter(({ issuer }) => linked.every((one) => one.issuer !== issuer));
       const offers = free.map(
         ({ key, name }) =>
-          html`<form method="post" action="/account/linked/${key}" class="inline">
+          html`<form method="post" action="/account/linked/${key}" class="row">
             ${token}<button class="plain">Link an account at ${name}</button>
           </form>`,
       );

@@ -1,0 +1,14 @@
+// A server that nobody asks for tokens neither waits for the protocol library nor holds it in memory.
+import { expect, test } from 'bun:test';
+import { sources } from '../imports.ts';
+
+test('the protocol library is loaded from one place, when it is first needed', () => {
+  const engine = 'core/oauth/engine/';
+  const outside = sources('core').filter(({ file }) => !file.startsWith(engine));
+  const loading = outside.filter(({ imports }) =>
+    imports.some(({ path, typesOnly }) => path.startsWith(engine) && !typesOnly),
+  );
+  expect(loading.map(({ file }) => file)).toEqual(['core/oauth/runtime.ts']);
+  expect(loading[0]?.text).toContain("await import('./engine/engine.ts')");
+  expect(loading[0]?.text).not.toMatch(/^import (?!type).*engine\//m);
+});
