@@ -6,7 +6,7 @@ import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.
 import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { signIn, type Person } from '../identity/person.ts';
-import { browserOf, consent, type Browser } from '../oauth/client.ts';
+import { browserOf, consent, registerApp, tokensOf, type Browser } from '../oauth/client.ts';
 import { bearer, endpointOf, generations, post, toolCall } from './agents.ts';
 
 let app: TestApp;
@@ -121,6 +121,11 @@ test('the token is good at this address alone, and one for the API is not good h
   const elsewhere = await app.clientOf(token)('GET', '/api/v1/issues');
   expect([elsewhere.status, elsewhere.json.error.code]).toEqual([401, 'unauthorized']);
   await client.close();
+
+  const ofApi = (await tokensOf(app, await registerApp(app), { browser })).access_token;
+  expect((await app.clientOf(ofApi)('GET', '/api/v1/issues')).status).toBe(200);
+  const { status, headers } = await post(app, list, bearer(ofApi));
+  expect([status, headers.get('www-authenticate')]).toEqual([401, expect.stringContaining('invalid_token')]);
 });
 
 test('an app approves nothing, and its member does, in a browser', async () => {

@@ -247,21 +247,26 @@ test('an app that lacks a scope is told which to ask for; one that has it is not
 test('an app decides on no proposal, whichever scopes it holds, and does not say what is guarded', async () => {
   const issue = await rest('POST', '/issues', { team: 'ENG', title: 'Not by an app' });
   const { proposalId } = await agent.call('issues_update', { id: issue.id, title: 'Changed' });
+  // Of a member for whom the app does not act, so that it is nobody's own.
+  const member = await rest('POST', '/members', { name: 'Another', role: 'admin' });
+  const { key } = await rest('POST', '/api-keys', {
+    ...{ name: 'theirs', memberId: member.id, scopes: ['issues:write', 'proposals:write'] },
+  });
+  const propose = { 'tatami-mode': 'propose' };
+  const path = `/api/v1/issues/${issue.id}`;
+  const { json: theirs } = await app.clientOf(key)('PATCH', path, { priority: 'low' }, propose);
   const call = app.app.caller(asText);
   const ask = async (operation: string, given: object): Promise<string | undefined> =>
-    (
-      await call(app.app.route(operation), {
-        principal: granted(),
-        isCounted: false,
-        params: { id: proposalId },
-        ...given,
-      })
-    ).error?.code;
-  expect(await ask('proposals.approve', { body: { revision: 1 } })).toBe('forbidden');
-  expect(await ask('proposals.reject', { body: { reason: 'x' } })).toBe('forbidden');
-  expect(await ask('proposals.rerun', {})).toBe('forbidden');
-  expect(await ask('workspace.update', { params: {}, body: { guarded: [] } })).toBe('forbidden');
-  expect((await rest('GET', `/proposals/${proposalId}`)).status).toBe('open');
+    (await call(app.app.route(operation), { principal: granted(), isCounted: false, params: {}, ...given }))
+      .error?.code;
+  for (const id of [proposalId, theirs.id]) {
+    const params = { id };
+    expect(await ask('proposals.approve', { params, body: { revision: 1 } })).toBe('forbidden');
+    expect(await ask('proposals.reject', { params, body: { reason: 'x' } })).toBe('forbidden');
+    expect(await ask('proposals.rerun', { params })).toBe('forbidden');
+    expect((await rest('GET', `/proposals/${id}`)).status).toBe('open');
+  }
+  expect(await ask('workspace.update', { body: { guarded: [] } })).toBe('forbidden');
   expect((await rest('GET', '/workspace')).guarded).toHaveLength(4);
 });
 

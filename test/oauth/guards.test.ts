@@ -1,0 +1,186 @@
+// The guards of the authorization server and of the agents' endpoint, each taken out of a copy of the sources. What the protocol library
+// guards is taken out of it in the same way, where it is put to use.
+import { testGuards, type Guard } from '../guards.ts';
+
+const at = (suite: string, file: string) => ({ suite: `test/oauth/${suite}.test.ts`, file: `core/${file}` });
+const ofAgents = (suite: string, file: string) => ({
+  suite: `test/mcp/${suite}.test.ts`,
+  file: `core/${file}`,
+});
+
+const guards: readonly Guard[] = [
+  {
+    name: 'redirects are compared letter by letter',
+    ...at('attacks', 'oauth/engine/engine.ts'),
+    guarding: '  keepNames(provider);\n',
+    broken: '  keepNames(provider);\n  provider.Client.prototype.redirectUriAllowed = () => true;\n',
+  },
+  {
+    name: 'a code takes PKCE',
+    ...at('attacks', 'oauth/engine/configuration.ts'),
+    guarding: 'pkce: { required: () => true },',
+    broken: 'pkce: { required: () => false },',
+  },
+  {
+    name: 'a code is exchanged with the redirect it was asked for with',
+    ...at('attacks', 'oauth/engine/configuration.ts'),
+    guarding: 'allowOmittingSingleRegisteredRedirectUri: false',
+    broken: 'allowOmittingSingleRegisteredRedirectUri: true',
+  },
+  {
+    name: 'a code is good for a minute',
+    ...at('attacks', 'oauth/engine/configuration.ts'),
+    guarding: 'AuthorizationCode: minute',
+    broken: 'AuthorizationCode: hour',
+  },
+  {
+    name: 'a token is for one resource',
+    ...at('attacks', 'oauth/engine/configuration.ts'),
+    guarding: ' || (Array.isArray(asked) && asked.length > 1)',
+    broken: '',
+  },
+  {
+    name: 'a token is looked up by its own client',
+    ...at('attacks', 'oauth/engine/configuration.ts'),
+    guarding: "client.clientAuthMethod !== 'none' && isOwn(ctx, client, token)",
+    broken: "client.clientAuthMethod !== 'none'",
+  },
+  {
+    name: 'a token is revoked by its own client',
+    ...at('attacks', 'oauth/engine/configuration.ts'),
+    guarding: 'revocation: { enabled: true, allowedPolicy: isOwn },',
+    broken: 'revocation: { enabled: true, allowedPolicy: () => true },',
+  },
+  {
+    name: 'the secret of a client is compared',
+    ...at('attacks', 'oauth/engine/client-secrets.ts'),
+    guarding: 'return clients.proves(this.clientId, text);',
+    broken: 'return clients.proves(this.clientId, text).then(() => true);',
+  },
+  {
+    name: 'the API takes tokens that are for it',
+    ...at('attacks', 'http/identify.ts'),
+    guarding: 'if (principal.grant && principal.grant.resource !== resource)',
+    broken: 'if (principal.grant && principal.grant.resource.length > 10)',
+  },
+  {
+    name: 'the endpoint of agents takes tokens that are for it',
+    ...ofAgents('oauth', 'http/identify.ts'),
+    guarding: 'if (principal.grant && principal.grant.resource !== resource)',
+    broken: "if (principal.grant && resource === 'api' && principal.grant.resource !== resource)",
+  },
+  {
+    name: 'pages of other sites do not call the endpoint of agents',
+    ...ofAgents('refused', 'mcp/hosts.ts'),
+    guarding: 'if (from !== null && isLoopback(from)) return;',
+    broken: 'return;',
+  },
+  {
+    name: 'no name that was led here calls the endpoint of agents',
+    ...ofAgents('refused', 'mcp/hosts.ts'),
+    guarding: 'host === null || !(host === own.hostname || isOfNobody(host))',
+    broken: 'host === null',
+  },
+  {
+    name: 'apps approve nothing',
+    ...ofAgents('refused', 'proposals/decide.ts'),
+    guarding: "  requirePerson(ctx, 'approve proposals');\n",
+    broken: '',
+  },
+  {
+    name: 'what is sent back of a call that waits is signed',
+    ...ofAgents('guardrail', 'mcp/server.ts'),
+    guarding: 'decodeCursor(sealing, listOf(agent), state)',
+    broken: "JSON.parse(Buffer.from(state.split('.')[0] ?? '', 'base64url').toString())",
+  },
+  {
+    name: 'refresh tokens are rotated',
+    ...at('flow', 'oauth/engine/configuration.ts'),
+    guarding: 'rotateRefreshToken: true',
+    broken: 'rotateRefreshToken: false',
+  },
+  {
+    name: 'what is used at the same time by several is used once',
+    ...at('flow', 'oauth/tokens.ts'),
+    guarding: "consumed_at = :now WHERE id = :id AND consumed_at IS NULL'",
+    broken: "consumed_at = :now WHERE id = :id'",
+  },
+  {
+    name: 'what is used at the same time by several ends the grant',
+    ...at('flow', 'oauth/engine/adapter.ts'),
+    guarding: 'if (kept?.grant) await grants.revoke(kept.grant);',
+    broken: '',
+  },
+  {
+    name: 'a request is decided once',
+    ...at('flow', 'oauth/tokens.ts'),
+    guarding: 'WHERE id = :id AND decided_at IS NULL AND consumed_at IS NULL',
+    broken: 'WHERE id = :id AND consumed_at IS NULL',
+  },
+  {
+    name: 'a grant that was revoked lets nobody in',
+    ...at('flow', 'oauth/find-token.ts'),
+    guarding: ' AND g.revoked_at IS NULL',
+    broken: '',
+  },
+  {
+    name: 'an app does no more than the role of its member',
+    ...at('pages', 'oauth/find-token.ts'),
+    guarding: '...commonRights(granted, standing.rights),',
+    broken: '...granted,',
+  },
+  {
+    name: 'what was not asked for, or the role lacks, is not given',
+    ...at('pages', 'oauth/consent/decide.ts'),
+    guarding: 'scopes.filter(({ scope, isHeld }) => isHeld && chosen.has(scope))',
+    broken: '[...chosen].map((scope) => ({ scope }))',
+  },
+  {
+    name: 'a request is decided in the browser that began it',
+    ...at('pages', 'oauth/engine/configuration.ts'),
+    guarding: "return this.#sealing.verify(text, 'oauth-cookie', signature);",
+    broken: 'return text !== signature;',
+  },
+  {
+    name: 'a form of consent comes from a page of this person',
+    ...at('pages', 'identity/pages.ts'),
+    guarding: "if (!isFormTokenOf({ formToken }, form.get('form_token')))",
+    broken: 'if (false)',
+  },
+  {
+    name: 'codes of devices are not guessed',
+    ...at('pages', 'oauth/device/wrong-codes.ts'),
+    guarding: 'isTooMany: (who) => of(who).count >= wrongMax,',
+    broken: 'isTooMany: (who) => of(who).count < 0,',
+  },
+  {
+    name: 'one peer registers so many clients',
+    ...at('registration', 'oauth/clients/registration.ts'),
+    guarding: '      requireRoom(peer);\n',
+    broken: '',
+  },
+  {
+    name: 'so many clients are kept that nobody let in',
+    ...at('registration', 'oauth/clients/registered.ts'),
+    guarding: '        systemOp(removeOldest, { max: unusedMax }),\n',
+    broken: '',
+  },
+  {
+    name: 'documents of clients are fetched from public addresses',
+    ...at('documents', 'serve/oauth-clients.ts'),
+    guarding: 'createEgress({ allow: [], ',
+    broken: "createEgress({ allow: ['127.0.0.0/8', '10.0.0.0/8'], ",
+  },
+  {
+    name: 'a document is of the address where it is',
+    ...at('documents', 'oauth/clients/documents.ts'),
+    guarding: 'if (given.client_id !== id)',
+    broken: 'if (given.client_id === null)',
+  },
+];
+
+// Those whose suites are quickest.
+testGuards(
+  guards,
+  guards.filter(({ suite, name }) => suite.includes('documents') && name.includes('public addresses')),
+);
