@@ -7,6 +7,7 @@ import { allScopes, expandScopes } from '../../core/rights/scopes.ts';
 import { lackOf } from '../../core/mcp/challenge.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { asText } from '../value-client.ts';
+import { expectAsNowhere } from './foreign.ts';
 import { bearer, connect, endpointOf, post, toolCall, type Agent } from './agents.ts';
 
 let app: TestApp;
@@ -105,36 +106,6 @@ test('a request is bounded: its bytes, its messages, its resources', async () =>
   ).toBe('refused');
 });
 
-/** Each tool with arguments that are good but for their ids. @param ids of a workspace */
-function callsWith(ids: Json): readonly (readonly [tool: string, args: object])[] {
-  return [
-    ['issues_get', { id: ids.issue }],
-    ['issues_get', { id: ids.identifier }],
-    ['issues_update', { id: ids.issue, title: 'x' }],
-    ['issues_update', { id: ids.issue, state: 'Done' }],
-    ['issues_update', { ids: [ids.issue, ids.issue2], title: 'x' }],
-    ['issues_delete', { id: ids.issue }],
-    ['issues_create', { team: ids.team, title: 'x' }],
-    ['issues_create', { team: ids.team, title: 'x', state: 'Done' }],
-    ['issues_search', { team: ids.team }],
-    ['issues_search', { q: ids.words }],
-    ['comments_add', { id: ids.issue, body: 'x' }],
-    ['boards_get', { id: ids.board }],
-    ['cycles_get', { id: ids.cycle }],
-    ['cycles_get', { team: ids.team }],
-    ['plugins_backtest', { id: ids.plugin }],
-    ['plugins_backtest', { backtest: ids.backtest }],
-    ['proposals_get', { id: ids.proposal }],
-  ];
-}
-
-/** Swaps what was asked for out of an answer, which may say it back. */
-const neutral = (answer: Json, ids: Json): string => {
-  let text = JSON.stringify({ ...answer, requestId: undefined });
-  for (const [name, id] of Object.entries<string>(ids)) text = text.replaceAll(id, `<${name}>`);
-  return text;
-};
-
 test('what is in another workspace is answered as what is nowhere, by every tool and resource', async () => {
   const issue = await rest('POST', '/issues', { team: 'ENG', title: 'Hidden pineapple' });
   const issue2 = await rest('POST', '/issues', { team: 'ENG', title: 'Hidden too' });
@@ -158,28 +129,8 @@ test('what is in another workspace is answered as what is nowhere, by every tool
       project: project.id,
     },
   };
-  const swapped = (id: string): string => id.slice(0, -4) + 'zzzz';
-  const nowhere: Json = {
-    ...Object.fromEntries(
-      Object.entries<string>(real).map(([name, id]) => [name, id.includes('_') ? swapped(id) : id]),
-    ),
-    ...{ identifier: 'NOP-77', team: 'NOP', words: 'pomegranate' },
-  };
   const from = await app.lastSequence();
-  const missing = callsWith(nowhere);
-  for (const [at, [tool, args]] of callsWith(real).entries()) {
-    const [seen, unseen] = [await stranger.call(tool, args), await stranger.call(tool, missing[at]![1])];
-    expect([tool, neutral(seen, real)]).toEqual([tool, neutral(unseen, nowhere)]);
-  }
-  for (const uri of ['issues/issue', 'issues/identifier', 'boards/board', 'projects/project']) {
-    const [kind, name] = uri.split('/') as [string, string];
-    const read = (ids: Json): Promise<Json> =>
-      stranger.client.readResource({ uri: `tatami://${kind}/${ids[name]}` }).then(
-        () => 'read',
-        ({ code, message }: Json) => neutral({ code, message }, ids),
-      );
-    expect(await read(real)).toBe(await read(nowhere));
-  }
+  await expectAsNowhere(stranger, real);
   const completed = await stranger.client.complete({
     ref: { type: 'ref/resource', uri: 'tatami://issues/{identifier}' },
     argument: { name: 'identifier', value: 'ENG-' },
