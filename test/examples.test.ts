@@ -28,6 +28,17 @@ test.concurrent(
   120_000,
 );
 
+test.concurrent(
+  'a web app of somebody else does what people let it do in a browser, and no more',
+  async () => {
+    const { code, output } = await run('examples/oauth-app/check.ts');
+    expect(output).not.toContain('FAIL');
+    expect(output).toContain('The app does what it was let do.');
+    expect(code).toBe(0);
+  },
+  120_000,
+);
+
 /** All 1,500 in the long form, every fifth in the fast one. */
 const every = process.env.TATAMI_LONG === '1' ? 1 : 5;
 const hasReal = existsSync(realIssues);

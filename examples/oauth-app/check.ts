@@ -1,0 +1,134 @@
+// Shows that people sign in to the app with what they let it do and no more: real server, real app, a person with a real browser.
+// Run: `bun examples/oauth-app/check.ts`
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newPerson } from '../../test/browser/person.ts';
+import { apiOf, check, step } from '../main-job/checking.ts';
+import { startServer, tatami } from '../main-job/server.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'tatami-oauth-app-'));
+const dataDir = join(dir, 'data');
+const team = ['--workspace', 'Acme', '--team', 'ENG'];
+const first = await tatami<{ apiKey: string; setUpUrl: string }>('init', '--data-dir', dataDir, ...team);
+const server = await startServer(dataDir);
+const person = newPerson();
+const api = apiOf(server.url, first.apiKey);
+
+interface Grant {
+  readonly id: string;
+  readonly client: { readonly name: string };
+  readonly scopes: readonly string[];
+  readonly revokedAt: string | null;
+}
+/** The newest. */
+const grant = async (): Promise<Grant> => (await api<{ data: Grant[] }>('GET', '/grants')).data[0]!;
+
+try {
+  step('An admin registers the app, and assigns issues to Ana');
+  const { id, secret } = await api<{ id: string; secret: string }>('POST', '/oauth-apps', {
+    ...{ name: 'Burndown', confidential: true, redirectUris: ['http://127.0.0.1/callback'] },
+  });
+  const assignee = { team: 'ENG', assigneeId: 'me' };
+  await api('POST', '/issues', { ...assignee, title: 'The chart <b>ends</b> a day early' });
+  await api('POST', '/issues', { team: 'ENG', title: 'Assigned to nobody' });
+
+  const free = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+  const PORT = String(free.port);
+  await free.stop(true);
+  Object.assign(process.env, { TATAMI_SERVER: server.url, CLIENT_ID: id, CLIENT_SECRET: secret, PORT });
+  const { app, sessions } = await import('./main.ts');
+  const origin = `http://127.0.0.1:${PORT}`;
+
+  step('Ana makes her account, signs in to the app with Tatami, and takes a right away from it');
+  await person.does(
+    { do: 'go', url: new URL(new URL(first.setUpUrl).pathname, server.url).href },
+    { do: 'fill', label: 'Name', text: 'Ana' },
+    { do: 'fill', label: 'E-mail', text: 'ana@acme.example' },
+    { do: 'fill', label: 'Password', text: 'seven geese over the pond' },
+    { do: 'press', name: 'Make the account' },
+  );
+  const atTatami = [{ do: 'go', url: `${origin}/sign-in` }] as const;
+  const asked = await person.does(...atTatami);
+  check(
+    'Tatami names the app, and says that an admin knows it',
+    asked.text.includes('An admin of this workspace registered this app.'),
+    asked.text,
+  );
+  check('axe finds nothing on that page', asked.violations.length === 0, asked.violations);
+  const home = await person.does(
+    { do: 'uncheck', label: 'write all their fields' },
+    { do: 'press', name: 'Allow' },
+  );
+  check(
+    'it shows what is assigned to her, as text',
+    home.text.includes('The chart <b>ends</b> a day early'),
+    home.text,
+  );
+  check('it shows nothing else', !home.text.includes('Assigned to nobody'), home.text);
+  check('Tatami granted what she left', (await grant()).scopes.join() === 'issues:read', await grant());
+  const refused = await person.does(
+    { do: 'fill', label: 'Title', text: 'Mine' },
+    { do: 'press', name: 'File it' },
+  );
+  check(
+    'the app says what she did not let it do',
+    /You did not let this app do that\. .*issues:write/.test(refused.text),
+    refused.text,
+  );
+
+  step('She denies it, then allows all of it');
+  const denied = await person.does(...atTatami, { do: 'press', name: 'Deny' });
+  check('who denies it is not signed in', denied.text.includes('You were not signed in: '), denied.text);
+  await person.does(...atTatami, { do: 'press', name: 'Allow' });
+  const filed = await person.does(
+    { do: 'fill', label: 'Title', text: 'Weekends count' },
+    { do: 'press', name: 'File it' },
+  );
+  check('it files an issue', filed.text.includes('Weekends count'), filed.text);
+  const { data: log } = await api<{ data: { actor: object }[] }>('GET', '/audit-log?limit=1');
+  check(
+    'the audit log names the app, and for whom',
+    Bun.deepMatch({ kind: 'app', name: 'Burndown' }, log[0]?.actor ?? {}),
+    log,
+  );
+
+  step('An hour later, eight tabs at once');
+  const [cookie, session] = [...sessions].at(-1)!;
+  const before = session.refreshToken;
+  const now = Date.now;
+  Date.now = () => now() + 3_600_000;
+  const tabs = await Promise.all(
+    Array.from({ length: 8 }, () => fetch(origin, { headers: { cookie: `app=${cookie}` } })),
+  );
+  check(
+    'all of them are answered',
+    tabs.every(({ ok }) => ok),
+    tabs.map(({ status }) => status),
+  );
+  check('the token was refreshed', session.refreshToken !== before);
+  Date.now = now;
+
+  step('She takes it back in Tatami, signs in once more, and signs out');
+  await api('DELETE', `/grants/${(await grant()).id}`);
+  const over = await person.does({ do: 'go', url: origin });
+  check(
+    'the app lets go of who took it back',
+    over.text.includes('Tatami no longer lets this app act for you.'),
+    over.text,
+  );
+  await person.does(...atTatami, { do: 'press', name: 'Allow' }, { do: 'press', name: 'Sign out' });
+  check('with the sign-out the grant ends', (await grant()).revokedAt !== null, await grant());
+  const { complaints } = await person.does({ do: 'go', url: `${server.url}/account` });
+  check(
+    'the browser complained of nothing that Tatami sent',
+    complaints.every((said) => !said.includes(server.url)),
+    complaints,
+  );
+  await app.stop(true);
+} finally {
+  await person.leave();
+  await server.stop();
+  rmSync(dir, { recursive: true, force: true });
+}
+console.log(process.exitCode ? '\nThe app failed.' : '\nThe app does what it was let do.');
