@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newPerson } from '../../test/browser/person.ts';
+import { joinBy, newPerson } from '../../test/browser/person.ts';
 import { apiOf, check, step } from '../main-job/checking.ts';
 import { startServer, tatami } from '../main-job/server.ts';
 
@@ -41,13 +41,7 @@ try {
   const origin = `http://127.0.0.1:${PORT}`;
 
   step('Ana makes her account, signs in to the app with Tatami, and takes a right away from it');
-  await person.does(
-    { do: 'go', url: new URL(new URL(first.setUpUrl).pathname, server.url).href },
-    { do: 'fill', label: 'Name', text: 'Ana' },
-    { do: 'fill', label: 'E-mail', text: 'ana@acme.example' },
-    { do: 'fill', label: 'Password', text: 'seven geese over the pond' },
-    { do: 'press', name: 'Make the account' },
-  );
+  await joinBy(person, new URL(new URL(first.setUpUrl).pathname, server.url).href, 'Ana');
   const atTatami = [{ do: 'go', url: `${origin}/sign-in` }] as const;
   const asked = await person.does(...atTatami);
   check(

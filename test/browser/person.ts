@@ -1,6 +1,7 @@
 // A person with a real browser, beside programs that run under Bun: they go to addresses, fill forms and press buttons, and tell what
 // they see.
 import { join } from 'node:path';
+import { linesOf } from './lines.ts';
 
 export type Deed =
   | { readonly do: 'go'; readonly url: string }
@@ -58,13 +59,13 @@ export function newPerson(): Person {
   };
 }
 
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of stream) {
-    const lines = (text + decoder.decode(chunk, { stream: true })).split('\n');
-    text = lines.pop() ?? '';
-    yield* lines;
-  }
-  return undefined;
+/** By the link of an invitation, with an address of their own at acme.example. @returns what they see when their account is made */
+export function joinBy(person: Person, link: string, name: string): Promise<Seen> {
+  return person.does(
+    { do: 'go', url: link },
+    { do: 'fill', label: 'Name', text: name },
+    { do: 'fill', label: 'E-mail', text: `${name.toLowerCase()}@acme.example` },
+    { do: 'fill', label: 'Password', text: 'seven geese over the pond' },
+    { do: 'press', name: 'Make the account' },
+  );
 }
