@@ -1,6 +1,6 @@
 // Shows that the agent finds its way to a token by itself, and changes of other people's issues what a person approved and nothing else:
 // real server, real agent, people with real browsers. Run: `bun examples/agent/check.ts`
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { linesOf } from '../../test/browser/lines.ts';
@@ -15,6 +15,12 @@ const first = await tatami<{ apiKey: string; setUpUrl: string }>('init', '--data
 const server = await startServer(dataDir);
 const api = apiOf(server.url, first.apiKey);
 const [ana, ben] = [newPerson(), newPerson()];
+
+/** A line that the README shows: `…` stands for whatever is different each time. */
+function matches(shown: string, said: string): boolean {
+  const [begin = '', end] = shown.replace('http://127.0.0.1:4700', server.url).split('…');
+  return end === undefined ? said === begin : said.startsWith(begin) && said.endsWith(end);
+}
 
 interface Issue {
   readonly id: string;
@@ -45,11 +51,18 @@ try {
     stderr: 'inherit',
   });
   const lines = linesOf(agent.stdout);
-  /** The address that stands under the next line that it says. */
-  const asked = async (): Promise<{ what: string; url: string }> => {
-    const [{ value: what = '' }, { value: url = '' }] = [await lines.next(), await lines.next()];
-    return { what, url: url.trim() };
+  const said: string[] = [];
+  const next = async (): Promise<string> => {
+    const { value } = await lines.next();
+    if (value === undefined) throw new Error(`The agent ended with ${await agent.exited}.`);
+    said.push(value);
+    return value;
   };
+  /** The address that stands under the next line that it says. */
+  const asked = async (): Promise<{ what: string; url: string }> => ({
+    what: await next(),
+    url: (await next()).trim(),
+  });
   const { url: consentPage } = await asked();
   const consent = await ben.does({ do: 'go', url: consentPage });
   check(
@@ -65,7 +78,7 @@ try {
   const handed = await ben.does({ do: 'press', name: 'Allow' });
   check('the answer reaches the agent', handed.text.includes('The agent has your answer.'), handed.text);
 
-  const { value: looked } = await lines.next();
+  const looked = await next();
   check('it looks at the issues', looked === 'I looked at 3 issues, and have 2 ideas.', looked);
   const proposals = [await asked(), await asked()];
   const raising = proposals.find(({ what }) => what.includes('urgent'))!;
@@ -93,7 +106,7 @@ try {
     [toRaise.violations, raised.violations],
   );
 
-  const heard = [(await lines.next()).value, (await lines.next()).value].join('\n');
+  const heard = [await next(), await next()].join('\n');
   check('the agent hears of the approval', heard.includes('make it urgent: approved by Ana'), heard);
   check(
     'the agent hears of the rejection, and why',
@@ -102,9 +115,18 @@ try {
   );
   check('the agent ends well', (await agent.exited) === 0);
 
+  const transcript = readFileSync(join(import.meta.dir, 'README.md'), 'utf8');
+  const shown =
+    /\n\$ bun examples\/agent\/main\.ts\n([^`]+)```/.exec(transcript)?.[1]?.trim().split('\n') ?? [];
+  const differs = shown.filter((line) => !said.some((one) => matches(line, one)));
+  check('it says what README.md shows', shown.length === said.length && differs.length === 0, {
+    differs,
+    said,
+  });
+
   step('The audit log says who did what');
   const { data: log } = await api<{ data: Entry[] }>('GET', '/audit-log?limit=100');
-  const said = new Set(
+  const told = new Set(
     log.map(({ action, actor, target }) => `${action} ${target.id} by ${actor.kind} ${actor.name}`),
   );
   const [raise, remove] = [raising.url, deleting.url].map((url) => url.slice(url.lastIndexOf('/') + 1));
@@ -115,7 +137,7 @@ try {
     `automation.proposed ${remove} by app Tidy`,
     `automation.rejected ${remove} by user Ana`,
   ])
-    check(entry.replace(/ \S+_\S+/, ''), said.has(entry), [...said]);
+    check(entry.replace(/ \S+_\S+/, ''), told.has(entry), [...told]);
   const byApp = log.filter(({ actor }) => actor.kind === 'app');
   check(
     'all that the agent did is told as done for Ben',
