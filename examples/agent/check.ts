@@ -75,6 +75,9 @@ try {
     consent.text.includes('changes what it did not make itself'),
     consent.text,
   );
+  const listener = new URL(new URL(consentPage).searchParams.get('redirect_uri') ?? '');
+  const planted = await fetch(`${listener.href}?code=x&state=y`);
+  check('the agent takes no answer that it did not ask for', planted.status === 404, planted.status);
   const handed = await ben.does({ do: 'press', name: 'Allow' });
   check('the answer reaches the agent', handed.text.includes('The agent has your answer.'), handed.text);
 

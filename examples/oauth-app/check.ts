@@ -87,8 +87,18 @@ try {
     log,
   );
 
-  step('An hour later, eight tabs at once');
+  step('Others send her browser to the app');
   const [cookie, session] = [...sessions].at(-1)!;
+  const forged = await fetch(`${origin}/issues`, {
+    method: 'POST',
+    body: new URLSearchParams({ title: 'Not hers' }),
+    headers: { cookie: `app=${cookie}`, origin: 'https://evil.example' },
+  });
+  check('a form of another site is refused', forged.status === 403, forged.status);
+  const planted = await fetch(`${origin}/callback?code=x&state=y&iss=${server.url}`, { redirect: 'manual' });
+  check('an answer that this browser did not ask for is refused', planted.status === 400, planted.status);
+
+  step('An hour later, eight tabs at once');
   const before = session.refreshToken;
   const now = Date.now;
   Date.now = () => now() + 3_600_000;
