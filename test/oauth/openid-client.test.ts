@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import * as client from 'openid-client';
 import { startApp, type TestApp } from '../app.ts';
-import { browserOf, consent, redirectUri, registerApp } from './client.ts';
+import { browserOf, consent, registerApp } from './client.ts';
 
 let app: TestApp;
 beforeAll(async () => void (app = await startApp()));
 afterAll(() => app.stop());
 
 test('an app on openid-client goes the whole way with its secret, and with no other', async () => {
-  const { id, secret } = await registerApp(app, { confidential: true });
+  const { id, secret, redirectUri } = await registerApp(app, { confidential: true });
   const configOf = (proof: string): Promise<client.Configuration> =>
     client.discovery(new URL(app.url), id, {}, client.ClientSecretBasic(proof), {
       algorithm: 'oauth2',
