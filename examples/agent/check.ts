@@ -16,6 +16,34 @@ const server = await startServer(dataDir);
 const api = apiOf(server.url, first.apiKey);
 const [ana, ben] = [newPerson(), newPerson()];
 
+interface Agent {
+  /** All lines that were read of it. */
+  readonly said: readonly string[];
+  next(): Promise<string>;
+  /** The next line, and the address that stands under it. */
+  asked(): Promise<{ what: string; url: string }>;
+  readonly ended: Promise<number>;
+}
+const children: Bun.Subprocess[] = [];
+
+function startAgent(): Agent {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'main.ts'), server.url], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  children.push(child);
+  const lines = linesOf(child.stdout);
+  const said: string[] = [];
+  const next = async (): Promise<string> => {
+    const { value } = await lines.next();
+    if (value === undefined) throw new Error(`The agent ended with ${await child.exited}.`);
+    said.push(value);
+    return value;
+  };
+  const asked = async () => ({ what: await next(), url: (await next()).trim() });
+  return { said, next, asked, ended: child.exited };
+}
+
 /** A line that the README shows: `…` stands for whatever is different each time. */
 function matches(shown: string, said: string): boolean {
   const [begin = '', end] = shown.replace('http://127.0.0.1:4700', server.url).split('…');
@@ -43,26 +71,14 @@ try {
   const member = await api<{ id: string }>('POST', '/members', { name: 'Ben', role: 'member' });
   const invitation = await api<{ url: string }>('POST', `/members/${member.id}/invitation`);
   const setUp = new URL(new URL(first.setUpUrl).pathname, server.url).href;
+  const [other, agent] = [startAgent(), startAgent()];
   await Promise.all([joinBy(ana, setUp, 'Ana'), joinBy(ben, invitation.url, 'Ben')]);
 
-  step('Ben starts the agent, and lets it act for him');
-  const agent = Bun.spawn([process.execPath, join(import.meta.dir, 'main.ts'), server.url], {
-    stdout: 'pipe',
-    stderr: 'inherit',
-  });
-  const lines = linesOf(agent.stdout);
-  const said: string[] = [];
-  const next = async (): Promise<string> => {
-    const { value } = await lines.next();
-    if (value === undefined) throw new Error(`The agent ended with ${await agent.exited}.`);
-    said.push(value);
-    return value;
-  };
-  /** The address that stands under the next line that it says. */
-  const asked = async (): Promise<{ what: string; url: string }> => ({
-    what: await next(),
-    url: (await next()).trim(),
-  });
+  step('Ben starts the agent twice, denies it, and lets it act for him');
+  await ben.does({ do: 'go', url: (await other.asked()).url }, { do: 'press', name: 'Deny' });
+  const denied = await other.next();
+  check('whom he denies it is told', denied.startsWith('You did not let me in: '), denied);
+  const { said, next, asked } = agent;
   const { url: consentPage } = await asked();
   const consent = await ben.does({ do: 'go', url: consentPage });
   check(
@@ -116,7 +132,7 @@ try {
     heard.includes('delete it: rejected by Ana, because “Berlin is real”'),
     heard,
   );
-  check('the agent ends well', (await agent.exited) === 0);
+  check('the agent ends well', (await agent.ended) === 0);
 
   const transcript = readFileSync(join(import.meta.dir, 'README.md'), 'utf8');
   const shown =
@@ -148,6 +164,7 @@ try {
     byApp,
   );
 } finally {
+  for (const child of children) child.kill();
   await Promise.all([ana.leave(), ben.leave()]);
   await server.stop();
   rmSync(dir, { recursive: true, force: true });

@@ -1,6 +1,12 @@
 // A small agent: it looks through the issues of a workspace, and proposes what it would do about some of them. People decide. Rules stand
 // here for a model. Run: `bun examples/agent/main.ts [address of the Tatami]`
-import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
+import {
+  Client,
+  InsufficientScopeError,
+  OAuthError,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
 import { SignIn } from './sign-in.ts';
 
 const [server = 'http://127.0.0.1:4700'] = process.argv.slice(2);
@@ -28,11 +34,12 @@ function ideaFor({ identifier: id, title, priority }: Issue): Idea | null {
 
 /** The first attempt has no token, and the server says where there are some: the client goes there, registers itself and asks. */
 async function connect(): Promise<Client> {
-  const signIn = new SignIn((url) => console.log(`Open this, and say what I may do:\n  ${url}`));
+  const authProvider = new SignIn((url) => console.log(`Open this, and say what I may do:\n  ${url}`));
   for (;;) {
-    const authProvider = signIn;
     const transport = new StreamableHTTPClientTransport(new URL('/api/mcp/streamable-http', server), {
       authProvider,
+      // What a person took away is not asked for again.
+      onInsufficientScope: 'throw',
     });
     const client = new Client({ name: 'tidy', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
     try {
@@ -40,15 +47,13 @@ async function connect(): Promise<Client> {
       return client;
     } catch (error) {
       if (!(error instanceof UnauthorizedError)) throw error;
-      await transport.finishAuth(await signIn.answer());
+      await transport.finishAuth(await authProvider.answer());
     }
   }
 }
 
-const client = await connect();
-
 /** @throws Error with what the tool says went wrong */
-async function call<T>(name: string, args: object): Promise<T> {
+async function call<T>(client: Client, name: string, args: object): Promise<T> {
   const { isError, content, structuredContent } = await client.callTool({ name, arguments: { ...args } });
   if (isError) throw new Error(`${name}: ${JSON.stringify(content)}`);
   return structuredContent as T;
@@ -68,23 +73,37 @@ interface Decided {
 }
 
 /** A decision takes people as long as it takes: each question waits a minute at most. */
-async function decisionOn(id: string): Promise<Decided['proposal']> {
+async function decisionOn(client: Client, id: string): Promise<Decided['proposal']> {
   for (;;) {
-    const { proposal } = await call<Decided>('proposals_get', { id, wait: 50 });
+    const { proposal } = await call<Decided>(client, 'proposals_get', { id, wait: 50 });
     if (proposal.status !== 'open') return proposal;
   }
 }
 
-async function pursue({ tool, args, why }: Idea): Promise<void> {
-  const { status, proposalId, url } = await call<Outcome>(tool, args);
+async function pursue(client: Client, { tool, args, why }: Idea): Promise<void> {
+  const { status, proposalId, url } = await call<Outcome>(client, tool, args);
   if (status === 'done') return console.log(`${why}: done`);
   console.log(`${why}? Decide here:\n  ${url}`);
-  const { status: became, decidedBy, reason } = await decisionOn(proposalId);
+  const { status: became, decidedBy, reason } = await decisionOn(client, proposalId);
   console.log(`${why}: ${became} by ${decidedBy?.name}${reason ? `, because “${reason}”` : ''}`);
 }
 
-const { data } = await call<{ data: { issue: Issue }[] }>('issues_search', { limit: 50, sort: 'createdAt' });
-const ideas = data.flatMap(({ issue }) => ideaFor(issue) ?? []);
-console.log(`I looked at ${data.length} issues, and have ${ideas.length} ideas.`);
-await Promise.all(ideas.map(pursue));
-await client.close();
+async function tidy(client: Client): Promise<void> {
+  const asked = { limit: 50, sort: 'createdAt' };
+  const { data } = await call<{ data: { issue: Issue }[] }>(client, 'issues_search', asked);
+  const ideas = data.flatMap(({ issue }) => ideaFor(issue) ?? []);
+  console.log(`I looked at ${data.length} issues, and have ${ideas.length} ideas.`);
+  await Promise.all(ideas.map((idea) => pursue(client, idea)));
+}
+
+try {
+  const client = await connect();
+  await tidy(client);
+  await client.close();
+} catch (error) {
+  if (error instanceof OAuthError) console.log(`You did not let me in: ${error.message}`);
+  else if (error instanceof InsufficientScopeError)
+    console.log(`You did not let me do that. I would need: ${error.requiredScope}`);
+  else throw error;
+  process.exit(1);
+}
