@@ -40,7 +40,11 @@ function startAgent(): Agent {
     said.push(value);
     return value;
   };
-  const asked = async () => ({ what: await next(), url: (await next()).trim() });
+  const asked: Agent['asked'] = async () => {
+    const [what, url] = [await next(), await next()];
+    if (!url.startsWith('  http')) throw new Error(`The agent asks nobody: ${what}`);
+    return { what, url: url.trim() };
+  };
   return { said, next, asked, ended: child.exited };
 }
 
