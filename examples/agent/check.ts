@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { linesOf } from '../../test/browser/lines.ts';
 import { joinBy, newPerson } from '../../test/browser/person.ts';
-import { apiOf, check, step } from '../main-job/checking.ts';
+import { apiOf, check, runsOpen, step, until } from '../main-job/checking.ts';
 import { startServer, tatami } from '../main-job/server.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'tatami-agent-'));
@@ -77,6 +77,7 @@ try {
   const setUp = new URL(new URL(first.setUpUrl).pathname, server.url).href;
   const [other, agent] = [startAgent(), startAgent()];
   await Promise.all([joinBy(ana, setUp, 'Ana'), joinBy(ben, invitation.url, 'Ben')]);
+  await until('the plugin has labeled the issues', async () => !(await runsOpen(api, 'auto-triage')));
 
   step('Ben starts the agent twice, denies it, and lets it act for him');
   await ben.does({ do: 'go', url: (await other.asked()).url }, { do: 'press', name: 'Deny' });

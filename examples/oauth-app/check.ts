@@ -10,7 +10,12 @@ import { startServer, tatami } from '../main-job/server.ts';
 const dir = mkdtempSync(join(tmpdir(), 'tatami-oauth-app-'));
 const dataDir = join(dir, 'data');
 const team = ['--workspace', 'Acme', '--team', 'ENG'];
-const first = await tatami<{ apiKey: string; setUpUrl: string }>('init', '--data-dir', dataDir, ...team);
+const first = await tatami<{ apiKey: string; setUpUrl: string; userId: string }>(
+  'init',
+  '--data-dir',
+  dataDir,
+  ...team,
+);
 const server = await startServer(dataDir);
 const person = newPerson();
 const api = apiOf(server.url, first.apiKey);
@@ -42,8 +47,7 @@ try {
 
   step('Ana makes her account, signs in to the app with Tatami, and takes a right away from it');
   await joinBy(person, new URL(new URL(first.setUpUrl).pathname, server.url).href, 'Ana');
-  const atTatami = [{ do: 'go', url: `${origin}/sign-in` }] as const;
-  const asked = await person.does(...atTatami);
+  const asked = await person.does({ do: 'go', url: origin }, { do: 'follow', name: 'Sign in with Tatami' });
   check(
     'Tatami names the app, and says that an admin knows it',
     asked.text.includes('An admin of this workspace registered this app.'),
@@ -72,19 +76,26 @@ try {
   );
 
   step('She denies it, then allows all of it');
-  const denied = await person.does(...atTatami, { do: 'press', name: 'Deny' });
+  const denied = await person.does(
+    { do: 'follow', name: 'Sign in with Tatami' },
+    { do: 'press', name: 'Deny' },
+  );
   check('who denies it is not signed in', denied.text.includes('You were not signed in: '), denied.text);
-  await person.does(...atTatami, { do: 'press', name: 'Allow' });
+  await person.does({ do: 'follow', name: 'Sign in with Tatami' }, { do: 'press', name: 'Allow' });
   const filed = await person.does(
     { do: 'fill', label: 'Title', text: 'Weekends count' },
     { do: 'press', name: 'File it' },
   );
   check('it files an issue', filed.text.includes('Weekends count'), filed.text);
-  const { data: log } = await api<{ data: { actor: object }[] }>('GET', '/audit-log?limit=1');
+  const { data: log } = await api<{ data: { action: string; actor: object }[] }>(
+    'GET',
+    '/audit-log?limit=20',
+  );
+  const author = log.find(({ action }) => action === 'issue.created')?.actor ?? {};
   check(
-    'the audit log names the app, and for whom',
-    Bun.deepMatch({ kind: 'app', name: 'Burndown' }, log[0]?.actor ?? {}),
-    log,
+    'the audit log names the app, and whom it acted for',
+    Bun.deepMatch({ kind: 'app', id, name: 'Burndown', memberId: first.userId }, author),
+    author,
   );
 
   step('Others send her browser to the app');
@@ -121,7 +132,11 @@ try {
     over.text.includes('Tatami no longer lets this app act for you.'),
     over.text,
   );
-  await person.does(...atTatami, { do: 'press', name: 'Allow' }, { do: 'press', name: 'Sign out' });
+  await person.does(
+    { do: 'follow', name: 'Sign in with Tatami' },
+    { do: 'press', name: 'Allow' },
+    { do: 'press', name: 'Sign out' },
+  );
   check('with the sign-out the grant ends', (await grant()).revokedAt !== null, await grant());
   const { complaints } = await person.does({ do: 'go', url: `${server.url}/account` });
   check(

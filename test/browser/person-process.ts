@@ -1,4 +1,5 @@
-// A person with a real browser, who does what they are told line by line: JSON in, and what they see then as JSON out. Runs under Node.
+// A person with a real browser, who does what they are told: lists of deeds as lines of JSON in, and what they see after
+// each as a line of JSON out. Runs under Node.
 import { createInterface } from 'node:readline';
 import { openBrowser } from './browser.ts';
 import { visitAs } from './people.ts';
@@ -29,16 +30,12 @@ async function act(deed: Deed): Promise<void> {
 }
 
 async function see(): Promise<Seen> {
-  const found = new URL(page.url()).protocol.startsWith('http') ? await violations() : [];
-  return {
-    ...{ url: page.url(), title: await page.title(), complaints, violations: found },
-    text: await page.locator('body').innerText(),
-  };
+  return { text: await page.locator('body').innerText(), violations: await violations(), complaints };
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
   try {
-    await act(JSON.parse(line) as Deed);
+    for (const deed of JSON.parse(line) as Deed[]) await act(deed);
     console.log(JSON.stringify(await see()));
   } catch (error) {
     console.log(JSON.stringify({ failed: `${String(error)}\n${await page.locator('body').innerText()}` }));

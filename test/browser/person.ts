@@ -13,8 +13,6 @@ export type Deed =
   | { readonly do: 'follow'; readonly name: string };
 
 export interface Seen {
-  readonly url: string;
-  readonly title: string;
   readonly text: string;
   /** What axe holds against the page. */
   readonly violations: readonly string[];
@@ -37,20 +35,14 @@ export function newPerson(): Person {
     stderr: 'inherit',
   });
   const lines = linesOf(child.stdout);
-  const one = async (deed: Deed): Promise<Seen> => {
-    await child.stdin.write(`${JSON.stringify(deed)}\n`);
-    const { value } = await lines.next();
-    if (value === undefined) throw new Error(`The browser ended with ${await child.exited}.`);
-    const answer = JSON.parse(value) as Seen | { failed: string };
-    if ('failed' in answer) throw new Error(`${JSON.stringify(deed)}: ${answer.failed}`);
-    return answer;
-  };
   return {
     async does(...deeds) {
-      let seen: Seen | undefined;
-      for (const deed of deeds) seen = await one(deed);
-      if (!seen) throw new Error('There is nothing to do.');
-      return seen;
+      await child.stdin.write(`${JSON.stringify(deeds)}\n`);
+      const { value } = await lines.next();
+      if (value === undefined) throw new Error(`The browser ended with ${await child.exited}.`);
+      const answer = JSON.parse(value) as Seen | { failed: string };
+      if ('failed' in answer) throw new Error(`${JSON.stringify(deeds)}: ${answer.failed}`);
+      return answer;
     },
     async leave() {
       await child.stdin.end();
