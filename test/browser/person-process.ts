@@ -7,7 +7,6 @@ import type { Deed, Seen } from './person.ts';
 
 const browser = await openBrowser();
 const { page, complaints, press, violations } = await visitAs(browser);
-page.setDefaultTimeout(10_000);
 
 async function act(deed: Deed): Promise<void> {
   switch (deed.do) {
