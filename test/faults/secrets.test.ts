@@ -1,34 +1,13 @@
 // docs/spec/durability.md › Secrets at rest: what is shown once is nowhere afterwards, in none of the forms it could take, on
 // the disk, in a copy of the database, in the log or in an answer.
 import { expect, test } from 'bun:test';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { createSealing } from '../../core/lib/sealing.ts';
 import { createSecretOpener, sealSecret } from '../../core/webhooks/secret.ts';
 import { startHooks, startReceiver } from '../webhooks/receiver.ts';
-
-/** As it may lie in a file: as text, encoded, and the bytes that base64 in it stands for. */
-function formsOf(secret: string): Buffer[] {
-  const text = Buffer.from(secret);
-  const inner = secret.slice(secret.lastIndexOf('_') + 1);
-  return [
-    text,
-    Buffer.from(inner),
-    Buffer.from(text.toString('base64').replace(/=+$/, '')),
-    Buffer.from(text.toString('hex')),
-    Buffer.from(Buffer.from(inner).toString('hex')),
-    Buffer.from(encodeURIComponent(secret)),
-    Buffer.from(JSON.stringify(secret).slice(1, -1).replaceAll('/', '\\/')),
-    ...(secret.startsWith('whsec_') ? [Buffer.from(inner, 'base64')] : []),
-  ].filter(({ length }) => length >= 12);
-}
-
-function filesUnder(dir: string): string[] {
-  return readdirSync(dir, { recursive: true })
-    .map((name) => join(dir, String(name)))
-    .filter((path) => statSync(path).isFile());
-}
+import { filesUnder, foundIn } from './searched.ts';
 
 test('keys, signing secrets old and new, the query of an address and the master key lie nowhere in the clear', async () => {
   const receiver = startReceiver();
@@ -88,11 +67,8 @@ test('keys, signing secrets old and new, the query of an address and the master 
     ...files.filter((path) => path !== keyFile).map((path) => [path, readFileSync(path)] as const),
   ]);
   expect([...places.keys()].filter((path) => /(\.db|-wal)$/.test(path)).length).toBeGreaterThan(2);
-  const found: string[] = [];
+  const found = [...foundIn(places, secrets)];
   for (const [place, bytes] of places) {
-    for (const [name, secret] of secrets)
-      for (const [form, needle] of formsOf(secret).entries())
-        if (bytes.includes(needle)) found.push(`${name}, form ${form}, in ${place}`);
     const hex = masterKey.toString('latin1').trim();
     for (const needle of [
       masterKey,

@@ -158,6 +158,12 @@ const guards: readonly Guard[] = [
     broken: '',
   },
   {
+    name: 'the signature of an ID token is checked',
+    ...at('outside-tokens', 'providers/client.ts'),
+    guarding: 'execute: [enableNonRepudiationChecks, ',
+    broken: 'execute: [',
+  },
+  {
     name: 'an address counts where it was verified',
     ...at('outside', 'providers/client.ts'),
     guarding: 'claims.email_verified === true && ',

@@ -86,6 +86,18 @@ const guards: readonly Guard[] = [
     broken: '',
   },
   {
+    name: 'a page is framed by nobody',
+    ...at('every-page', 'html/page.ts'),
+    guarding: `    "frame-ancestors 'none'",\n`,
+    broken: '',
+  },
+  {
+    name: 'a session that was planted ends where somebody signs in',
+    ...at('every-page', 'identity/sign-in/sign-in.ts'),
+    guarding: 'if (earlier) await sessions.end(earlier.accountId, earlier.sessionId);',
+    broken: '',
+  },
+  {
     name: 'signing out ends the session, not the cookie alone',
     ...at('sign-in', 'identity/sign-in/page.ts'),
     guarding: 'await sessions.end(who.accountId, who.sessionId);',

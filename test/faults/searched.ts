@@ -1,0 +1,41 @@
+// Looks for what is secret wherever a server may have put it: in every form that it could take.
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What is shorter is found in any file that is large enough. */
+const shortest = 8;
+
+/** As it may lie in a file: as text, encoded, and the bytes that base64 in it stands for. */
+function formsOf(secret: string): Buffer[] {
+  const text = Buffer.from(secret);
+  const inner = secret.slice(secret.lastIndexOf('_') + 1);
+  return [
+    text,
+    Buffer.from(inner),
+    Buffer.from(text.toString('base64').replace(/=+$/, '')),
+    Buffer.from(text.toString('hex')),
+    Buffer.from(Buffer.from(inner).toString('hex')),
+    Buffer.from(encodeURIComponent(secret)),
+    Buffer.from(JSON.stringify(secret).slice(1, -1).replaceAll('/', '\\/')),
+    ...(secret.startsWith('whsec_') ? [Buffer.from(inner, 'base64')] : []),
+  ].filter(({ length }) => length >= shortest);
+}
+
+export function filesUnder(dir: string): string[] {
+  return readdirSync(dir, { recursive: true })
+    .map((name) => join(dir, String(name)))
+    .filter((path) => statSync(path).isFile());
+}
+
+/** @returns which secret lies where, in words; nothing where all is well */
+export function foundIn(
+  places: ReadonlyMap<string, Buffer>,
+  secrets: ReadonlyMap<string, string>,
+): readonly string[] {
+  const found: string[] = [];
+  for (const [place, bytes] of places)
+    for (const [name, secret] of secrets)
+      for (const [form, needle] of formsOf(secret).entries())
+        if (bytes.includes(needle)) found.push(`${name}, form ${form}, in ${place}`);
+  return found;
+}

@@ -1,0 +1,171 @@
+// What an outside OpenID provider signs is checked as if it had come from anywhere: ID tokens that are forged, old, or for somebody else
+// sign nobody in (OpenID Connect Core 1.0 §3.1.3.7), although they come from the address at which the provider is asked.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createHmac, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join as joinPath } from 'node:path';
+import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
+import { join } from './member.ts';
+import { createVisitor, type Visitor } from './visitor.ts';
+
+const secret = 'the secret of the client, which both sides know';
+const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const foreign = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+/** Changes what an honest token would say. */
+interface Lie {
+  readonly header?: Json;
+  readonly claims?: Json;
+  readonly key?: KeyObject;
+  /** Where its header says that the key is (`jku`). */
+  readonly elsewhere?: string;
+  /** Of the first two parts, in place of a signature by the key. */
+  readonly signature?: (signed: string) => string;
+  /** Of the whole token. */
+  readonly altered?: (token: string) => string;
+}
+
+let folder: string;
+let app: TestApp;
+let provider: Bun.Server<undefined>;
+/** The nonce with which somebody left. */
+let nonce = '';
+let lie: Lie = {};
+let named: string | null = null;
+
+const issuer = (): string => `http://127.0.0.1:${provider.port}`;
+const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
+const nowS = (): number => Math.floor(Date.now() / 1000);
+
+function idToken(): string {
+  const claims = {
+    iss: issuer(),
+    aud: 'tatami',
+    sub: 'ana',
+    nonce,
+    iat: nowS(),
+    exp: nowS() + 60,
+    ...lie.claims,
+  };
+  const signed = `${encode({ alg: 'ES256', kid: 'one', ...lie.header, ...(lie.elsewhere && { jku: issuer() + lie.elsewhere }) })}.${encode(claims)}`;
+  const byKey = (): string =>
+    sign('sha256', Buffer.from(signed), {
+      key: lie.key ?? own.privateKey,
+      dsaEncoding: 'ieee-p1363',
+    }).toString('base64url');
+  const token = `${signed}.${lie.signature?.(signed) ?? byKey()}`;
+  return lie.altered?.(token) ?? token;
+}
+
+function keysOf(key: KeyObject, kid: string): object {
+  return { keys: [{ ...key.export({ format: 'jwk' }), kid, alg: 'ES256', use: 'sig' }] };
+}
+
+/** It claims to take every algorithm. */
+const metadata = (): object => ({
+  issuer: named ?? issuer(),
+  authorization_endpoint: `${issuer()}/authorize`,
+  token_endpoint: `${issuer()}/token`,
+  jwks_uri: `${issuer()}/keys`,
+  response_types_supported: ['code'],
+  subject_types_supported: ['public'],
+  id_token_signing_alg_values_supported: ['ES256', 'HS256', 'none'],
+});
+
+beforeAll(async () => {
+  provider = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1' },
+    fetch(request) {
+      const { pathname } = new URL(request.url);
+      if (pathname === '/token')
+        return Response.json({ access_token: 'x', token_type: 'Bearer', id_token: idToken() });
+      if (pathname === '/keys') return Response.json(keysOf(own.publicKey, 'one'));
+      if (pathname === '/foreign-keys') return Response.json(keysOf(foreign.publicKey, 'two'));
+      return Response.json(metadata());
+    },
+  });
+  folder = mkdtempSync(joinPath(tmpdir(), 'tatami-tokens-'));
+  writeFileSync(joinPath(folder, 'secret'), secret);
+  const one = { issuer: issuer(), clientId: 'tatami', clientSecretFile: 'secret' };
+  const list = [
+    { key: 'one', name: 'One', ...one },
+    { key: 'other', name: 'Other', ...one },
+  ];
+  writeFileSync(joinPath(folder, 'providers.json'), JSON.stringify(list));
+  app = await startApp({
+    clock: createSystemClock(),
+    flags: {
+      ...{ host: 'localhost', egressAllow: '127.0.0.0/8' },
+      identityProviders: joinPath(folder, 'providers.json'),
+    },
+  });
+  const { visitor } = await join(app);
+  await visitor.get('/account');
+  expect(await back(visitor, '/account/linked/one')).toBe('/account?done=linked');
+});
+afterAll(async () => {
+  await app.stop();
+  await provider.stop(true);
+  rmSync(folder, { recursive: true });
+});
+
+/** Somebody leaves for the provider and comes back. @returns where they are led then; null where they are told of a mistake */
+async function back(visitor: Visitor, path = '/sign-in/with/one'): Promise<string | null> {
+  const left = await visitor.post(path, { to: '/docs' });
+  const { searchParams } = new URL(left.headers.get('refresh')!.replace('0;url=', ''));
+  nonce = searchParams.get('nonce')!;
+  const query = new URLSearchParams({ code: 'x', state: searchParams.get('state')! });
+  return (await visitor.get(`/sign-in/with/one/return?${query}`)).to;
+}
+
+const lies: readonly (readonly [how: string, lie: Lie])[] = [
+  ['without a signature', { header: { alg: 'none' }, signature: () => '' }],
+  [
+    'signed with the secret of the client, which is no key',
+    {
+      header: { alg: 'HS256' },
+      signature: (signed) => createHmac('sha256', secret).update(signed).digest('base64url'),
+    },
+  ],
+  ['by the key of somebody else', { key: foreign.privateKey }],
+  [
+    'by a key that it brings along',
+    { key: foreign.privateKey, header: { jwk: foreign.publicKey.export({ format: 'jwk' }), kid: 'two' } },
+  ],
+  [
+    'by a key to which it leads',
+    { key: foreign.privateKey, header: { kid: 'two' }, elsewhere: '/foreign-keys' },
+  ],
+  [
+    'that says something else than was signed',
+    { altered: (token) => token.replace(/\..*\./, `.${encode({ sub: 'ana' })}.`) },
+  ],
+  ['that is too old', { claims: { exp: nowS() - 300, iat: nowS() - 400 } }],
+  ['for another client', { claims: { aud: 'another' } }],
+  ['for several clients, of which another asked', { claims: { aud: ['tatami', 'another'], azp: 'another' } }],
+  ['of another issuer', { claims: { iss: 'https://accounts.example' } }],
+  ['with the nonce of another journey', { claims: { nonce: 'A'.repeat(43) } }],
+  ['without a nonce', { claims: { nonce: undefined } }],
+  ['without a subject', { claims: { sub: undefined } }],
+  ['that is none', { altered: () => 'e30' }],
+];
+
+for (const [how, told] of lies)
+  test(`an ID token ${how} signs nobody in`, async () => {
+    lie = {};
+    expect(await back(createVisitor(app))).toBe('/docs');
+    lie = told;
+    const visitor = createVisitor(app);
+    expect(await back(visitor)).toBeNull();
+    expect((await visitor.get('/account')).status).toBe(303);
+    lie = {};
+  });
+
+test('a provider whose metadata names another issuer is none', async () => {
+  named = 'https://accounts.example';
+  const left = await createVisitor(app).post('/sign-in/with/other', { to: '/docs' });
+  expect([left.status, left.headers.get('refresh')]).toEqual([503, null]);
+  named = null;
+  expect((await createVisitor(app).post('/sign-in/with/other', { to: '/docs' })).status).toBe(200);
+});

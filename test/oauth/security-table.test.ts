@@ -1,0 +1,112 @@
+// docs/security-table.md cannot rot: every line of the chapters that it goes by is in it, in the words that it explains, and each test
+// and file that it names is there.
+import { expect, test } from 'bun:test';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dir, '../..');
+const document = readFileSync(join(root, 'docs/security-table.md'), 'utf8');
+
+interface Line {
+  readonly id: string;
+  readonly state: string;
+  readonly holds: string;
+  readonly tests: string;
+}
+
+const lines: readonly Line[] = document
+  .split('\n')
+  .filter((line) => /^\| (§?\d)/.test(line))
+  .map((line) => {
+    const [id = '', state = '', holds = '', tests = '', ...rest] = line
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim());
+    expect([line, rest]).toEqual([line, []]);
+    return { id, state, holds, tests };
+  });
+
+/** RFC 9700: the sections that recommend something, and those that describe an attack. */
+const sections = [
+  ...['2.1', '2.1.1', '2.1.2', '2.2.1', '2.2.2', '2.3', '2.4', '2.5', '2.6'],
+  ...Array.from({ length: 17 }, (_, at) => `4.${at + 1}`),
+].map((section) => `§${section}`);
+
+/** ASVS 5.0: section → how many requirements it has. */
+const requirements: Readonly<Record<string, number>> = {
+  ...{ '6.1': 3, '6.2': 12, '6.3': 8, '6.4': 6, '6.5': 8, '6.6': 4, '6.7': 2, '6.8': 4 },
+  ...{ '7.1': 3, '7.2': 4, '7.3': 2, '7.4': 5, '7.5': 3, '7.6': 2 },
+  ...{ '9.1': 3, '9.2': 4 },
+  ...{ '10.1': 2, '10.2': 3, '10.3': 5, '10.4': 16, '10.5': 5, '10.6': 2, '10.7': 3 },
+};
+
+const numberOf = ({ id }: Line): string => id.split(' ')[0]!;
+
+test('every section and requirement has its line, and each requirement one', () => {
+  const numbers = lines.map(numberOf);
+  for (const section of sections) expect(numbers).toContain(section);
+  const asked = Object.entries(requirements).flatMap(([section, count]) =>
+    Array.from({ length: count }, (_, at) => `${section}.${at + 1}`),
+  );
+  expect(numbers.filter((number) => !number.startsWith('§'))).toEqual(asked);
+});
+
+/** What the words of a line oblige it to. */
+const obligations: Readonly<Record<string, (line: Line) => boolean>> = {
+  met: ({ tests }) => namedIn(tests).length > 0,
+  documented: ({ holds, tests }) => tests === '' && linksIn(holds).length > 0,
+  'in the code': ({ holds, tests }) => tests === '' && /`core\/[\w./-]+\.ts`/.test(holds),
+  'in part': ({ holds, tests }) => holds !== '' && namedIn(tests).length > 0,
+  'not met': ({ holds, tests }) => holds !== '' && tests === '',
+  'not here': ({ holds, tests }) => holds !== '' && tests === '',
+};
+
+test('each line says how it stands, in words that the document explains, with what those ask for', () => {
+  const wrong = lines.filter((line) => obligations[line.state]?.(line) !== true);
+  expect(wrong.map(({ id, state }) => `${id}: ${state}`)).toEqual([]);
+  for (const state of Object.keys(obligations)) expect(document).toContain(`\n| ${state} |`);
+});
+
+/** `file`: “name”, “another name”; `another file`: “name”. */
+function namedIn(tests: string): readonly { file: string; name: string }[] {
+  let file = '';
+  const named: { file: string; name: string }[] = [];
+  for (const [, path, name] of tests.matchAll(/`([\w./-]+)`|“([^”]+)”/g))
+    if (path !== undefined) file = path;
+    else named.push({ file, name: name! });
+  return named;
+}
+
+function linksIn(text: string): readonly string[] {
+  return [...text.matchAll(/\]\(([^)#]+)/g)].map(([, path]) => path!);
+}
+
+const sources = new Map<string, string>();
+/** Without comments; what is put into a title by the run is `…`, as it is in the table. */
+function sourceOf(file: string): string {
+  const path = join(root, file);
+  if (!file.endsWith('.test.ts') || !existsSync(path)) return '';
+  const known = sources.get(file);
+  if (known !== undefined) return known;
+  const source = readFileSync(path, 'utf8')
+    .replaceAll(/^\s*(\/\/|\*|\/\*).*$/gm, '')
+    .replaceAll(/\$\{[^}]*\}/g, '…');
+  sources.set(file, source);
+  return source;
+}
+
+test('each test that is named is there: as the title of one, or as the row of a table that titles are made of', () => {
+  const missing = lines
+    .flatMap(({ tests }) => namedIn(tests))
+    .filter(
+      ({ file, name }) => !["'", '"', '`'].some((quote) => sourceOf(file).includes(quote + name + quote)),
+    );
+  expect(missing).toEqual([]);
+});
+
+test('each file that is named is there', () => {
+  const files = [...document.matchAll(/`((?:core|test|docs)\/[\w./-]+)`/g)].map(([, path]) => path!);
+  const linked = linksIn(document).map((path) => `docs/${path}`);
+  expect(files.length).toBeGreaterThan(100);
+  expect([...files, ...linked].filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
