@@ -91,7 +91,7 @@ test("both read the inbox and who they are, and what they write is the member's"
     expect((await ask(kind, 'GET', `${v1}/inbox`)).status).toBe(200);
     const me = await ask(kind, 'GET', `${v1}/me`);
     expect(me).toMatchObject({ status: 200, key: null, member: { id: memberId, role: 'owner' } });
-    expect(me.scopes).toEqual(allScopes.toSorted());
+    expect(me.scopes).toEqual(allScopes);
     const { identifier } = await ask(kind, 'POST', `${v1}/issues`, { team: 'ENG', title: 'By one of both' });
     expect((await app.call('GET', `${v1}/issues/${identifier}`)).json.creator).toMatchObject({
       id: memberId,
