@@ -28,6 +28,28 @@ test.concurrent(
   120_000,
 );
 
+test.concurrent(
+  'a web app of somebody else does what people let it do in a browser, and no more',
+  async () => {
+    const { code, output } = await run('examples/oauth-app/check.ts');
+    expect(output).not.toContain('FAIL');
+    expect(output).toContain('The app does what it was let do.');
+    expect(code).toBe(0);
+  },
+  120_000,
+);
+
+test.concurrent(
+  'an agent lets people decide on what it does to the issues of others',
+  async () => {
+    const { code, output } = await run('examples/agent/check.ts');
+    expect(output).not.toContain('FAIL');
+    expect(output).toContain('The agent did what a person approved.');
+    expect(code).toBe(0);
+  },
+  120_000,
+);
+
 /** All 1,500 in the long form, every fifth in the fast one. */
 const every = process.env.TATAMI_LONG === '1' ? 1 : 5;
 const hasReal = existsSync(realIssues);

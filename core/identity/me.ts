@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { ApiError } from '../lib/errors.ts';
 import { Closed, described, idOf, named, nullable, time } from '../lib/schema.ts';
+import { allScopes } from '../rights/scopes.ts';
 import { systemStatement } from '../store/statement.ts';
 import { apiKey } from './api-keys/contract.ts';
 import { apiKeyKind } from './api-keys/kind.ts';
@@ -110,7 +111,8 @@ async function holderOf(ctx: Context) {
   return {
     member: pick(memberKind.wire(holder, ctx), memberParts),
     workspace: pick(workspaceKind.wire(place, ctx), workspaceParts),
-    scopes: [...ctx.scopes, ...(ctx.narrowed?.keys() ?? [])].toSorted(),
+    // An implied read that is no scope of its own is nothing to tell.
+    scopes: allScopes.filter((scope) => ctx.scopes.has(scope) || ctx.narrowed?.has(scope)),
     ...means,
   };
 }

@@ -66,11 +66,14 @@ const notFiltered: Readonly<Record<string, readonly string[]>> = {
     ...['scopes', 'filters', 'schedules', 'settings', 'net', 'secrets'],
     ...['modes', 'pending', 'probation', 'budget'],
   ],
-  automation: ['effects', 'events', 'undo'],
+  automation: ['effects', 'events', 'undo', 'through'],
   // Not told of personal ones.
   view: ['name', 'description', 'filter', 'sort', 'layout', 'groupBy'],
-  // It moves without an event.
+  // They move without an event.
   api_key: ['lastUsedAt'],
+  member: ['joinedAt'],
+  // That of apps which come from elsewhere is what they say themselves.
+  grant: ['client', 'lastUsedAt'],
 };
 
 test('a filter on any type is taken, passes the events that are so and stops the others', async () => {

@@ -116,6 +116,7 @@ function proposalOf({ nowMs }: SampleSetting) {
     id: idOf('prp'),
     status: 'open',
     source: 'plugin_run',
+    through: null,
     title: 'On call: update issue ENG-42: priority',
     author: { kind: 'plugin', id: idOf('plg'), name: 'On call' },
     installId: idOf('plg'),

@@ -144,6 +144,7 @@ function kept({ nowMs }: SampleSetting) {
       email: 'ana@acme.example',
       role: 'member',
       teams: [],
+      joinedAt: null,
     } satisfies Partial<Shown<typeof member>>,
     workspace: {
       id: '019b0000-0000-7000-8000-000000000002',

@@ -1,0 +1,177 @@
+// Shows that the agent finds its way to a token by itself, and changes of other people's issues what a person approved and nothing else:
+// real server, real agent, people with real browsers. Run: `bun examples/agent/check.ts`
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { linesOf } from '../../test/browser/lines.ts';
+import { joinBy, newPerson } from '../../test/browser/person.ts';
+import { apiOf, check, runsOpen, step, until } from '../main-job/checking.ts';
+import { startServer, tatami } from '../main-job/server.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'tatami-agent-'));
+const dataDir = join(dir, 'data');
+const team = ['--workspace', 'Acme', '--team', 'ENG'];
+const first = await tatami<{ apiKey: string; setUpUrl: string }>('init', '--data-dir', dataDir, ...team);
+const server = await startServer(dataDir);
+const api = apiOf(server.url, first.apiKey);
+const [ana, ben] = [newPerson(), newPerson()];
+
+interface Agent {
+  /** All lines that were read of it. */
+  readonly said: readonly string[];
+  next(): Promise<string>;
+  /** The next line, and the address that stands under it. */
+  asked(): Promise<{ what: string; url: string }>;
+  readonly ended: Promise<number>;
+}
+const children: Bun.Subprocess[] = [];
+
+function startAgent(): Agent {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'main.ts'), server.url], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  children.push(child);
+  const lines = linesOf(child.stdout);
+  const said: string[] = [];
+  const next = async (): Promise<string> => {
+    const { value } = await lines.next();
+    if (value === undefined) throw new Error(`The agent ended with ${await child.exited}.`);
+    said.push(value);
+    return value;
+  };
+  const asked: Agent['asked'] = async () => {
+    const [what, url] = [await next(), await next()];
+    if (!url.startsWith('  http')) throw new Error(`The agent asks nobody: ${what}`);
+    return { what, url: url.trim() };
+  };
+  return { said, next, asked, ended: child.exited };
+}
+
+/** A line that the README shows: `…` stands for whatever is different each time. */
+function matches(shown: string, said: string): boolean {
+  const [begin = '', end] = shown.replace('http://127.0.0.1:4700', server.url).split('…');
+  return end === undefined ? said === begin : said.startsWith(begin) && said.endsWith(end);
+}
+
+interface Issue {
+  readonly id: string;
+  readonly priority: string;
+  readonly deletedAt: string | null;
+}
+const issueOf = (id: string): Promise<Issue> => api('GET', `/issues/${id}`);
+
+interface Entry {
+  readonly action: string;
+  readonly actor: { readonly kind: string; readonly name: string; readonly memberId?: string };
+  readonly target: { readonly id: string };
+}
+
+try {
+  step('Ana has a workspace with issues, and invites Ben');
+  const crash = await api<Issue>('POST', '/issues', { team: 'ENG', title: 'The editor crashes on save' });
+  const trial = await api<Issue>('POST', '/issues', { team: 'ENG', title: 'test of the import from Berlin' });
+  await api('POST', '/issues', { team: 'ENG', title: 'Dark mode' });
+  const member = await api<{ id: string }>('POST', '/members', { name: 'Ben', role: 'member' });
+  const invitation = await api<{ url: string }>('POST', `/members/${member.id}/invitation`);
+  const setUp = new URL(new URL(first.setUpUrl).pathname, server.url).href;
+  const [other, agent] = [startAgent(), startAgent()];
+  await Promise.all([joinBy(ana, setUp, 'Ana'), joinBy(ben, invitation.url, 'Ben')]);
+  await until('the plugin has labeled the issues', async () => !(await runsOpen(api, 'auto-triage')));
+
+  step('Ben starts the agent twice, denies it, and lets it act for him');
+  await ben.does({ do: 'go', url: (await other.asked()).url }, { do: 'press', name: 'Deny' });
+  const denied = await other.next();
+  check('whom he denies it is told', denied.startsWith('You did not let me in: '), denied);
+  const { said, next, asked } = agent;
+  const { url: consentPage } = await asked();
+  const consent = await ben.does({ do: 'go', url: consentPage });
+  check(
+    'Tatami says that nobody has checked the agent',
+    consent.text.includes('Nobody here has checked this app.'),
+    consent.text,
+  );
+  check(
+    'what waits for a person stands there',
+    consent.text.includes('changes what it did not make itself'),
+    consent.text,
+  );
+  const listener = new URL(new URL(consentPage).searchParams.get('redirect_uri') ?? '');
+  const planted = await fetch(`${listener.href}?code=x&state=y`);
+  check('the agent takes no answer that it did not ask for', planted.status === 404, planted.status);
+  const handed = await ben.does({ do: 'press', name: 'Allow' });
+  check('the answer reaches the agent', handed.text.includes('The agent has your answer.'), handed.text);
+
+  const looked = await next();
+  check('it looks at the issues', looked === 'I looked at 3 issues, and have 2 ideas.', looked);
+  const proposals = [await asked(), await asked()];
+  const raising = proposals.find(({ what }) => what.includes('urgent'))!;
+  const deleting = proposals.find(({ what }) => what.includes('delete'))!;
+  check(
+    'nothing has changed yet',
+    (await issueOf(crash.id)).priority === 'none' && (await issueOf(trial.id)).deletedAt === null,
+  );
+
+  step('Ana looks at what it proposes, approves one and rejects the other');
+  const toRaise = await ana.does({ do: 'go', url: raising.url });
+  check(
+    'the page names the agent, whom it acts for, and what would change',
+    /Tidy, for Ben,[^]*priority\tnone\turgent/.test(toRaise.text),
+    toRaise.text,
+  );
+  const raised = await ana.does({ do: 'press', name: 'Approve' });
+  check('an approval is done at once', (await issueOf(crash.id)).priority === 'urgent', raised.text);
+  const toDelete = await ana.does({ do: 'go', url: deleting.url });
+  await ana.does({ do: 'fill', label: 'Reason', text: 'Berlin is real' }, { do: 'press', name: 'Reject' });
+  check('a rejection changes nothing', (await issueOf(trial.id)).deletedAt === null);
+  check(
+    'axe finds nothing on these pages',
+    [consent, toRaise, raised, toDelete].every(({ violations }) => violations.length === 0),
+    [toRaise.violations, raised.violations],
+  );
+
+  const heard = [await next(), await next()].join('\n');
+  check('the agent hears of the approval', heard.includes('make it urgent: approved by Ana'), heard);
+  check(
+    'the agent hears of the rejection, and why',
+    heard.includes('delete it: rejected by Ana, because “Berlin is real”'),
+    heard,
+  );
+  check('the agent ends well', (await agent.ended) === 0);
+
+  const transcript = readFileSync(join(import.meta.dir, 'README.md'), 'utf8');
+  const shown =
+    /\n\$ bun examples\/agent\/main\.ts\n([^`]+)```/.exec(transcript)?.[1]?.trim().split('\n') ?? [];
+  const differs = shown.filter((line) => !said.some((one) => matches(line, one)));
+  check('it says what README.md shows', shown.length === said.length && differs.length === 0, {
+    differs,
+    said,
+  });
+
+  step('The audit log says who did what');
+  const { data: log } = await api<{ data: Entry[] }>('GET', '/audit-log?limit=100');
+  const told = new Set(
+    log.map(({ action, actor, target }) => `${action} ${target.id} by ${actor.kind} ${actor.name}`),
+  );
+  const [raise, remove] = [raising.url, deleting.url].map((url) => url.slice(url.lastIndexOf('/') + 1));
+  for (const entry of [
+    `automation.proposed ${raise} by app Tidy`,
+    `automation.approved ${raise} by user Ana`,
+    `issue.updated ${crash.id} by app Tidy`,
+    `automation.proposed ${remove} by app Tidy`,
+    `automation.rejected ${remove} by user Ana`,
+  ])
+    check(entry.replace(/ \S+_\S+/, ''), told.has(entry), [...told]);
+  const byApp = log.filter(({ actor }) => actor.kind === 'app');
+  check(
+    'all that the agent did is told as done for Ben',
+    byApp.every(({ actor }) => actor.memberId === member.id),
+    byApp,
+  );
+} finally {
+  for (const child of children) child.kill();
+  await Promise.all([ana.leave(), ben.leave()]);
+  await server.stop();
+  rmSync(dir, { recursive: true, force: true });
+}
+console.log(process.exitCode ? '\nThe agent failed.' : '\nThe agent did what a person approved.');

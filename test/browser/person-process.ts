@@ -1,0 +1,43 @@
+// A person with a real browser, who does what they are told: lists of deeds as lines of JSON in, and what they see after
+// each as a line of JSON out. Runs under Node.
+import { createInterface } from 'node:readline';
+import { openBrowser } from './browser.ts';
+import { visitAs } from './people.ts';
+import type { Deed, Seen } from './person.ts';
+
+const browser = await openBrowser();
+const { page, complaints, press, violations } = await visitAs(browser);
+
+async function act(deed: Deed): Promise<void> {
+  switch (deed.do) {
+    case 'go':
+      await page.goto(deed.url);
+      return;
+    case 'fill':
+      return page.getByLabel(deed.label).first().fill(deed.text);
+    case 'uncheck':
+      return page.getByLabel(deed.label).first().uncheck();
+    case 'press':
+      return press(deed.name);
+    case 'follow': {
+      const next = page.waitForEvent('load');
+      await page.getByRole('link', { name: deed.name }).first().click();
+      await next;
+      return;
+    }
+  }
+}
+
+async function see(): Promise<Seen> {
+  return { text: await page.locator('body').innerText(), violations: await violations(), complaints };
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  try {
+    for (const deed of JSON.parse(line) as Deed[]) await act(deed);
+    console.log(JSON.stringify(await see()));
+  } catch (error) {
+    console.log(JSON.stringify({ failed: `${String(error)}\n${await page.locator('body').innerText()}` }));
+  }
+}
+await browser.close();
