@@ -9,6 +9,7 @@ import { footprint } from './parts/footprint.ts';
 import { get } from './parts/get.ts';
 import { growth } from './parts/growth.ts';
 import { hostile } from './parts/hostile.ts';
+import { identity } from './parts/identity.ts';
 import { list } from './parts/list.ts';
 import { listFilters } from './parts/list-filters.ts';
 import { pluginRuns } from './parts/plugin-runs.ts';
@@ -32,6 +33,7 @@ const parts: Readonly<Record<string, (effort: Effort) => Promise<Findings>>> = {
   sandbox,
   webhooks,
   hostile,
+  identity,
   footprint,
   recovery,
   growth,
