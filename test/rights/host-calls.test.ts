@@ -187,7 +187,7 @@ test('narrowed to a team, no host call reads or writes what is of another', asyn
     'issues.list ENG': 'ok true',
     'issues.list OUT': 'validation_failed',
     'issues.create ENG': 'ok',
-    'issues.create OUT': 'insufficient_scope',
+    'issues.create OUT': 'validation_failed',
     'issues.update ENG': 'ok',
     'issues.update OUT': 'not_found',
     'issues.move OUT': 'not_found',

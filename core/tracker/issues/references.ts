@@ -26,9 +26,12 @@ export function teamOf(
   const first = given[0];
   if (first === undefined)
     throw invalidField(`${at}team`, 'required', 'Name the team by its key, such as "ENG".');
+  // Whoever sees some teams alone does not learn which others there are.
+  const seen = ctx.scopes.has('teams:read') ? null : ctx.visibleTeams;
   const found = given.map((name) => {
     const team = findTeam(ctx.directory, input[name]!);
-    if (!team) throw invalidField(`${at}${name}`, 'not_found', noTeam(String(input[name])));
+    if (!team || (seen && !seen.has(team.id)))
+      throw invalidField(`${at}${name}`, 'not_found', noTeam(String(input[name])));
     return team;
   });
   if (found.some((team) => team.id !== found[0]!.id))
