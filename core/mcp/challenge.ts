@@ -2,6 +2,7 @@
 // §5.1).
 import { ApiError } from '../lib/errors.ts';
 import type { Principal } from '../http/principal.ts';
+import { appScopes } from '../rights/roles.ts';
 
 export const mcpPath = '/api/mcp/streamable-http';
 
@@ -27,14 +28,17 @@ export function noToken(headers: Headers, baseUrl: string, scopes: Iterable<stri
   );
 }
 
-/** For an app whose grant lacks scopes that a tool needs; null where it has them, and for keys, which can ask for no more. */
+/**
+ * For an app whose grant lacks scopes that a tool needs; null where it has them, for keys, which can ask for no more, and where no app
+ * can have one of them: it would be asked for in vain each time.
+ */
 export function lackOf(
   { grant, scopes, narrowed }: Principal,
   needed: readonly string[],
   baseUrl: string,
 ): ApiError | null {
   const missing = needed.filter((scope) => !scopes.has(scope) && !narrowed?.has(scope));
-  if (!grant || missing.length === 0) return null;
+  if (!grant || missing.length === 0 || missing.some((scope) => !appScopes.includes(scope))) return null;
   const wanted = new Set([...scopes, ...(narrowed?.keys() ?? []), ...missing]);
   return new ApiError(
     'insufficient_scope',

@@ -22,7 +22,7 @@ interface Awaited {
 }
 
 /** As the event shows it. */
-interface Decided {
+export interface Decided {
   readonly status: string;
   readonly reason: string | null;
 }

@@ -19,10 +19,21 @@ import { createSubscriptions, type Subscriptions } from './subscriptions.ts';
 import { createTools } from './tools/tools.ts';
 import { bodyBytesMax, carry } from './transport.ts';
 
-/** What an app is granted for that asks for nothing else; trying plugins is asked for when somebody wants it. */
+/**
+ * What an app is granted for that asks for nothing else. Reads stand beside writes,
+ * so that a person can take the writes away.
+ */
 const firstScopes = [
-  ...['boards:read', 'comments:write', 'cycles:read', 'issues:write', 'labels:read', 'members:read'],
-  ...['projects:read', 'proposals:read', 'teams:read', 'workflows:read'],
+  ...[
+    'boards:read',
+    'comments:read',
+    'comments:write',
+    'cycles:read',
+    'issues:read',
+    'issues:write',
+    'labels:read',
+  ],
+  ...['members:read', 'projects:read', 'proposals:read', 'teams:read', 'workflows:read'],
 ];
 
 export interface McpOptions extends Pick<Hosts, 'corsOrigins'> {

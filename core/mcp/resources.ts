@@ -100,7 +100,9 @@ export async function listResources(
   });
   const next = pageInfo.hasNextPage ? kind : seen[seen.indexOf(kind) + 1];
   if (next === undefined) return { resources };
-  return { resources, nextCursor: `${next}.${next === kind ? pageInfo.endCursor : ''}` };
+  const nextCursor = `${next}.${next === kind ? pageInfo.endCursor : ''}`;
+  // Clients that read one page alone would take an empty one for all there is.
+  return resources.length > 0 ? { resources, nextCursor } : listResources(agent, nextCursor);
 }
 
 function placeOf(cursor: string | undefined, seen: readonly KindName[]): [KindName | undefined, string] {

@@ -10,7 +10,7 @@ import { complete } from './completions.ts';
 import type { Decisions } from './decisions.ts';
 import { getPrompt, listedPrompts } from './prompts.ts';
 import { listResources, readResource, templates } from './resources.ts';
-import { secondsOf, urlOfProposal } from './tools/guarded.ts';
+import { decisionOn, secondsOf, urlOfProposal } from './tools/guarded.ts';
 import type { ToolAnswer, Tools } from './tools/tools.ts';
 
 export interface Serving {
@@ -99,7 +99,7 @@ async function callTool(
   if (serving.tools.scopesOf(name) === null)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}.`);
   const state = ctx.mcpReq.requestState<string>();
-  if (typeof state === 'string') return decidedSince(serving, agent, state, args);
+  if (typeof state === 'string') return decidedSince(serving, agent, state, isClosed(ctx) ? {} : args);
   if (secondsOf(args) === 0 || !opensPages(ctx, serving.sdk)) return serving.tools.call(name, args, agent);
   const { workspaceId } = agent.principal.scope;
   const since = serving.decisions.since(workspaceId);
@@ -112,6 +112,12 @@ async function callTool(
     inputRequests: { decision: inputRequired.elicitUrl({ message, url: String(url) }) },
     requestState: encodeCursor(serving.sealing, listOf(agent), [String(proposalId), since]),
   });
+}
+
+/** Whether the person has sent the page of a proposal away: then nobody is about to decide. */
+function isClosed({ mcpReq }: Sdk.ServerContext): boolean {
+  const { action } = (mcpReq.inputResponses?.decision ?? {}) as { action?: unknown };
+  return action === 'decline' || action === 'cancel';
 }
 
 /** Whether the client says that it can show a person a page (SEP-1036, elicitation by URL). */
@@ -138,7 +144,9 @@ async function decidedSince(
 ): Promise<ToolAnswer> {
   const [proposalId, since] = decodeCursor(sealing, listOf(agent), state) as [string, number];
   const { workspaceId } = agent.principal.scope;
-  const decided = await decisions.until({ workspaceId, proposalId }, since, secondsOf(args) * 1000);
+  const decided =
+    (await decisionOn(agent, proposalId)) ??
+    (await decisions.until({ workspaceId, proposalId }, since, secondsOf(args) * 1000));
   const answer = {
     status: decided?.status ?? 'proposed',
     proposalId,

@@ -4,11 +4,11 @@ import { appScopes } from '../rights/roles.ts';
 export const offeredScopes = appScopes;
 
 const usual = new Set([
-  ...['issues:write', 'comments:write', 'workflows:read', 'projects:read', 'cycles:read', 'boards:read'],
-  ...['labels:read', 'teams:read', 'members:read', 'views:read'],
+  ...['issues:read', 'issues:write', 'comments:read', 'comments:write', 'workflows:read', 'projects:read'],
+  ...['cycles:read', 'boards:read', 'labels:read', 'teams:read', 'members:read', 'views:read'],
 ]);
 
-/** What a client asks for that does not say (RFC 6749 §3.3): to read the tracker, and to write issues and comments. */
+/** What a client asks for that does not say (RFC 6749 §3.3): to read the tracker, and to write issues and comments, which can be taken away. */
 const usualScopes: readonly string[] = offeredScopes.filter((scope) => usual.has(scope));
 
 /** Those of a request that are offered, once each; others are left out (RFC 6749 §3.3). */

@@ -64,8 +64,9 @@ function requireAnother({ actor: author }: Proposal, { actor }: Context): void {
   const isPerson = actor.kind === 'user' && (author.kind === 'app' || author.kind === 'api_key');
   const isSame =
     author.id === actor.id || (author.memberId !== undefined && author.memberId === actor.memberId);
-  if (isSame && !isPerson)
-    throw new ApiError('forbidden', 'Nobody approves what they proposed: ask another who may approve.');
+  if (!isSame || isPerson) return;
+  const first = author.kind === 'app' || author.kind === 'api_key' ? 'sign in and open its page, or ' : '';
+  throw new ApiError('forbidden', `Nobody approves what they proposed: ${first}ask another who may approve.`);
 }
 
 /** @throws ApiError validation_failed for effects that are not there, or cannot be approved without others */

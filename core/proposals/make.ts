@@ -93,14 +93,15 @@ export const targetOf = ({ id }: Pick<Proposal, 'id'>) => ({ kind: proposal.name
 
 /** Whoever may decide, with the member for whom an app or a key asked. */
 function itemsAbout(made: Proposal, { ids, directory, nowMs }: Making): Change[] {
+  const { kind, memberId, name } = made.actor;
+  const who = kind === 'app' ? `${name}, for ${made.authorName},` : made.authorName;
   const item = {
     kind: 'proposal_made' as const,
     reason: 'proposal' as const,
-    title: `${made.authorName} proposes a change`,
+    title: `${who} proposes a change`,
     body: `${made.title}. Approve or reject it; after seven days it ends by itself.`,
     target: targetOf(made),
   };
-  const { kind, memberId } = made.actor;
   const admins = adminsOf(directory).filter((id) => kind !== 'user' || id !== memberId);
   const askedFor = (kind === 'app' || kind === 'api_key') && memberId !== undefined ? [memberId] : [];
   return itemsFor([...new Set([...admins, ...askedFor])], item, { ids, nowMs });

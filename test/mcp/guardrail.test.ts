@@ -171,6 +171,13 @@ test('a repeated call is the same proposal, and another call under its key is re
   // Neither the call nor the approval does it twice.
   expect(await agent.call('issues_update', args)).toEqual(first);
   expect(await approve(first.proposalId)).toBe(409);
+  // Who waits for it is not kept waiting for what was decided already.
+  const waits = agent.call('issues_update', { ...args, wait: 60 });
+  const late = Bun.sleep(5_000).then(() => ({ status: 'late' }));
+  expect(await Promise.race([waits, late])).toMatchObject({
+    status: 'approved',
+    proposalId: first.proposalId,
+  });
   expect((await issueNow(issue.id)).version).toBe(version);
   expect(await eventsAfter(from)).toEqual([]);
 });
@@ -232,6 +239,18 @@ test('a client that can show pages is handed the one of the proposal, and calls 
   expect(shown).toEqual([answer.url]);
   expect((await issueNow(issue.id)).title).toBe('Seen');
   await capable.close();
+});
+
+test('a person who closes the page of a proposal is not waited for', async () => {
+  for (const action of ['decline', 'cancel']) {
+    const capable = await connect(app, token, 'current', { capabilities: { elicitation: { url: {} } } });
+    capable.client.setRequestHandler('elicitation/create', () => ({ action }));
+    const issue = await foreign();
+    const answer = capable.call('issues_update', { id: issue.id, title: 'Closed', wait: 60 });
+    const late = Bun.sleep(3_000).then(() => ({ status: 'late' }));
+    expect(await Promise.race([answer, late])).toMatchObject({ status: 'proposed' });
+    await capable.close();
+  }
 });
 
 /** A call in the words of the current protocol, by a client that can show pages. */

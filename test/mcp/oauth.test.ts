@@ -140,6 +140,7 @@ test('an app approves nothing, and its member does, in a browser', async () => {
   expect(held.status).toBe('proposed');
   const { data } = await rest('GET', '/inbox?limit=10');
   expect(data[0]).toMatchObject({ kind: 'proposal_made', target: { id: held.proposalId } });
+  expect(data[0].title).toMatch(/^Night Owl, for .+, proposes a change$/);
   const page = await browser.get(`/proposals/${held.proposalId}`);
   expect(page.text).toContain('<strong>Night Owl</strong>, for');
   const form = new URLSearchParams({
@@ -169,15 +170,32 @@ test('what the person guards at the consent waits, though the workspace guards n
   await client.close();
 });
 
+test('a person lets an agent that asks for no scopes read, and nothing else', async () => {
+  const provider = createProvider();
+  const client = await walk('current', provider, (form) => {
+    for (const scope of form.getAll('scope').filter((one) => one.endsWith(':write')))
+      form.delete('scope', scope);
+  });
+  const { access_token: token, scope } = provider.kept.tokens;
+  expect(scope).not.toContain(':write');
+  expect((await client.callTool({ name: 'issues_search', arguments: {} })).isError).toBeUndefined();
+  const writing = toolCall('issues_create', { team: 'ENG', title: 'Not let in' });
+  expect((await post(app, writing, bearer(token))).status).toBe(403);
+  await client.close();
+});
+
 test('a scope that was not granted is asked for where a tool needs it, and a withdrawn consent ends all', async () => {
   const provider = createProvider();
-  const client = await walk('current', provider);
+  const client = await walk('current', provider, (form) => form.delete('scope', 'comments:write'));
   const { access_token: token } = provider.kept.tokens;
-  const lacking = await post(app, toolCall('plugins_backtest', { id: 'acme.none' }), bearer(token));
+  const lacking = await post(app, toolCall('comments_add', { id: 'ENG-1', body: 'Seen' }), bearer(token));
   const challenge = lacking.headers.get('www-authenticate') ?? '';
   expect([lacking.status, challenge]).toEqual([403, expect.stringContaining('error="insufficient_scope"')]);
-  expect(challenge).toContain('plugins:write');
+  expect(challenge).toContain('comments:write');
   expect(challenge).toContain('issues:write');
+  // What no app can have is refused by the tool: a client that asks the person for it asks in vain.
+  const barred = await post(app, toolCall('plugins_backtest', { id: 'acme.none' }), bearer(token));
+  expect([barred.status, barred.text]).toEqual([200, expect.stringContaining('insufficient_scope')]);
 
   const watching = await client.listen({ resourceSubscriptions: ['tatami://issues/ENG-1'] });
   const [grant] = (await rest('GET', '/grants?limit=1')).data;

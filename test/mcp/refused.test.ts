@@ -106,6 +106,13 @@ test('a request is bounded: its bytes, its messages, its resources', async () =>
   ).toBe('refused');
 });
 
+test('the first page of resources has some, where there are any', async () => {
+  await rest('POST', '/issues', { team: 'ENG', title: 'Listed' });
+  const key = await app.mintKey(['boards:read', 'projects:read', 'issues:read']);
+  const { text } = await post(app, { jsonrpc: '2.0', id: 1, method: 'resources/list' }, bearer(key));
+  expect(text).toContain('tatami://issues/');
+});
+
 test('what is in another workspace is answered as what is nowhere, by every tool and resource', async () => {
   const issue = await rest('POST', '/issues', { team: 'ENG', title: 'Hidden pineapple' });
   const issue2 = await rest('POST', '/issues', { team: 'ENG', title: 'Hidden too' });
@@ -193,6 +200,8 @@ test('an app that lacks a scope is told which to ask for; one that has it is not
     'Bearer error="insufficient_scope", resource_metadata="https://acme.example/.well-known/oauth-protected-resource/api/mcp/streamable-http", scope="issues:read issues:write"',
   );
   expect(lackOf(granted(), ['issues:write'], 'https://acme.example')).toBeNull();
+  // What no app can be granted would be asked for in vain, each time.
+  expect(lackOf(few, ['plugins:write'], 'https://acme.example')).toBeNull();
 });
 
 test('an app decides on no proposal, whichever scopes it holds, and does not say what is guarded', async () => {

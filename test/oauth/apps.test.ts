@@ -187,6 +187,7 @@ const good = [
   'http://localhost:3000/oauth/callback',
   'com.example.app:/callback',
   'com.example.app://callback',
+  'cursor://anysphere.cursor-mcp/oauth/callback',
 ];
 const bad: readonly (readonly [uri: string, says: RegExp])[] = [
   ['http://app.example/callback', /anybody on the way/],

@@ -22,6 +22,8 @@ interface Proposal {
   status: string;
   title: string;
   author: { name: string };
+  /** What acted for the author. */
+  through: { kind: string; name: string } | null;
   revision: number;
   effects: Effect[];
   expiresAt: string;
@@ -39,12 +41,14 @@ export async function listProposals(options: RemoteOptions & { all?: boolean }):
     found.length === 0
       ? 'Nothing waits for approval.'
       : found
-          .map(
-            ({ id, status, author, title }) => `${id} ${status.padEnd(15)} ${byAuthor(author.name, title)}`,
-          )
+          .map((one) => `${one.id} ${one.status.padEnd(15)} ${byAuthor(whoProposes(one), one.title)}`)
           .join('\n'),
   );
 }
+
+/** An app is somebody else than the member it acts for. */
+const whoProposes = ({ author, through }: Pick<Proposal, 'author' | 'through'>): string =>
+  through?.kind === 'app' ? `${through.name}, for ${author.name}` : author.name;
 
 /** The title of what a plugin proposes names the plugin already. */
 const byAuthor = (name: string, title: string): string =>
@@ -83,10 +87,11 @@ async function decide(
   printResult(await sayingOf('proposal', id, decided), options, linesOf);
 }
 
-function linesOf({ id, status, title, author, revision, effects, expiresAt, reason }: Proposal): string {
+function linesOf(found: Proposal): string {
+  const { id, status, title, revision, effects, expiresAt, reason } = found;
   const until = status === 'open' ? `, until ${expiresAt}` : '';
   return [
-    `${id}  ${status}, revision ${revision}, by ${author.name}${until}`,
+    `${id}  ${status}, revision ${revision}, by ${whoProposes(found)}${until}`,
     title,
     ...(reason === null ? [] : [`Reason: ${reason}`]),
     ...effects.flatMap(effectLines),

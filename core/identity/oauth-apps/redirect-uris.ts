@@ -10,6 +10,8 @@ const redirectUriLengthMax = 1_000;
 const loopbackHosts: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);
 /** A private-use scheme is a domain name of its owner, turned around (RFC 8252 §7.1), so it has a dot. */
 const privateUse = /^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)+:$/;
+/** Editors that came before that rule was kept: they register these beside others, and one that is refused refuses all of them. */
+const editorSchemes: ReadonlySet<string> = new Set(['cursor:', 'vscode:', 'vscode-insiders:']);
 /** What the answer itself brings (RFC 6749 §4.1.2, RFC 9207): a second one of the name could pass for it. */
 const ofTheAnswer = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'response'];
 
@@ -67,7 +69,7 @@ function faultOfScheme(text: string, url: URL): Wrong | null {
           why: 'Over http anybody on the way could take the code.',
           fix: 'Use https; http is taken only for 127.0.0.1, [::1] and localhost.',
         };
-  if (!privateUse.test(protocol))
+  if (!privateUse.test(protocol) && !editorSchemes.has(protocol))
     return {
       why: `The scheme ${protocol.slice(0, -1)} is nobody's own.`,
       fix: 'Use https, or a private-use scheme with a dot, such as com.example.app:/callback (RFC 8252 §7.1).',

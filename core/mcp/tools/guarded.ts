@@ -3,7 +3,8 @@ import { Type } from 'typebox';
 import { schemasOf } from '../../contract/schemas.ts';
 import { enumeration } from '../../lib/schema.ts';
 import { proposal } from '../../proposals/contract.ts';
-import type { Answered, Json } from '../agent.ts';
+import { Refused, type Agent, type Answered, type Json } from '../agent.ts';
+import type { Decided } from '../decisions.ts';
 import { one, type Asked } from './tool.ts';
 
 const waitSecondsMax = 60;
@@ -54,13 +55,27 @@ export async function guardedWrite(
     diff: json.effects,
     expiresAt: json.expiresAt,
   };
-  const decided = await decisions.until({ workspaceId, proposalId }, since, secondsOf(args) * 1000);
+  const ms = secondsOf(args) * 1000;
+  // A call that is asked again, because its answer was lost, comes after the decision.
+  const earlier = ms > 0 ? await decisionOn(agent, proposalId) : null;
+  const decided = earlier ?? (await decisions.until({ workspaceId, proposalId }, since, ms));
   if (!decided) return proposed;
   return {
     ...proposed,
     status: decided.status,
     ...(decided.reason === null ? {} : { reason: decided.reason }),
   };
+}
+
+/** As it stands; null while nobody has decided, and for who may not look. */
+export async function decisionOn(agent: Agent, id: string): Promise<Decided | null> {
+  try {
+    const { status, reason } = (await agent.ask('proposals.get', { params: { id } })).json;
+    return status === 'open' ? null : { status: String(status), reason: reason as string | null };
+  } catch (error) {
+    if (error instanceof Refused) return null;
+    throw error;
+  }
 }
 
 export function secondsOf({ wait }: Json): number {

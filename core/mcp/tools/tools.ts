@@ -71,7 +71,8 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   conflict: 'Read it again, then decide anew.',
   precondition_failed: 'Read it again, and give the version that it has now.',
   idempotency_key_reused: 'Use a new idempotency_key for what is another change.',
-  insufficient_scope: 'Ask the person to let you have the scope; the same call again fails as well.',
+  insufficient_scope:
+    'Ask the person to let you have the scope, or to do it; the same call again fails as well.',
   invalid_cursor: 'Begin with the first page: leave `after` out.',
   not_found: 'Find it with issues_search, or ask the person.',
 };
