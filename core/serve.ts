@@ -159,7 +159,7 @@ async function compose(ground: Ground): Promise<Tatami> {
   identity.authentication.onForgotten(workers.streams.askAgain);
   const health = await createHealth({ ...shared, ...workers, version });
   const agents = createAgents({ ...shared, sessions: identity.sessions, app: () => app });
-  const app: App = mount({ ...shared, door, workers, health, identity, agents, egress });
+  const app: App = mount({ ...shared, door, workers, health, identity, agents, egress, app: () => app });
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);
 
@@ -289,6 +289,7 @@ function mount(
     identity: Identity;
     egress: Egress;
     agents: Agents;
+    app: () => App;
   },
 ): App {
   const { door, workers, health, identity, agents, config } = parts;

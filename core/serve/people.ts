@@ -2,6 +2,7 @@
 import type { Config } from '../config.ts';
 import type { Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
+import type { App } from '../http/app.ts';
 import type { Route } from '../http/route.ts';
 import { accountRoutes } from '../identity/account/page.ts';
 import { passwordRoutes, passwordSection } from '../identity/account/password.ts';
@@ -18,6 +19,7 @@ import { signInRoutes } from '../identity/sign-in/page.ts';
 import { createSignIn } from '../identity/sign-in/sign-in.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress/egress.ts';
+import { grantRoutes, grantsSection } from '../pages/grants/section.ts';
 import type { Scope } from '../store/store.ts';
 import { createFactors } from './factors.ts';
 
@@ -29,12 +31,14 @@ export function peopleRoutes(options: {
   clock: Clock;
   config: Pick<Config, 'identityProviders'>;
   egress: Pick<Egress, 'send'>;
+  app: () => App;
 }): Route[] {
-  const { services, sessions, committer, directoryOf, clock, egress } = options;
+  const { services, sessions, committer, directoryOf, clock, egress, app } = options;
   const { store, nowMs } = services;
   const passwords = createPasswords();
   const limits = createSignInLimits(clock.monotonicMs);
   const ground = { services, sessions, passwords };
+  const granted = { services, sessions, app };
   const invitations = createInvitations({ store, committer, directoryOf, nowMs });
   const factors = createFactors({
     ...{ services, sessions, invitations, limits, egress, clock },
@@ -47,11 +51,15 @@ export function peopleRoutes(options: {
     ...resetRoutes({ services, passwords, limits: createResetLimits(clock.monotonicMs) }),
     ...accountRoutes({
       ...ground,
-      sections: [profileSection, passwordSection(ground), ...factors.sections, sessionsSection(ground)],
+      sections: [
+        ...[profileSection, passwordSection(ground), ...factors.sections],
+        ...[sessionsSection(ground), grantsSection(granted)],
+      ],
     }),
     ...profileRoutes(ground),
     ...passwordRoutes({ ...ground, signIn }),
     ...sessionsRoutes(ground),
+    ...grantRoutes(granted),
     ...factors.routes(signIn),
   ];
 }

@@ -1,0 +1,109 @@
+// The part of the account page on what a person let apps do, and how they take it back. Both go through the door as that person.
+import { html, type Html } from '../../html/html.ts';
+import type { App } from '../../http/app.ts';
+import type { Route } from '../../http/route.ts';
+import { changeRoute, type ChangeOptions } from '../../identity/account/change.ts';
+import type { AccountSection } from '../../identity/account/page.ts';
+import type { grant } from '../../identity/grants/contract.ts';
+import { hidden } from '../../identity/pages.ts';
+import type { Seat, SignedIn } from '../../identity/sessions/sessions.ts';
+import type { Shown } from '../../contract/contract.ts';
+import { sentenceOf } from '../../rights/words.ts';
+
+type ShownGrant = Shown<typeof grant>;
+
+interface GrantPages extends ChangeOptions {
+  readonly app: () => App;
+}
+
+export function grantsSection(options: GrantPages): AccountSection {
+  return {
+    says: {
+      grant: 'That app may do nothing for you any more.',
+      'grant-gone': 'That app had been sent away already.',
+    },
+    async html(who) {
+      const places = await Promise.all(who.seats.map((seat) => placeOf(options, who, seat)));
+      const isEmpty = places.every((place) => place === null);
+      return html`<section aria-labelledby="apps">
+        <h2 id="apps">What you let apps do</h2>
+        ${isEmpty ? html`<p class="soft">Nothing: no app acts for you.</p>` : places}
+      </section>`;
+    },
+  };
+}
+
+/** Null where nobody acts for the person in that workspace. */
+async function placeOf(options: GrantPages, who: SignedIn, seat: Seat): Promise<Html | null> {
+  const grants = await grantsIn(options, who, seat);
+  if (grants.length === 0) return null;
+  const { workspaceId, workspaceName } = seat;
+  return html`<h3>In ${workspaceName}</h3>
+    <ul class="grants">
+      ${grants.map((one) => itemOf(one, html`${hidden('form_token', who.formToken)}${hidden('workspace', workspaceId)}`))}
+    </ul>`;
+}
+
+function itemOf(
+  { id, client, redirectHost, resource, scopes, createdAt, lastUsedAt }: ShownGrant,
+  form: Html,
+): Html {
+  const day = (time: string): string => time.slice(0, 10);
+  return html`<li>
+    <strong>${client.name}</strong>${client.verified ? null : ' (nobody here has checked who that is)'},
+    ${resource === 'mcp' ? 'as an agent' : 'over the API'}${redirectHost === null ? null : html`, at ${redirectHost}`}
+    <div class="soft">
+      Since ${day(createdAt)}, ${lastUsedAt === null ? 'not used yet' : `last used ${day(lastUsedAt)}`}
+    </div>
+    <details>
+      <summary>What it may do</summary>
+      <ul>
+        ${scopes.map((scope) => html`<li>${sentenceOf(scope, {})}</li>`)}
+      </ul>
+    </details>
+    <form method="post" action="/account/end-grant" class="inline">
+      ${form}${hidden('id', id)}
+      <button class="danger" aria-label="Take back what ${client.name} may do since ${day(createdAt)}">
+        Take it back
+      </button>
+    </form>
+  </li>`;
+}
+
+async function grantsIn({ app, sessions }: GrantPages, who: SignedIn, seat: Seat): Promise<ShownGrant[]> {
+  const principal = await sessions.principal(who, seat.workspaceId);
+  if (!principal) return [];
+  const ask = app().caller((body) => ({ taken: structuredClone(body) as { data: ShownGrant[] }, bytes: 0 }));
+  const query = { memberId: seat.memberId, limit: 100 };
+  const { error, body } = {
+    body: null,
+    ...(await ask(app().route('grants.list'), { principal, isCounted: true, params: {}, query })),
+  };
+  if (error || !body) throw error;
+  return body.data.filter(({ revokedAt }) => revokedAt === null);
+}
+
+export function grantRoutes(options: GrantPages): Route[] {
+  const { app, sessions } = options;
+  return [
+    changeRoute(
+      options,
+      { path: 'end-grant', name: 'account.end-grant', summary: 'Take back what an app was let do' },
+      async (who, form) => {
+        const principal = await sessions.principal(who, form.get('workspace') ?? '');
+        if (!principal) return { wrong: 'grant-gone' };
+        const { error } = await app().caller(() => ({ taken: null, bytes: 0 }))(
+          app().route('grants.delete'),
+          {
+            principal,
+            isCounted: true,
+            params: { id: form.get('id') ?? '' },
+          },
+        );
+        if (!error) return { done: 'grant' };
+        if (error.code === 'not_found' || error.code === 'conflict') return { wrong: 'grant-gone' };
+        throw error;
+      },
+    ),
+  ];
+}
