@@ -37,7 +37,7 @@ test('an invitation goes to the address of the member, from the sender that is s
   const { mail, invitation } = await joinedByMail('ana@acme.example');
   expect(mail).toContain('From: Tatami <tatami@acme.example>');
   expect(mail).toContain('To: ana@acme.example');
-  expect(mail).toContain('Subject: First key invites you to Tatami');
+  expect(mail).toContain('Subject: Acme owner invites you to Acme on Tatami');
   expect(linkIn(mail)).toBe(new URL(invitation.url).pathname);
   const auth = Buffer.from('\0tatami\0s@fe').toString('base64');
   expect(mailbox.commands).toContain(`AUTH PLAIN ${auth}`);
