@@ -85,6 +85,10 @@ await ana.press('Sign in');
 await arrive('/account');
 await page.goto(`${url}/sign-in/again?to=/account`);
 await look(ana);
+// There is no authenticator any more.
+await page.getByRole('button', { name: 'Use a passkey' }).click();
+await page.getByRole('alert').filter({ hasText: '.' }).waitFor();
+const refused = await page.getByRole('alert').innerText();
 await page.goto(`${url}/account`);
 
 await ana.press('Sign out');
@@ -105,4 +109,4 @@ const unscripted = await plain.page.title();
 complaints.push(...plain.complaints);
 await browser.close();
 
-console.log(JSON.stringify({ seen, violations, ledTo, offered, unscripted, complaints }));
+console.log(JSON.stringify({ seen, violations, ledTo, offered, refused, unscripted, complaints }));
