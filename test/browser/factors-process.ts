@@ -92,7 +92,7 @@ const refused = await page.getByRole('alert').innerText();
 await page.goto(`${url}/account`);
 
 await ana.press('Sign out');
-await ana.page.getByRole('button', { name: 'Go on with North' }).click();
+await ana.page.getByRole('button', { name: 'Continue with North' }).click();
 await arrive('/sign-in/code');
 await page.getByLabel('Code').fill(recovery);
 await ana.press('Sign in');
@@ -103,7 +103,7 @@ await ana.close();
 const plain = await visitAs(browser, { isScripted: false });
 await plain.page.goto(`${url}/sign-in`);
 const offered = await plain.page.getByRole('button', { name: 'Use a passkey' }).isVisible();
-await plain.page.getByRole('button', { name: 'Go on with North' }).click();
+await plain.page.getByRole('button', { name: 'Continue with North' }).click();
 await plain.page.waitForURL(`${url}/sign-in/code`);
 const unscripted = await plain.page.title();
 complaints.push(...plain.complaints);

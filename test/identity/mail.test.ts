@@ -62,7 +62,7 @@ test('who forgot the password gets a link: it works once, for half an hour, and 
   expect((await visitor.get('/account')).status).toBe(200);
   expect((await forgetful.post(path, { password: another })).to).toBe('/sign-in?reset');
   expect(await mailbox.next()).toContain('The password was changed by a link.');
-  expect(saidBy(await forgetful.get('/sign-in?reset'))).toContain('new password holds');
+  expect(saidBy(await forgetful.get('/sign-in?reset'))).toContain('password is changed');
   expect((await visitor.get('/account')).to).toStartWith('/sign-in');
   expect((await forgetful.post(path, { password })).status).toBe(404);
   const signIn = (word: string) => createVisitor(app).post('/sign-in', { email, password: word });
