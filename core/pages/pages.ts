@@ -20,11 +20,12 @@ export function pageRoutes(baseUrl: string): Route[] {
       raw: () =>
         page(
           'Tatami',
-          html`<p>
-            This is a Tatami server. Go to <a href="${baseUrl}/account">your account</a>, or see the
-            <a href="${baseUrl}/docs">API reference</a>, the <a href="${baseUrl}/docs/guides">guides</a> or
-            the <a href="${baseUrl}/api/v1/openapi.json">OpenAPI document</a>.
-          </p>`,
+          html`<h1>Tatami</h1>
+            <p>
+              This is a Tatami server. Go to <a href="${baseUrl}/account">your account</a>, or see the
+              <a href="${baseUrl}/docs">API reference</a>, the <a href="${baseUrl}/docs/guides">guides</a> or
+              the <a href="${baseUrl}/api/v1/openapi.json">OpenAPI document</a>.
+            </p>`,
         ),
     }),
     defineRoute({
@@ -40,7 +41,8 @@ export function pageRoutes(baseUrl: string): Route[] {
       raw: ({ params }) =>
         page(
           params.identifier,
-          html`<p>There is no web app yet. Read this issue over the API:</p>
+          html`<h1>${params.identifier}</h1>
+            <p>There is no web app yet. Read this issue over the API:</p>
             <pre>
 curl '${baseUrl}/api/v1/issues/${params.identifier}' \\
   -H 'Authorization: Bearer ttm_…'</pre>`,

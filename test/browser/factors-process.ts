@@ -85,10 +85,14 @@ await ana.press('Sign in');
 await arrive('/account');
 await page.goto(`${url}/sign-in/again?to=/account`);
 await look(ana);
+// There is no authenticator any more.
+await page.getByRole('button', { name: 'Use a passkey' }).click();
+await page.getByRole('alert').filter({ hasText: '.' }).waitFor();
+const refused = await page.getByRole('alert').innerText();
 await page.goto(`${url}/account`);
 
 await ana.press('Sign out');
-await ana.page.getByRole('button', { name: 'Go on with North' }).click();
+await ana.page.getByRole('button', { name: 'Continue with North' }).click();
 await arrive('/sign-in/code');
 await page.getByLabel('Code').fill(recovery);
 await ana.press('Sign in');
@@ -99,10 +103,10 @@ await ana.close();
 const plain = await visitAs(browser, { isScripted: false });
 await plain.page.goto(`${url}/sign-in`);
 const offered = await plain.page.getByRole('button', { name: 'Use a passkey' }).isVisible();
-await plain.page.getByRole('button', { name: 'Go on with North' }).click();
+await plain.page.getByRole('button', { name: 'Continue with North' }).click();
 await plain.page.waitForURL(`${url}/sign-in/code`);
 const unscripted = await plain.page.title();
 complaints.push(...plain.complaints);
 await browser.close();
 
-console.log(JSON.stringify({ seen, violations, ledTo, offered, unscripted, complaints }));
+console.log(JSON.stringify({ seen, violations, ledTo, offered, refused, unscripted, complaints }));

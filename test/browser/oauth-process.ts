@@ -31,7 +31,7 @@ const cameBackWith = ({ page }: Visit): string =>
 async function connect(visit: Visit, typed: string): Promise<string> {
   await visit.page.goto(`${url}/device`);
   await visit.page.getByLabel('Code').fill(typed.toLowerCase());
-  await visit.press('Go on');
+  await visit.press('Continue');
   await visit.press('Allow');
   return visit.page.title();
 }
@@ -63,7 +63,7 @@ await ana.page.goto(`${url}/oauth/consent/gone`);
 await look(ana);
 await ana.page.goto(`${url}/device?user_code=WRON-GCDE`);
 await look(ana);
-await ana.press('Go on');
+await ana.press('Continue');
 await look(ana);
 went.device = await connect(ana, code);
 await look(ana);

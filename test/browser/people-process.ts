@@ -50,7 +50,7 @@ await ana.press(/^End the session/);
 await look(ana);
 await elsewhere.page.goto(`${url}/account`);
 const ended = await elsewhere.page.title();
-for (const path of ['/sign-in/again', '/join/gone', '/reset', '/reset/gone']) {
+for (const path of ['/', '/issues/ENG-1', '/sign-in/again', '/join/gone', '/reset', '/reset/gone']) {
   await ana.page.goto(url + path);
   await look(ana);
 }

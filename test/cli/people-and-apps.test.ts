@@ -47,8 +47,8 @@ test('somebody new is invited by address, with a role; asked again there is anot
 
 test('a member is named by address, name or id, and gets another role or is removed', async () => {
   await run('members', 'invite', 'cleo@acme.example');
-  const { json } = await run('members', 'role', 'CLEO@acme.example', 'guest');
-  expect(json).toMatchObject({ name: 'cleo', role: 'guest' });
+  const { json } = await run('members', 'role', 'CLEO@acme.example', 'guest', '--teams', 'ENG');
+  expect(json).toMatchObject({ name: 'cleo', role: 'guest', teams: ['ENG'] });
   const wrong = await said('members', 'role', 'cleo', 'boss');
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('guest, member, admin, owner')]);
   expect((await said('members', 'remove', 'cleo')).out).toBe(`cleo (${json.id}) is removed\n`);

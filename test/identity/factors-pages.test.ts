@@ -12,6 +12,7 @@ interface Seen {
   violations: string[];
   ledTo: string[];
   offered: boolean;
+  refused: string;
   unscripted: string;
   complaints: string[];
 }
@@ -37,6 +38,7 @@ test('a person signs in with a passkey, a code and an outside account; axe finds
       ...['/account?done=passkey-added', '/account', '/account?done=linked', '/account'],
       ...['/sign-in/code', '/account'],
     ]);
+    expect(walk.refused).toContain('sign in another way');
     expect([walk.offered, walk.unscripted]).toEqual([false, 'One more step']);
     // The browser names pages that say what is wrong, which have a status of 4xx.
     const others = walk.complaints.filter(

@@ -87,6 +87,19 @@ test('an invitation is made by who may add a member of that role, and by no plug
   expect([theirs.status, theirs.json.error.message]).toEqual([404, missing.json.error.message]);
 });
 
+test('an invitation ends when its member becomes an owner: an admin may have it', async () => {
+  const id = await people.addMember();
+  const asAdmin = app.clientOf(await keyOf(await people.addMember({ role: 'admin' })));
+  const path = pathOf((await asAdmin('POST', `/api/v1/members/${id}/invitation`)).json.url);
+  await app.call('PATCH', `/api/v1/members/${id}`, { role: 'admin' });
+  expect((await createVisitor(app).get(path)).status).toBe(200);
+  await app.call('PATCH', `/api/v1/members/${id}`, { role: 'owner' });
+  expect((await createVisitor(app).get(path)).status).toBe(404);
+  const owners = await people.invite(id);
+  await app.call('PATCH', `/api/v1/members/${id}`, { role: 'owner' });
+  expect((await createVisitor(app).get(owners)).status).toBe(200);
+});
+
 test('an invitation is taken with the account of who is signed in, once they say so; a second seat in a workspace is refused', async () => {
   const { visitor, email } = await people.joined();
   const other = await app.addWorkspace('Beta', 'BET');

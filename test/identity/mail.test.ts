@@ -37,7 +37,7 @@ test('an invitation goes to the address of the member, from the sender that is s
   const { mail, invitation } = await joinedByMail('ana@acme.example');
   expect(mail).toContain('From: Tatami <tatami@acme.example>');
   expect(mail).toContain('To: ana@acme.example');
-  expect(mail).toContain('Subject: First key invites you to Tatami');
+  expect(mail).toContain('Subject: Acme owner invites you to Acme on Tatami');
   expect(linkIn(mail)).toBe(new URL(invitation.url).pathname);
   const auth = Buffer.from('\0tatami\0s@fe').toString('base64');
   expect(mailbox.commands).toContain(`AUTH PLAIN ${auth}`);
@@ -62,7 +62,7 @@ test('who forgot the password gets a link: it works once, for half an hour, and 
   expect((await visitor.get('/account')).status).toBe(200);
   expect((await forgetful.post(path, { password: another })).to).toBe('/sign-in?reset');
   expect(await mailbox.next()).toContain('The password was changed by a link.');
-  expect(saidBy(await forgetful.get('/sign-in?reset'))).toContain('new password holds');
+  expect(saidBy(await forgetful.get('/sign-in?reset'))).toContain('password is changed');
   expect((await visitor.get('/account')).to).toStartWith('/sign-in');
   expect((await forgetful.post(path, { password })).status).toBe(404);
   const signIn = (word: string) => createVisitor(app).post('/sign-in', { email, password: word });

@@ -82,7 +82,7 @@ async function linked() {
 test('who has linked the accounts signs in by the provider', async () => {
   const { email } = await linked();
   const visitor = createVisitor(app);
-  expect((await visitor.get('/sign-in?to=/docs')).text).toContain('Go on with North');
+  expect((await visitor.get('/sign-in?to=/docs')).text).toContain('Continue with North');
   expect(await signIn(visitor)).toMatchObject({ status: 303, to: '/docs' });
   expect((await visitor.get('/account')).text).toContain(email);
 });
@@ -297,8 +297,8 @@ test('linking asks for a proof that is not old, which the provider can give', as
   await forgetPassword(app, email);
   app.clock.jump(11 * 60_000);
   const page = await visitor.get('/sign-in/again?to=/docs');
-  expect(page.text).toContain('Go on with North');
-  expect(page.text).not.toContain('Go on with South');
+  expect(page.text).toContain('Continue with North');
+  expect(page.text).not.toContain('Continue with South');
   expect((await visitor.post('/account/linked/south')).to).toBe('/sign-in/again?to=%2Faccount');
 
   const wrongly = await visitor.post('/sign-in/with/north', { to: '/account' });

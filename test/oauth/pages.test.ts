@@ -181,6 +181,7 @@ test('RFC 9700 §4.16; ASVS 3.4.6: no page that decides can be framed, loads a s
   const policy = page.headers.get('content-security-policy') ?? '';
   expect(policy).toContain("frame-ancestors 'none'");
   expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toContain('unsafe-');
   expect(policy).not.toContain('script-src');
   expect(policy).toContain("form-action 'self' https://client.example");
   expect(page.headers.get('x-frame-options')).toBe('DENY');

@@ -175,6 +175,29 @@ test('an app that was granted everything by an owner holds what apps may, in eac
     expect([scope, appScopes.includes(scope)]).toEqual([scope, false]);
 });
 
+/** What takes a role beyond its scope (core/identity/members/roles.ts): a member with `members:write` changes nobody but themself. */
+const beyondScopes: Readonly<Record<string, string>> = {
+  'members.create': 'no',
+  'members.update': 'their own',
+  'members.delete': 'no',
+  'members.invite': 'no',
+  'members.uninvite': 'no',
+};
+
+test('a member who holds the scope changes no other member, and adds, invites and removes none', async () => {
+  const principal = await principalOf('member');
+  const writing = guarded.filter(({ scope }) => scope === 'members:write');
+  expect(writing.map(({ name }) => name).toSorted()).toEqual(Object.keys(beyondScopes).toSorted());
+  const caller = app.app.caller(asText);
+  for (const route of writing) {
+    const asked = { principal, isCounted: false, mode: 'simulate' } as const;
+    const body = route.name === 'members.create' ? { name: 'Eve' } : { name: 'Eve', role: 'member' };
+    const params = route.path.includes('{id}') ? { id: members.admin } : {};
+    const { error } = await caller(route, { ...asked, params, body: route.body ? body : undefined });
+    expect([route.name, error?.code]).toEqual([route.name, 'forbidden']);
+  }
+});
+
 test('docs/roles.md is the table', () => {
   const code = (text: string): string => `\`${text}\``;
   const row = (...cells: string[]): string => `| ${cells.join(' | ')} |`;
@@ -182,6 +205,7 @@ test('docs/roles.md is the table', () => {
     const right = roleTable[namespace]![holder];
     if (!right) return '';
     const { to, of } = right;
+    if (namespace === 'members' && holder === 'member') return 'read, and write their own name and address';
     if (of === undefined) return to;
     if (typeof of === 'string') return of === 'teams' ? `${to}, of their teams` : `${to} their own`;
     return `${to} only ${of.map(code).join(', ')}`;
@@ -217,7 +241,8 @@ test('docs/roles.md is the table', () => {
       row(
         code(route.name),
         code(route.scope!),
-        ...(['member', 'guest', 'app'] as const).map((holder) => verdictOf(route, holder)),
+        beyondScopes[route.name] ?? verdictOf(route, 'member'),
+        ...(['guest', 'app'] as const).map((holder) => verdictOf(route, holder)),
       ),
     ),
     '',

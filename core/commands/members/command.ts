@@ -4,9 +4,11 @@ import { Option, type Command } from 'commander';
 import type { RemoteOptions } from '../remote.ts';
 import type { InviteHereOptions } from './invite-here.ts';
 import type { InviteOptions } from './invite.ts';
+import type { TeamsOptions } from './members.ts';
 import type { ResetOptions } from './reset.ts';
 
 const which = 'id, address or name';
+const teams: [string, string] = ['--teams <keys>', 'that a guest sees, comma-separated: ENG,OPS'];
 const roles = ['guest', 'member', 'admin', 'owner'];
 
 /**
@@ -25,10 +27,11 @@ export function addMembers(
     (await load()).listMembers(options),
   );
   addInvite(members, remote, folder);
-  remote(members.command('role <member> <role>').description(`give a member (${which}) another role`)).action(
-    async (member: string, role: string, options: RemoteOptions) =>
+  remote(members.command('role <member> <role>').description(`give a member (${which}) another role`))
+    .option(...teams)
+    .action(async (member: string, role: string, options: TeamsOptions) =>
       (await load()).setRole(member, role, options),
-  );
+    );
   remote(
     members.command('remove <member>').description(`remove a member (${which}); it ends what acts for them`),
   ).action(async (member: string, options: RemoteOptions) => (await load()).removeMember(member, options));
@@ -55,11 +58,12 @@ function addInvite(members: Command, remote: (command: Command) => Command, fold
   )
     .option('--name <name>', 'of somebody new; by default what stands before the @')
     .addOption(new Option('--role <role>', 'of somebody new; by default member').choices(roles))
+    .option(...teams)
     .addOption(
       new Option(
         '--data-dir <dir>',
         'in place of a server: its data directory, whether it runs or not',
-      ).conflicts(['server', 'token', 'name', 'role']),
+      ).conflicts(['server', 'token', 'name', 'role', 'teams']),
     )
     .option('--workspace <workspace>', 'with --data-dir: its id or name, where there are several')
     .action(async (member: string, options: InviteOptions & InviteHereOptions) =>

@@ -3,10 +3,10 @@
 import type { Call } from '../../../sdk/client/call.ts';
 import { findAll, theOne } from '../chosen.ts';
 import { printResult } from '../output.ts';
-import { connect, type RemoteOptions } from '../remote.ts';
-import { namesOf, pathOf, readMembers, type Member } from './members.ts';
+import { connect } from '../remote.ts';
+import { namesOf, pathOf, readMembers, teamsOf, type Member, type TeamsOptions } from './members.ts';
 
-export interface InviteOptions extends RemoteOptions {
+export interface InviteOptions extends TeamsOptions {
   name?: string;
   role?: string;
 }
@@ -33,7 +33,8 @@ export async function invite(given: string, options: InviteOptions): Promise<voi
 }
 
 /** Asked again after an answer was lost, the member is there already. */
-async function memberOf(call: Call, given: string, { name, role }: InviteOptions): Promise<Member> {
+async function memberOf(call: Call, given: string, options: InviteOptions): Promise<Member> {
+  const { name, role } = options;
   const all = await readMembers(call);
   const isNew = given.includes('@') && findAll(given, all, namesOf).length === 0;
   if (!isNew) return theOne('member', given, all, namesOf);
@@ -41,5 +42,6 @@ async function memberOf(call: Call, given: string, { name, role }: InviteOptions
     name: name ?? given.slice(0, given.indexOf('@')),
     email: given,
     ...(role === undefined ? {} : { role }),
+    ...teamsOf(options),
   });
 }

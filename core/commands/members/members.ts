@@ -13,6 +13,15 @@ export interface Member {
   joinedAt: string | null;
 }
 
+export interface TeamsOptions extends RemoteOptions {
+  /** Keys, comma-separated. */
+  teams?: string;
+}
+
+/** As the body of a request has them; of what is not given, nothing. */
+export const teamsOf = ({ teams }: TeamsOptions): { teams?: string[] } =>
+  teams === undefined ? {} : { teams: teams.split(',').map((key) => key.trim()) };
+
 export const pathOf = ({ id }: Pick<Member, 'id'>): string => `/members/${encodeURIComponent(id)}`;
 export const readMembers = (call: Call): Promise<Member[]> => readAll<Member>(call, '/members');
 export const namesOf = ({ name, email }: Member): (string | null)[] => [email, name];
@@ -27,10 +36,10 @@ function rowOf({ id, name, email, role, joinedAt }: Member): string[] {
   return [id, name, email ?? '-', role, joinedAt === null ? 'not yet' : minuteOf(joinedAt)];
 }
 
-export async function setRole(given: string, role: string, options: RemoteOptions): Promise<void> {
+export async function setRole(given: string, role: string, options: TeamsOptions): Promise<void> {
   const call = connect(options);
   const found = theOne('member', given, await readMembers(call), namesOf);
-  const changed = await call<Member>('PATCH', pathOf(found), { role });
+  const changed = await call<Member>('PATCH', pathOf(found), { role, ...teamsOf(options) });
   printResult(changed, options, (shown) => `${shown.name} (${shown.id}) is ${shown.role}`);
 }
 

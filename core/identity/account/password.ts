@@ -20,15 +20,15 @@ interface PasswordOptions extends ChangeOptions {
 export function passwordSection({ services: { store } }: Pick<PasswordOptions, 'services'>): AccountSection {
   return {
     says: {
-      password: 'The new password holds, and all other sessions have ended.',
-      'password-old': 'The present password is wrong. Nothing was changed.',
+      password: 'The password is changed, and all other sessions have ended.',
+      'password-old': 'The current password is wrong. Nothing was changed.',
       'password-wait': 'There were too many failures. Wait some minutes, then try again.',
       'password-weak': `Choose a password of ${passwordMin} to ${passwordMax} characters that is not easily guessed: a few words in a row will do.`,
     },
     async html(who) {
       const account = await accountById(store, who.accountId);
       const present = html`<label
-        >Present password<input type="password" name="password" autocomplete="current-password" required
+        >Current password<input type="password" name="password" autocomplete="current-password" required
       /></label>`;
       return html`<section aria-labelledby="password">
         <h2 id="password">Password</h2>

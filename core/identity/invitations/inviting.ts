@@ -8,7 +8,8 @@ import { ApiError, notFound } from '../../lib/errors.ts';
 import { Closed, described, named, nameOf, nullable, time } from '../../lib/schema.ts';
 import { member } from '../members/contract.ts';
 import { memberKind, type Member } from '../members/kind.ts';
-import { requireMayChange } from '../members/roles.ts';
+import { callingMember, requireMayChange } from '../members/roles.ts';
+import { workspaceKind } from '../workspace/workspace.ts';
 import { invitationDays, isInvited, newInvitation, withdrawOp } from './invitations.ts';
 import { invitationMail } from './mail.ts';
 
@@ -67,13 +68,17 @@ async function invite(ctx: Context, id: string): Promise<ChangeSet> {
       'conflict',
       `${invited.name} has taken the seat already. Who forgot the password asks for another on the sign-in page.`,
     );
-  const { url, expiresAt, op } = newInvitation(ctx, ctx.scope, { memberId: invited.id, by: ctx.actor.name });
+  // Who is invited knows the person, and not the key.
+  const by = (await callingMember(ctx))?.name ?? ctx.actor.name;
+  const { url, expiresAt, op } = newInvitation(ctx, ctx.scope, { memberId: invited.id, by });
   const { mail } = ctx;
   const sentTo = mail ? invited.email : null;
   const body = { url, expiresAt: isoTime(expiresAt), sentTo };
   const set = { changes: [], ops: [op], body };
   if (!mail || sentTo === null) return set;
-  return { ...set, afterCommit: () => mail.post(invitationMail(ctx, { url, to: sentTo })) };
+  const { name: workspace } = await getEntity(ctx, workspaceKind, ctx.workspaceId);
+  const letter = invitationMail(ctx, { url, to: sentTo, by, workspace });
+  return { ...set, afterCommit: () => mail.post(letter) };
 }
 
 /** @param ifMatch of the member. @throws ApiError not_found, also where there is none; forbidden, precondition_failed */

@@ -3,15 +3,23 @@ import type { Context } from '../../context.ts';
 import type { Message } from '../../lib/mail.ts';
 import { invitationDays } from './invitations.ts';
 
+interface Invited {
+  readonly url: string;
+  readonly to: string;
+  /** Names, of who invites and of the workspace. */
+  readonly by: string;
+  readonly workspace: string;
+}
+
 export function invitationMail(
-  { actor, baseUrl }: Pick<Context, 'actor' | 'baseUrl'>,
-  { url, to }: { url: string; to: string },
+  { baseUrl }: Pick<Context, 'baseUrl'>,
+  { url, to, by, workspace }: Invited,
 ): Message {
   return {
     to,
-    subject: `${actor.name} invites you to Tatami`,
+    subject: `${by} invites you to ${workspace} on Tatami`,
     text: [
-      `${actor.name} invites you to a workspace on ${baseUrl}.`,
+      `${by} invites you to the workspace ${workspace} on ${baseUrl}.`,
       `Open this link within ${invitationDays} days. It works once, so do not pass it on:`,
       url,
     ].join('\n\n'),

@@ -64,7 +64,11 @@ export const members = defineResource(member, memberKind, {
   operations: {
     async update(ctx, id, patch, ifMatch) {
       const set = await plain.update(ctx, id, patch, ifMatch);
-      return patch.role === undefined || patch.role === 'owner' ? set : keepingAnOwner(ctx, id, set);
+      if (patch.role === undefined) return set;
+      if (patch.role !== 'owner') return keepingAnOwner(ctx, id, set);
+      if ((await getEntity(ctx, memberKind, id)).role === 'owner') return set;
+      // An admin may have the link, and who opens it would be an owner.
+      return { ...set, ops: [...(set.ops ?? []), withdrawOp(ctx.scope, id)] };
     },
     async delete(ctx, id, ifMatch) {
       await requireMayChange(ctx, await getEntity(ctx, memberKind, id), null);

@@ -62,6 +62,9 @@ const ask = async (form) => {
 const wordsOf = (error) => {
   if (error.name === 'NotAllowedError') return 'No passkey was given. Try again when you are ready.';
   if (error.name === 'InvalidStateError') return 'This device has a passkey for your account already.';
+  // What browsers say of themselves is for programmers, and in a language of theirs; what this server says is no DOMException.
+  if (error instanceof DOMException)
+    return `This browser cannot use a passkey here (${error.name}). Use another device, or sign in another way.`;
   return error.message;
 };
 

@@ -20,7 +20,7 @@ export function outsideWayIn(providers: Offered, links: Links): WayIn {
         ({ key, name }) =>
           html`<form method="post" action="/sign-in/with/${key}">
             ${hidden('to', to)}${again && hidden('form_token', again.formToken)}
-            <button class="plain">Go on with ${name}</button>
+            <button class="plain">Continue with ${name}</button>
           </form>`,
       )}`;
     },
@@ -78,7 +78,7 @@ function itemOf({ id, shownAs }: LinkedAccount, provider: string, token: Html): 
  * forms to it (CSP Level 3 §6.4.1), wherever a provider then leads on.
  */
 export function leavingPage(name: string, address: string, cookie: string): RawAnswer {
-  return card(`On to ${name}`, html`<p><a class="button" href="${address}">Go on to ${name}</a></p>`, {
+  return card(`On to ${name}`, html`<p><a class="button" href="${address}">Continue to ${name}</a></p>`, {
     headers: { refresh: `0;url=${address}`, 'set-cookie': [cookie] },
   });
 }

@@ -43,7 +43,7 @@ export function resetRoutes(options: ResetPages): Route[] {
         // Nobody waits for it: whether there is such an account shows neither in the words nor in the time of the answer.
         void send(options, mail, form.get('email') ?? '', arrival.peer);
         return card(
-          'Look into your mail',
+          'Check your mail',
           html`<p>
               If there is an account with this address, a link is on its way to it. It works once, for
               ${resetMinutes} minutes.
@@ -114,7 +114,7 @@ async function send(
 
 function askPage(): RawAnswer {
   return card(
-    'Forgot the password?',
+    'Forgot your password?',
     html`<form method="post">
       <label
         >E-mail<small>A link to choose another password is sent to it.</small
@@ -127,7 +127,7 @@ function askPage(): RawAnswer {
 
 function noMailPage(): RawAnswer {
   return card(
-    'Forgot the password?',
+    'Forgot your password?',
     html`<p>
       This server sends no mail. Ask who runs it for a link: <code>tatami members reset</code> makes one.
     </p>`,

@@ -41,7 +41,7 @@ export function signInRoutes(options: SignInPages): Route[] {
       async ({ headers, query }) => {
         const to = destinationOf(query.get('to'), baseUrl);
         if (await sessions.find(headers)) return leadTo(baseUrl, to);
-        const said = query.has('reset') ? done('The new password holds. Sign in with it.') : null;
+        const said = query.has('reset') ? done('The password is changed. Sign in with the new one.') : null;
         return signInPage(options, { to, said });
       },
     ),
@@ -164,7 +164,7 @@ async function signInPage(
       <button>Sign in</button>
     </form>
     ${await othersOf(waysIn, to, null)}
-    <p><a href="/reset">Forgot the password?</a></p>`;
+    <p><a href="/reset">Forgot your password?</a></p>`;
   return card('Sign in', content, { ...answer, ...scriptOf(waysIn) });
 }
 
@@ -178,7 +178,7 @@ async function againPage(
     ${hidden('to', to)}${hidden('form_token', who.formToken)}
     <input type="text" name="email" value="${who.email}" autocomplete="username" hidden />
     <label>Password<input type="password" name="password" autocomplete="current-password" required /></label>
-    <button>Go on</button>
+    <button>Continue</button>
   </form>`;
   const content = html`<p>What comes next is sensitive. Prove once more that you are ${who.name}.</p>
     ${said} ${account?.passwordHash ? byPassword : null} ${await othersOf(waysIn, to, who)}

@@ -105,7 +105,7 @@ function codePage(who: SignedIn, code: string, wrong: string | null): RawAnswer 
             spellcheck="false"
             maxlength="20"
         /></label>
-        <div class="actions"><button>Go on</button></div>
+        <div class="actions"><button>Continue</button></div>
       </form>`,
     { status: wrong === null ? 200 : 422 },
   );
