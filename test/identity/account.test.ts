@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startApp, type TestApp } from '../app.ts';
 import { createCommunity, password, type Community } from './joined.ts';
-import { createVisitor, saidBy } from './visitor.ts';
+import { makeGrant } from '../oauth/grant.ts';
+import { createVisitor, saidBy, type Visitor } from './visitor.ts';
 
 let app: TestApp;
 let people: Community;
@@ -66,6 +67,34 @@ describe('the account page', () => {
     await visitor.get('/account');
     expect((await visitor.post('/account/end-sessions')).to).toBe('/sign-in');
     for (const one of [visitor, phone]) expect((await one.get('/account')).to).toStartWith('/sign-in');
+  });
+
+  test('lists what somebody let apps do; each is taken back by themself alone, and its tokens end', async () => {
+    const { id, visitor } = await people.joined();
+    expect((await visitor.get('/account')).text).toContain('no app acts for you');
+    const grant = await makeGrant(app, {
+      memberId: id,
+      scopes: ['issues:write'],
+      client: { name: 'A <b>tool' },
+    });
+    await makeGrant(app, { client: { name: 'Of the owner' } });
+    const { text } = await visitor.get('/account');
+    expect(text).toContain('A &lt;b&gt;tool');
+    expect(text).toContain('nobody here has checked who that is');
+    expect(text).toContain('Read issues, and write all their fields.');
+    expect(text).not.toContain('Of the owner');
+    const fields = { workspace: app.workspace.workspaceId, id: grant };
+    const end = async (by: Visitor) => (await by.post('/account/end-grant', fields)).to;
+    const stranger = (await people.joined()).visitor;
+    await stranger.get('/account');
+    expect(await end(stranger)).toBe('/account?wrong=grant-gone');
+    const before = await app.lastSequence();
+    await visitor.get('/account');
+    expect(await end(visitor)).toBe('/account?done=grant');
+    await app.settled();
+    expect(await app.eventTypes(before)).toEqual(['grant.revoked']);
+    expect((await visitor.get('/account')).text).toContain('no app acts for you');
+    expect(await end(visitor)).toBe('/account?wrong=grant-gone');
   });
 });
 

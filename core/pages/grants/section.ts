@@ -70,17 +70,30 @@ function itemOf(
   </li>`;
 }
 
-async function grantsIn({ app, sessions }: GrantPages, who: SignedIn, seat: Seat): Promise<ShownGrant[]> {
-  const principal = await sessions.principal(who, seat.workspaceId);
+interface Page {
+  readonly data: readonly ShownGrant[];
+  readonly pageInfo: { readonly endCursor: string | null; readonly hasNextPage: boolean };
+}
+
+/** Those that are good, newest first. */
+async function grantsIn(
+  { app, sessions }: GrantPages,
+  who: SignedIn,
+  { workspaceId, memberId }: Seat,
+): Promise<ShownGrant[]> {
+  const principal = await sessions.principal(who, workspaceId);
   if (!principal) return [];
-  const ask = app().caller((body) => ({ taken: structuredClone(body) as { data: ShownGrant[] }, bytes: 0 }));
-  const query = { memberId: seat.memberId, limit: 100 };
-  const { error, body } = {
-    body: null,
-    ...(await ask(app().route('grants.list'), { principal, isCounted: true, params: {}, query })),
-  };
-  if (error || !body) throw error;
-  return body.data.filter(({ revokedAt }) => revokedAt === null);
+  const ask = app().caller((body) => ({ taken: structuredClone(body) as Page, bytes: 0 }));
+  const all: ShownGrant[] = [];
+  for (let after: string | null | undefined; after !== null;) {
+    const query = { member: memberId, limit: 100, after };
+    const answer = await ask(app().route('grants.list'), { principal, isCounted: true, params: {}, query });
+    if (answer.error) throw answer.error;
+    const { data, pageInfo } = answer.body;
+    all.push(...data.filter(({ revokedAt }) => revokedAt === null));
+    after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+  }
+  return all;
 }
 
 export function grantRoutes(options: GrantPages): Route[] {
