@@ -141,6 +141,26 @@ test('a key says when it was last used, written at most once a minute and not as
   expect(await app.eventTypes(after)).toEqual([]);
 });
 
+test('whoever becomes an owner keeps no key that no owner made for them: its maker would have risen as well', async () => {
+  const { admin } = people;
+  const riser = (await app.call('POST', '/api/v1/members', { name: 'Rita', role: 'member' })).json;
+  const ofAdmin = (await mint({ memberId: riser.id }, admin.key)).json;
+  const rolled = (await mint({ memberId: riser.id })).json;
+  const rolledByAdmin = await app.clientOf(admin.key)('POST', `/api/v1/api-keys/${rolled.id}/roll`, {
+    graceHours: 0,
+  });
+  const ofOwner = (await mint({ memberId: riser.id, scopes: ['api-keys:write', 'issues:read'] })).json;
+  const own = (await mint({ memberId: riser.id }, ofOwner.key)).json;
+  await app.settled();
+  const before = await app.lastSequence();
+  expect((await app.call('PATCH', `/api/v1/members/${riser.id}`, { role: 'owner' })).status).toBe(200);
+  await app.settled();
+  expect(await app.eventTypes(before)).toEqual(['member.updated', 'api_key.revoked', 'api_key.revoked']);
+  const ended = [ofAdmin, rolledByAdmin.json];
+  for (const { key } of ended) expect(await statusOf(key)).toBe(401);
+  for (const { key } of [ofOwner, own]) expect(await statusOf(key)).toBe(200);
+});
+
 test('any key may ask what it is; nobody else gets an answer', async () => {
   const { member } = people;
   const expiresAt = new Date(app.clock.now() + 3_600_000).toISOString();

@@ -13,6 +13,7 @@ import { allScopes } from '../../rights/scopes.ts';
 import { member } from '../members/contract.ts';
 import { isPresent } from '../members/roles.ts';
 import { apiKey } from './contract.ts';
+import { handingOps } from './handed.ts';
 import { requireHeld, requireHolder, requireNotRolled } from './holders.ts';
 import { apiKeyKind, newKey } from './kind.ts';
 import { graceHoursDefault, graceHoursMax, rollKey } from './roll.ts';
@@ -142,9 +143,10 @@ async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Pro
       'Give the id of a member, as GET /api/v1/members lists them.',
     );
   const expiresAt = readExpiry(input.expiresAt ?? null);
-  const { change, text: key } = newKey(ctx, { name, scopes, memberId, expiresAt });
+  const { change, text: key } = newKey(ctx, { name, scopes, memberId, expiresAt, ...mintedBy(ctx) });
   return {
     changes: [change],
+    ops: await handingOps(ctx, memberId),
     body: { ...apiKeyKind.wire(change.after, ctx), key },
     status: 201,
     location: placeOf(ctx, change.id),
@@ -168,16 +170,21 @@ async function rollApiKey(
     text: shown,
   } = rollKey(ctx, key, {
     graceMs: Math.round(graceHours * hourMs),
+    ...mintedBy(ctx),
     ...(expiresAt === undefined ? {} : { expiresAt: readExpiry(expiresAt) }),
   });
   const previous = { id, expiresAt: isoTime(old.expiresAt), revokedAt: isoTime(old.revokedAt) };
   return {
     changes,
+    ops: await handingOps(ctx, key.memberId),
     body: { ...apiKeyKind.wire(successor, ctx), key: shown, previous },
     status: 201,
     location: placeOf(ctx, successor.id),
   };
 }
+
+const mintedBy = ({ actor: { memberId } }: Context): { mintedBy?: string } =>
+  memberId === undefined ? {} : { mintedBy: memberId };
 
 function placeOf({ baseUrl }: Context, id: string): string {
   return `${baseUrl}/api/v1/api-keys/${id}`;

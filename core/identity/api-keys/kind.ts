@@ -9,7 +9,7 @@ import { mintToken } from './token.ts';
 
 export const apiKeyKind = kindOf(apiKey, {
   table: 'api_keys',
-  kept: { secretHash: plain<string>('secret_hash') },
+  kept: { secretHash: plain<string>('secret_hash'), mintedBy: plain<string | null>('minted_by') },
   events: (before, after) => (before ? endings(before, after) : ['api_key.created']),
 });
 
@@ -32,6 +32,8 @@ export interface KeyTerms {
   readonly memberId: string;
   /** Milliseconds since the epoch; null for a key that does not expire. */
   readonly expiresAt: number | null;
+  /** The member who asks for it; absent where the operator does. */
+  readonly mintedBy?: string;
 }
 
 /**
@@ -46,6 +48,7 @@ export function newKey({ ids, nowMs }: Pick<Context, 'ids' | 'nowMs'>, terms: Ke
   const change = apiKeyKind.create({
     ...terms,
     scopes: [...terms.scopes],
+    mintedBy: terms.mintedBy ?? null,
     id: ids.next(apiKey.id),
     prefix: token.prefix,
     secretHash: token.hash,

@@ -16,6 +16,8 @@ export interface RollTerms {
   readonly scopes?: readonly string[];
   /** Of the successor; by default it lives as long as the old one was made to. */
   readonly expiresAt?: number | null;
+  /** The member who asks for it; absent where the operator does. */
+  readonly mintedBy?: string;
 }
 
 export interface Rolled {
@@ -38,8 +40,9 @@ export function rollKey(of: Of, key: ApiKey, terms: RollTerms): Rolled {
       'conflict',
       'The member of this key was removed, so its successor would be refused. Make one for another member.',
     );
-  const { expiresAt = renewed(key, now), scopes = key.scopes } = terms;
-  const { change, text } = newKey(of, { name, memberId, scopes, expiresAt });
+  const { expiresAt = renewed(key, now), scopes = key.scopes, mintedBy } = terms;
+  const made = { name, memberId, scopes, expiresAt, ...(mintedBy === undefined ? {} : { mintedBy }) };
+  const { change, text } = newKey(of, made);
   const ending =
     terms.graceMs === 0
       ? { revokedAt: now }

@@ -12,6 +12,7 @@ import { leaveSeatOp } from '../accounts/accounts.ts';
 import { withdrawOp } from '../invitations/invitations.ts';
 import { team } from '../../tracker/teams/contract.ts';
 import { invitationRoutes } from '../invitations/inviting.ts';
+import { endHandedKeys } from '../api-keys/handed.ts';
 import { member } from './contract.ts';
 import { memberKind, type Member } from './kind.ts';
 import { requireMayChange } from './roles.ts';
@@ -67,8 +68,12 @@ export const members = defineResource(member, memberKind, {
       if (patch.role === undefined) return set;
       if (patch.role !== 'owner') return keepingAnOwner(ctx, id, set);
       if ((await getEntity(ctx, memberKind, id)).role === 'owner') return set;
-      // An admin may have the link, and who opens it would be an owner.
-      return { ...set, ops: [...(set.ops ?? []), withdrawOp(ctx.scope, id)] };
+      // An admin may have the link, or a key of theirs, by which they would be an owner as well.
+      return {
+        ...set,
+        changes: [...set.changes, ...(await endHandedKeys(ctx, id))],
+        ops: [...(set.ops ?? []), withdrawOp(ctx.scope, id)],
+      };
     },
     async delete(ctx, id, ifMatch) {
       await requireMayChange(ctx, await getEntity(ctx, memberKind, id), null);

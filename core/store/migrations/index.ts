@@ -40,6 +40,7 @@ import oauth from './0038-oauth.sql' with { type: 'text' };
 import grants from './0039-grants.sql' with { type: 'text' };
 import guests from './0040-guests.sql' with { type: 'text' };
 import agents from './0041-agents.sql' with { type: 'text' };
+import keyMinters from './0042-key-minters.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -88,4 +89,5 @@ export const migrations: readonly Migration[] = [
   { name: '0039-grants', sql: grants },
   { name: '0040-guests', sql: guests },
   { name: '0041-agents', sql: agents },
+  { name: '0042-key-minters', sql: keyMinters },
 ];
