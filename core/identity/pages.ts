@@ -53,6 +53,7 @@ export function card(title: string, content: Html, options: PageOptions = {}): R
   return page(
     title,
     html`<div class="card">
+      <p class="brand">Tatami</p>
       <h1>${title}</h1>
       ${content}
     </div>`,

@@ -6,7 +6,9 @@ import {
   redirectHostOf,
   redirectUrisMax,
 } from '../../identity/oauth-apps/redirect-uris.ts';
+import { foldName } from '../../lib/fold.ts';
 import { faultOfShownName } from '../../lib/shown-name.ts';
+import { builtinClients } from './builtin.ts';
 import { ClientRefused, grantTypes, type GrantType, type OAuthClient } from './client.ts';
 
 export type SaidOfItself = Pick<
@@ -76,12 +78,23 @@ function readRedirectUris({ redirect_uris: given }: Given, isNeeded: boolean): s
   return [...new Set(uris)];
 }
 
+/** Names that people read as one. */
+function lookOf(name: string): string {
+  return foldName(name).replaceAll(/\s+/g, ' ');
+}
+
+/** People let the parts of Tatami in by their names. */
+const builtinNames = new Set([...builtinClients.values()].map(({ name }) => lookOf(name)));
+
 function readName({ client_name: given }: Given, otherwise: string): string {
   if (given === undefined || given === '') return otherwise;
   const fault = typeof given === 'string' ? faultOfShownName(given) : 'is no text';
   if (fault !== null)
     throw refused(`client_name: the name ${fault}. Give one that people can read in one line.`);
-  return given as string;
+  const name = given as string;
+  if (builtinNames.has(lookOf(name)))
+    throw refused(`client_name: ${name} is a part of Tatami. Give the name of your own program.`);
+  return name;
 }
 
 function readHomepage({ client_uri: given }: Given): string | null {
