@@ -74,6 +74,8 @@ export const roleTable: Readonly<Record<string, Row>> = {
   // To install one is to consent to code of others, which is for a person.
   plugins: { member: read, app: read },
   automations: { member: read, app: read },
+  // It writes nothing, and shows nobody more than they may read.
+  backtests: { member: write, app: write },
   proposals: { member: write, app: write },
   // What waits for a person is decided by a person.
   approvals: { member: write },

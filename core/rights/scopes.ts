@@ -14,14 +14,22 @@ export const allScopes: readonly string[] = [
     ...contracts.flatMap(({ heardBy }: Contract) => heardBy ?? []),
     'approvals:write',
     'audit:read',
+    'backtests:write',
     'events:read',
     'import:write',
   ]),
 ];
 
-/** The scopes given, with the reads that the writes imply. */
+/** What is a part of a scope, and can be held without the rest of it. */
+const parts: Readonly<Record<string, string>> = { 'plugins:write': 'backtests:write' };
+
+/** The scopes given, with the reads that the writes imply, and their parts. */
 export function expandScopes(scopes: readonly string[]): ReadonlySet<string> {
   const all = new Set(scopes);
-  for (const scope of scopes) all.add(readScopeOf(scope));
+  for (const scope of scopes) {
+    all.add(readScopeOf(scope));
+    const part = parts[scope];
+    if (part !== undefined) all.add(part);
+  }
   return all;
 }

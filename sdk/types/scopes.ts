@@ -46,5 +46,6 @@ export type Scope =
   | 'inboxes:read'
   | 'audit:read'
   | 'approvals:write'
+  | 'backtests:write'
   | 'events:read'
   | 'import:write';

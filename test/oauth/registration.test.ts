@@ -116,7 +116,11 @@ test('metadata that no client may have is refused with the code of RFC 7591 §3.
     [{ redirect_uris: [uri], response_types: ['token'] }, 'invalid_client_metadata', /response_types/],
     [{ redirect_uris: [uri], client_name: 'Goo\u202egle' }, 'invalid_client_metadata', /client_name/],
     [{ redirect_uris: [uri], client_name: 'a'.repeat(81) }, 'invalid_client_metadata', /client_name/],
-    [{ redirect_uris: [uri], client_name: 'tatami  Command line' }, 'invalid_client_metadata', /part of Tatami/],
+    [
+      { redirect_uris: [uri], client_name: 'tatami  Command line' },
+      'invalid_client_metadata',
+      /part of Tatami/,
+    ],
     [{ redirect_uris: [uri], client_name: { en: 'x' } }, 'invalid_client_metadata', /client_name/],
     [[], 'invalid_client_metadata', /JSON object/],
     ['{', 'invalid_client_metadata', /no JSON/],

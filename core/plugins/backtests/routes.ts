@@ -34,6 +34,15 @@ const seeingBacktest: AlsoNeeded = {
     ),
 };
 
+/** The code that is installed was consented to; any other is tried by who may install it. */
+const seeingOrBringing: AlsoNeeded = {
+  words: `${seeing.words}, and plugins:write to try another package`,
+  async scopes(ctx, input) {
+    const { package: brought } = (input.body ?? {}) as { package?: unknown };
+    return [...(await seeing.scopes(ctx, input)), ...(brought === undefined ? [] : ['plugins:write'])];
+  },
+};
+
 export function backtestRoutes(rules: BacktestRules): Route[] {
   return [...routesOfPlugin(rules), ...routesOfAll(rules), ...routesOfOne(rules)];
 }
@@ -46,8 +55,8 @@ function routesOfPlugin(rules: BacktestRules): Route[] {
       name: 'plugins.backtest',
       summary: 'Try a version of an installed plugin on recorded events',
       description: tried,
-      scope: 'plugins:write',
-      also: seeing,
+      scope: 'backtests:write',
+      also: seeingOrBringing,
       limit: 'write',
       params: ofPlugin,
       body: PluginBacktest,
