@@ -81,7 +81,8 @@ test('a schedule may work in one long stretch, while others keep their pace', as
     tookMs.push(performance.now() - startedAt);
   }
   expect((await long).status).toBe('succeeded');
-  expect((await long).cpuMs).toBeGreaterThan(300);
+  // Longer than a stretch of an event may be, on a machine that is several times as fast as the usual.
+  expect((await long).cpuMs).toBeGreaterThan(eventLimits.entryMs);
   expect(tookMs.length).toBeGreaterThan(20);
   expect(tookMs.sort((a, b) => a - b)[Math.floor(tookMs.length / 2)]).toBeLessThan(100);
 });
