@@ -59,10 +59,11 @@ test('If-Match is compared by the version in the tag', () => {
   expect(etagOf(undefined, 'a')).toMatch(/^"h-/);
 });
 
-test('write implies read, and nothing else implies anything', () => {
+test('write implies read, `plugins:write` has `backtests:write` as a part, and nothing else implies anything', () => {
   for (const scope of allScopes) {
     const read = scope.replace(/:write$/, ':read');
-    expect([...expandScopes([scope])].sort()).toEqual([...new Set([scope, read])].sort());
+    const part = scope === 'plugins:write' ? ['backtests:write'] : [];
+    expect([...expandScopes([scope])].sort()).toEqual([...new Set([scope, read, ...part])].sort());
   }
   expect(new Set(allScopes).size).toBe(allScopes.length);
   for (const scope of allScopes) expect(scope).toMatch(/^[a-z-]+:(read|write)$/);
