@@ -1,4 +1,4 @@
-// Many people at once: passwords are compared two at a time, and whoever finds the queue full is told to come back.
+// Many people at once: passwords are compared one at a time, and whoever finds the queue full is told to come back.
 import { expect, test } from 'bun:test';
 import { createPasswords } from '../../core/identity/accounts/passwords.ts';
 import { startApp } from '../app.ts';
@@ -45,7 +45,7 @@ test('a full queue refuses, and says when to come back', async () => {
   const outcomes = await Promise.allSettled(tries);
   const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
   expect(refused.map(({ code, headers }) => [code, headers])).toEqual(
-    Array.from({ length: 3 }, () => ['rate_limited', { 'retry-after': '5' }]),
+    Array.from({ length: 4 }, () => ['rate_limited', { 'retry-after': '5' }]),
   );
   expect(await verify('a password', null, () => true)).toBe(false);
 });

@@ -1,12 +1,12 @@
-// Hashes passwords and compares them, off the event loop and few at a time: each takes 19 MiB and some 30 ms of a processor, so that a
+// Hashes passwords and compares them, off the event loop and one at a time: each takes 19 MiB and some 30 ms of a processor, so that a
 // hundred sign-ins at once would leave nothing for anybody else.
 import { ApiError } from '../../lib/errors.ts';
 
 /** argon2id as OWASP's Password Storage Cheat Sheet has it: 19 MiB, two passes, one lane. */
 const terms = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
 
-const atOnce = 2;
-/** Some three seconds of work. */
+const atOnce = 1;
+/** Some six seconds of work. */
 const usualWaitingMax = 200;
 const retryAfterSeconds = 5;
 
