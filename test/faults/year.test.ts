@@ -170,6 +170,12 @@ test('a year of a self-hoster loses what the first disk lost since its last back
   expect(await titles()).toEqual(oracle);
   const { sequences } = await feed('0');
   expect(sequences).toEqual(sequences.map((_, index) => index + 1));
+  // The copy may have been older than the archive, which is then made anew.
+  for (let rounds = 0; !existsSync(join(dataDir, 'archive')) && rounds < 150; rounds++) {
+    clock.advance(620_000);
+    await app.settled();
+  }
+  await backUp();
   expect((await listBackups(safe.backups)).length).toBeLessThanOrEqual(10);
   await app.stop();
   expect(statSync(join(dataDir, 'tatami.db')).size).toBeLessThan(6_000_000);

@@ -198,7 +198,7 @@ describe('limits', () => {
     const limits = { ...eventLimits, cpuMs: 5000 };
     const outcome = await runBody(slices, { limits });
     expect(outcome).toMatchObject({ status: 'succeeded' });
-    expect(await runBody(slices, { limits: { ...limits, cpuMs: 20 } })).toMatchObject({
+    expect(await runBody(slices, { limits: { ...limits, cpuMs: 8 } })).toMatchObject({
       status: 'failed',
       reason: 'cpu',
       killed: true,
