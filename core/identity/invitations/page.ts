@@ -6,7 +6,8 @@ import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
 import type { Services } from '../../context.ts';
 import { accountByEmail, newAccount } from '../accounts/accounts.ts';
 import type { Passwords } from '../accounts/passwords.ts';
-import { passwordMax, passwordMin, passwordProblem } from '../accounts/password-rules.ts';
+import { newPasswordField } from '../accounts/password-field.ts';
+import { passwordProblem } from '../accounts/password-rules.ts';
 import { card, hidden, leadTo, leadToSignIn, pageRoute, problem, readSignedForm } from '../pages.ts';
 import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 import { passwordOf } from '../sign-in/page.ts';
@@ -167,16 +168,7 @@ function newPage(
           maxlength="254"
           required
       /></label>
-      <label
-        >Password<small>${passwordMin} characters or more: a few words in a row will do.</small
-        ><input
-          type="password"
-          name="password"
-          autocomplete="new-password"
-          minlength="${passwordMin}"
-          maxlength="${passwordMax}"
-          required
-      /></label>
+      ${newPasswordField('Password')}
       <button>Make the account</button>
     </form>
     <form method="post">

@@ -6,7 +6,8 @@ import type { Services } from '../../context.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Mail } from '../../lib/mail.ts';
 import { accountByEmail, accountById } from '../accounts/accounts.ts';
-import { passwordMax, passwordMin, passwordProblem } from '../accounts/password-rules.ts';
+import { newPasswordField } from '../accounts/password-field.ts';
+import { passwordProblem } from '../accounts/password-rules.ts';
 import { noticeOf } from '../account/notices.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import { card, leadTo, pageRoute, problem } from '../pages.ts';
@@ -139,16 +140,7 @@ function choosePage(wrong?: string): RawAnswer {
     'Choose another password',
     html`${wrong === undefined ? null : problem(wrong)}
       <form method="post">
-        <label
-          >New password<small>${passwordMin} characters or more: a few words in a row will do.</small
-          ><input
-            type="password"
-            name="password"
-            autocomplete="new-password"
-            minlength="${passwordMin}"
-            maxlength="${passwordMax}"
-            required
-        /></label>
+        ${newPasswordField('New password')}
         <button>Set the password</button>
       </form>
       <p>All sessions of the account end with it.</p>`,
