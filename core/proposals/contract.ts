@@ -81,6 +81,9 @@ export const proposal = defineContract({
       doc: 'The undo that took back what was approved.',
     }),
   },
+  undo: {
+    never: 'A decision on a proposal is final. Undo what was approved with `POST /proposals/{id}/undo`.',
+  },
   operations: {
     list: 'List proposals, newest first',
     get: 'Get a proposal with the values that it would change',

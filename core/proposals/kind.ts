@@ -1,5 +1,5 @@
 // How proposals are stored and shown. An open one has an alarm that ends it.
-import { json, type Column } from '../changes/columns.ts';
+import { json, plain, type Column } from '../changes/columns.ts';
 import type { Values } from '../changes/diff.ts';
 import type { Shown } from '../contract/contract.ts';
 import type { Actor, Cause } from '../events/origin.ts';
@@ -32,6 +32,8 @@ export interface KeptEffect {
 
 const kept = {
   actor: json<Actor>('actor_json'),
+  /** By which an app proposed; null of others. */
+  grantId: plain<string | null>('grant_id'),
   cause: json<Cause | null>('cause_json'),
   diff: json<readonly KeptEffect[]>('diff_json'),
   issueIds: json<readonly string[]>('issue_ids_json'),
