@@ -46,7 +46,7 @@ export function admitTo(
 }
 
 /** What whoever proposes needs, in place of the scope that writes. */
-export const proposingScope = 'proposals:write';
+const proposingScope = 'proposals:write';
 
 /**
  * To propose a write takes the right to propose, and to read what it is about; the right to write is for who approves.

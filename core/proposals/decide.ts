@@ -6,7 +6,6 @@ import { getEntity, requireVersion } from '../changes/operations.ts';
 import type { AskedWrite } from '../changes/staging.ts';
 import type { Context } from '../context.ts';
 import type { Cause } from '../events/origin.ts';
-import { proposingScope } from '../http/admission.ts';
 import { authorityGuards } from '../identity/rights-now.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
 import { idPrefixes } from '../lib/ids.ts';
@@ -139,13 +138,12 @@ function requireGrounds(
 const isDenied = ({ code }: ApiError): boolean => code === 'insufficient_scope' || code === 'forbidden';
 
 /**
- * What is approved is written in the name of whoever proposed it, so that they must still be able to propose.
- * @throws ApiError forbidden where the key, the grant or the membership has ended, or its role proposes nothing any more
+ * What is approved is written in the name of whoever proposed it, so that their credential must still be good.
+ * @throws ApiError forbidden where the key, the grant or the membership has ended
  */
 async function requireProposer(ctx: Context, found: Proposal): Promise<void> {
   if (found.source === 'plugin_run') return;
-  const rights = await proposerRights(ctx, found);
-  if (!rights?.scopes.has(proposingScope))
+  if ((await proposerRights(ctx, found)) === null)
     throw new ApiError(
       'forbidden',
       `${nameOfProposer(found)} may not write here any more. Reject the proposal, and make the change yourself if it is still wanted.`,

@@ -24,7 +24,7 @@ export interface KeptEffect {
   readonly class: EffectClass;
   /** Of what was purged, the names alone. */
   readonly values: Readonly<Record<string, Partial<Values[string]>>>;
-  /** Of the whole values, where `values` are cut. */
+  /** Of the values, but for the times at which they are applied. */
   readonly digest: string;
   readonly baseVersion: number | null;
   readonly decision: 'approved' | 'rejected' | null;
