@@ -216,7 +216,7 @@ export interface PluginPatch {
 export interface PluginConsentGive {
   /** The scopes that it gets, of those its manifest asks. */
   grant: readonly Scope[];
-  /** The SHA-256 of the code that is meant. Where the operator trusts publishers, it confirms a package that none of them signed. */
+  /** The SHA-256 of the code that was reviewed: `pending.sha256`. Required; without it, and where another version waits by now, the answer is 409. */
   sha256?: string | undefined;
 }
 
