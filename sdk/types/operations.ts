@@ -243,7 +243,7 @@ export interface Operations {
     move(id: string, body?: IssueMove, options?: ChangeOptions): Promise<Issue>;
     /** Put a sub-issue into another place among those of its parent. Give one of `before`, `after` and `position`. `GET /issues?parent=ENG-1&sort=subOrder` lists them in their order. */
     reorder(id: string, body?: IssueReorder, options?: ChangeOptions): Promise<Issue>;
-    /** Remove a deleted issue for good, with its comments. For owners and admins. Its external id is free afterwards, its number is not given again, and the event log keeps what it says of the issue. */
+    /** Remove a deleted issue for good, with its comments. For owners and admins, with a key or a session; no app purges. Its external id is free afterwards, its number is not given again, and the event log keeps what it says of the issue. */
     purge(id: string, options?: ChangeOptions): Promise<void>;
     /** The events of an issue, oldest first. */
     history(id: string, query?: IssueHistoryQuery, options?: CallOptions): List<TatamiEvent>;
@@ -745,7 +745,7 @@ export interface Operations {
         /** The same of the version that waits. */
         readonly pending: PluginAsks | null;
       }>;
-      /** Switch to the version that waits, with this grant. */
+      /** Switch to the version that waits, with this grant. `sha256` names the version that was reviewed, so that none that was uploaded since is switched to. */
       give(id: string, body: PluginConsentGive, options?: ChangeOptions): Promise<Plugin>;
       /** Refuse the version that waits; the installed one stays. */
       refuse(id: string, options?: ChangeOptions): Promise<Plugin>;
@@ -786,7 +786,7 @@ export interface Operations {
     catchUp(id: string, options?: WriteOptions): Promise<CatchUp>;
     /** List the actions of a plugin. */
     actions(id: string, options?: CallOptions): Promise<PluginActionList>;
-    /** Call an action of a plugin. The run can do what the key and the plugin both may do. It is waited for up to 5 seconds: 200 answers the run that has ended, with its `result`; 202 one that goes on, to be read at `Location`. */
+    /** Call an action of a plugin. The run can do what the key and the plugin both may do. Where the plugin may send requests to other servers, the key needs `automations:write`. It is waited for up to 5 seconds: 200 answers the run that has ended, with its `result`; 202 one that goes on, to be read at `Location`. */
     callAction(id: string, name: string, body?: PluginCallAction, options?: WriteOptions): Promise<Run>;
     /** Get the run of an action that this key called. */
     actionRun(id: string, name: string, run: string, options?: CallOptions): Promise<Run>;
