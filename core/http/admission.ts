@@ -3,6 +3,7 @@
 import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../lib/errors.ts';
+import { authorityOf } from '../rights/authority.ts';
 import { effectsOf } from '../rights/effects.ts';
 import { readScopeOf, teamsNamed, type Narrowing } from '../rights/rights.ts';
 import { fieldsOf, narrowable, showsObjects, writtenFields } from '../rights/table.ts';
@@ -20,9 +21,11 @@ function isOwn({ own }: Route, { actor }: Principal, params: Readonly<Record<str
  * Holds the effects that an operation has beside what it writes to the table of effects. Scopes are checked apart.
  * @throws ApiError forbidden
  */
-function requireEffects({ name }: Pick<Route, 'name'>, { actor, standing }: Principal): void {
+function requireEffects({ name }: Pick<Route, 'name'>, principal: Principal): void {
   const effects = effectsOf(name);
   if (!effects) return;
+  const { standing } = principal;
+  const { actor } = authorityOf(principal);
   const { kind } = actor;
   if (kind === 'plugin' || (kind === 'app' && effects.some(({ app }) => !app)))
     throw new ApiError(

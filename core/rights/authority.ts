@@ -9,6 +9,16 @@ export interface Authority {
   readonly grantId?: string;
 }
 
+/** Authority of a caller: their own credential, unless they write in the name of somebody else. */
+export function authorityOf(caller: {
+  readonly actor: Actor;
+  readonly authority?: Authority;
+  readonly grant?: { readonly id: string };
+}): Authority {
+  const { actor, authority, grant } = caller;
+  return authority ?? (grant ? { actor, grantId: grant.id } : { actor });
+}
+
 /** Anyone who acts by an authority: an operation's context. */
 export interface Authorized {
   readonly authority: Authority;
