@@ -60,7 +60,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   webhooks: {
     of: ['core/webhooks/'],
-    may: [...ofResources, 'rights', 'feed', 'inbox'],
+    may: [...ofResources, 'rights', 'feed', 'inbox', 'identity'],
     types: ['ledger'],
   },
   proposals: {

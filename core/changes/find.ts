@@ -129,7 +129,12 @@ function formerNames(
     `${former.table}.find`,
     `SELECT ${former.id} AS id FROM ${former.table} WHERE workspace_id = :ws AND ${matching(columns)}`,
   );
-  return async (ctx, values) => (await ctx.store.readOne(ctx.scope, statement, values))?.id;
+  return async ({ store, scope, visibleTeams }, values) => {
+    // What it was called in a team that the caller does not see tells of that team.
+    if (visibleTeams !== null && 'team_id' in values && !visibleTeams.has(String(values.team_id)))
+      return undefined;
+    return (await store.readOne(scope, statement, values))?.id;
+  };
 }
 
 /** @param teams the id of one, or those of several */

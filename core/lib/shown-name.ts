@@ -12,3 +12,60 @@ export function faultOfShownName(name: string): string | null {
   if ([...name].length > shownNameMax) return `is longer than ${shownNameMax} characters`;
   return unseen.test(name) ? 'holds characters that cannot be seen or that turn the text around' : null;
 }
+
+/** Letters that look like ASCII ones, after NFKC and in lower case (Unicode TR 39 §4, of the scripts in which whole words can be written). */
+const lookalikes: readonly (readonly [ascii: string, others: string])[] = [
+  ['a', 'аαɑᴀⲁꭺꓮⱥ4@'],
+  ['b', 'вьβʙⲃ8'],
+  ['c', 'сϲᴄⲥ'],
+  ['d', 'ԁᴅ'],
+  ['e', 'еєεᴇⲉ3'],
+  ['h', 'һнհʜⲏ'],
+  ['i', 'іїιıɩɪɨⲓꭵꓲӏl1|!'],
+  ['j', 'јϳ'],
+  ['k', 'кκᴋⲕ'],
+  ['m', 'мμᴍⲙꮇꓟɱ'],
+  ['n', 'пηոɴⲛ'],
+  ['o', 'оοօσᴏⲟ0'],
+  ['p', 'рρᴘⲣ'],
+  ['r', 'гʀⲅ'],
+  ['s', 'ѕꜱ5$'],
+  ['t', 'тτᴛⲧꭲꓔŧƭ7+'],
+  ['u', 'υսᴜ'],
+  ['v', 'νѵᴠ'],
+  ['w', 'ԝωᴡ'],
+  ['x', 'хχⲭ'],
+  ['y', 'уүγʏⲩ'],
+  ['z', 'ᴢζⲍ'],
+];
+const asciiOf = new Map(lookalikes.flatMap(([ascii, others]) => [...others].map((one) => [one, ascii])));
+
+/** Names that people can take for each other have the same look, whatever they are written with. */
+function lookOf(name: string): string {
+  const plain = name
+    .normalize('NFKC')
+    .replaceAll(/[\u{1f150}-\u{1f169}\u{1f170}-\u{1f189}\u{1f1e6}-\u{1f1ff}]/gu, letterOfSymbol)
+    .normalize('NFD')
+    .replaceAll(/[\p{M}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .toLowerCase();
+  return [...plain]
+    .map((one) => asciiOf.get(one) ?? one)
+    .join('')
+    .replaceAll(/[^\p{L}\p{N}]/gu, '')
+    .replaceAll('rn', 'm')
+    .replaceAll('vv', 'w');
+}
+
+/** Letters in circles, squares and flags. */
+function letterOfSymbol(symbol: string): string {
+  const code = symbol.codePointAt(0)!;
+  const first = code >= 0x1f1e6 ? 0x1f1e6 : code >= 0x1f170 ? 0x1f170 : 0x1f150;
+  return String.fromCharCode(0x61 + code - first);
+}
+
+const ours = lookOf('Tatami');
+
+/** Whether people can take the name for one of a part of Tatami: these begin with its name. `Acme for Tatami` is nobody's but Acme's. */
+export function isLikeOurs(name: string): boolean {
+  return lookOf(name).startsWith(ours);
+}

@@ -17,7 +17,16 @@ export function veiledEvent(rights: Rights, event: EventEnvelope): EventEnvelope
   const narrowing = rights.narrowed && narrowingOf(rights, scopeOfEvent(event.type));
   if (!narrowing) return event;
   const cause = narrowing.teams === null ? event.cause : { ...event.cause, path: [] };
-  return { ...event, cause, data: veiled(event.data, narrowing) as EventEnvelope['data'] };
+  return { ...event, cause, data: veiledData(rights, event) };
+}
+
+/** What an event that the holder may read tells of its object, as far as it may be read. */
+export function veiledData(
+  rights: Rights,
+  { type, data }: Pick<EventEnvelope, 'type' | 'data'>,
+): EventEnvelope['data'] {
+  const narrowing = rights.narrowed && narrowingOf(rights, scopeOfEvent(type));
+  return narrowing ? (veiled(data, narrowing) as EventEnvelope['data']) : data;
 }
 
 function onlyFields(value: unknown, fields: readonly string[]): unknown {

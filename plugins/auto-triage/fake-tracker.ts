@@ -153,6 +153,7 @@ export class FakeTracker {
       mentions: [],
       editedAt: null,
       resolvedBy: null,
+      deletedAt: null,
       ...stored,
     };
   }

@@ -50,6 +50,8 @@ export interface Comment {
   readonly createdAt: string;
   /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
+  /** When it was deleted; null while it is there. */
+  readonly deletedAt: string | null;
   /** `body` as HTML that any page may show; there where `include` asks for it. */
   readonly bodyHtml?: string;
 }
@@ -62,6 +64,8 @@ export interface CommentQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
+  /** Whether deleted ones are listed as well, or alone. */
+  deleted?: 'exclude' | 'include' | 'only' | undefined;
   /** Up to 3 of createdAt, updatedAt, comma-separated; a minus before a name reverses. */
   sort?: string | undefined;
   /** What is shown beside the object itself: bodyHtml. */

@@ -80,6 +80,7 @@ export const EVENT_TYPES = [
   'comment.added',
   'comment.updated',
   'comment.deleted',
+  'comment.restored',
   'comment.resolved',
   'comment.unresolved',
   'field.created',
@@ -245,6 +246,7 @@ export interface EventData {
   'comment.added': Comment;
   'comment.updated': Changed<Comment>;
   'comment.deleted': Changed<Comment>;
+  'comment.restored': Changed<Comment>;
   'comment.resolved': Changed<Comment>;
   'comment.unresolved': Changed<Comment>;
   'field.created': Field;

@@ -712,6 +712,7 @@ export interface EventFilters {
   readonly 'comment.added': CommentFilter;
   readonly 'comment.updated': CommentFilter;
   readonly 'comment.deleted': CommentFilter;
+  readonly 'comment.restored': CommentFilter;
   readonly 'comment.resolved': CommentFilter;
   readonly 'comment.unresolved': CommentFilter;
   readonly 'field.created': FieldFilter;

@@ -269,8 +269,10 @@ export interface Operations {
     get(id: string, query?: CommentGetQuery, options?: CallOptions): Promise<Comment>;
     /** Change the text of a comment of one's own. */
     update(id: string, body: CommentPatch, options?: ChangeOptions): Promise<Comment>;
-    /** Delete a comment. */
+    /** Delete a comment; it can be restored. For its author, and for admins and owners. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Restore a deleted comment. For its author, and for admins and owners. */
+    restore(id: string, options?: ChangeOptions): Promise<Comment>;
     /** Resolve a thread at its first comment. */
     resolve(id: string, options?: ChangeOptions): Promise<Comment>;
     /** Open a resolved thread again. */
@@ -285,7 +287,7 @@ export interface Operations {
     create(issueId: string, body: AttachmentCreate, options?: WriteOptions): Promise<Attachment>;
     /** Get an attachment. */
     get(id: string, options?: CallOptions): Promise<Attachment>;
-    /** Delete an attachment. */
+    /** Delete an attachment. A guest deletes only their own. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
   };
   readonly fields: {

@@ -34,6 +34,7 @@ export const operations = {
     get: 'GET /comments/{id} query',
     update: 'PATCH /comments/{id} body',
     delete: 'DELETE /comments/{id}',
+    restore: 'POST /comments/{id}/restore',
     resolve: 'POST /comments/{id}/resolve',
     unresolve: 'POST /comments/{id}/unresolve',
     history: 'GET /comments/{id}/history query pages',

@@ -171,6 +171,8 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('comments.unresolve', `${v1}/comments/${comment.id}/unresolve`);
   await did('comments.list', `${v1}/issues/${issue.id}/comments`);
   await did('comments.delete', `${v1}/comments/${comment.id}`);
+  await did('comments.restore', `${v1}/comments/${comment.id}/restore`);
+  await did('comments.delete', `${v1}/comments/${comment.id}`);
   const parents = { issue: issue.id, project: project.id, team: team.id, member: member.id };
   for (const contract of contracts) await plainOperations(contract, parents, did);
   const key = await did('api-keys.create', `${v1}/api-keys`, {

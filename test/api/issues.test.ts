@@ -211,7 +211,7 @@ test('an external id exists once in the workspace', async () => {
     'POST',
     '/issues',
     { team: 'OPS', title: 'J', ...external },
-    { status: 422, error: ['validation_failed', 'externalId already_exists'] },
+    { status: 409, error: ['conflict', 'externalId already_exists'] },
   );
   const twice = { team: 'ENG', title: 'K', externalSource: 'jira', externalId: 'J-2' };
   await step(

@@ -1,5 +1,6 @@
 // Roles: whatever the scopes of their keys, members change themselves, admins also others, and only owners owners. Nobody rises by a request.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { allScopes } from '../../core/rights/scopes.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { askAs, scopesBut } from '../rights/asking.ts';
 
@@ -14,8 +15,9 @@ const added = async (role: Role): Promise<string> =>
 const memberOf = async (id: string): Promise<Json> => (await app.call('GET', `/api/v1/members/${id}`)).json;
 const join = async (role: Role) => {
   const id = await added(role);
-  const scopes = ['members:write', 'api-keys:write'];
-  const { json } = await app.call('POST', '/api/v1/api-keys', { name: role, scopes, memberId: id });
+  // A seat is handed out with all scopes of its role, by a key that has them.
+  const body = { name: role, scopes: allScopes, memberId: id };
+  const { json } = await app.call('POST', '/api/v1/api-keys', body);
   return { id, call: app.clientOf(json.key) };
 };
 

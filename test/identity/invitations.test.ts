@@ -1,5 +1,6 @@
 // Invitations: a link gives a seat once, to an account that its holder makes or has.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { allScopes } from '../../core/rights/scopes.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { createCommunity, pathOf, password, type Community } from './joined.ts';
 import { createVisitor, saidBy } from './visitor.ts';
@@ -194,6 +195,6 @@ test('what breaks while a link is opened is logged without the link', async () =
 });
 
 async function keyOf(memberId: string): Promise<string> {
-  const body = { name: 'k', scopes: ['members:read', 'members:write'], memberId };
+  const body = { name: 'k', scopes: allScopes, memberId };
   return (await app.call('POST', '/api/v1/api-keys', body)).json.key;
 }

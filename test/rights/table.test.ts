@@ -50,6 +50,7 @@ const unchanging = [
   'issues.restore',
   'fields.restore',
   'boards.restore',
+  'comments.restore',
   'comments.unresolve',
   'subscribers.remove',
 ];

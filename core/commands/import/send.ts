@@ -96,7 +96,7 @@ async function refusalOf(post: Post, rows: readonly Outgoing[]): Promise<ApiCall
     await post(rows.map(({ issue }) => issue));
     return null;
   } catch (error) {
-    if (error instanceof ApiCallError && (error.status === 422 || error.status === 413)) return error;
+    if (error instanceof ApiCallError && [409, 413, 422].includes(error.status)) return error;
     throw error;
   }
 }

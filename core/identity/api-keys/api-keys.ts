@@ -10,10 +10,11 @@ import { Closed, described, enumeration, idOf, named, nameOf, nullable, time } f
 import { hourMs, readTime } from '../../lib/time.ts';
 import { defineResource } from '../../resource/define.ts';
 import { allScopes } from '../../rights/scopes.ts';
+import { lossOfKey } from '../losses.ts';
 import { member } from '../members/contract.ts';
 import { isPresent } from '../members/roles.ts';
 import { apiKey } from './contract.ts';
-import { handingOps } from './handed.ts';
+import { handingOps, makerOf } from './handed.ts';
 import { requireHeld, requireHolder, requireNotRolled } from './holders.ts';
 import { apiKeyKind, newKey } from './kind.ts';
 import { graceHoursDefault, graceHoursMax, rollKey } from './roll.ts';
@@ -143,10 +144,10 @@ async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Pro
       'Give the id of a member, as GET /api/v1/members lists them.',
     );
   const expiresAt = readExpiry(input.expiresAt ?? null);
-  const { change, text: key } = newKey(ctx, { name, scopes, memberId, expiresAt, ...mintedBy(ctx) });
+  const { change, text: key } = newKey(ctx, { name, scopes, memberId, expiresAt, maker: makerOf(ctx) });
   return {
     changes: [change],
-    ops: await handingOps(ctx, memberId),
+    ops: handingOps(ctx, memberId),
     body: { ...apiKeyKind.wire(change.after, ctx), key },
     status: 201,
     location: placeOf(ctx, change.id),
@@ -170,21 +171,18 @@ async function rollApiKey(
     text: shown,
   } = rollKey(ctx, key, {
     graceMs: Math.round(graceHours * hourMs),
-    ...mintedBy(ctx),
+    maker: makerOf(ctx),
     ...(expiresAt === undefined ? {} : { expiresAt: readExpiry(expiresAt) }),
   });
   const previous = { id, expiresAt: isoTime(old.expiresAt), revokedAt: isoTime(old.revokedAt) };
   return {
     changes,
-    ops: await handingOps(ctx, key.memberId),
+    ops: handingOps(ctx, key.memberId),
     body: { ...apiKeyKind.wire(successor, ctx), key: shown, previous },
     status: 201,
     location: placeOf(ctx, successor.id),
   };
 }
-
-const mintedBy = ({ actor: { memberId } }: Context): { mintedBy?: string } =>
-  memberId === undefined ? {} : { mintedBy: memberId };
 
 function placeOf({ baseUrl }: Context, id: string): string {
   return `${baseUrl}/api/v1/api-keys/${id}`;
@@ -203,5 +201,7 @@ async function revokeApiKey(ctx: Context, id: string, ifMatch: number | null): P
   await requireHolder(ctx, key.memberId);
   requireVersion(key, ifMatch);
   const change = apiKeyKind.update(key, { revokedAt: ctx.nowMs() }, ctx.nowMs());
-  return { changes: change ? [change] : [], body: undefined };
+  if (!change) return { changes: [], body: undefined };
+  const { changes, ops } = await lossOfKey(ctx, key);
+  return { changes: [change, ...changes], ops, body: undefined };
 }

@@ -9,7 +9,13 @@ import { mintToken } from './token.ts';
 
 export const apiKeyKind = kindOf(apiKey, {
   table: 'api_keys',
-  kept: { secretHash: plain<string>('secret_hash'), mintedBy: plain<string | null>('minted_by') },
+  kept: {
+    secretHash: plain<string>('secret_hash'),
+    /** The member who asked for it; null for the operator. */
+    mintedBy: plain<string | null>('minted_by'),
+    /** The key that asked for it. */
+    mintedWith: plain<string | null>('minted_with'),
+  },
   events: (before, after) => (before ? endings(before, after) : ['api_key.created']),
 });
 
@@ -32,15 +38,21 @@ export interface KeyTerms {
   readonly memberId: string;
   /** Milliseconds since the epoch; null for a key that does not expire. */
   readonly expiresAt: number | null;
-  /** The member who asks for it; absent where the operator does. */
-  readonly mintedBy?: string;
+  /** Absent where the operator asks for it. */
+  readonly maker?: Maker;
+}
+
+/** The member who makes something, and the key that asks for it; null where no key does. */
+export interface Maker {
+  readonly memberId: string | null;
+  readonly keyId: string | null;
 }
 
 /**
  * @returns the change that makes a key, and its text, which is nowhere else
  * @throws ApiError validation_failed for one that would have ended already
  */
-export function newKey({ ids, nowMs }: Pick<Context, 'ids' | 'nowMs'>, terms: KeyTerms) {
+export function newKey({ ids, nowMs }: Pick<Context, 'ids' | 'nowMs'>, { maker, ...terms }: KeyTerms) {
   const token = mintToken();
   const now = nowMs();
   if (terms.expiresAt !== null && terms.expiresAt <= now)
@@ -48,7 +60,8 @@ export function newKey({ ids, nowMs }: Pick<Context, 'ids' | 'nowMs'>, terms: Ke
   const change = apiKeyKind.create({
     ...terms,
     scopes: [...terms.scopes],
-    mintedBy: terms.mintedBy ?? null,
+    mintedBy: maker?.memberId ?? null,
+    mintedWith: maker?.keyId ?? null,
     id: ids.next(apiKey.id),
     prefix: token.prefix,
     secretHash: token.hash,

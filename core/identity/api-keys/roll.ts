@@ -4,7 +4,7 @@ import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { isPresent } from '../members/roles.ts';
-import { apiKeyKind, newKey, type ApiKey } from './kind.ts';
+import { apiKeyKind, newKey, type ApiKey, type Maker } from './kind.ts';
 
 export const graceHoursDefault = 24;
 export const graceHoursMax = 24;
@@ -16,8 +16,8 @@ export interface RollTerms {
   readonly scopes?: readonly string[];
   /** Of the successor; by default it lives as long as the old one was made to. */
   readonly expiresAt?: number | null;
-  /** The member who asks for it; absent where the operator does. */
-  readonly mintedBy?: string;
+  /** Absent where the operator asks for it. */
+  readonly maker?: Maker;
 }
 
 export interface Rolled {
@@ -40,8 +40,8 @@ export function rollKey(of: Of, key: ApiKey, terms: RollTerms): Rolled {
       'conflict',
       'The member of this key was removed, so its successor would be refused. Make one for another member.',
     );
-  const { expiresAt = renewed(key, now), scopes = key.scopes, mintedBy } = terms;
-  const made = { name, memberId, scopes, expiresAt, ...(mintedBy === undefined ? {} : { mintedBy }) };
+  const { expiresAt = renewed(key, now), scopes = key.scopes, maker } = terms;
+  const made = { name, memberId, scopes, expiresAt, ...(maker && { maker }) };
   const { change, text } = newKey(of, made);
   const ending =
     terms.graceMs === 0

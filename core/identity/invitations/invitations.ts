@@ -7,20 +7,32 @@ import { dayMs } from '../../lib/time.ts';
 import { systemStatement, tenantStatement, type Row } from '../../store/statement.ts';
 import { scopeOf, tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 import { emailKeyOf, takeSeatOp } from '../accounts/accounts.ts';
+import type { Maker } from '../api-keys/kind.ts';
 import { memberKind, type Member } from '../members/kind.ts';
 
 export const invitationDays = 7;
 
 const putInvitation = tenantStatement(
   'invitations.put',
-  `INSERT INTO invitations (workspace_id, member_id, token_hash, invited_by, created_at, expires_at)
-   VALUES (:ws, :member, :hash, :by, :now, :expires)
+  `INSERT INTO invitations (workspace_id, member_id, token_hash, invited_by, invited_by_id, invited_with, created_at, expires_at)
+   VALUES (:ws, :member, :hash, :by, :maker, :key, :now, :expires)
    ON CONFLICT (workspace_id, member_id) DO UPDATE SET token_hash = excluded.token_hash, invited_by = excluded.invited_by,
-     created_at = excluded.created_at, expires_at = excluded.expires_at`,
+     invited_by_id = excluded.invited_by_id, invited_with = excluded.invited_with, created_at = excluded.created_at,
+     expires_at = excluded.expires_at`,
 );
 const deleteInvitation = tenantStatement(
   'invitations.delete',
   'DELETE FROM invitations WHERE workspace_id = :ws AND member_id = :member',
+);
+const deleteHanded = tenantStatement(
+  'invitations.delete_handed',
+  `DELETE FROM invitations WHERE workspace_id = :ws AND invited_by_id = :maker
+     AND NOT EXISTS (SELECT 1 FROM members AS m WHERE m.workspace_id = :ws AND m.id = invitations.member_id
+       AND m.role IN (SELECT value FROM json_each(:roles)))`,
+);
+const deleteMadeWith = tenantStatement(
+  'invitations.delete_made_with',
+  'DELETE FROM invitations WHERE workspace_id = :ws AND invited_with IN (SELECT value FROM json_each(:keys))',
 );
 const useInvitation = tenantStatement(
   'invitations.use',
@@ -60,21 +72,35 @@ const readMember = tenantStatement<Row>(
    WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL AND joined_at IS NULL`,
 );
 
-/** A link that is made, and the operation that stores it in place of an earlier one. @param by the name of who makes it */
+/**
+ * A link that is made, and the operation that stores it in place of an earlier one.
+ * @param by the name of who makes it @param maker with whose right it ends; absent for the operator
+ */
 export function newInvitation(
   { baseUrl, nowMs }: Pick<Services, 'baseUrl' | 'nowMs'>,
   scope: Scope,
-  { memberId, by }: { memberId: string; by: string },
+  { memberId, by, maker }: { memberId: string; by: string; maker?: Maker },
 ): { url: string; expiresAt: number; op: Op } {
   const { token, hash } = mintLinkToken();
   const now = nowMs();
   const expires = now + invitationDays * dayMs;
-  const op = tenantOp(scope, putInvitation, { member: memberId, hash, by, now, expires });
+  const from = { by, maker: maker?.memberId ?? null, key: maker?.keyId ?? null };
+  const op = tenantOp(scope, putInvitation, { member: memberId, hash, ...from, now, expires });
   return { url: `${baseUrl}/join/${token}`, expiresAt: expires, op };
 }
 
 export function withdrawOp(scope: Scope, memberId: string): Op {
   return tenantOp(scope, deleteInvitation, { member: memberId });
+}
+
+/** Withdraws those that a member made, but for members of these roles. */
+export function withdrawHandedOp(scope: Scope, maker: string, roles: readonly string[]): Op {
+  return tenantOp(scope, deleteHanded, { maker, roles: JSON.stringify(roles) });
+}
+
+/** Withdraws those that were made with any of these keys. */
+export function withdrawMadeWithOp(scope: Scope, keyIds: readonly string[]): Op {
+  return tenantOp(scope, deleteMadeWith, { keys: JSON.stringify(keyIds) });
 }
 
 /** Whether there is one, also of one that has expired. */

@@ -7,7 +7,8 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
 import { Closed, described, named, nameOf, nullable, time } from '../../lib/schema.ts';
 import { member } from '../members/contract.ts';
-import { memberKind, type Member } from '../members/kind.ts';
+import { makerOf, stillMayOp } from '../api-keys/handed.ts';
+import { memberKind } from '../members/kind.ts';
 import { callingMember, requireMayChange } from '../members/roles.ts';
 import { workspaceKind } from '../workspace/workspace.ts';
 import { invitationDays, isInvited, newInvitation, withdrawOp } from './invitations.ts';
@@ -60,9 +61,13 @@ export const invitationRoutes: readonly Route[] = [
   }),
 ];
 
-/** @throws ApiError not_found, forbidden, conflict for a member whose seat is taken */
+/**
+ * Whoever may add a member of that role may invite one.
+ * @throws ApiError not_found, forbidden, insufficient_scope, conflict for a member whose seat is taken
+ */
 async function invite(ctx: Context, id: string): Promise<ChangeSet> {
-  const invited = await getInvitable(ctx, id);
+  const invited = await getEntity(ctx, memberKind, id);
+  await requireMayChange(ctx, null, invited);
   if (invited.joinedAt !== null)
     throw new ApiError(
       'conflict',
@@ -70,11 +75,15 @@ async function invite(ctx: Context, id: string): Promise<ChangeSet> {
     );
   // Who is invited knows the person, and not the key.
   const by = (await callingMember(ctx))?.name ?? ctx.actor.name;
-  const { url, expiresAt, op } = newInvitation(ctx, ctx.scope, { memberId: invited.id, by });
+  const { url, expiresAt, op } = newInvitation(ctx, ctx.scope, {
+    memberId: invited.id,
+    by,
+    maker: makerOf(ctx),
+  });
   const { mail } = ctx;
   const sentTo = mail ? invited.email : null;
   const body = { url, expiresAt: isoTime(expiresAt), sentTo };
-  const set = { changes: [], ops: [op], body };
+  const set = { changes: [], ops: [stillMayOp(ctx), op], body };
   if (!mail || sentTo === null) return set;
   const { name: workspace } = await getEntity(ctx, workspaceKind, ctx.workspaceId);
   const letter = invitationMail(ctx, { url, to: sentTo, by, workspace });
@@ -83,15 +92,9 @@ async function invite(ctx: Context, id: string): Promise<ChangeSet> {
 
 /** @param ifMatch of the member. @throws ApiError not_found, also where there is none; forbidden, precondition_failed */
 async function uninvite(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  const invited = await getInvitable(ctx, id);
+  const invited = await getEntity(ctx, memberKind, id);
+  await requireMayChange(ctx, invited, null);
   if (!(await isInvited(ctx.store, ctx.scope, invited.id))) throw notFound();
   requireVersion(invited, ifMatch);
   return { changes: [], ops: [withdrawOp(ctx.scope, invited.id)], body: undefined };
-}
-
-/** Whoever may add a member of that role may invite one. */
-async function getInvitable(ctx: Context, id: string): Promise<Member> {
-  const found = await getEntity(ctx, memberKind, id);
-  await requireMayChange(ctx, null, found);
-  return found;
 }

@@ -7,13 +7,14 @@ import { defineResource } from '../../resource/define.ts';
 import { idNamed } from '../../resource/input.ts';
 import { plainOperations, type Rules } from '../../resource/operations.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { tenantOp } from '../../store/store.ts';
+import { tenantOp, type Op } from '../../store/store.ts';
 import { leaveSeatOp } from '../accounts/accounts.ts';
 import { withdrawOp } from '../invitations/invitations.ts';
 import { team } from '../../tracker/teams/contract.ts';
 import { invitationRoutes } from '../invitations/inviting.ts';
-import { endHandedKeys } from '../api-keys/handed.ts';
-import { member } from './contract.ts';
+import { endHandedTo, stillMayOp } from '../api-keys/handed.ts';
+import { lossOfMember, type Ended } from '../losses.ts';
+import { member, roles } from './contract.ts';
 import { memberKind, type Member } from './kind.ts';
 import { requireMayChange } from './roles.ts';
 
@@ -63,26 +64,40 @@ export const members = defineResource(member, memberKind, {
   ...rules,
   routes: invitationRoutes,
   operations: {
+    async create(ctx, body, parentId) {
+      return withOps(await plain.create(ctx, body, parentId), [stillMayOp(ctx)]);
+    },
     async update(ctx, id, patch, ifMatch) {
+      const before = await getEntity(ctx, memberKind, id);
       const set = await plain.update(ctx, id, patch, ifMatch);
-      if (patch.role === undefined) return set;
-      if (patch.role !== 'owner') return keepingAnOwner(ctx, id, set);
-      if ((await getEntity(ctx, memberKind, id)).role === 'owner') return set;
+      const { role = before.role } = patch;
+      const rise = roles.indexOf(role) - roles.indexOf(before.role);
+      if (rise < 0)
+        return keepingAnOwner(ctx, before, ending(set, await lossOfMember(ctx, { ...before, role })));
+      if (role === before.role && patch.teams === undefined) return set;
+      if (rise === 0 || role !== 'owner') return withOps(set, [stillMayOp(ctx)]);
       // An admin may have the link, or a key of theirs, by which they would be an owner as well.
-      return {
-        ...set,
-        changes: [...set.changes, ...(await endHandedKeys(ctx, id))],
-        ops: [...(set.ops ?? []), withdrawOp(ctx.scope, id)],
-      };
+      return withOps(ending(set, await endHandedTo(ctx, id)), [stillMayOp(ctx), withdrawOp(ctx.scope, id)]);
     },
     async delete(ctx, id, ifMatch) {
-      await requireMayChange(ctx, await getEntity(ctx, memberKind, id), null);
-      const set = await keepingAnOwner(ctx, id, await plain.delete(ctx, id, ifMatch));
+      const before = await getEntity(ctx, memberKind, id);
+      await requireMayChange(ctx, before, null);
+      const set = await plain.delete(ctx, id, ifMatch);
+      const gone = ending(set, await lossOfMember(ctx, { ...before, role: null }));
       // Nobody signs in as the member any more, and nobody joins as one.
-      return { ...set, ops: [...(set.ops ?? []), leaveSeatOp(ctx.scope, id), withdrawOp(ctx.scope, id)] };
+      const left = withOps(gone, [leaveSeatOp(ctx.scope, id), withdrawOp(ctx.scope, id)]);
+      return keepingAnOwner(ctx, before, left);
     },
   },
 });
+
+function withOps(set: ChangeSet, ops: readonly Op[]): ChangeSet {
+  return { ...set, ops: [...(set.ops ?? []), ...ops] };
+}
+
+function ending(set: ChangeSet, { changes, ops }: Ended): ChangeSet {
+  return withOps({ ...set, changes: [...set.changes, ...changes] }, ops);
+}
 
 /** @throws ApiError validation_failed */
 function teamIds(directory: Directory, names: readonly string[]): string[] {
@@ -90,10 +105,9 @@ function teamIds(directory: Directory, names: readonly string[]): string[] {
 }
 
 /** @throws ApiError conflict */
-async function keepingAnOwner(ctx: Context, id: string, set: ChangeSet): Promise<ChangeSet> {
-  const { role } = await getEntity(ctx, memberKind, id);
+async function keepingAnOwner(ctx: Context, { id, role }: Member, set: ChangeSet): Promise<ChangeSet> {
   if (role !== 'owner') return set;
   if (!(await ctx.store.readOne(ctx.scope, otherOwners, { id })))
     throw new ApiError('conflict', 'This is the last owner. Make another member an owner first.');
-  return { ...set, ops: [tenantOp(ctx.scope, ownerRemains, {}, { expectRows: 1 })] };
+  return withOps(set, [tenantOp(ctx.scope, ownerRemains, {}, { expectRows: 1 })]);
 }

@@ -3,6 +3,8 @@
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { requirePerson } from '../../rights/person.ts';
+import { rightsOfRole } from '../../rights/roles.ts';
+import { holderOf } from '../../rights/words.ts';
 import { roles } from './contract.ts';
 import { memberKind, type Member } from './kind.ts';
 import { sameValue } from '../../changes/change.ts';
@@ -15,6 +17,9 @@ export function isPresent({ directory }: Pick<Context, 'directory'>, memberId: s
 function isOfSameRights(a: Pick<Member, 'role' | 'teams'>, b: typeof a): boolean {
   return a.role === b.role && sameValue(a.teams, b.teams);
 }
+
+/** Of the scopes that are missing, so many are named. */
+const namedMax = 5;
 
 type Ranked = Pick<Member, 'role'> | undefined;
 
@@ -51,4 +56,29 @@ export async function requireMayChange(
     member !== null && roles.indexOf(member.role) > roles.indexOf(caller.role);
   if (isHigher(before) || isHigher(after))
     throw new ApiError('forbidden', 'Only an owner may add, change or remove an owner.');
+  requireSeatHeld(ctx, before, after);
+}
+
+/**
+ * Whoever has the seat may make a key with all scopes of its role, and so it takes a credential with all of these to give it: to add or
+ * invite a member, to give a higher role, and to show a guest more teams. @throws ApiError insufficient_scope
+ */
+function requireSeatHeld(
+  ctx: Context,
+  before: Pick<Member, 'role' | 'teams'> | null,
+  after: Pick<Member, 'role' | 'teams'> | null,
+): void {
+  if (after === null) return;
+  const isRaised = before === null || roles.indexOf(after.role) > roles.indexOf(before.role);
+  const seesMore = after.teams.some((id) => !before?.teams.includes(id));
+  if (!isRaised && !seesMore) return;
+  const { scopes, narrowed } = rightsOfRole(after.role, []);
+  const missing = [...scopes, ...(narrowed?.keys() ?? [])].filter((scope) => !ctx.scopes.has(scope)).sort();
+  const [first] = missing;
+  if (first === undefined) return;
+  const more = missing.length > namedMax ? ` and ${missing.length - namedMax} more` : '';
+  throw new ApiError(
+    'insufficient_scope',
+    `This gives somebody the role ${after.role}, which takes every scope of that role: ${holderOf(ctx, first)} does not have ${missing.slice(0, namedMax).join(', ')}${more}. Use a key with all of them.`,
+  );
 }

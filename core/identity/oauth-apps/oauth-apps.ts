@@ -54,7 +54,8 @@ const SecretRotated = named(
   }),
 );
 
-const check = (_: Context, after: Omit<OAuthApp, 'version'>): void => checkApp(after);
+const check = (_: Context, after: Omit<OAuthApp, 'version'>, before: OAuthApp | null): void =>
+  checkApp(after, before);
 const plain = plainOperations(oauthApp, oauthAppKind, { check });
 
 export const oauthApps = defineResource(oauthApp, oauthAppKind, {
@@ -106,7 +107,7 @@ export const oauthApps = defineResource(oauthApp, oauthAppKind, {
 async function registerApp(ctx: Context, input: Created<typeof oauthApp>): Promise<ChangeSet> {
   await requireRegistrar(ctx);
   const { name, description = '', homepage = null, redirectUris, confidential = false } = input;
-  checkApp({ name, homepage, redirectUris });
+  checkApp({ name, homepage, redirectUris }, null);
   const room = await requireRoom(ctx);
   const secret = confidential ? mintClientSecret() : null;
   const now = ctx.nowMs();

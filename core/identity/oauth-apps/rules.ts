@@ -1,7 +1,7 @@
 // What an OAuth app may be, and who may say so: people decide by its name, and codes go where it says.
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { faultOfShownName } from '../../lib/shown-name.ts';
+import { faultOfShownName, isLikeOurs } from '../../lib/shown-name.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
 import { callingMember, isAdmin } from '../members/roles.ts';
@@ -35,17 +35,21 @@ export async function requireRegistrar(ctx: Context): Promise<void> {
     throw new ApiError('forbidden', 'Only an admin or an owner registers and changes OAuth apps.');
 }
 
-/** @throws ApiError validation_failed */
-export function checkApp({
-  name,
-  homepage,
-  redirectUris,
-}: Pick<OAuthApp, 'name' | 'homepage' | 'redirectUris'>): void {
+type Shown = Pick<OAuthApp, 'name' | 'homepage' | 'redirectUris'>;
+
+/** @param before null for an app that is registered. @throws ApiError validation_failed */
+export function checkApp({ name, homepage, redirectUris }: Shown, before: Pick<Shown, 'name'> | null): void {
   const fault = faultOfShownName(name);
   if (fault !== null)
     throw invalidField('name', 'invalid_format', {
       why: `The name ${fault}.`,
       fix: 'Give one that people can read in one line.',
+    });
+  // An app of an earlier version goes on under the name that it has.
+  if (name !== before?.name && isLikeOurs(name))
+    throw invalidField('name', 'invalid_format', {
+      why: `The name ${name} looks like a part of Tatami.`,
+      fix: 'Give it a name that begins with your own, such as Acme for Tatami.',
     });
   if (homepage !== null && !isHomepage(homepage))
     throw invalidField('homepage', 'invalid_format', 'Give an https address without a user name.');

@@ -6,9 +6,7 @@ import {
   redirectHostOf,
   redirectUrisMax,
 } from '../../identity/oauth-apps/redirect-uris.ts';
-import { foldName } from '../../lib/fold.ts';
-import { faultOfShownName } from '../../lib/shown-name.ts';
-import { builtinClients } from './builtin.ts';
+import { faultOfShownName, isLikeOurs } from '../../lib/shown-name.ts';
 import { ClientRefused, grantTypes, type GrantType, type OAuthClient } from './client.ts';
 
 export type SaidOfItself = Pick<
@@ -78,22 +76,16 @@ function readRedirectUris({ redirect_uris: given }: Given, isNeeded: boolean): s
   return [...new Set(uris)];
 }
 
-/** Names that people read as one. */
-function lookOf(name: string): string {
-  return foldName(name).replaceAll(/\s+/g, ' ');
-}
-
-/** People let the parts of Tatami in by their names. */
-const builtinNames = new Set([...builtinClients.values()].map(({ name }) => lookOf(name)));
-
 function readName({ client_name: given }: Given, otherwise: string): string {
   if (given === undefined || given === '') return otherwise;
   const fault = typeof given === 'string' ? faultOfShownName(given) : 'is no text';
   if (fault !== null)
     throw refused(`client_name: the name ${fault}. Give one that people can read in one line.`);
   const name = given as string;
-  if (builtinNames.has(lookOf(name)))
-    throw refused(`client_name: ${name} is a part of Tatami. Give the name of your own program.`);
+  if (isLikeOurs(name))
+    throw refused(
+      `client_name: ${name} looks like a part of Tatami. Begin with a name of your own, such as "Acme for Tatami".`,
+    );
   return name;
 }
 

@@ -46,17 +46,16 @@ export async function readTrail(ctx: Context, issues: UndoneKind, id: string, qu
   const list = `${ctx.workspaceId} trail ${issue.id} ${field ?? ''}`;
   const cursor = cursorOf(query);
   const before = cursor === undefined ? Infinity : Number(decodeCursor(ctx.sealing, list, cursor)[0]);
-  const { events, more } =
+  const { events, end } =
     field === undefined
       ? await newestEvents(ctx, issue.id, before, query.limit ?? rootsDefault)
-      : { events: await settingOf(ctx, issue.id, field), more: false };
+      : await settingOf(ctx, issue.id, field);
   const roots = await rootsOf(ctx, issue.id, events);
-  const last = events.at(-1);
   return {
     data: roots,
     pageInfo: {
-      hasNextPage: more,
-      endCursor: last ? encodeCursor(ctx.sealing, list, [last.sequence]) : null,
+      hasNextPage: end.isMore,
+      endCursor: end.sequence === undefined ? null : encodeCursor(ctx.sealing, list, [end.sequence]),
       leftOut: ['plugins:read', 'proposals:read', 'webhooks:read'].filter((scope) => !ctx.scopes.has(scope)),
       setBy: field === undefined ? null : setBy(field, roots, events[0]?.id ?? null),
     },
@@ -78,18 +77,32 @@ function setBy(
   };
 }
 
+/** Events that the reader sees, and the place behind those that were looked at. */
+interface Read {
+  readonly events: readonly EventRow[];
+  readonly end: { readonly sequence: number | undefined; readonly isMore: boolean };
+}
+
 /** Whole roots, the newest first: so many, or as many as the events of a page have. */
-async function newestEvents(ctx: Context, issueId: string, before: number, limit: number) {
+async function newestEvents(ctx: Context, issueId: string, before: number, limit: number): Promise<Read> {
   const read = await eventsBefore(ctx, issueId, before, eventsMax);
-  const rootOf = rootsIn(read);
+  const seen = seenOf(ctx, read);
+  const rootOf = rootsIn(seen);
   const roots = new Set<string>();
   const events: EventRow[] = [];
-  for (const event of read) {
+  for (const event of seen) {
     roots.add(rootOf(event));
     if (roots.size > limit) break;
     events.push(event);
   }
-  return { events, more: events.length < read.length || read.length === eventsMax };
+  const isCut = events.length < seen.length;
+  const sequence = (isCut ? events : read).at(-1)?.sequence;
+  return { events, end: { sequence, isMore: isCut || read.length === eventsMax } };
+}
+
+/** Whoever sees some teams is not shown what an issue was in another, nor that there was anything. */
+function seenOf(ctx: Context, events: readonly EventRow[]): readonly EventRow[] {
+  return ctx.visibleTeams === null ? events : events.filter((event) => mayReadEvent(ctx, event));
 }
 
 async function eventsBefore(
@@ -109,7 +122,11 @@ async function eventsBefore(
 }
 
 /** The event that gave a field its present value: its last change, or the creation. */
-async function settingOf(ctx: Context, issueId: string, field: string): Promise<EventRow[]> {
+async function settingOf(ctx: Context, issueId: string, field: string): Promise<Read> {
+  const read = (events: readonly EventRow[]): Read => ({
+    events: seenOf(ctx, events),
+    end: { sequence: events.at(-1)?.sequence, isMore: false },
+  });
   let before = Infinity;
   for (let looked = 0; looked < fieldEventsMax; looked += eventsMax) {
     const events = await eventsBefore(ctx, issueId, before, eventsMax);
@@ -118,11 +135,11 @@ async function settingOf(ctx: Context, issueId: string, field: string): Promise<
         entityId === issueId &&
         (type === 'issue.created' || field in ((data as { previous?: object }).previous ?? {})),
     );
-    if (found) return [events.findLast((one) => isSameChange(one, found))!];
-    if (events.length < eventsMax) return [];
+    if (found) return read([events.findLast((one) => isSameChange(one, found))!]);
+    if (events.length < eventsMax) return read([]);
     before = events.at(-1)!.sequence;
   }
-  return [];
+  return read([]);
 }
 
 /** What a schedule begins has no event before it: its run is the root. */
@@ -145,7 +162,7 @@ async function rootsOf(ctx: Context, issueId: string, events: readonly EventRow[
   const byRoot = Map.groupBy(events, rootOf);
   const roots = [...new Set(events.map(ownRootOf))];
   const runs = await runsOf(ctx, roots, events);
-  const all = await withMade(ctx, roots, runs, events);
+  const all = seenOf(ctx, await withMade(ctx, roots, runs, events));
   const decisions = await decisionsIn(ctx, issueId, runs, all);
   const deliveries = await deliveriesOf(ctx, all);
   const sight = {

@@ -2,7 +2,8 @@
 import type { Context, Directory } from '../../context.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { shownData, type EventRow } from '../../events/event.ts';
-import { mayReadEvent } from '../../rights/rights.ts';
+import { mayReadEvent, type Rights } from '../../rights/rights.ts';
+import { veiledData } from '../../rights/veil.ts';
 import type { RunError } from '../runs/failure.ts';
 import { short } from '../../changes/diff.ts';
 import { isUndone, undoOf } from './decisions.ts';
@@ -64,7 +65,7 @@ export function treeOf(
     ...commits.map((told) =>
       isUndone(told[0])
         ? undoNode(told[0], { undoable, directory })
-        : eventNode(told, { undos, approvals, directory }),
+        : eventNode(ctx, told, { undos, approvals, directory }),
     ),
     ...runs.map((run) => runNode(run, sight)),
     ...proposals.map((proposal) => proposalNode(proposal, sight)),
@@ -135,7 +136,7 @@ interface Decided {
   readonly directory: Directory;
 }
 
-function eventNode(told: Commit, { undos, approvals, directory }: Decided): TrailNode {
+function eventNode(rights: Rights, told: Commit, { undos, approvals, directory }: Decided): TrailNode {
   const [event] = told;
   const { id, cause, actor, createdAt, type, requestId } = event;
   const undo = requestId === null ? undefined : undos.get(requestId);
@@ -150,14 +151,14 @@ function eventNode(told: Commit, { undos, approvals, directory }: Decided): Trai
     types: told.map((one) => one.type),
     actor: nameOfActor(actor, directory),
     isUndo: undo !== undefined,
-    fields: fieldsOf(told),
+    fields: fieldsOf(rights, told),
   };
 }
 
-function fieldsOf(told: Commit): TrailNode['fields'] {
+function fieldsOf(rights: Rights, told: Commit): TrailNode['fields'] {
   const fields = new Map<string, TrailNode['fields'][number]>();
   for (const event of told) {
-    const data = shownData(event) as Readonly<Record<string, unknown>>;
+    const data = veiledData(rights, { type: event.type, data: shownData(event) });
     for (const [field, from] of Object.entries(previousOf(event, data)))
       fields.set(field, { field, from: short(from), to: short(data[field]) });
   }

@@ -5,11 +5,13 @@ import type { Change } from '../../changes/change.ts';
 import type { Directory } from '../../context.ts';
 import { apiKeyKind, newKey, type ApiKey } from '../../identity/api-keys/kind.ts';
 import { rollKey } from '../../identity/api-keys/roll.ts';
+import { lossOfKey } from '../../identity/losses.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Ids } from '../../lib/ids.ts';
 import { allScopes } from '../../rights/scopes.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
-import { scopeOf, type Scope, type Store } from '../../store/store.ts';
+import { scopeOf, type Op, type Scope, type Store } from '../../store/store.ts';
+import '../../webhooks/endpoints/loss.ts';
 import { findKey, findMember, findWorkspace, workspacesOf } from './find.ts';
 import type { KeyDesk, ListedKey } from './orders.ts';
 
@@ -62,7 +64,10 @@ export function createKeyDesk(options: DeskOptions): KeyDesk {
       const { scope, key } = await findKey(store, given);
       const directory = await directoryOf(scope);
       const change = apiKeyKind.update(key, { revokedAt: key.revokedAt ?? nowMs() }, nowMs());
-      if (change) await commit(scope, directory, [change]);
+      if (change) {
+        const lost = await lossOfKey({ ...options, scope, directory }, key);
+        await commit(scope, directory, [change, ...lost.changes], lost.ops);
+      }
       return shown(options, scope, change?.after ?? key, directory);
     },
     async roll({ key: given, graceMs, allScopes: isWider, expiresAt }) {
@@ -80,11 +85,16 @@ export function createKeyDesk(options: DeskOptions): KeyDesk {
   };
 }
 
-type Commit = (scope: Scope, directory: Directory, changes: readonly Change[]) => Promise<void>;
+type Commit = (
+  scope: Scope,
+  directory: Directory,
+  changes: readonly Change[],
+  last?: readonly Op[],
+) => Promise<void>;
 
 function committerOf({ committer }: DeskOptions): Commit {
-  return async (scope, directory, changes) => {
-    const committed = await committer.commit(systemAuthor(scope, 'operator', directory), changes);
+  return async (scope, directory, changes, last = []) => {
+    const committed = await committer.commit(systemAuthor(scope, 'operator', directory), changes, [], last);
     if (!committed.ok)
       throw new ApiError('conflict', `Nothing was changed: ${committed.message}. Try it again.`);
   };

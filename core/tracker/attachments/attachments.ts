@@ -2,7 +2,7 @@
 import type { ChangeSet } from '../../changes/change.ts';
 import { created, getEntity, removed } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import { invalidField } from '../../lib/errors.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
 import { authorOf } from '../../resource/author.ts';
 import { defineResource } from '../../resource/define.ts';
 import { issueKind, type Issue } from '../issues/kind.ts';
@@ -27,12 +27,23 @@ export const attachments = defineResource(attachment, attachmentKind, {
     async delete(ctx, id, ifMatch) {
       const found = await getEntity(ctx, attachmentKind, id);
       const issue = await getEntity(ctx, issueKind, found.issueId);
+      requireOwnOfGuest(ctx, found);
       const set = removed(ctx, attachmentKind, found, ifMatch);
       return { ...set, changes: set.changes.map((change) => toldOf(issue, change)) };
     },
   },
   routes: fileRoutes(attached),
 });
+
+/** A file that is deleted does not come back. @throws ApiError forbidden */
+function requireOwnOfGuest(
+  { actor, visibleTeams }: Context,
+  { creatorId }: { readonly creatorId: string },
+): void {
+  const isGuest = visibleTeams !== null && actor.kind !== 'plugin';
+  if (isGuest && creatorId !== (actor.memberId ?? actor.id))
+    throw new ApiError('forbidden', 'A guest deletes only attachments of their own.');
+}
 
 /** What is attached, as its row keeps it. */
 export type Attaching = Pick<

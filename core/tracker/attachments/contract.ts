@@ -56,7 +56,11 @@ export const attachment = defineContract({
     list: 'List the attachments of an issue, oldest first',
     create: 'Attach a link to an issue',
     get: 'Get an attachment',
-    delete: 'Delete an attachment',
+    delete: {
+      summary: 'Delete an attachment',
+      description: 'A guest deletes only their own.',
+      errors: ['forbidden'],
+    },
   },
   events: {},
   keepsDeleted: true,

@@ -5,10 +5,12 @@ import { getEntity, updated } from '../../changes/operations.ts';
 import { schemasOf } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
-import { ApiError, invalidField } from '../../lib/errors.ts';
+import { callingMember, isAdmin } from '../../identity/members/roles.ts';
+import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { authorOf } from '../../resource/author.ts';
 import { defineResource } from '../../resource/define.ts';
+import { plainOperations, type Rules } from '../../resource/operations.ts';
 import { issueKind } from '../issues/kind.ts';
 import { placeOfIssue } from '../issues/part.ts';
 import { mentionsIn } from '../mentions.ts';
@@ -51,7 +53,7 @@ const history = defineRoute({
   read: async (ctx, { params, query }) => commentEdits(ctx, await findComment(ctx, params.id), query),
 });
 
-export const comments = defineResource(comment, commentKind, {
+const rules: Rules<typeof comment, Comment> = {
   async where(ctx, _query, issueId) {
     const issue = await getEntity(ctx, issueKind, issueId ?? '');
     return [{ sql: 'issue_id = :issueId', params: { issueId: issue.id } }];
@@ -70,9 +72,27 @@ export const comments = defineResource(comment, commentKind, {
     body === undefined || body === before.body
       ? {}
       : { mentionIds: mentionsIn(body, ctx.directory), editedAt: ctx.nowMs() },
-  check({ actor }, { authorId }, before) {
-    if (before && authorId !== (actor.memberId ?? actor.id))
+  check(ctx, after, before) {
+    if (before && !isAuthor(ctx, after))
       throw new ApiError('forbidden', 'Only its author may change a comment.');
+  },
+};
+const plain = plainOperations(comment, commentKind, rules);
+
+export const comments = defineResource(comment, commentKind, {
+  ...rules,
+  operations: {
+    async delete(ctx, id, ifMatch) {
+      await requireModerator(ctx, await findComment(ctx, id));
+      return plain.delete(ctx, id, ifMatch);
+    },
+    async restore(ctx, id, ifMatch) {
+      const found = await commentKind.find(ctx, id);
+      if (!found) throw notFound();
+      await getEntity(ctx, issueKind, found.issueId);
+      await requireModerator(ctx, found);
+      return plain.restore(ctx, id, ifMatch);
+    },
   },
   routes: [
     resolution('resolve', 'Resolve a thread at its first comment'),
@@ -80,6 +100,16 @@ export const comments = defineResource(comment, commentKind, {
     history,
   ],
 });
+
+function isAuthor({ actor }: Context, { authorId }: Pick<Comment, 'authorId'>): boolean {
+  return authorId === (actor.memberId ?? actor.id);
+}
+
+/** @throws ApiError forbidden */
+async function requireModerator(ctx: Context, found: Comment): Promise<void> {
+  if (isAuthor(ctx, found) || isAdmin(await callingMember(ctx))) return;
+  throw new ApiError('forbidden', 'Only its author, an admin or an owner may delete or restore a comment.');
+}
 
 async function threadOf(ctx: Context, issueId: string, parentId: string | null): Promise<string | null> {
   if (parentId === null) return null;

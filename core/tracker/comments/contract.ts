@@ -41,12 +41,22 @@ export const comment = defineContract({
     create: 'Add a comment to an issue',
     get: 'Get a comment',
     update: { summary: "Change the text of a comment of one's own", errors: ['forbidden'] },
-    delete: 'Delete a comment',
+    delete: {
+      summary: 'Delete a comment; it can be restored',
+      description: 'For its author, and for admins and owners.',
+      errors: ['forbidden'],
+    },
+    restore: {
+      summary: 'Restore a deleted comment',
+      description: 'For its author, and for admins and owners.',
+      errors: ['forbidden'],
+    },
   },
   events: {
     created: 'comment.added',
     updated: 'comment.updated',
     deleted: 'comment.deleted',
+    restored: 'comment.restored',
     other: ['comment.resolved', 'comment.unresolved'],
   },
   keepsDeleted: true,

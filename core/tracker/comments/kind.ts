@@ -20,7 +20,7 @@ export const commentKind = kindOf(comment, {
   events(before, after) {
     if (!before) return ['comment.added'];
     if (after.deletedAt !== before.deletedAt)
-      return [after.deletedAt === null ? 'comment.added' : 'comment.deleted'];
+      return [after.deletedAt === null ? 'comment.restored' : 'comment.deleted'];
     if (after.resolvedAt !== before.resolvedAt)
       return [after.resolvedAt === null ? 'comment.unresolved' : 'comment.resolved'];
     return ['comment.updated'];

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import type { Change, ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
-import { invalidField } from '../../lib/errors.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { requiredOf, shownFields } from '../fields/values.ts';
 import { readTemplate } from '../templates/read.ts';
@@ -33,6 +33,22 @@ export async function idOfExternal(
   { source, externalId }: ExternalPlace,
 ): Promise<string | undefined> {
   return (await store.readOne(scope, byExternalId, { source, externalId }))?.id;
+}
+
+/**
+ * An external id is one issue's in the whole workspace. A guest gives none, and is answered alike for one that is free, seen or hidden:
+ * so no guest learns which ids hidden teams have, or takes one from whoever synchronizes them. @throws ApiError conflict
+ */
+async function requireExternalFree(ctx: Context, place: ExternalPlace, at: string): Promise<void> {
+  const isGuest = ctx.visibleTeams !== null && ctx.actor.kind !== 'plugin';
+  if (!isGuest && (await idOfExternal(ctx, place)) === undefined) return;
+  const why = isGuest
+    ? 'Another issue has this external id, or you may not give one: guests give issues no external ids.'
+    : 'Another issue has this external id.';
+  const fix = 'Leave externalSource and externalId out, or change the issue that has them.';
+  throw new ApiError('conflict', `${at}externalId: ${why} ${fix}`, {
+    details: [{ path: `${at}externalId`, issue: 'already_exists', fix }],
+  });
 }
 
 export async function createIssue(
@@ -141,11 +157,8 @@ export async function planIssue(
       'required',
       'Give externalSource and externalId together.',
     );
-  if (externalSource !== undefined && externalId !== undefined) {
-    const known = await idOfExternal(ctx, { source: externalSource, externalId });
-    if (known !== undefined)
-      throw invalidField(`${at}externalId`, 'already_exists', { why: `${known} has this external id.` });
-  }
+  if (externalSource !== undefined && externalId !== undefined)
+    await requireExternalFree(ctx, { source: externalSource, externalId }, at);
   return issueKind.create({
     id: ctx.ids.next(contract.id),
     teamId: team.id,

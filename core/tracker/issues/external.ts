@@ -27,29 +27,29 @@ export async function putExternal(
     if (place[name].length > externalTextMax)
       throw invalidField(name, 'too_long', `Give up to ${externalTextMax} characters.`);
   const id = await idOfExternal(ctx, place);
-  if (id !== undefined) return changed(ctx, await issueKind.find(ctx, id), input, ifMatch);
+  const issue = id === undefined ? undefined : await issueKind.find(ctx, id);
+  if (issue) return changed(ctx, issue, input, ifMatch);
   if (ifMatch !== null)
     throw new ApiError(
       'precondition_failed',
       'There is no issue of this external id. Leave If-Match out to make it.',
     );
   const { source: externalSource, externalId } = place;
-  const issue = await planIssue(ctx, { ...input, externalSource, externalId }, '');
+  const made = await planIssue(ctx, { ...input, externalSource, externalId }, '');
   return {
-    changes: [issue],
-    body: issueKind.wire(issue.after, ctx),
+    changes: [made],
+    body: issueKind.wire(made.after, ctx),
     status: 201,
-    location: placeOf(ctx, issue.id),
+    location: placeOf(ctx, made.id),
   };
 }
 
 async function changed(
   ctx: Context,
-  issue: Issue | undefined,
+  issue: Issue,
   { team, teamKey, teamId, ...patch }: IssueUpsertInput,
   ifMatch: number | null,
 ): Promise<ChangeSet<ShownIssue>> {
-  if (!issue) throw notFound();
   if (issue.deletedAt !== null)
     throw new ApiError(
       'conflict',

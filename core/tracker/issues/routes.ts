@@ -74,6 +74,7 @@ export const issueRoutes = [
     body: IssueCreate,
     example: { team: 'ENG', title: 'Crash on save', priority: 'high' },
     responses: { 201: IssueCreated },
+    errors: ['conflict'],
     write: (ctx, { body }) => createIssue(ctx, body),
   }),
   defineRoute({
@@ -94,6 +95,7 @@ export const issueRoutes = [
       ],
     },
     responses: { 201: IssueBulkCreated },
+    errors: ['conflict'],
     bodyBytesMax: 4 * 1024 * 1024,
     write: (ctx, { body }) => createIssues(ctx, body.issues),
   }),

@@ -4,6 +4,7 @@ import { getEntity, updated } from '../../changes/operations.ts';
 import type { Created, Patch } from '../../contract/contract.ts';
 import type { Context } from '../../context.ts';
 import { expandPattern, namespacesIn, namespaceScopes, unsentType } from '../../events/catalogue.ts';
+import { makerOf, stillMayOp } from '../../identity/api-keys/handed.ts';
 import { EgressError } from '../../lib/egress/error.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { isMasked } from '../../lib/masked-url.ts';
@@ -71,6 +72,7 @@ export async function createEndpoint(
     secretSealed: sealSecret(ctx.sealing, ctx.workspaceId, id, secret),
     secretSince: now,
     previousSecrets: [],
+    ...madeBy(ctx),
     sinceSequence: 0,
     createdAt: now,
     updatedAt: now,
@@ -78,7 +80,7 @@ export async function createEndpoint(
   });
   return {
     changes: [change],
-    ops: [room],
+    ops: [room, stillMayOp(ctx)],
     body: { id, url: input.url, events: input.events, enabled: true, secret },
     status: 201,
     location: `${ctx.baseUrl}/api/v1/webhooks/${id}`,
@@ -108,10 +110,17 @@ export async function updateEndpoint(
   if (goesOn) await rules.cancelOpen(ctx.scope, id);
   const heard = patch.events === undefined ? {} : { namespaces };
   const kept = { ...patch, ...heard, ...reasonAfter(patch), address: next.address };
-  const set = updated(ctx, endpointKind, endpoint, kept, ifMatch);
-  if (set.changes.length === 0) return set;
+  const plain = updated(ctx, endpointKind, endpoint, kept, ifMatch);
+  if (plain.changes.length === 0) return plain;
+  const isSteered = steers(url, patch);
+  const set = isSteered ? updated(ctx, endpointKind, endpoint, { ...kept, ...madeBy(ctx) }, ifMatch) : plain;
   const forgiven = isForgiven(endpoint, next) ? [rules.forgiveOp(ctx.scope, id)] : [];
-  return { ...set, ops: [...room, ...forgiven] };
+  return { ...set, ops: [...room, ...forgiven, ...(isSteered ? [stillMayOp(ctx)] : [])] };
+}
+
+function madeBy(ctx: Context): Pick<Endpoint, 'makerId' | 'madeWith'> {
+  const { memberId, keyId } = makerOf(ctx);
+  return { makerId: memberId, madeWith: keyId };
 }
 
 type EndpointPatch = Omit<Patch<typeof webhook>, 'url'>;

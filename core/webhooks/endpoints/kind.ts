@@ -20,6 +20,9 @@ const kept = {
   secretSealed,
   /** Those before, newest first; each signs until it expires. */
   previousSecrets: json<readonly PreviousSecret[]>('previous_secrets_json'),
+  /** The member with whose right it ends, and the key that made it; null where an earlier version did. */
+  makerId: plain<string | null>('maker_id'),
+  madeWith: plain<string | null>('made_with'),
   /** The last event before its registration, set by the insert: it hears of what comes after. */
   sinceSequence: plain<number>('since_sequence'),
 };

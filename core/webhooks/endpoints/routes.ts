@@ -8,6 +8,7 @@ import { defineResource, type Resource } from '../../resource/define.ts';
 import { webhook } from './contract.ts';
 import { createEndpoint, updateEndpoint, type EndpointRules } from './endpoints.ts';
 import { endpointKind } from './kind.ts';
+import './loss.ts';
 import { rotateSecret, SecretRotate } from './rotate.ts';
 
 const EndpointCreated = named(

@@ -1,0 +1,73 @@
+// Switches off the endpoints of a member who may no longer register them, and those that a revoked key registered, in the commit that
+// takes the right away.
+import { namespaceScopes } from '../../events/catalogue.ts';
+import { endsWithMaker, type Ended, type Losing, type Loss } from '../../identity/losses.ts';
+import { adminsOf, itemsFor } from '../../inbox/items.ts';
+import { rightsOfRole, type Role } from '../../rights/roles.ts';
+import { tenantStatement, type Row } from '../../store/statement.ts';
+import { tenantOp } from '../../store/store.ts';
+import { shownAddress } from './address.ts';
+import { endpointKind, type Endpoint } from './kind.ts';
+
+const isOn = `workspace_id = :ws AND enabled = 1 AND deleted_at IS NULL
+  AND (maker_id = :maker OR made_with IN (SELECT value FROM json_each(:keys)))`;
+
+const readMade = tenantStatement<Row>(
+  'endpoints.of_maker',
+  `SELECT ${endpointKind.select} FROM endpoints WHERE ${isOn}`,
+);
+/** One row where no other was registered meanwhile. */
+const asManyLeft = tenantStatement(
+  'endpoints.left_of_maker',
+  `SELECT count(*) FROM endpoints WHERE ${isOn} HAVING count(*) = :left`,
+);
+
+/** Whether a member of that role could register it. */
+function mayHear(role: Role | null, { namespaces }: Endpoint): boolean {
+  if (role === null) return false;
+  const { scopes } = rightsOfRole(role, []);
+  return ['webhooks:write', ...namespaces.map((one) => namespaceScopes[one]!)].every((one) =>
+    scopes.has(one),
+  );
+}
+
+function reasonOf({ member, name }: Loss): string {
+  if (!member) return `The key ${name}, which registered it, was revoked.`;
+  return `${name}, who registered it, ${member.role === null ? 'was removed' : `has the role ${member.role} now`}.`;
+}
+
+async function endEndpoints(losing: Losing, loss: Loss): Promise<Ended> {
+  const { store, scope, nowMs } = losing;
+  const { member, keyIds } = loss;
+  const which = { maker: member?.id ?? null, keys: JSON.stringify(keyIds) };
+  const found = (await store.read(scope, readMade, which)).map((row) => endpointKind.fromRow(row));
+  const ending = found.filter(
+    (one) => !member || keyIds.includes(one.madeWith ?? '') || !mayHear(member.role, one),
+  );
+  const disabledReason = reasonOf(loss);
+  return {
+    changes: ending.flatMap((one) => {
+      const change = endpointKind.update(one, { enabled: false, disabledReason }, nowMs());
+      return change ? [change, ...itemsOf(losing, loss, change.after)] : [];
+    }),
+    ops: [tenantOp(scope, asManyLeft, { ...which, left: found.length - ending.length }, { expectRows: 1 })],
+  };
+}
+
+/** It names only the host: the rest of an address may hold what not every reader of the inbox may see. */
+function itemsOf({ ids, nowMs, directory }: Losing, loss: Loss, endpoint: Endpoint) {
+  const admins = adminsOf(directory).filter((id) => id !== loss.member?.id);
+  return itemsFor(
+    admins,
+    {
+      kind: 'webhook_disabled',
+      reason: 'webhook',
+      title: `The webhook to ${new URL(shownAddress(endpoint)).host} was switched off`,
+      body: `${endpoint.disabledReason} Switch the webhook on to take it over, and replay what it missed.`,
+      target: { kind: endpointKind.name, id: endpoint.id },
+    },
+    { ids, nowMs: nowMs() },
+  );
+}
+
+endsWithMaker(endEndpoints);
