@@ -1,5 +1,6 @@
 // Undo and approval are no way around a rule: what is refused to a direct request is refused on every indirect way to the same write.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { allScopes } from '../../core/rights/scopes.ts';
 import { composedStatement } from '../../core/store/statement.ts';
 import { scopeOf, tenantOp } from '../../core/store/store.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
@@ -148,7 +149,7 @@ test('no undo leaves a workspace without an owner', async () => {
   const owner = app.clientOf(other.apiKey);
   const join = async (role: string): Promise<Person> => {
     const { id } = await made('members', { name: role, role }, owner);
-    return { id, call: app.clientOf((await keyFor(id, adminScopes, owner)).key) };
+    return { id, call: app.clientOf((await keyFor(id, allScopes, owner)).key) };
   };
   const [second, third] = [await join('admin'), await join('owner')];
   const rise = await proposed(owner, 'PATCH', `members/${second.id}`, { role: 'owner' });
