@@ -8,7 +8,9 @@ import { accountRoutes } from '../identity/account/page.ts';
 import { passwordRoutes, passwordSection } from '../identity/account/password.ts';
 import { profileRoutes, profileSection } from '../identity/account/profile.ts';
 import { sessionsRoutes, sessionsSection } from '../identity/account/sessions.ts';
+import { createProofs } from '../identity/accounts/proof.ts';
 import { createPasswords } from '../identity/accounts/passwords.ts';
+import { createAccountGrants } from '../identity/grants/ending.ts';
 import { createInvitations } from '../identity/invitations/invitations.ts';
 import { joinRoutes } from '../identity/invitations/page.ts';
 import { createResetLimits } from '../identity/resets/limits.ts';
@@ -39,16 +41,18 @@ export function peopleRoutes(options: {
   const limits = createSignInLimits(clock.monotonicMs);
   const ground = { services, sessions, passwords };
   const granted = { services, sessions, app };
+  const grants = createAccountGrants({ services, committer, directoryOf });
+  const proofs = createProofs(services, grants);
   const invitations = createInvitations({ store, committer, directoryOf, nowMs });
   const factors = createFactors({
-    ...{ services, sessions, invitations, limits, egress, clock },
+    ...{ services, sessions, invitations, proofs, limits, egress, clock },
     providers: options.config.identityProviders,
   });
   const signIn = createSignIn({ ...ground, limits, furtherSteps: factors.furtherSteps });
   return [
     ...signInRoutes({ ...ground, signIn, waysIn: factors.waysIn }),
-    ...joinRoutes({ ...ground, signIn, invitations }),
-    ...resetRoutes({ services, passwords, limits: createResetLimits(clock.monotonicMs) }),
+    ...joinRoutes({ ...ground, signIn, invitations, proofs }),
+    ...resetRoutes({ services, passwords, grants, limits: createResetLimits(clock.monotonicMs) }),
     ...accountRoutes({
       ...ground,
       sections: [
@@ -58,7 +62,7 @@ export function peopleRoutes(options: {
     }),
     ...profileRoutes(ground),
     ...passwordRoutes({ ...ground, signIn }),
-    ...sessionsRoutes(ground),
+    ...sessionsRoutes({ ...ground, grants }),
     ...grantRoutes(granted),
     ...factors.routes(signIn),
   ];
