@@ -4,6 +4,7 @@ import type { Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
 import type { App } from '../http/app.ts';
 import type { Route } from '../http/route.ts';
+import { confirmationRoutes, confirmationSection } from '../identity/account/confirmation.ts';
 import { accountRoutes } from '../identity/account/page.ts';
 import { passwordRoutes, passwordSection } from '../identity/account/password.ts';
 import { profileRoutes, profileSection } from '../identity/account/profile.ts';
@@ -48,19 +49,22 @@ export function peopleRoutes(options: {
     ...{ services, sessions, invitations, proofs, limits, egress, clock },
     providers: options.config.identityProviders,
   });
+  const resetLimits = createResetLimits(clock.monotonicMs);
+  const confirmation = { services, sessions, proofs, limits: resetLimits };
   const signIn = createSignIn({ ...ground, limits, furtherSteps: factors.furtherSteps });
   return [
     ...signInRoutes({ ...ground, signIn, waysIn: factors.waysIn }),
     ...joinRoutes({ ...ground, signIn, invitations, proofs }),
-    ...resetRoutes({ services, passwords, grants, limits: createResetLimits(clock.monotonicMs) }),
+    ...resetRoutes({ services, passwords, grants, limits: resetLimits }),
     ...accountRoutes({
       ...ground,
       sections: [
-        ...[profileSection, passwordSection(ground), ...factors.sections],
+        ...[profileSection, confirmationSection(ground), passwordSection(ground), ...factors.sections],
         ...[sessionsSection(ground), grantsSection(granted)],
       ],
     }),
     ...profileRoutes(ground),
+    ...confirmationRoutes(confirmation),
     ...passwordRoutes({ ...ground, signIn }),
     ...sessionsRoutes({ ...ground, grants }),
     ...grantRoutes(granted),

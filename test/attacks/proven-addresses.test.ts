@@ -31,7 +31,7 @@ async function linkTo(email: string, path: string): Promise<string> {
   for (;;) {
     const mail = await mailbox.next();
     if (mail.includes(`To: ${email}`) && mail.includes(`/${path}/`))
-      return new RegExp(`/${path}/[\\w-]+`).exec(mail)![0];
+      return new RegExp(`/${path}/[\\w.-]+`).exec(mail)![0];
   }
 }
 
@@ -174,6 +174,33 @@ test('a link in a mail proves the address that it was sent to, and no other', as
   expect((await joins(tom, await linkTo(email, 'join'), 'not-tom@acme.example')).to).toBe('/account');
   const authenticator = await addPasskey(tom);
   await resetByMail('not-tom@acme.example', another);
+  expect(await signsIn(authenticator)).toBe(403);
+});
+
+test('an address is confirmed by a mailed link, in a session of the account that asked for it alone', async () => {
+  const email = 'vera@acme.example';
+  const { visitor: squat } = await squatter(email);
+  const authenticator = await addPasskey(squat);
+  const elsewhere = createVisitor(app);
+  await signIn(elsewhere, email);
+  expect((await squat.get('/account')).text).toContain('Confirm your address');
+  expect((await squat.post('/account/confirm-address')).to).toBe('/account?done=confirm-sent');
+  const link = await linkTo(email, 'confirm');
+  // The holder of the mailbox confirms nothing for somebody else.
+  const vera = createVisitor(app);
+  expect([(await vera.get(link)).to, (await vera.post(link)).to]).toEqual([
+    expect.stringContaining('/sign-in'),
+    expect.stringContaining('/sign-in'),
+  ]);
+  const { visitor: other } = await squatter('vera-too@acme.example');
+  await other.get('/account');
+  expect([(await other.get(link)).status, (await other.post(link)).status]).toEqual([404, 404]);
+  expect(await signsIn(authenticator)).toBe(200);
+
+  expect((await squat.get(link)).status).toBe(200);
+  expect((await squat.post(link)).to).toBe('/account?done=confirmed');
+  expect((await squat.get('/account')).text).not.toContain('Confirm your address');
+  expect((await elsewhere.get('/account')).to).toStartWith('/sign-in');
   expect(await signsIn(authenticator)).toBe(403);
 });
 

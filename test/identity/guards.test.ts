@@ -118,7 +118,7 @@ const guards: readonly Guard[] = [
   {
     name: 'a known device is counted apart',
     ...at('sign-in', 'identity/sign-in/sign-in.ts'),
-    guarding: 'const device = devices.find((one) => one !== null) ?? null;',
+    guarding: 'const device = [...devices.values()].find((one) => one !== null) ?? null;',
     broken: 'const device = null;',
   },
   {

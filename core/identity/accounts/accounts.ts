@@ -21,8 +21,8 @@ const insertSeat = tenantStatement(
   'INSERT INTO seats (workspace_id, member_id, account_id, taken_at) VALUES (:ws, :member, :account, :now)',
 );
 const selected = 'SELECT id, name, email, email_key, email_verified_at, password_hash FROM accounts';
-/** Each candidate costs a comparison of passwords. */
-const candidatesMax = 5;
+/** Each candidate costs a comparison of passwords at a sign-in. */
+const candidatesMax = 20;
 const findByEmail = systemStatement<AccountRow>(
   'accounts.by_email',
   ofInstallation,

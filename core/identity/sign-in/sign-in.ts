@@ -121,8 +121,9 @@ function createCheck({ services: { sealing, log }, passwords, limits }: SignInOp
     subject: string,
     password: string,
   ): Promise<Checked> => {
-    const devices = accounts.map(({ id }) => deviceOf(sealing, headers, id));
-    const device = devices.find((one) => one !== null) ?? null;
+    const devices = new Map(accounts.map(({ id }) => [id, deviceOf(sealing, headers, id)]));
+    const knows = ({ id }: Account): boolean => devices.get(id) !== null;
+    const device = [...devices.values()].find((one) => one !== null) ?? null;
     const attempt = { subject: createHash('sha256').update(subject).digest('hex'), peer, device };
     const told = { account: accounts[0]?.id ?? 'unknown', peer, isKnownDevice: device !== null };
     const refused = (waitSeconds: number): Checked => {
@@ -133,7 +134,9 @@ function createCheck({ services: { sealing, log }, passwords, limits }: SignInOp
     const waitSeconds = limits.waitOf(attempt);
     if (waitSeconds !== null) return refused(waitSeconds);
     const mayTry = once(() => limits.take(attempt));
-    const found = await accountWith(passwords, accounts, password, mayTry);
+    // Whoever signed in here before is not kept waiting by others who claim the address.
+    const inOrder = accounts.toSorted((a, b) => Number(knows(b)) - Number(knows(a)));
+    const found = await accountWith(passwords, inOrder, password, mayTry);
     if (found === 'refused') return refused(limits.waitOf(attempt) ?? 1);
     if (found) {
       limits.giveBack(attempt);
