@@ -10,6 +10,7 @@ import type { Mail } from './lib/mail.ts';
 import type { Problems } from './lib/problems.ts';
 import type { Tally } from './lib/tally.ts';
 import type { Sealing } from './lib/sealing.ts';
+import type { Authority } from './rights/authority.ts';
 import type { Rights } from './rights/rights.ts';
 import type { Standing } from './rights/roles.ts';
 import type { LoopTurns } from './lib/fairness/loop-turns.ts';
@@ -50,8 +51,11 @@ export interface Context extends Services, Rights {
   readonly scope: Scope;
   readonly workspaceId: string;
   readonly directory: Directory;
+  /** Author of the changes, in whose name they are told. Ownership (of a comment, a private view) is the author's. */
   readonly actor: Actor;
-  /** Of the member that acts; absent for plugins and for what the service does by itself. */
+  /** Credential by whose role and scopes the act is admitted. Every check of a role or a scope reads it, never the author. */
+  readonly authority: Authority;
+  /** Of the member that holds the authority; absent for plugins and for what the service does by itself. */
   readonly standing?: Standing | undefined;
   /** Ids of the only teams whose objects can be seen; null: all. Kinds apply it. */
   readonly visibleTeams: ReadonlySet<string> | null;

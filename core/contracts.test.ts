@@ -9,6 +9,7 @@ import { plainOperations } from './resource/operations.ts';
 import { labelKind } from './tracker/labels/labels.ts';
 
 const thing = defineContract({
+  undo: 'values',
   name: 'thing',
   path: 'things',
   title: 'Thing',

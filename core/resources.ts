@@ -25,7 +25,7 @@ import { capital } from './lib/words.ts';
 import { plugin } from './plugins/installs/contract.ts';
 import { AutomationRun } from './plugins/runs/contract.ts';
 import { AutomationUndone } from './plugins/undo/contract.ts';
-import { expiryAlarm } from './proposals/expiry.ts';
+import { expiryAlarm, proposalsOfEnded } from './proposals/ends.ts';
 import { proposal } from './proposals/contract.ts';
 import type { Alarm } from './reactions/alarm.ts';
 import type { Reaction } from './reactions/reaction.ts';
@@ -124,7 +124,7 @@ export const kinds: ReadonlyMap<string, Resource['kind']> = new Map(
 );
 
 /** What the service does by itself when something happened, and when a moment has come. */
-export const reactions: readonly Reaction[] = [milestoneCompletion, slaReaction, notifying];
+export const reactions: readonly Reaction[] = [milestoneCompletion, slaReaction, notifying, proposalsOfEnded];
 export const alarms: readonly Alarm[] = [snooze, cycleAlarm, slaAlarms, snoozeAlarm, expiryAlarm];
 
 export const directoryLoaders = resources.flatMap(({ directory }) => directory ?? []);

@@ -65,7 +65,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   proposals: {
     of: ['core/proposals/'],
-    may: [...ofResources.filter((part) => part !== 'events'), 'rights', 'reactions', 'inbox'],
+    may: [...ofResources.filter((part) => part !== 'events'), 'rights', 'reactions', 'inbox', 'identity'],
     types: ['events'],
   },
   sdk: { of: ['sdk/'], may: [] },

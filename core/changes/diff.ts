@@ -67,14 +67,17 @@ const workedOut: Readonly<Record<string, readonly string[]>> = {
   issue: ['identifier', 'number', 'url', 'subOrder'],
 };
 
-/** The values for people, each cut where it is long; what the server works out by itself only where nothing else changes. */
-export function shownValues(kind: string, values: Values): Values {
+/**
+ * The values for people; what the server works out by itself only where nothing else changes.
+ * @param shown cuts long values; the identity where somebody decides by what they see
+ */
+export function shownValues(kind: string, values: Values, shown = short): Values {
   const all = Object.entries(values).filter(([, { before, after }]) => !(isEmpty(before) && isEmpty(after)));
   const chosen = all.filter(([name]) => !workedOut[kind]?.includes(name));
   return Object.fromEntries(
     (chosen.length === 0 ? all : chosen).map(([name, { before, after }]) => [
       name,
-      { before: short(before), after: short(after) },
+      { before: shown(before), after: shown(after) },
     ]),
   );
 }

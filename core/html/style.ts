@@ -25,7 +25,7 @@ a { color: var(--accent) } h1, h2, h3 { line-height: 1.25 } h2 { margin-top: 2.5
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
 code, pre { font: .875em/1.5 var(--font-code) } code { background: var(--soft); padding: .1em .3em; border-radius: 3px }
 pre { background: var(--soft); padding: var(--space-4); overflow-x: auto; border-radius: var(--radius) } pre code { background: none; padding: 0 }
-table { border-collapse: collapse; display: block; overflow-x: auto } th, td { border: 1px solid var(--line); padding: .3rem .6rem; text-align: left; vertical-align: top }
+td.text { white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate } table { border-collapse: collapse; display: block; overflow-x: auto } th, td { border: 1px solid var(--line); padding: .3rem .6rem; text-align: left; vertical-align: top }
 .card { max-width: 26rem; margin: 0 auto; background: var(--raised); border: 1px solid var(--line); border-radius: var(--radius); padding: var(--space-6) }
 .card h1 { margin-top: 0; font-size: 1.4rem } .brand { margin: 0 0 var(--space-3); font-weight: 600; letter-spacing: .02em; color: var(--text-soft) } .soft { color: var(--text-soft) }
 form { display: grid; gap: var(--space-4); margin: var(--space-4) 0 } label { display: grid; gap: var(--space-1); font-weight: 600 } label small { font-weight: 400; color: var(--text-soft) }

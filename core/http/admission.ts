@@ -3,6 +3,7 @@
 import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../lib/errors.ts';
+import { effectsOf } from '../rights/effects.ts';
 import { readScopeOf, teamsNamed, type Narrowing } from '../rights/rights.ts';
 import { fieldsOf, narrowable, showsObjects, writtenFields } from '../rights/table.ts';
 import { holderOf } from '../rights/words.ts';
@@ -15,7 +16,31 @@ function isOwn({ own }: Route, { actor }: Principal, params: Readonly<Record<str
   return own !== undefined && actor.kind === 'plugin' && params[own] === actor.id;
 }
 
-/** @returns how the caller's scope is narrowed; null where it is held in full. @throws ApiError unauthorized, insufficient_scope */
+/**
+ * Holds the effects that an operation has beside what it writes to the table of effects. Scopes are checked apart.
+ * @throws ApiError forbidden
+ */
+function requireEffects({ name }: Pick<Route, 'name'>, { actor, standing }: Principal): void {
+  const effects = effectsOf(name);
+  if (!effects) return;
+  const { kind } = actor;
+  if (kind === 'plugin' || (kind === 'app' && effects.some(({ app }) => !app)))
+    throw new ApiError(
+      'forbidden',
+      `${name} takes a key or a session of an admin, and ${actor.name} is ${kind === 'app' ? 'an app' : 'a plugin'}.`,
+    );
+  const role = standing?.role;
+  if ((role === 'member' || role === 'guest') && effects.some((effect) => !effect[role]))
+    throw new ApiError(
+      'forbidden',
+      `${name} takes the role admin or owner, and ${standing!.name} has the role ${role}.`,
+    );
+}
+
+/**
+ * @returns how the caller's scope is narrowed; null where it is held in full
+ * @throws ApiError unauthorized, insufficient_scope, forbidden
+ */
 export function admitTo(
   route: Route,
   principal: Principal | null,
@@ -24,8 +49,15 @@ export function admitTo(
   const { scope } = route;
   if (!needsCaller(route)) return null;
   if (!principal) throw new ApiError('unauthorized', 'Send an access token: Authorization: Bearer ttm_….');
-  if (scope === null) return null;
-  if (principal.scopes.has(scope) || isOwn(route, principal, params)) return null;
+  if (scope === null || isOwn(route, principal, params)) return null;
+  const narrowing = admitToScope(route, scope, principal);
+  requireEffects(route, principal);
+  return narrowing;
+}
+
+/** @throws ApiError insufficient_scope */
+function admitToScope(route: Route, scope: string, principal: Principal): Narrowing | null {
+  if (principal.scopes.has(scope)) return null;
   const narrowing = principal.narrowed?.get(scope);
   if (!narrowing)
     throw new ApiError(

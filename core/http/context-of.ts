@@ -1,15 +1,21 @@
 // Makes the context that an operation is given: who asks, in which workspace, and what of it may be seen.
 import type { Staging } from '../changes/staging.ts';
 import type { Context, Directory, Services } from '../context.ts';
+import type { Authority } from '../rights/authority.ts';
 import type { Scope } from '../store/store.ts';
 import { teamsSeen } from '../rights/rights.ts';
 import { requireAlso } from './admission.ts';
 import type { Call } from './call.ts';
+import type { Principal } from './principal.ts';
 import type { Route } from './route.ts';
 
 export interface ContextOptions {
   readonly services: Services;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+}
+
+function authorityOf({ authority, actor, grant }: Principal): Authority {
+  return authority ?? (grant ? { actor, grantId: grant.id } : { actor });
 }
 
 /** What is otherwise where a moment of the past is seen. */
@@ -30,6 +36,7 @@ export function createContextOf(
     directory,
     ...thenOf(origin.staged),
     actor: principal.actor,
+    authority: authorityOf(principal),
     standing: principal.standing,
     scopes: principal.scopes,
     narrowed: principal.narrowed,

@@ -2,6 +2,7 @@
 // (values.ts), which takes no Request, so that nothing a remote client can send ever passes for one of them.
 import type { Actor } from '../events/origin.ts';
 import type { GuardedClass } from '../lib/guarded.ts';
+import type { Authority } from '../rights/authority.ts';
 import type { Rights } from '../rights/rights.ts';
 import type { Standing } from '../rights/roles.ts';
 import type { Scope } from '../store/store.ts';
@@ -17,7 +18,10 @@ export interface Granted {
 
 export interface Principal extends Rights {
   readonly scope: Scope;
+  /** Author of what it writes. */
   readonly actor: Actor;
+  /** The approver of what somebody else asked for; absent where the author acts by a credential of their own. */
+  readonly authority?: Authority;
   /** Rate-limit bucket and idempotency scope. */
   readonly tokenId: string;
   /** Of the member that it acts for; absent for plugins. */

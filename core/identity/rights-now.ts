@@ -1,36 +1,67 @@
-// What is left of the rights of a caller who asked for something that is done later: nothing of what was withdrawn since is done for them.
-import type { Actor } from '../events/origin.ts';
+// The rights that an authority has now. Acts that are deferred (one-off runs, actions, open proposals) ask again when they run and when
+// they commit, so that they end with the credential they were asked by.
+import type { Authority } from '../rights/authority.ts';
 import { commonRights, type Rights } from '../rights/rights.ts';
 import { rightsForApp } from '../rights/roles.ts';
 import { expandScopes } from '../rights/scopes.ts';
-import { tenantStatement } from '../store/statement.ts';
-import type { Scope, Store } from '../store/store.ts';
+import { systemStatement, tenantStatement } from '../store/statement.ts';
+import { systemOp, tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
+import { clientIsThere } from './grants/live.ts';
 import { standingOf } from './standing.ts';
 
-const keyNow = tenantStatement<{ scopes_json: string }>(
+const liveKey = tenantStatement<{ scopes_json: string }>(
   'api_keys.scopes_now',
   `SELECT scopes_json FROM api_keys WHERE workspace_id = :ws AND id = :id AND revoked_at IS NULL
      AND (expires_at IS NULL OR expires_at > :now)`,
 );
+const liveGrant = systemStatement<{ scopes_json: string }>(
+  'grants.scopes_now',
+  'whether the client of a grant is there is known by no workspace alone',
+  `SELECT g.scopes_json FROM grants AS g WHERE g.workspace_id = :workspace AND g.id = :id AND g.client_id = :client
+     AND g.revoked_at IS NULL AND ${clientIsThere('g')}`,
+);
+const liveMember = tenantStatement<{ id: string }>(
+  'members.there_now',
+  'SELECT id FROM members WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL',
+);
 
-/** @returns null where the key has ended, or the member was removed; of who acts for no member, what they had */
+/** @returns null once the key, the grant or the membership has ended; of who acts for no member, what they had */
 export async function rightsNow(
   store: Store,
   scope: Scope,
-  { actor, rights: had }: { readonly actor: Actor; readonly rights: Rights },
+  authority: Authority & { readonly rights: Rights },
   nowMs: number,
 ): Promise<Rights | null> {
-  const { kind, id, memberId } = actor;
-  if (kind === 'plugin' || memberId === undefined) return had;
-  const standing = await standingOf(store, scope, memberId);
+  const { actor, rights: had } = authority;
+  if (actor.kind === 'plugin' || actor.memberId === undefined) return had;
+  const standing = await standingOf(store, scope, actor.memberId);
   if (!standing) return null;
   const rights = commonRights(had, standing.rights);
-  if (kind === 'app') return rightsForApp(rights);
-  if (kind !== 'api_key') return rights;
-  const key = await store.readOne(scope, keyNow, { id, now: nowMs });
-  if (!key) return null;
-  return commonRights(rights, {
-    scopes: expandScopes(JSON.parse(key.scopes_json) as string[]),
+  if (actor.kind === 'user') return rights;
+  const found =
+    actor.kind === 'app'
+      ? (await store.readSystem(liveGrant, grantParams(scope, authority)))[0]
+      : await store.readOne(scope, liveKey, { id: actor.id, now: nowMs });
+  if (!found) return null;
+  const held = commonRights(rights, {
+    scopes: expandScopes(JSON.parse(found.scopes_json) as string[]),
     narrowed: null,
   });
+  return actor.kind === 'app' ? rightsForApp(held) : held;
 }
+
+/** Guards a commit: it fails where the key, the grant or the membership has ended by then. */
+export function authorityGuards(scope: Scope, authority: Authority, nowMs: number): Op[] {
+  const { kind, id, memberId } = authority.actor;
+  if (kind === 'plugin' || memberId === undefined) return [];
+  const once = { expectRows: 1 } as const;
+  const member = tenantOp(scope, liveMember, { id: memberId }, once);
+  if (kind === 'api_key') return [member, tenantOp(scope, liveKey, { id, now: nowMs }, once)];
+  return kind === 'app' ? [member, systemOp(liveGrant, grantParams(scope, authority), once)] : [member];
+}
+
+const grantParams = ({ workspaceId }: Scope, { actor, grantId }: Authority) => ({
+  workspace: workspaceId,
+  id: grantId ?? '',
+  client: actor.id,
+});

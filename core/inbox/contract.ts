@@ -84,6 +84,7 @@ export const inboxItem = defineContract({
     }),
   },
   heardBy: 'inboxes:read',
+  undo: { never: 'Inbox items are read or archived by their member alone.' },
   operations: {
     list: "What one's own inbox holds, newest first",
     get: "Get an item of one's own inbox",

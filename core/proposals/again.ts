@@ -79,12 +79,20 @@ export function createDoorAsk(app: () => App) {
   };
 }
 
+/** Whoever acts in a context, as a caller of the door. */
+export function principalIn({ scope, actor, authority, scopes, narrowed, standing }: Context): Principal {
+  return {
+    ...{ scope, actor, authority, scopes, narrowed },
+    ...(standing ? { standing } : {}),
+    tokenId: authority.actor.id,
+  };
+}
+
 /** The writes of a request, asked by whoever approves and in the name of whoever proposed. */
 export function sourceOfRequests(app: () => App): Source {
   const askAtDoor = createDoorAsk(app);
   const ask: Source['ask'] = (ctx, { actor, cause }, writes) => {
-    const { scopes, narrowed, scope } = ctx;
-    const principal: Principal = { scope, actor, scopes, narrowed, tokenId: ctx.actor.id };
+    const principal: Principal = { ...principalIn(ctx), actor };
     return askAll(ctx.workspaceId, ctx.actor.id, writes, (write, staged) =>
       askAtDoor(write, { principal, cause, staged }),
     );

@@ -14,8 +14,8 @@ export type EffectClass = (typeof effectClasses)[number];
 
 const field = Closed({
   name: Type.String({ description: 'Of the object, as the API shows it.' }),
-  before: Type.Optional(Type.Unknown({ description: 'What it is, cut to 1,000 characters.' })),
-  after: Type.Optional(Type.Unknown({ description: 'What it would be, cut to 1,000 characters.' })),
+  before: Type.Optional(Type.Unknown({ description: 'Present value, in full; null where there is none.' })),
+  after: Type.Optional(Type.Unknown({ description: 'Value that an approval writes, in full.' })),
 });
 const effect = Closed({
   id: Type.String({ description: 'Names it where a part is approved.' }),
@@ -80,6 +80,9 @@ export const proposal = defineContract({
       ...{ ...never, computed: true, nullable: true },
       doc: 'The undo that took back what was approved.',
     }),
+  },
+  undo: {
+    never: 'A decision on a proposal is final. Undo what was approved with `POST /proposals/{id}/undo`.',
   },
   operations: {
     list: 'List proposals, newest first',

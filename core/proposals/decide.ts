@@ -6,6 +6,7 @@ import { getEntity, requireVersion } from '../changes/operations.ts';
 import type { AskedWrite } from '../changes/staging.ts';
 import type { Context } from '../context.ts';
 import type { Cause } from '../events/origin.ts';
+import { authorityGuards } from '../identity/rights-now.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import { archiveItemsAbout } from '../inbox/about.ts';
@@ -14,6 +15,7 @@ import { requirePerson } from '../rights/person.ts';
 import type { Op, Scope } from '../store/store.ts';
 import type { AskedAgain, Source } from './again.ts';
 import { diffOf, isSameDiff } from './diff.ts';
+import { nameOfProposer, proposerOf, proposerRights } from './ends.ts';
 import { proposalKind, showWhole, type KeptEffect, type Proposal } from './kind.ts';
 import { contentOf, makingIn, targetOf } from './make.ts';
 import { openWrites } from './writes.ts';
@@ -132,6 +134,22 @@ function requireGrounds(
   }
 }
 
+/** Whether the approver may not do it, as opposed to that it cannot be done. */
+const isDenied = ({ code }: ApiError): boolean => code === 'insufficient_scope' || code === 'forbidden';
+
+/**
+ * What is approved is written in the name of whoever proposed it, so that their credential must still be good.
+ * @throws ApiError forbidden where the key, the grant or the membership has ended
+ */
+async function requireProposer(ctx: Context, found: Proposal): Promise<void> {
+  if (found.source === 'plugin_run') return;
+  if ((await proposerRights(ctx, found)) === null)
+    throw new ApiError(
+      'forbidden',
+      `${nameOfProposer(found)} may not write here any more. Reject the proposal, and make the change yourself if it is still wanted.`,
+    );
+}
+
 export async function approve(
   ctx: Context,
   asked: Asked,
@@ -146,12 +164,13 @@ export async function approve(
       'conflict',
       `This is revision ${found.revision}: look at it, and give its number with your approval.`,
     );
+  await requireProposer(ctx, found);
   const chosen = chosenWrites(found, effects);
   const writes = openWrites(ctx.sealing, ctx.workspaceId, found);
   requireGrounds(writes, found, chosen);
   const since = ctx.nowMs();
   const again = await deciding.sources[found.source].ask(ctx, found, partOf(writes, found, chosen));
-  if (again.refusal?.code === 'insufficient_scope') throw again.refusal;
+  if (again.refusal && isDenied(again.refusal)) throw again.refusal;
   const shown = found.diff.filter(({ write }) => chosen.has(write));
   if (again.refusal || !isSameDiff(shown, diffNow(ctx, again, since, deciding)))
     return moved(ctx, found, writes, deciding);
@@ -194,7 +213,11 @@ async function approved(
   const kept = { installId: found.installId, cause: found.cause ?? begunBy(events), nowMs: now };
   return {
     changes: [...named.map(({ change }) => change), { ...decision, ...causeOf(found) }, ...items],
-    ops: [...again.ops, ...keep(ctx.scope, found.id, again.changes, kept)],
+    ops: [
+      ...authorityGuards(ctx.scope, proposerOf(found), now),
+      ...again.ops,
+      ...keep(ctx.scope, found.id, again.changes, kept),
+    ],
     body: showWhole(decision.after, ctx),
   };
 }
@@ -251,7 +274,7 @@ async function renewed(ctx: Context, found: Proposal, writes: readonly AskedWrit
   const since = ctx.nowMs();
   const again = await deciding.sources[found.source].anew(ctx, found, writes);
   if (again.refusal)
-    throw again.refusal.code === 'insufficient_scope'
+    throw isDenied(again.refusal)
       ? again.refusal
       : new ApiError('conflict', `It cannot be applied any more: ${again.refusal.message} Reject it.`);
   const diff = diffNow(ctx, again, since, deciding);
@@ -271,6 +294,7 @@ async function renewed(ctx: Context, found: Proposal, writes: readonly AskedWrit
 export async function rerun(ctx: Context, asked: Asked, deciding: Deciding): Promise<ChangeSet> {
   requirePerson(ctx, 'run proposals again');
   const found = await findOpen(ctx, asked);
+  await requireProposer(ctx, found);
   const writes = openWrites(ctx.sealing, ctx.workspaceId, found);
   const { change, isOver } = await renewed(ctx, found, writes, deciding);
   const items = isOver ? await archiveItemsAbout(ctx, targetOf(found)) : [];

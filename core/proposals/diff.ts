@@ -36,7 +36,7 @@ export function diffOf(
         ...{ write, operation, kind: change.kind, entityId: change.id },
         ...{ name: nameOf(change, told), issue, issueId },
         class: classOf(change),
-        values: shownValues(change.kind, values),
+        values: shownValues(change.kind, values, whole),
         digest: digestOf(values, planned),
         baseVersion: change.baseVersion,
         decision: null,
@@ -56,6 +56,9 @@ export function isSameDiff(shown: readonly KeptEffect[], now: readonly KeptEffec
     [operation, kind, entityId, does, digest].join(' ');
   return shown.length === now.length && shown.every((effect, at) => facts(effect) === facts(now[at]!));
 }
+
+/** What is approved is written, so that none of it may be left out. */
+const whole = (value: unknown): unknown => value ?? null;
 
 /** In one line. */
 export function titleOf(effects: readonly KeptEffect[], by: string | null): string {

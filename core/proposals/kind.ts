@@ -1,5 +1,5 @@
 // How proposals are stored and shown. An open one has an alarm that ends it.
-import { json, type Column } from '../changes/columns.ts';
+import { json, plain, type Column } from '../changes/columns.ts';
 import type { Values } from '../changes/diff.ts';
 import type { Shown } from '../contract/contract.ts';
 import type { Actor, Cause } from '../events/origin.ts';
@@ -24,7 +24,7 @@ export interface KeptEffect {
   readonly class: EffectClass;
   /** Of what was purged, the names alone. */
   readonly values: Readonly<Record<string, Partial<Values[string]>>>;
-  /** Of the whole values, where `values` are cut. */
+  /** Of the values, but for the times at which they are applied. */
   readonly digest: string;
   readonly baseVersion: number | null;
   readonly decision: 'approved' | 'rejected' | null;
@@ -32,6 +32,8 @@ export interface KeptEffect {
 
 const kept = {
   actor: json<Actor>('actor_json'),
+  /** By which an app proposed; null of others. */
+  grantId: plain<string | null>('grant_id'),
   cause: json<Cause | null>('cause_json'),
   diff: json<readonly KeptEffect[]>('diff_json'),
   issueIds: json<readonly string[]>('issue_ids_json'),

@@ -26,6 +26,8 @@ export interface Making {
 
 export interface Proposing extends Pick<Differ, 'committer' | 'planned'> {
   readonly actor: Actor;
+  /** Of an app. */
+  readonly grantId?: string | undefined;
   readonly cause: Cause | null;
   /** Of a plugin run. */
   readonly run: { readonly id: string; readonly installId: string } | null;
@@ -54,6 +56,7 @@ export function makeProposal(proposing: Proposing, making: Making): Made | null 
     ...contentOf(writes, diff, { making, id, actor }),
     revision: 1,
     actor,
+    grantId: proposing.grantId ?? null,
     cause,
     ...{ decidedByKind: null, decidedById: null, decidedByName: null, decidedAt: null, reason: null },
     events: [],

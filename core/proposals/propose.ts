@@ -7,10 +7,10 @@ import { makeProposal, makingIn } from './make.ts';
 
 export function createPropose(committer: Pick<Committer, 'preview'>): Propose {
   return (now, write, sinceMs) => {
-    const { actor, cause } = now;
+    const { actor, cause, authority } = now;
     const planned = { since: sinceMs, until: now.nowMs() };
     const made = makeProposal(
-      { committer, planned, actor, cause, run: null, writes: [write] },
+      { committer, planned, actor, grantId: authority.grantId, cause, run: null, writes: [write] },
       makingIn(now),
     );
     if (!made)

@@ -19,6 +19,7 @@ export function acting(services: Services, scope: Scope, part: string, directory
   const ctx: Context = {
     ...services,
     ...author,
+    authority: { actor: author.actor },
     workspaceId: scope.workspaceId,
     requestId: services.ids.next(idPrefixes.request),
     scopes: everyScope,

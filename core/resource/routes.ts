@@ -126,7 +126,7 @@ const makers: Readonly<Record<PlainOperation, <C extends Contract>(making: Makin
 function wordsOf(contract: Contract, operation: PlainOperation) {
   const { path, operations, ofTeam, ofMember } = contract;
   const facts = operations[operation] ?? '';
-  const words = typeof facts === 'string' ? { summary: facts } : facts;
+  const words = withFinality(contract, operation, typeof facts === 'string' ? { summary: facts } : facts);
   const reads = operation === 'list' || operation === 'get';
   return {
     name: `${path}.${operation}`,
@@ -134,6 +134,19 @@ function wordsOf(contract: Contract, operation: PlainOperation) {
     ...(ofTeam ? { rows: 'team' as const } : ofMember ? { rows: 'member' as const } : {}),
     ...words,
   };
+}
+
+/** Says of what no undo takes back that it is final. */
+function withFinality(
+  { undo, operations }: Contract,
+  operation: PlainOperation,
+  words: { readonly summary: string; readonly description?: string },
+) {
+  const ends = operation === 'delete' && undo === 'operations' && !operations.restore;
+  const final = typeof undo === 'object' && (operation === 'delete' || operation === 'update');
+  if (!ends && !final) return words;
+  const said = typeof undo === 'object' ? undo.never : 'This cannot be undone.';
+  return { ...words, description: words.description ? `${words.description} ${said}` : said };
 }
 
 function one(contract: Contract, suffix = '') {

@@ -73,7 +73,8 @@ export const roleTable: Readonly<Record<string, Row>> = {
   webhooks: {},
   // To install one is to consent to code of others, which is for a person.
   plugins: { member: read, app: read },
-  automations: { member: read, app: read },
+  // To write is to have plugins send requests to other servers: see the effects.
+  automations: { member: write, app: write },
   // It writes nothing, and shows nobody more than they may read.
   backtests: { member: write, app: write },
   proposals: { member: write, app: write },

@@ -55,7 +55,7 @@ try {
   );
   check('axe finds nothing on that page', asked.violations.length === 0, asked.violations);
   const home = await person.does(
-    { do: 'uncheck', label: 'write all their fields' },
+    { do: 'uncheck', label: 'create, change and delete them' },
     { do: 'press', name: 'Allow' },
   );
   check(

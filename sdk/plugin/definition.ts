@@ -117,11 +117,14 @@ export interface RouteAnswer {
   headers?: {
     readonly 'content-type'?: TypeOfContent | `${TypeOfContent};${string}`;
     readonly 'retry-after'?: string;
+    readonly 'cache-control'?: string;
+    readonly etag?: string;
+    readonly 'last-modified'?: string;
+    readonly 'x-slack-no-retry'?: string;
     readonly 'set-cookie'?: never;
     readonly location?: never;
-    readonly 'cache-control'?: never;
-    /** None that the server sets itself: `x-request-id`, `x-content-type-options`, `x-frame-options`, `x-webhook-…`. */
-    readonly [name: `x-${string}`]: string;
+    /** Header names of the plugin's own. Other names are refused: proxies act on some of them. */
+    readonly [name: `x-plugin-${string}`]: string;
   };
   /** With the rest of the answer, up to 20,480 characters of JSON. */
   body?: string;

@@ -579,7 +579,7 @@ export interface TrailNode {
     readonly calls: Readonly<Record<string, number>> | null;
     /** Objects that it wrote. */
     readonly effects: number | null;
-    /** Why it failed. */
+    /** Why it failed; its code without `plugins:write`. */
     readonly error: string | null;
     /** The undo that took it back. */
     readonly undoneBy: string | null;

@@ -243,7 +243,7 @@ export interface Operations {
     move(id: string, body?: IssueMove, options?: ChangeOptions): Promise<Issue>;
     /** Put a sub-issue into another place among those of its parent. Give one of `before`, `after` and `position`. `GET /issues?parent=ENG-1&sort=subOrder` lists them in their order. */
     reorder(id: string, body?: IssueReorder, options?: ChangeOptions): Promise<Issue>;
-    /** Remove a deleted issue for good, with its comments. For owners and admins. Its external id is free afterwards, its number is not given again, and the event log keeps what it says of the issue. */
+    /** Remove a deleted issue for good, with its comments. For owners and admins, with a key or a session; no app purges. Its external id is free afterwards, its number is not given again, and the event log keeps what it says of the issue. */
     purge(id: string, options?: ChangeOptions): Promise<void>;
     /** The events of an issue, oldest first. */
     history(id: string, query?: IssueHistoryQuery, options?: CallOptions): List<TatamiEvent>;
@@ -329,7 +329,7 @@ export interface Operations {
     list(query?: InboxItemQuery, options?: CallOptions): List<InboxItem>;
     /** Get an item of one's own inbox. */
     get(id: string, options?: CallOptions): Promise<InboxItem>;
-    /** Read, archive or snooze an item, or undo that. */
+    /** Read, archive or snooze an item, or undo that. Inbox items are read or archived by their member alone. */
     update(id: string, body: InboxItemPatch, options?: ChangeOptions): Promise<InboxItem>;
     /** How many items of one's own inbox are unread. */
     unreadCount(options?: CallOptions): Promise<InboxUnread>;
@@ -587,7 +587,7 @@ export interface Operations {
     get(id: string, options?: CallOptions): Promise<Member>;
     /** Change a member. */
     update(id: string, body: MemberPatch, options?: ChangeOptions): Promise<Member>;
-    /** Remove a member. */
+    /** Remove a member. This cannot be undone. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
     /** Invite a member to take the seat with an account. Makes a link that works once, for 7 days, in place of an earlier one. It ends when the role or the address of the member changes. Where the server sends mail and the member has an address, a link of its own is sent there, which also proves the address; the link in the answer is for handing over. */
     invite(id: string, options?: WriteOptions): Promise<Invitation>;
@@ -607,7 +607,7 @@ export interface Operations {
     create(body: ApiKeyCreate, options?: WriteOptions): Promise<ApiKeyMinted>;
     /** Get an API key without its secret. */
     get(id: string, options?: CallOptions): Promise<ApiKey>;
-    /** Revoke an API key at once. */
+    /** Revoke an API key at once. A change of an API key cannot be undone: mint another key. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
     /** Replace an API key; its successor is shown once. The successor has the same name, scopes and member. The old key goes on for the grace and ends then. */
     roll(id: string, body?: ApiKeyRoll, options?: WriteOptions): Promise<ApiKeyRolled>;
@@ -621,7 +621,7 @@ export interface Operations {
     get(id: string, options?: CallOptions): Promise<OAuthApp>;
     /** Change an OAuth app. */
     update(id: string, body: OAuthAppPatch, options?: ChangeOptions): Promise<OAuthApp>;
-    /** Delete an OAuth app: what members granted it ends at once. */
+    /** Delete an OAuth app: what members granted it ends at once. This cannot be undone. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
     /** Replace the secret of an OAuth app; the new one is shown once. Until the grace ends, the app proves who it is with either secret. */
     rotateSecret(
@@ -635,9 +635,9 @@ export interface Operations {
     list(query?: GrantQuery, options?: CallOptions): List<Grant>;
     /** Get a grant. */
     get(id: string, options?: CallOptions): Promise<Grant>;
-    /** Take scopes of a grant away, or guard more. */
+    /** Take scopes of a grant away, or guard more. A change of a grant cannot be undone: the app has to ask the member again. */
     update(id: string, body: GrantPatch, options?: ChangeOptions): Promise<Grant>;
-    /** Revoke a grant: its tokens end at once. */
+    /** Revoke a grant: its tokens end at once. A change of a grant cannot be undone: the app has to ask the member again. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
   };
   readonly search: {
@@ -673,7 +673,7 @@ export interface Operations {
     get(id: string, options?: CallOptions): Promise<Webhook>;
     /** Change a webhook endpoint, or switch it on or off. */
     update(id: string, body: WebhookPatch, options?: ChangeOptions): Promise<Webhook>;
-    /** Delete a webhook endpoint. */
+    /** Delete a webhook endpoint. This cannot be undone. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
     /** Replace the signing secret; the new one is shown once. Until the overlap ends, deliveries carry a signature of each secret, the newest first. The audit log says who rotated, and when the secret before last signed a delivery that succeeded. */
     rotate(id: string, body?: WebhookRotate, options?: ChangeOptions): Promise<WebhookSecretRotated>;
@@ -745,7 +745,7 @@ export interface Operations {
         /** The same of the version that waits. */
         readonly pending: PluginAsks | null;
       }>;
-      /** Switch to the version that waits, with this grant. */
+      /** Switch to the version that waits, with this grant. `sha256` names the version that was reviewed, so that none that was uploaded since is switched to. */
       give(id: string, body: PluginConsentGive, options?: ChangeOptions): Promise<Plugin>;
       /** Refuse the version that waits; the installed one stays. */
       refuse(id: string, options?: ChangeOptions): Promise<Plugin>;
@@ -786,7 +786,7 @@ export interface Operations {
     catchUp(id: string, options?: WriteOptions): Promise<CatchUp>;
     /** List the actions of a plugin. */
     actions(id: string, options?: CallOptions): Promise<PluginActionList>;
-    /** Call an action of a plugin. The run can do what the key and the plugin both may do. It is waited for up to 5 seconds: 200 answers the run that has ended, with its `result`; 202 one that goes on, to be read at `Location`. */
+    /** Call an action of a plugin. The run can do what the key and the plugin both may do. Where the plugin may send requests to other servers, the key needs `automations:write`. It is waited for up to 5 seconds: 200 answers the run that has ended, with its `result`; 202 one that goes on, to be read at `Location`. */
     callAction(id: string, name: string, body?: PluginCallAction, options?: WriteOptions): Promise<Run>;
     /** Get the run of an action that this key called. */
     actionRun(id: string, name: string, run: string, options?: CallOptions): Promise<Run>;

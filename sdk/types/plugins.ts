@@ -216,7 +216,7 @@ export interface PluginPatch {
 export interface PluginConsentGive {
   /** The scopes that it gets, of those its manifest asks. */
   grant: readonly Scope[];
-  /** The SHA-256 of the code that is meant. Where the operator trusts publishers, it confirms a package that none of them signed. */
+  /** The SHA-256 of the code that was reviewed: `pending.sha256`. Required; without it, and where another version waits by now, the answer is 409. */
   sha256?: string | undefined;
 }
 
@@ -591,7 +591,7 @@ export interface Run {
   readonly wallMs: number | null;
   /** How long it waited for its turn, in milliseconds. */
   readonly queueMs: number | null;
-  /** What it wrote to `ctx.log`. */
+  /** What it wrote to `ctx.log`; empty without the scope `plugins:write`. */
   readonly logs: readonly {
     /** How serious it is. */
     readonly level: 'debug' | 'info' | 'warn' | 'error';
@@ -615,7 +615,7 @@ export interface Run {
   readonly undoneBy: string | null;
   /** Whoever called the action: the run can do no more than they can. */
   readonly onBehalfOf: Actor | null;
-  /** What an action or a route returned; null of others. */
+  /** What an action or a route returned; null of others. Shown to whoever called the action, otherwise only with `plugins:write`. */
   readonly result: unknown;
   /** The proposal that holds what it would have written. */
   readonly proposalId: string | null;
@@ -638,6 +638,8 @@ export interface Run {
   readonly startedAt: string | null;
   /** When it ended. ISO 8601, UTC. */
   readonly finishedAt: string | null;
+  /** Scopes that would show more: without `plugins:write` the logs, the result, the message of the error and the values of effects are left out. */
+  readonly leftOut: readonly string[];
 }
 
 export interface RunRecordingFacts {
@@ -866,7 +868,7 @@ export interface Shadow {
     readonly dropped: number;
     /** Processor time of the shadow, in milliseconds. */
     readonly cpuMs: number;
-    /** The last 100, newest first. */
+    /** The last 100, newest first; empty without the scope `plugins:write`. */
     readonly differences: readonly {
       /** The run of the installed version. */
       readonly runId: string;
@@ -1017,7 +1019,7 @@ export interface ScheduledRun {
   readonly schedule: string;
   /** When it runs. ISO 8601, UTC. */
   readonly dueAt: string;
-  /** What the handler is given. */
+  /** Input of the handler; null without the scope `plugins:write`. */
   readonly data: unknown;
   /** When it was asked for first. ISO 8601, UTC. */
   readonly createdAt: string;

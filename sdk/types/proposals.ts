@@ -50,9 +50,9 @@ export interface Proposal {
     readonly fields: readonly {
       /** Of the object, as the API shows it. */
       readonly name: string;
-      /** What it is, cut to 1,000 characters. */
+      /** Present value, in full; null where there is none. */
       readonly before?: unknown;
-      /** What it would be, cut to 1,000 characters. */
+      /** Value that an approval writes, in full. */
       readonly after?: unknown;
     }[];
     /** The version of the object that it was planned on. */

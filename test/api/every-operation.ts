@@ -207,7 +207,11 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
     await app.call('POST', `${v1}/plugins`, { package: { ...wider, manifest } });
     await did('plugins.consent.get', `${plugin}/consent`);
     if (refused) await did('plugins.consent.refuse', `${plugin}/consent`);
-    else await did('plugins.consent.give', `${plugin}/consent`, { grant: ['issues:write'] });
+    else
+      await did('plugins.consent.give', `${plugin}/consent`, {
+        grant: ['issues:write'],
+        sha256: wider.sha256,
+      });
   }
   await did('plugins.rollback', `${plugin}/rollback`, { version: '1.1.0' });
   await did('plugins.list', `${v1}/plugins`);

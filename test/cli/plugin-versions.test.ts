@@ -77,7 +77,9 @@ test('a version that asks for more is shown with what is new, refused or consent
   const asked = await run('consent', id);
   expect([asked.code, asked.err]).toEqual([2, expect.stringContaining('Signed by acme')]);
   expect(asked.err).toMatch(/^ {4}Read issues/m);
-  expect(asked.err).toMatch(/^ {2}\+ Read comments, and write all their fields. \(comments:write: greet\)$/m);
+  expect(asked.err).toMatch(
+    /^ {2}\+ Read comments, and create, change and delete them. \(comments:write: greet\)$/m,
+  );
   expect(await greeted('Not consented')).toEqual([]);
 
   expect((await run('consent', id, '--refuse')).out).toContain(`${id} stays at 1.0.0`);

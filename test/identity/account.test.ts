@@ -81,7 +81,7 @@ describe('the account page', () => {
     const { text } = await visitor.get('/account');
     expect(text).toContain('A &lt;b&gt;tool');
     expect(text).toContain('nobody here has checked who that is');
-    expect(text).toContain('Read issues, and write all their fields.');
+    expect(text).toContain('Read issues, and create, change and delete them.');
     expect(text).not.toContain('Of the owner');
     const fields = { workspace: app.workspace.workspaceId, id: grant };
     const end = async (by: Visitor) => (await by.post('/account/end-grant', fields)).to;

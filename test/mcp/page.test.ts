@@ -35,6 +35,27 @@ async function proposed(...titles: string[]): Promise<{ id: string; issues: Json
   return { id: proposalId, issues };
 }
 
+test('what is decided on is shown whole, on the page and by the API, and nothing in it is unseen', async () => {
+  const issue = await rest('POST', '/issues', { team: 'ENG', title: 'Plain' });
+  const end = 'the last words';
+  const description = `${'Harmless. '.repeat(3_000)}\n${end}`;
+  const title = 'Invoice \u202egpj.exe\u2066\u200b\u{e0041}\u0007 and a family 👩\u200d👧';
+  const asked = await app.call(
+    'PATCH',
+    `/api/v1/issues/${issue.id}`,
+    { description, title },
+    { 'Tatami-Mode': 'propose' },
+  );
+  expect(asked.status).toBe(202);
+  const { effects } = await rest('GET', `/proposals/${asked.json.id}`);
+  const after = Object.fromEntries(effects[0].fields.map((field: Json) => [field.name, field.after]));
+  expect(after).toEqual({ description, title });
+  const text = await (await look(asked.json.id, person.cookie)).text();
+  expect(text).toContain(end);
+  expect(text).toContain('Invoice \\u202egpj.exe\\u2066\\u200b\\udb40\\udc41\\u0007 and a family 👩\u200d👧');
+  expect(text).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b\u0007]/);
+});
+
 const look = (id: string, cookie?: string): Promise<Response> =>
   fetch(`${app.url}/proposals/${id}`, { redirect: 'manual', headers: cookie ? { cookie } : {} });
 

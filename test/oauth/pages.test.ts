@@ -78,7 +78,7 @@ test('ASVS 10.7.2: the page names the app, the workspace, where one goes next, a
     'in the workspace Acme',
     'An admin of this workspace registered this app.',
     'Afterwards you go back to client.example',
-    'Read issues, and write all their fields.',
+    'Read issues, and create, change and delete them. Deleted relations and templates cannot be restored.',
     'Read comments, with all their fields.',
   ])
     expect(text).toContain(part);
@@ -112,7 +112,7 @@ test('rights that the role of the member lacks are shown as not given, and are n
   const gus = await browserOf(app, await signIn(app, app.workspace, guest.id));
   const page = await asked(client, { scope: 'issues:write workflows:write projects:write' }, gus);
   expect(textOf(page)).toContain(
-    'Read workflows, and write all their fields. Not given: your role does not have it.',
+    'Deleted workflows, calendars and sla policies cannot be restored. Not given: your role does not have it.',
   );
   const forced = allow(page);
   forced.append('scope', 'workflows:write');

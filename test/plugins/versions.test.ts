@@ -77,7 +77,10 @@ test('an upgrade that asks for more waits for consent, and the version before go
       pending: {
         version: '1.1.0',
         sha256: wider.sha256,
-        adds: ['Read comments, and write all their fields.', 'Run nightly on its own at 0 3 * * * (UTC).'],
+        adds: [
+          'Read comments, and create, change and delete them.',
+          'Run nightly on its own at 0 3 * * * (UTC).',
+        ],
       },
     },
   });
@@ -89,13 +92,13 @@ test('an upgrade that asks for more waits for consent, and the version before go
     {
       scope: 'comments:write',
       added: true,
-      sentence: 'Read comments, and write all their fields.',
+      sentence: 'Read comments, and create, change and delete them.',
       rows: null,
     },
   ]);
   expect(await call('POST', `${path}/consent`, { grant: [], sha256: 'a'.repeat(64) })).toMatchObject({
-    status: 422,
-    json: { error: { details: [{ path: 'sha256' }] } },
+    status: 409,
+    json: { error: { code: 'conflict', message: expect.stringContaining('`sha256`') } },
   });
 
   const grant = ['issues:read', 'comments:write'];

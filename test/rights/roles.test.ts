@@ -7,6 +7,7 @@ import type { Principal } from '../../core/http/principal.ts';
 import type { Route } from '../../core/http/route.ts';
 import { standingOf } from '../../core/identity/standing.ts';
 import { createAuthentication } from '../../core/identity/authenticate.ts';
+import { effectsOf, effectTable, quotaTable, type Effect } from '../../core/rights/effects.ts';
 import { appScopes, roleTable, type Role } from '../../core/rights/roles.ts';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { showsObjects } from '../../core/rights/table.ts';
@@ -211,6 +212,10 @@ test('docs/roles.md is the table', () => {
     return `${to} only ${of.map(code).join(', ')}`;
   };
   const there = new Set(allScopes.map((scope) => scope.split(':')[0]!));
+  const mayOf = (may: Effect['member']): string => (may === 'own' ? 'their own' : may ? 'yes' : 'no');
+  const effects = Object.entries<Effect>(effectTable);
+  const inTable = (route: Route, holder: 'member' | 'guest' | 'app'): string =>
+    effectsOf(route.name)?.some((effect) => !effect[holder]) ? 'no' : verdictOf(route, holder);
   const namespaces = Object.keys(roleTable).filter((namespace) => there.has(namespace));
   const operations = app.app.routes.filter((route) => route.scope !== null);
   const text = [
@@ -231,6 +236,36 @@ test('docs/roles.md is the table', () => {
       ),
     ),
     '',
+    '## Effects that are no objects',
+    '',
+    'Operations with an effect beside the objects that they write, and what the effect takes beside their scope. Owners and admins have',
+    'each of them, with a key or a session of their own; an app that acts for them has what the last column says. Where a scope is named,',
+    'it is taken as well. Generated from `core/rights/effects.ts`.',
+    '',
+    row('Effect', 'Scope', 'Member', 'Guest', 'App', 'Operations'),
+    '|---|---|---|---|---|---|',
+    ...effects.map(([name, { doc, scope, member, guest, app: ofApp, operations: ofEffect, calls = [] }]) =>
+      row(
+        `${code(name)}: ${doc}`,
+        scope === undefined ? '' : code(scope),
+        ...[member, guest, ofApp].map(mayOf),
+        [
+          ...Object.entries(ofEffect).map(
+            ([one, when]) => code(one) + (when === 'always' ? '' : ` (${when})`),
+          ),
+          ...calls.map((call) => `${code(call)} of plugins`),
+        ].join(', '),
+      ),
+    ),
+    '',
+    '## Quotas',
+    '',
+    row('Quota', 'Numbers', 'Member', 'Guest', 'App'),
+    '|---|---|---|---|---|',
+    ...Object.entries(quotaTable).map(([name, { doc, numbers, member, guest, app: ofApp }]) =>
+      row(`${code(name)}: ${doc}`, numbers, member, guest, ofApp),
+    ),
+    '',
     '## Operations',
     '',
     'Owners and admins may do each of them. What needs no scope is left out.',
@@ -241,8 +276,8 @@ test('docs/roles.md is the table', () => {
       row(
         code(route.name),
         code(route.scope!),
-        beyondScopes[route.name] ?? verdictOf(route, 'member'),
-        ...(['guest', 'app'] as const).map((holder) => verdictOf(route, holder)),
+        beyondScopes[route.name] ?? inTable(route, 'member'),
+        ...(['guest', 'app'] as const).map((holder) => inTable(route, holder)),
       ),
     ),
     '',

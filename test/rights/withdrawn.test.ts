@@ -7,6 +7,7 @@ import { standingOf } from '../../core/identity/standing.ts';
 import { scopeOf } from '../../core/store/store.ts';
 import { signIn } from '../identity/person.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
+import { makeGrant } from '../oauth/grant.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { asText } from '../value-client.ts';
 
@@ -107,7 +108,10 @@ test('what somebody asked for later is done with what is left of their rights, w
     schedules: { write: { handle: async ({ data }, ctx) => { await ctx.issues.update(data, { title: 'Done later' }); } } },
   }`;
   await install(app.call, await packSource(source));
-  const titleAfter = async (kind: 'user' | 'app', withdraw: (id: string) => Promise<unknown>) => {
+  const titleAfter = async (
+    kind: 'user' | 'app',
+    withdraw: (id: string, grantId: string) => Promise<unknown>,
+  ) => {
     const { id: memberId } = await join('member');
     const { json: issue } = await app.call('POST', `${v1}/issues`, { team: 'OUT', title: 'As it was' });
     const principal = await principalOf(memberId, kind);
@@ -117,11 +121,18 @@ test('what somebody asked for later is done with what is left of their rights, w
       body: { input: { id: issue.id } },
     });
     expect(error).toBeNull();
-    await withdraw(memberId);
+    await withdraw(memberId, principal.grant?.id ?? '');
     app.clock.advance(1_000);
     await app.settled();
     return (await app.call('GET', `${v1}/issues/${issue.id}`)).json.title;
   };
+  expect(await titleAfter('app', (_, grantId) => app.call('DELETE', `${v1}/grants/${grantId}`))).toBe(
+    'As it was',
+  );
+  const narrowed = { scopes: ['issues:read'] };
+  expect(
+    await titleAfter('app', (_, grantId) => app.call('PATCH', `${v1}/grants/${grantId}`, narrowed)),
+  ).toBe('As it was');
   for (const kind of ['user', 'app'] as const) {
     expect(await titleAfter(kind, async () => undefined)).toBe('Done later');
     expect(await titleAfter(kind, (id) => app.call('DELETE', `${v1}/members/${id}`))).toBe('As it was');
@@ -135,8 +146,14 @@ test('what somebody asked for later is done with what is left of their rights, w
 async function principalOf(memberId: string, kind: 'user' | 'app'): Promise<Principal> {
   const scope = scopeOf(app.workspace.workspaceId);
   const standing = (await standingOf(app.services.store, scope, memberId))!;
-  const id = kind === 'user' ? memberId : 'https://agent.example/client.json';
+  const client = { id: 'https://agent.example/client.json', name: 'app' };
+  const id = kind === 'user' ? memberId : client.id;
+  const granted = async () => ({
+    id: await makeGrant(app, { memberId, client, scopes: ['issues:write', 'plugins:read'] }),
+    ...({ resource: 'api', guarded: [] } as const),
+  });
   return {
+    ...(kind === 'app' && { grant: await granted() }),
     scope,
     actor: { kind, id, name: kind, memberId },
     ...standing.rights,

@@ -11,6 +11,16 @@ export async function logs(plugin: string, options: RemoteOptions & { limit: str
   const path = `/plugins/${encodeURIComponent(plugin)}/runs?limit=${limit}`;
   const { data } = await saying(call, { plugin }, call<{ data: Run[] }>('GET', path));
   printResult(data, options, (shown) =>
-    shown.length === 0 ? `${plugin} has not run yet.` : shown.toReversed().map(runLines).join('\n'),
+    shown.length === 0
+      ? `${plugin} has not run yet.`
+      : [...shown.toReversed().map(runLines), ...hints(shown)].join('\n'),
   );
+}
+
+/** Logins are apps, which never hold the scope. */
+function hints(runs: readonly Run[]): string[] {
+  const missing = [...new Set(runs.flatMap(({ leftOut = [] }) => leftOut))];
+  return missing.length === 0
+    ? []
+    : [`Logs and error messages take a key with ${missing.join(', ')} (TATAMI_TOKEN).`];
 }

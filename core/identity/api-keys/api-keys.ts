@@ -84,10 +84,10 @@ const ApiKeyRolled = named(
 export const apiKeys = defineResource(apiKey, apiKeyKind, {
   where: (ctx) =>
     seesOwnAlone(ctx)
-      ? [{ sql: 'member_id = :memberId', params: { memberId: ctx.actor.memberId ?? '' } }]
+      ? [{ sql: 'member_id = :memberId', params: { memberId: ctx.authority.actor.memberId ?? '' } }]
       : [],
   async admits(ctx, { memberId }) {
-    if (seesOwnAlone(ctx) && memberId !== ctx.actor.memberId) throw notFound();
+    if (seesOwnAlone(ctx) && memberId !== ctx.authority.actor.memberId) throw notFound();
   },
   operations: { delete: revokeApiKey },
   routes: [

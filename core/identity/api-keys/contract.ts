@@ -35,6 +35,7 @@ export const apiKey = defineContract({
       write: 'never',
     }),
   },
+  undo: { never: 'A change of an API key cannot be undone: mint another key.' },
   operations: {
     list: 'List API keys, newest first',
     get: 'Get an API key without its secret',

@@ -27,6 +27,6 @@ export async function endHandedKeys(ctx: Context, memberId: string): Promise<Cha
 
 /** Goes with a key that is made. Where no owner makes it for another, it fails if that one has become an owner meanwhile. */
 export async function handingOps(ctx: Context, memberId: string): Promise<Op[]> {
-  if (memberId === ctx.actor.memberId || (await callingMember(ctx))?.role === 'owner') return [];
+  if (memberId === ctx.authority.actor.memberId || (await callingMember(ctx))?.role === 'owner') return [];
   return [tenantOp(ctx.scope, stillNoOwner, { id: memberId }, { expectRows: 1 })];
 }

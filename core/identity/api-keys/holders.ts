@@ -11,7 +11,7 @@ import { callingMember, isAdmin } from '../members/roles.ts';
 /** @throws ApiError forbidden */
 export async function requireHolder(ctx: Context, memberId: string): Promise<void> {
   requirePerson(ctx, 'make, roll or end keys');
-  const { memberId: callerId } = ctx.actor;
+  const { memberId: callerId } = ctx.authority.actor;
   if (callerId === undefined) throw new ApiError('forbidden', 'Only a member can do this.');
   if (callerId === memberId) return;
   const [caller, holder] = await Promise.all([callingMember(ctx), memberKind.find(ctx, memberId)]);
@@ -27,7 +27,7 @@ export async function requireHolder(ctx: Context, memberId: string): Promise<voi
  * @throws ApiError forbidden
  */
 export async function requireNotRolled(ctx: Context, keyId?: string): Promise<void> {
-  const { kind, id } = ctx.actor;
+  const { kind, id } = ctx.authority.actor;
   if (kind !== 'api_key' || id === keyId) return;
   const caller = await apiKeyKind.find(ctx, id);
   if (caller && caller.replacedBy !== null)

@@ -70,6 +70,7 @@ export const grant = defineContract({
   },
   ofMember: true,
   heardBy: 'audit:read',
+  undo: { never: 'A change of a grant cannot be undone: the app has to ask the member again.' },
   operations: {
     list: {
       summary: 'List what members let apps do, newest first',

@@ -40,7 +40,7 @@ async function requireVisible(ctx: Context, { memberId }: Grant): Promise<void> 
 }
 
 /** An app may give up what it was granted itself, and touches nothing that another app was. @throws ApiError forbidden */
-function requireOwnOfApp({ actor }: Context, { clientId, memberId }: Grant): void {
+function requireOwnOfApp({ authority: { actor } }: Context, { clientId, memberId }: Grant): void {
   if (actor.kind !== 'app' || (actor.id === clientId && actor.memberId === memberId)) return;
   throw new ApiError('forbidden', 'An app changes and revokes no grants but its own.');
 }

@@ -36,6 +36,7 @@ export const member = defineContract({
       Type.Array(Type.String()),
     ),
   },
+  undo: 'operations',
   operations: {
     list: 'List members',
     create: { summary: 'Add a member', errors: ['forbidden'] },

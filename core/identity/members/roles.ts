@@ -18,9 +18,9 @@ function isOfSameRights(a: Pick<Member, 'role' | 'teams'>, b: typeof a): boolean
 
 type Ranked = Pick<Member, 'role'> | undefined;
 
-/** The member behind the caller. Nobody stands behind a plugin, whoever installed it. */
+/** The member who holds the authority. Nobody stands behind a plugin, whoever installed it. */
 export async function callingMember(ctx: Context): Promise<Member | undefined> {
-  const { kind, memberId } = ctx.actor;
+  const { kind, memberId } = ctx.authority.actor;
   return kind === 'plugin' || memberId === undefined ? undefined : memberKind.find(ctx, memberId);
 }
 

@@ -51,6 +51,7 @@ export const oauthApp = defineContract({
       doc: 'Until when the secret before is good as well.',
     }),
   },
+  undo: 'operations',
   operations: {
     list: 'List OAuth apps, newest first',
     get: 'Get an OAuth app without its secret',

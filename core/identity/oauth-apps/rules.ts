@@ -26,7 +26,7 @@ const haveRoom = tenantStatement<{ count: number }>(
  * @throws ApiError forbidden
  */
 export async function requireRegistrar(ctx: Context): Promise<void> {
-  if (ctx.actor.kind === 'app')
+  if (ctx.authority.actor.kind === 'app')
     throw new ApiError(
       'forbidden',
       'An app registers and changes no apps: a person does, signed in or by a key.',

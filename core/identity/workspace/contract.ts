@@ -38,6 +38,7 @@ export const workspace = defineContract({
       doc: 'What waits for a person’s approval when an agent asks for it over MCP, beside what the consent to the agent says.',
     }),
   },
+  undo: 'operations',
   operations: {},
   events: { created: 'workspace.created', updated: 'workspace.updated' },
   examples: { update: { name: 'Acme' } },

@@ -51,7 +51,7 @@ export const workspaces = defineResource(workspace, workspaceKind, {
 
 /** What guards against apps is no affair of theirs. @throws ApiError forbidden */
 async function requireMayGuard(ctx: Context): Promise<void> {
-  if (ctx.actor.kind !== 'app' && isAdmin(await callingMember(ctx))) return;
+  if (ctx.authority.actor.kind !== 'app' && isAdmin(await callingMember(ctx))) return;
   throw new ApiError('forbidden', 'What waits for approval is said by an owner or an admin, and by no app.');
 }
 

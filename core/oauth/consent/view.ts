@@ -2,7 +2,7 @@
 import type { Principal } from '../../http/principal.ts';
 import { guardedClasses, type GuardedClass } from '../../lib/guarded.ts';
 import type { Seat, SignedIn } from '../../identity/sessions/sessions.ts';
-import { sentenceOf } from '../../rights/words.ts';
+import { consentSentenceOf } from '../../rights/words.ts';
 import { isVerifiedIn, type OAuthClient } from '../clients/client.ts';
 import type { Asking } from '../engine/engine.ts';
 
@@ -55,7 +55,7 @@ export function consentView(options: {
     leadsTo: asking.redirectUri === null ? null : placeOf(asking.redirectUri),
     scopes: asking.scopes.map((scope) => ({
       scope,
-      sentence: sentenceOf(scope, {}),
+      sentence: consentSentenceOf(scope),
       isHeld: principal.scopes.has(scope) || (principal.narrowed?.has(scope) ?? false),
     })),
     guarded:

@@ -8,7 +8,7 @@ import type { grant } from '../../identity/grants/contract.ts';
 import { hidden } from '../../identity/pages.ts';
 import type { Seat, SignedIn } from '../../identity/sessions/sessions.ts';
 import type { Shown } from '../../contract/contract.ts';
-import { sentenceOf } from '../../rights/words.ts';
+import { consentSentenceOf } from '../../rights/words.ts';
 
 type ShownGrant = Shown<typeof grant>;
 
@@ -58,7 +58,7 @@ function itemOf(
     <details>
       <summary>What it may do</summary>
       <ul>
-        ${scopes.map((scope) => html`<li>${sentenceOf(scope, {})}</li>`)}
+        ${scopes.map((scope) => html`<li>${consentSentenceOf(scope)}</li>`)}
       </ul>
     </details>
     <form method="post" action="/account/end-grant" class="inline">

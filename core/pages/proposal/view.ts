@@ -3,6 +3,7 @@ import { html, type Html } from '../../html/html.ts';
 import { page } from '../../html/page.ts';
 import type { RawAnswer } from '../../http/route.ts';
 import { done, hidden, problem } from '../../identity/pages.ts';
+import { visible } from '../../lib/printable.ts';
 import type { ShownProposal } from '../../proposals/kind.ts';
 
 type Effect = ShownProposal['effects'][number];
@@ -29,22 +30,24 @@ const states: Readonly<Record<ShownProposal['status'], string>> = {
 
 export function proposalPage(viewed: Viewed): RawAnswer {
   const { proposal, workspaceName, refusal, status = 200 } = viewed;
-  const { author, through, expiresAt, decidedBy, reason } = proposal;
+  const { through, expiresAt, decidedBy, reason } = proposal;
+  const title = visible(proposal.title);
+  const author = visible(proposal.author.name);
   const isOpen = proposal.status === 'open';
   const by = through
-    ? html`<strong>${through.name}</strong>, for ${author.name},`
-    : html`<strong>${author.name}</strong>`;
-  const content = html`<h1>${proposal.title}</h1>
+    ? html`<strong>${visible(through.name)}</strong>, for ${author},`
+    : html`<strong>${author}</strong>`;
+  const content = html`<h1>${title}</h1>
     ${refusal === null ? null : problem(refusal)}
     <p>
-      ${by} proposes ${count(proposal.effects.length, 'change')} in ${workspaceName}.
+      ${by} proposes ${count(proposal.effects.length, 'change')} in ${visible(workspaceName)}.
       ${isOpen ? html`Nothing has changed yet. It ends by itself on ${dayOf(expiresAt)}.` : null}
     </p>
     ${isOpen ? null : done(states[proposal.status])}
-    ${decidedBy ? html`<p>Decided by ${decidedBy.name}.</p>` : null}
-    ${reason ? html`<p>Reason: ${reason}</p>` : null}
+    ${decidedBy ? html`<p>Decided by ${visible(decidedBy.name)}.</p>` : null}
+    ${reason ? html`<p>Reason: ${visible(reason)}</p>` : null}
     ${isOpen ? decision(viewed) : effectsOf(proposal.effects)}`;
-  return page(proposal.title, content, { status });
+  return page(title, content, { status });
 }
 
 function decision(viewed: Viewed): Html {
@@ -82,7 +85,7 @@ function effectsOf(effects: readonly Effect[], isChosen = false): readonly Html[
   return effects.map(
     (effect) =>
       html`<section aria-labelledby="effect-${effect.id}">
-        <h2 id="effect-${effect.id}">${titleOf(effect)}</h2>
+        <h2 id="effect-${effect.id}">${visible(titleOf(effect))}</h2>
         ${
           isChosen
             ? html`<label class="choice"
@@ -106,9 +109,9 @@ function effectsOf(effects: readonly Effect[], isChosen = false): readonly Html[
             ${effect.fields.map(
               ({ name, before, after }) =>
                 html`<tr>
-                  <th scope="row">${name}</th>
-                  <td>${textOf(before)}</td>
-                  <td>${textOf(after)}</td>
+                  <th scope="row">${visible(name)}</th>
+                  <td class="text">${visible(textOf(before))}</td>
+                  <td class="text">${visible(textOf(after))}</td>
                 </tr>`,
             )}
           </tbody>
@@ -125,13 +128,17 @@ function titleOf({ class: does, kind, name, issue }: Effect): string {
   return `${verbs[does]} ${what}${name === null ? '' : ` ${name}`}`;
 }
 
-/** As people read it: the name of what is referred to, a list of names, else its JSON. */
+const ofReference = new Set(['id', 'key', 'name', 'identifier', 'type']);
+
+/** As people read it: the name of what is referred to, a list of names, else its JSON, so that nothing is left out. */
 function textOf(value: unknown): string {
   if (value === null || value === undefined || value === '') return '—';
   if (Array.isArray(value)) return value.map(textOf).join(', ') || '—';
   if (typeof value !== 'object') return String(value);
   const { name, identifier } = value as { name?: unknown; identifier?: unknown };
-  return String(name ?? identifier ?? JSON.stringify(value));
+  const isReference = Object.keys(value).every((key) => ofReference.has(key));
+  const shown = isReference ? (name ?? identifier) : undefined;
+  return typeof shown === 'string' ? shown : JSON.stringify(value);
 }
 
 const count = (of: number, what: string): string => `${of} ${what}${of === 1 ? '' : 's'}`;

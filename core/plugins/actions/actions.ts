@@ -2,10 +2,12 @@
 import type { Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
+import type { Actor } from '../../events/origin.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import type { App } from '../../http/app.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { idPrefixes } from '../../lib/ids.ts';
+import { effectTable } from '../../rights/effects.ts';
 import { commonRights } from '../../rights/rights.ts';
 import { declared } from '../declared.ts';
 import { rightsOfInstall } from '../installs/hearing.ts';
@@ -98,14 +100,21 @@ function noSuchAction({ pluginId, manifest }: Install, name: string): ApiError {
 export async function getActionRun(ctx: Context, id: string, work: ActionWork) {
   const row = await findRun(ctx.store, ctx.scope, id);
   const caller = row && inputOf(row)?.caller;
-  if (!row || row.handler_kind !== 'action' || caller?.actor.id !== ctx.actor.id) throw notFound();
+  if (!row || row.handler_kind !== 'action' || !caller || !isSameCaller(caller.actor, ctx.actor))
+    throw notFound();
   return shownToCaller(ctx, row, work);
 }
 
-/** What the plugin wrote to its log is for those who may look after plugins. */
+/** All members who use an app share the id of its actor. */
+function isSameCaller(one: Actor, other: Actor): boolean {
+  return one.id === other.id && one.memberId === other.memberId;
+}
+
+/** Logs may hold data from other servers. The result is the answer to the caller. */
 function shownToCaller({ scopes }: Context, row: RunRow, work: ActionWork) {
   const shown = showRun(row, work);
-  return scopes.has('plugins:read') ? shown : { ...shown, logs: [] };
+  const { scope } = effectTable.logs;
+  return scopes.has(scope) ? shown : { ...shown, logs: [], leftOut: [scope] };
 }
 
 function runOf(ctx: Context, install: Install, name: string, input: RunInput): NewRun {

@@ -2,13 +2,14 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
+import { sendingOutside } from '../installs/rights.ts';
 import { RunShown } from '../runs/schema.ts';
 import { callAction, getActionRun, listActions, type ActionWork } from './actions.ts';
 import { ActionCall, ActionList, handlerName } from './schema.ts';
 
 const runId = idOf(idPrefixes.run);
 
-/** Any key may call: what the run can do is what its caller can. */
+/** Any key may call an action: its run does what both caller and plugin may do. Where the plugin may send outside, that takes a scope. */
 export function actionRoutes(work: ActionWork): Route[] {
   return [
     defineRoute({
@@ -29,9 +30,10 @@ export function actionRoutes(work: ActionWork): Route[] {
       name: 'plugins.call-action',
       summary: 'Call an action of a plugin',
       description:
-        'The run can do what the key and the plugin both may do. It is waited for up to 5 seconds: 200 answers the run that has ended, with its `result`; 202 one that goes on, to be read at `Location`.',
+        'The run can do what the key and the plugin both may do. Where the plugin may send requests to other servers, the key needs `automations:write`. It is waited for up to 5 seconds: 200 answers the run that has ended, with its `result`; 202 one that goes on, to be read at `Location`.',
       scope: null,
       anyKey: true,
+      also: sendingOutside,
       limit: 'write',
       params: Closed({ id: pluginRef, name: handlerName }),
       body: ActionCall,

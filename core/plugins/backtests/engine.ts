@@ -103,7 +103,7 @@ export function createEngine(options: EngineOptions): Engine {
     return createPasts(async (): Promise<Context> => ({
       ...services,
       ...{ scope, workspaceId: scope.workspaceId, directory: await options.directoryOf(scope) },
-      ...{ actor, scopes, narrowed, visibleTeams: null },
+      ...{ actor, authority: { actor }, scopes, narrowed, visibleTeams: null },
       ...{ cause: null, requestId: '', traceparent: null, staged: null },
     }));
   };

@@ -4,9 +4,12 @@ import type { RawAnswer } from '../../http/route.ts';
 const headersMax = 20;
 const valueMax = 1_000;
 const types = ['text/plain', 'application/json'];
-const headerName = /^(retry-after|x-[a-z0-9-]{1,50})$/;
-/** What the door says itself. */
-const ours = /^x-(request-id|content-type-options|frame-options|webhook-.*|accel-.*|sendfile.*)$/;
+/**
+ * Headers that a plugin may set beside `content-type`. A list of what is allowed: proxies and servers in front act on header names
+ * that no list of forbidden ones would be complete for (`x-accel-redirect`, `x-litespeed-location`, `x-reproxy-url`).
+ */
+const headerName =
+  /^(cache-control|etag|last-modified|retry-after|x-slack-no-retry|x-plugin-[a-z0-9-]{1,50})$/;
 const headerValue = /^[\t\x20-\x7e]*$/;
 const members = new Set(['status', 'headers', 'body']);
 
@@ -56,11 +59,11 @@ function headersOf(given: unknown): { contentType: string; headers: Record<strin
     if (typeof value !== 'string' || value.length > valueMax || !headerValue.test(value))
       throw new Unsendable(at, `Give text of at most ${valueMax} printable ASCII characters.`);
     if (name === 'content-type') contentType = typed(takenType(at, value));
-    else if (headerName.test(name) && !ours.test(name)) headers[name] = value;
+    else if (headerName.test(name)) headers[name] = value;
     else
       throw new Unsendable(
         at,
-        'Set content-type, retry-after and names that begin with x- alone, and none that the server sets itself.',
+        'Set only content-type, cache-control, etag, last-modified, retry-after, x-slack-no-retry and names that begin with x-plugin-.',
       );
   }
   return { contentType, headers };

@@ -3,12 +3,13 @@ import type { Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import { ApiError, invalidField } from '../../lib/errors.ts';
+import { ApiError } from '../../lib/errors.ts';
 import { checkGrant, checkManifest } from './check.ts';
 import { consentOf } from './consent.ts';
 import { getInstall, switched, type InstallRules } from './installs.ts';
 import { installKind, type ConsentGiven, type Install } from './schema.ts';
 import { checkSettings } from './settings.ts';
+import { requireTrusted } from './trust.ts';
 import { findKept } from './versions.ts';
 
 /** What the installed version asks for, and what one that waits does. */
@@ -31,12 +32,9 @@ export async function giveConsent(
   const install = await getInstall(ctx, ref);
   requireVersion(install, ifMatch);
   const pending = pendingOf(install);
-  if (sha256 !== undefined && sha256 !== pending.sha256)
-    throw invalidField('sha256', 'conflict', {
-      why: `Version ${pending.manifest.version} waits with other code, ${pending.sha256}.`,
-      fix: 'Look at what it asks for once more, and give its hash.',
-    });
+  requireReviewed(pending, sha256);
   const { manifest, publisher } = pending;
+  requireTrusted(rules.trust, pending);
   const settings = pending.settings ?? install.settings;
   checkManifest(manifest, rules);
   checkGrant(ctx, manifest, grant);
@@ -48,6 +46,19 @@ export async function giveConsent(
     modes: pending.modes ?? install.modes,
   };
   return switched(ctx, install, facts, rules);
+}
+
+/** Another version may have been uploaded since the review. @throws ApiError conflict */
+function requireReviewed(
+  { manifest, sha256 }: NonNullable<Install['pending']>,
+  given: string | undefined,
+): void {
+  if (given === sha256) return;
+  const what = given === undefined ? 'was not named' : 'is not the one that you named';
+  throw new ApiError(
+    'conflict',
+    `The code of version ${manifest.version}, which waits, ${what}. Review it (GET /plugins/${manifest.id}/consent), then send its hash, \`pending.sha256\`, as \`sha256\`.`,
+  );
 }
 
 /** The version before goes on, and what waited is dropped. */
@@ -73,6 +84,7 @@ export async function rollBack(
   const install = await getInstall(ctx, ref);
   requireVersion(install, ifMatch);
   const kept = await findKept(ctx, install, version);
+  requireTrusted(rules.trust, kept);
   checkManifest(kept.manifest, rules);
   checkGrant(ctx, kept.manifest, kept.grant);
   checkSettings(kept.manifest, kept.settings);

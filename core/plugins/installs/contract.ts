@@ -197,6 +197,7 @@ export const plugin = defineContract({
     }),
     budget: json(InstallBudget, { ...never, doc: 'What it may use in a UTC day, where somebody set that.' }),
   },
+  undo: 'operations',
   operations: {},
   events: { created: 'plugin.installed', updated: 'plugin.updated', other: ['plugin.disabled'] },
   keepsDeleted: true,

@@ -132,6 +132,7 @@ async function offered(
   rules.checkModes(input.modes ?? {});
   const keep = keepCodeOp(ctx, document, rules);
   const version = { manifest, sha256, publisher };
+  if (known) requireOwnCode(known, version);
   if (known && asksMore(known, version, input)) return waiting(ctx, known, { ...version, input }, keep);
   const facts = {
     ...{ ...version, pluginVersion: manifest.version, grant, ...chosen, pending: null },
@@ -207,6 +208,21 @@ function asksMore(
   return consent.scopes.some(({ scope, added }) => added && !grant.includes(scope));
 }
 
+/**
+ * A consent names the code of the version that was reviewed. Another manifest around the same code would be consented to with it.
+ * @throws ApiError conflict
+ */
+function requireOwnCode(
+  { pending, pluginId }: Install,
+  { manifest, sha256 }: Parameters<typeof consentOf>[0],
+): void {
+  if (!pending || pending.sha256 !== sha256 || sameValue(pending.manifest, manifest)) return;
+  throw new ApiError(
+    'conflict',
+    `Version ${pending.manifest.version} of ${pluginId} waits for consent with the same code and another manifest. Consent to it or refuse it first (DELETE /plugins/${pluginId}/consent).`,
+  );
+}
+
 /** The upgrade is kept, and nothing else changes. */
 function waiting(
   ctx: Context,
@@ -220,7 +236,9 @@ function waiting(
     modes: input.modes ?? null,
   };
   const pending = { ...version, ...given, since: ctx.nowMs() };
-  const change = installKind.update(known, { pending }, ctx.nowMs())!;
+  const change = installKind.update(known, { pending }, ctx.nowMs());
+  // The same package twice within a millisecond.
+  if (!change) return { changes: [], ops: [keep], body: installKind.wire(known, ctx), status: 200 };
   return installed(ctx, change, [keep]);
 }
 

@@ -4,6 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../../context.ts';
 import type { AlsoNeeded } from '../../http/route.ts';
+import { effectTable } from '../../rights/effects.ts';
 import { expandScopes } from '../../rights/scopes.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { findRun } from '../runs/rows.ts';
@@ -37,6 +38,20 @@ export const steering: AlsoNeeded = {
 export const seeing: AlsoNeeded = {
   words: 'all reads that the plugin was granted',
   scopes: (ctx, { params }) => foundOrNone(ctx, (params as { id: string }).id, reads),
+};
+
+/** Whether code of a plugin may send requests to other servers. Secrets are sent only to hosts of the manifest. */
+function sendsOutside({ manifest: { net = [], secrets = {} } }: Pick<Install, 'manifest'>): boolean {
+  return net.length > 0 || Object.keys(secrets).length > 0;
+}
+
+/** For calls that make a plugin act on behalf of the caller. */
+export const sendingOutside: AlsoNeeded = {
+  words: `${effectTable['outside-requests'].scope}, where the plugin may send requests to other servers`,
+  scopes: (ctx, { params }) =>
+    foundOrNone(ctx, (params as { id: string }).id, (install) =>
+      sendsOutside(install) ? [effectTable['outside-requests'].scope] : [],
+    ),
 };
 
 /** The same of a run, whose plugin may be gone. */

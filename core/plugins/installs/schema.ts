@@ -198,4 +198,16 @@ export const InstallPreviewed = named(
   'PluginPreview',
   Closed({ package: packageGiven, signature: signatureGiven }),
 );
-export const ConsentGiven = named('PluginConsent', Closed({ grant, sha256 }));
+export const ConsentGiven = named(
+  'PluginConsent',
+  Closed({
+    grant,
+    sha256: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-f]{64}$',
+        description:
+          'The SHA-256 of the code that was reviewed: `pending.sha256`. Required; without it, and where another version waits by now, the answer is 409.',
+      }),
+    ),
+  }),
+);

@@ -56,6 +56,23 @@ export function publisherOf(
   return null;
 }
 
+/**
+ * Whether a version that was uploaded before may run now: the operator may have come to refuse what nobody signed, or have taken its
+ * publisher off the list. @throws ApiError forbidden
+ */
+export function requireTrusted(
+  { keys, requireSigned }: PluginTrust,
+  { publisher, manifest }: Pick<Install, 'publisher' | 'manifest'>,
+): void {
+  if (!requireSigned) return;
+  if (publisher !== null && [...keys.values()].some((key) => key.publisher === publisher)) return;
+  const who = publisher === null ? 'Nobody' : `${publisher}, whom this server does not trust any more,`;
+  throw new ApiError(
+    'forbidden',
+    `${who} signed version ${manifest.version}, and this server takes only code of publishers that it trusts. Its operator adds publishers to TATAMI_PLUGIN_TRUST.`,
+  );
+}
+
 /** What another version may not be. @throws ApiError conflict, naming the flag that allows it */
 export function requireSuccession(
   known: Install,

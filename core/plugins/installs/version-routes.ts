@@ -35,12 +35,17 @@ export function consentRoutes(rules: InstallRules): Route[] {
       path: '/api/v1/plugins/{id}/consent',
       name: 'plugins.consent.give',
       summary: 'Switch to the version that waits, with this grant',
+      description:
+        '`sha256` names the version that was reviewed, so that none that was uploaded since is switched to.',
       scope: 'plugins:write',
       also: steering,
       limit: 'write',
       params,
       body: ConsentGiven,
-      example: { grant: ['issues:read', 'issues:write'] },
+      example: {
+        grant: ['issues:read', 'issues:write'],
+        sha256: '6b0f1c2d3e4a5b6c7d8e9f00112233445566778899aabbccddeeff0011223344',
+      },
       errors: ['forbidden', 'conflict'],
       responses: { 200: InstallShown },
       write: (ctx, { params, body, ifMatch }) => giveConsent(ctx, params.id, body, ifMatch, rules),

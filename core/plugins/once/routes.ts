@@ -7,6 +7,7 @@ import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
 import { Closed, described, limitDefault, named, pageOf, pageQuery, time } from '../../lib/schema.ts';
+import { effectTable } from '../../rights/effects.ts';
 import { readPage } from '../../store/page.ts';
 import { getInstall } from '../installs/installs.ts';
 import { pluginRef } from '../installs/ref.ts';
@@ -32,7 +33,7 @@ const ScheduledShown = named(
     name: oneOffName,
     schedule: Type.String({ description: 'The schedule that it runs.' }),
     dueAt: described(time, 'When it runs.'),
-    data: Type.Unknown({ description: 'What the handler is given.' }),
+    data: Type.Unknown({ description: 'Input of the handler; null without the scope `plugins:write`.' }),
     createdAt: described(time, 'When it was asked for first.'),
   }),
 );
@@ -48,16 +49,17 @@ async function listScheduled(ctx: Context, ref: string, query: PageParameters) {
     after: cursorOf(query),
     asked: { installId },
   });
-  return { data: data.map((row) => shown(row as unknown as OneOffRow)), pageInfo };
+  const isWhole = ctx.scopes.has(effectTable.logs.scope);
+  return { data: data.map((row) => shown(row as unknown as OneOffRow, isWhole)), pageInfo };
 }
 
-function shown(row: OneOffRow) {
+function shown(row: OneOffRow, isWhole: boolean) {
   const { event } = JSON.parse(row.input_json) as RunInput;
   return {
     name: row.name,
     schedule: scheduleOf(row.name),
     dueAt: isoTime(row.due_at),
-    data: event.data ?? null,
+    data: isWhole ? (event.data ?? null) : null,
     createdAt: isoTime(row.created_at),
   };
 }

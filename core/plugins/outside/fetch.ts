@@ -4,6 +4,7 @@ import type { NetRequest } from '../../../sdk/plugin/manifest.ts';
 import { EgressError } from '../../lib/egress/error.ts';
 import type { Egress, EgressResponse } from '../../lib/egress/egress.ts';
 import type { Sealing } from '../../lib/sealing.ts';
+import { effectTable } from '../../rights/effects.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import type { Meter } from '../budgets/meter.ts';
 import { CallError } from '../door-call.ts';
@@ -49,6 +50,8 @@ interface OutsideOf {
   readonly meter: Pick<Meter, 'chargeEgress'>;
   /** Whether anything may be sent: without it, all answers come from the journal. */
   readonly sends: boolean;
+  /** Scopes of whoever the run acts for; undefined where it acts for nobody. */
+  readonly callerScopes: readonly string[] | undefined;
 }
 
 /** A request that may be sent. */
@@ -108,6 +111,7 @@ export function createOutsides(options: OutsideOptions): Outsides {
     const occurrences = new Map<string, number>();
     return {
       async ask(asked) {
+        requireCaller(of);
         if (++fetches > fetchesMax)
           throw new CallError('quota_exceeded', `A run makes at most ${fetchesMax} fetches.`);
         const outgoing = permitted(of, readRequest(asked));
@@ -203,6 +207,16 @@ function answerText(
     throw denied(`The answer is encoded (${encoding.slice(0, 40)}), which was not asked for.`);
   const shown = Object.entries(headers).map(([name, value]) => [redact(name), redact(value)]);
   return JSON.stringify({ status, headers: shown, body: redact(new TextDecoder().decode(body)) });
+}
+
+/** An action checks this when it is called. Runs of later check it again: the plugin, or the rights of its caller, may be others. @throws CallError */
+function requireCaller({ callerScopes }: OutsideOf): void {
+  const { scope } = effectTable['outside-requests'];
+  if (!callerScopes || callerScopes.includes(scope)) return;
+  throw new CallError(
+    'insufficient_scope',
+    `Requests to other servers take the scope ${scope}, which whoever asked for this run does not have.`,
+  );
 }
 
 function denied(message: string): CallError {

@@ -12,7 +12,7 @@ import type { Install } from '../installs/schema.ts';
 import { ownValues, ValueError } from '../kv/own.ts';
 import { ownOneOffs } from '../once/own.ts';
 import { ownWrites } from '../own-calls.ts';
-import { rightsFor, type RunCaller } from '../runs/input.ts';
+import { callerNow, rightsFor, type RunCaller } from '../runs/input.ts';
 
 export interface AskOptions {
   readonly store: Store;
@@ -60,11 +60,22 @@ export function createAskAsPlugin({ store, clock, app }: AskOptions): AskAsPlugi
       : null;
   };
 
-  return (asking, writes) =>
-    askAll(asking.scope.workspaceId, asking.install.id, writes, async (write, staged) => {
+  return async (recorded, writes) => {
+    const { scope, caller: asker } = recorded;
+    const caller = asker && (await callerNow(store, scope, asker, clock.nowMs()));
+    if (caller === null)
+      return {
+        refusal: new ApiError(
+          'forbidden',
+          `${asker!.actor.name}, who asked for this run, may not write here any more. Reject the proposal.`,
+        ),
+      };
+    const asking = { ...recorded, caller };
+    return askAll(asking.scope.workspaceId, asking.install.id, writes, async (write, staged) => {
       if (ownWrites.has(write.operation)) return askOwn(asking, write, staged);
-      const { cause, install, scope, caller } = asking;
+      const { cause, install } = asking;
       const plugin = principalOf(scope, install);
       return askAtDoor(write, { principal: { ...plugin, ...rightsFor(plugin, caller) }, cause, staged });
     });
+  };
 }

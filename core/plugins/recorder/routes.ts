@@ -18,7 +18,7 @@ export function recorderRoutes(replays: Replays): Route[] {
       summary: 'Get what a run saw, asked and was answered',
       description:
         'Of a run that has ended: its input, every host call with its answer, its clock and its end. `tatami plugin replay` replays it.',
-      scope: 'plugins:read',
+      scope: 'plugins:write',
       also: seeingRun,
       limit: 'read',
       params,

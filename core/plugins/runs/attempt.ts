@@ -176,7 +176,10 @@ function bridgeOf(
     staged,
     values: world?.values ?? ownValues({ ...own, installId: install.id }),
     oneOffs: ownOneOffs({ ...own, install, cause, caller: input?.caller, startedAt }),
-    outside: outside.of({ scope, install, run, meter, sends: !world && modes.mode !== 'simulate' }),
+    outside: outside.of({
+      ...{ scope, install, run, meter, sends: !world && modes.mode !== 'simulate' },
+      callerScopes: input?.caller?.scopes,
+    }),
     cause,
     meter,
     traceparent: event?.traceparent ?? null,

@@ -10,6 +10,7 @@ import type { Recorder } from '../recorder/recorder.ts';
 import { keepChangesOps } from '../undo/kept.ts';
 import type { InstallMode } from '../installs/contract.ts';
 import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
+import { callerGuards } from './input.ts';
 import { effectOf, previewEffects, type Effect, type PreviewOptions } from './effects.ts';
 import { endedRunOp, recordRunOp, type RunRecord } from './record.ts';
 import { releaseNextOps } from './rows.ts';
@@ -68,7 +69,7 @@ export async function commitEnding(
     ...more,
   ];
   const own = hasRow ? [queue.finish(item)] : [];
-  const guards = [...own, ...readGuards(held, tried, ending)];
+  const guards = [...own, ...writeGuards(held, tried, ending, now)];
   const told = tellOver({ ...overOf(held, tried, ending), by, changes });
   const committed = await commit(author, told ? [...changes, told] : changes, guards, last, delayed);
   return readOrWritten(committed, own.length);
@@ -97,12 +98,21 @@ async function effectsOf(
   return changes.map((change) => effectOf(change, outcome));
 }
 
-/** What was read is asked for only where something is written. */
-function readGuards({ item }: HeldRun, tried: Attempt | null, { changes = [] }: Ending): readonly Op[] {
-  return changes.length === 0 ? [] : (tried?.staged.reads?.guards(item.scope, changes) ?? []);
+/** Asked for only where something is written: that whoever asked for the run may still write, and that what it read has not changed. */
+function writeGuards(
+  { item, run }: HeldRun,
+  tried: Attempt | null,
+  { changes = [] }: Ending,
+  nowMs: number,
+): readonly Op[] {
+  if (changes.length === 0) return [];
+  return [
+    ...callerGuards(item.scope, run, nowMs),
+    ...(tried?.staged.reads?.guards(item.scope, changes) ?? []),
+  ];
 }
 
-/** What was read has changed: the same as if what was written had. @param own guards that stand before those of what was read */
+/** One of `writeGuards` failed: the same as if what was written had changed. @param own guards that stand before those */
 function readOrWritten(committed: Committed, own: number): Committed {
   const isOfRead = !committed.ok && committed.part === 'guard' && committed.op >= own;
   return isOfRead ? { ...committed, part: 'change' } : committed;

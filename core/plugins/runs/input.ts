@@ -1,14 +1,14 @@
 // What a run that no event caused was given: what its handler gets, what it came from, and on whose behalf it acts. It stands in the
 // run's row, so that each attempt, also one after a restart, is given the same.
-import type { Actor, Cause } from '../../events/origin.ts';
-import { rightsNow } from '../../identity/rights-now.ts';
+import type { Cause } from '../../events/origin.ts';
+import { authorityGuards, rightsNow } from '../../identity/rights-now.ts';
+import type { Authority, Authorized } from '../../rights/authority.ts';
 import { commonRights, type Narrowing, type Rights } from '../../rights/rights.ts';
-import type { Scope, Store } from '../../store/store.ts';
+import type { Op, Scope, Store } from '../../store/store.ts';
 import type { RunRow } from './rows.ts';
 
 /** Who asked for a run, with what they could do then. */
-export interface RunCaller {
-  readonly actor: Actor;
+export interface RunCaller extends Authority {
   readonly scopes: readonly string[];
   readonly narrowed: readonly (readonly [scope: string, narrowing: Narrowing])[] | null;
 }
@@ -25,9 +25,8 @@ export function inputOf({ input_json: text }: Pick<RunRow, 'input_json'>): RunIn
   return text === null ? null : (JSON.parse(text) as RunInput);
 }
 
-export function callerOf(principal: Rights & { readonly actor: Actor }): RunCaller {
-  const { actor, scopes, narrowed } = principal;
-  return { actor, scopes: [...scopes], narrowed: narrowed && [...narrowed] };
+export function callerOf({ authority, scopes, narrowed }: Rights & Authorized): RunCaller {
+  return { ...authority, scopes: [...scopes], narrowed: narrowed && [...narrowed] };
 }
 
 /** What the plugin may do in a run: no more than whoever asked for it. */
@@ -43,9 +42,18 @@ export async function callerNow(
   caller: RunCaller,
   nowMs: number,
 ): Promise<RunCaller | null> {
-  const { actor } = caller;
-  const left = await rightsNow(store, scope, { actor, rights: rightsOfCaller(caller) }, nowMs);
-  return left && callerOf({ actor, ...left });
+  const left = await rightsNow(store, scope, { ...caller, rights: rightsOfCaller(caller) }, nowMs);
+  return left && callerOf({ authority: authorityOf(caller), ...left });
+}
+
+/** Guards the commit of a run that somebody asked for: their credential must still be good. */
+export function callerGuards(scope: Scope, run: Pick<RunRow, 'input_json'>, nowMs: number): Op[] {
+  const caller = inputOf(run)?.caller;
+  return caller ? authorityGuards(scope, caller, nowMs) : [];
+}
+
+function authorityOf({ actor, grantId }: RunCaller): Authority {
+  return grantId === undefined ? { actor } : { actor, grantId };
 }
 
 function rightsOfCaller({ scopes, narrowed }: RunCaller): Rights {

@@ -9,6 +9,7 @@ import { ApiError, notFound } from '../../lib/errors.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { readPage } from '../../store/page.ts';
+import { effectTable } from '../../rights/effects.ts';
 import { showSpent } from '../budgets/schema.ts';
 import type { Spent } from '../budgets/usage.ts';
 import { recordingFacts, type RecordingFacts } from '../recorder/rows.ts';
@@ -28,6 +29,8 @@ import {
   scheduledRun,
   type RunRow,
 } from './rows.ts';
+
+const textScope = effectTable.logs.scope;
 
 /** What only the workers know of runs. */
 export interface RunActivity {
@@ -68,7 +71,9 @@ export async function listRuns(
   const recordings = await recordingFacts(ctx.store, ctx.scope, ids);
   const heldUp = await activity.heldUp(ctx.scope, installId);
   return {
-    data: rows.map((row) => showRun(row, activity, { recording: recordings.get(row.id), heldUp })),
+    data: rows.map((row) =>
+      shownToReader(ctx, showRun(row, activity, { recording: recordings.get(row.id), heldUp })),
+    ),
     pageInfo,
   };
 }
@@ -78,7 +83,7 @@ export async function getRun(ctx: Context, id: string, activity: RunActivity) {
   if (!row) throw notFound();
   const recordings = await recordingFacts(ctx.store, ctx.scope, [id]);
   const heldUp = await activity.heldUp(ctx.scope, row.install_id);
-  return showRun(row, activity, { recording: recordings.get(id), heldUp });
+  return shownToReader(ctx, showRun(row, activity, { recording: recordings.get(id), heldUp }));
 }
 
 /** Also one that had no row as yet: it is stored then. */
@@ -171,5 +176,20 @@ export function showRun(
     createdAt: isoTime(row.created_at),
     startedAt: isoTime(row.started_at),
     finishedAt: isoTime(row.finished_at),
+    leftOut: [] as string[],
+  };
+}
+
+type ShownRun = ReturnType<typeof showRun>;
+
+/** Text that a plugin writes may hold data from other servers, so it takes more than reading how its runs ended. */
+function shownToReader({ scopes }: Context, run: ShownRun): ShownRun {
+  if (scopes.has(textScope)) return run;
+  const message = `The message takes the scope ${textScope}.`;
+  return {
+    ...run,
+    ...{ logs: [], result: null, leftOut: [textScope] },
+    effects: run.effects.map((effect) => ({ ...effect, values: null })),
+    error: run.error && { ...run.error, message },
   };
 }

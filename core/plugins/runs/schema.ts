@@ -91,7 +91,9 @@ export const RunShown = named(
     memoryBytes: nullable(Type.Integer({ description: 'Memory that it held at most.' })),
     wallMs: ms('How long it took, in milliseconds.'),
     queueMs: ms('How long it waited for its turn, in milliseconds.'),
-    logs: Type.Array(LogLine, { description: 'What it wrote to `ctx.log`.' }),
+    logs: Type.Array(LogLine, {
+      description: 'What it wrote to `ctx.log`; empty without the scope `plugins:write`.',
+    }),
     progress: nullable(
       Closed(
         {
@@ -109,7 +111,10 @@ export const RunShown = named(
     onBehalfOf: nullable(
       described(ActorShown, 'Whoever called the action: the run can do no more than they can.'),
     ),
-    result: Type.Unknown({ description: 'What an action or a route returned; null of others.' }),
+    result: Type.Unknown({
+      description:
+        'What an action or a route returned; null of others. Shown to whoever called the action, otherwise only with `plugins:write`.',
+    }),
     proposalId: nullable(idOf('prp', 'The proposal that holds what it would have written.')),
     error: nullable(
       Closed(
@@ -135,5 +140,9 @@ export const RunShown = named(
     createdAt: described(time, 'When it was queued.'),
     startedAt: at('When its last attempt began.'),
     finishedAt: at('When it ended.'),
+    leftOut: Type.Array(Type.String(), {
+      description:
+        'Scopes that would show more: without `plugins:write` the logs, the result, the message of the error and the values of effects are left out.',
+    }),
   }),
 );

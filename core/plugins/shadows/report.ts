@@ -29,7 +29,9 @@ const Report = Closed({
   failed: count('Runs of the shadow that failed.'),
   dropped: count('Runs of the installed version without one of the shadow, which lagged behind.'),
   cpuMs: Type.Number({ minimum: 0, description: 'Processor time of the shadow, in milliseconds.' }),
-  differences: Type.Array(Difference, { description: 'The last 100, newest first.' }),
+  differences: Type.Array(Difference, {
+    description: 'The last 100, newest first; empty without the scope `plugins:write`.',
+  }),
 });
 export type ShadowReport = Static<typeof Report>;
 

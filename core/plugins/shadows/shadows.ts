@@ -4,6 +4,7 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { isoTime, requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
+import { effectTable } from '../../rights/effects.ts';
 import type { CheckFilter } from '../../resource/filtering.ts';
 import { versionGiven } from '../backtests/backtests.ts';
 import type { PackageRules } from '../installs/check.ts';
@@ -61,7 +62,9 @@ export async function getShadow(ctx: Context, pluginId: string, { shadows }: Pic
   const row = await rowOf(ctx, install.id);
   if (!row) throw notFound();
   const seen = row.stopped_at === null ? shadows.seen(install.id) : null;
-  return shown(row, seen ?? { waiting: 0, report: JSON.parse(row.report_json) as ShadowReport });
+  const whole = seen ?? { waiting: 0, report: JSON.parse(row.report_json) as ShadowReport };
+  if (ctx.scopes.has(effectTable.logs.scope)) return shown(row, whole);
+  return shown(row, { ...whole, report: { ...whole.report, differences: [] } });
 }
 
 /** @throws ApiError not_found; conflict when it has stopped */

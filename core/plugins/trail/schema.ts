@@ -28,7 +28,7 @@ const RunSeen = nullable(
       Type.Record(Type.String(), Type.Integer(), { description: 'Its calls by name, counted.' }),
     ),
     effects: nullable(Type.Integer({ description: 'Objects that it wrote.' })),
-    error: nullable(text('Why it failed.')),
+    error: nullable(text('Why it failed; its code without `plugins:write`.')),
     undoneBy: nullable(idOf(idPrefixes.undo, 'The undo that took it back.')),
   }),
 );

@@ -8,6 +8,7 @@ import type { EventRow } from '../../events/event.ts';
 import { eventsAt } from '../../events/log.ts';
 import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
+import { effectTable } from '../../rights/effects.ts';
 import { mayReadEvent } from '../../rights/rights.ts';
 import type { UndoneKind } from '../undo/kinds.ts';
 import {
@@ -150,6 +151,7 @@ async function rootsOf(ctx: Context, issueId: string, events: readonly EventRow[
   const sight = {
     runs: ctx.scopes.has('plugins:read'),
     proposals: ctx.scopes.has('proposals:read'),
+    text: ctx.scopes.has(effectTable.logs.scope),
   };
   return [...byRoot].map(([rootId, [newest]]) => {
     const own = all.filter((event) => rootOf(event) === rootId || event.id === rootId);

@@ -3,12 +3,15 @@ import type { Context, Directory } from '../../context.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { shownData, type EventRow } from '../../events/event.ts';
 import { mayReadEvent } from '../../rights/rights.ts';
+import type { RunError } from '../runs/failure.ts';
 import { short } from '../../changes/diff.ts';
 import { isUndone, undoOf } from './decisions.ts';
 import type { TrailDelivery, TrailProposal, TrailRun } from './rows.ts';
 
 export interface Sight {
   readonly runs: boolean;
+  /** Text of plugins, which may hold data from other servers. */
+  readonly text: boolean;
   readonly proposals: boolean;
 }
 
@@ -215,21 +218,21 @@ function runNode(run: TrailRun, sight: Sight): TrailNode {
   };
 }
 
-function detailsOf(run: TrailRun, { runs }: Sight) {
+function detailsOf(run: TrailRun, { runs, text }: Sight) {
   if (!runs) {
     const none = { handler: null, mode: null, ms: null, calls: null, effects: null, error: null };
     return { ...none, undoneBy: null };
   }
   const calls: Record<string, number> = {};
   for (const { op } of JSON.parse(run.calls_json) as { op: string }[]) calls[op] = (calls[op] ?? 0) + 1;
-  const error = run.error_json === null ? null : (JSON.parse(run.error_json) as { message: string }).message;
+  const error = run.error_json === null ? null : (JSON.parse(run.error_json) as RunError);
   return {
     handler: run.handler,
     mode: run.mode,
     ms: run.wall_ms,
     calls,
     effects: (JSON.parse(run.effects_json) as unknown[]).length,
-    error,
+    error: error && (text ? error.message : error.code),
     undoneBy: run.undone_by,
   };
 }

@@ -1,16 +1,21 @@
 // The changes that an undo makes of what was folded, and how they are shown.
 import type { Change, Entity } from '../../changes/change.ts';
-import { previousValues } from '../../changes/change.ts';
+import { previousValues, sameValue } from '../../changes/change.ts';
+import type { AskedWrite } from '../../changes/staging.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
+import type { Op } from '../../store/store.ts';
 import { short } from '../../changes/diff.ts';
 import type { Fold, Folded, Skip } from './fold.ts';
 import { tellsDeletion } from './guards.ts';
-import type { UndoKinds } from './kinds.ts';
+import { contractOf, type Operated, type UndoKinds } from './kinds.ts';
+import { requestOf } from './operations.ts';
 import { patchOf } from './values.ts';
 
 export interface Undoing {
   readonly changes: readonly Change[];
+  /** Rows that belong to the operations which the undo asked. */
+  readonly ops: readonly Op[];
   readonly shown: readonly ShownChange[];
   readonly skipped: readonly Skip[];
 }
@@ -23,48 +28,63 @@ interface ShownChange {
   readonly fields: readonly { readonly field: string; readonly from: unknown; readonly to: unknown }[];
 }
 
+/** @throws ApiError where an operation that the undo needs is refused to whoever undoes */
 export async function undoing(ctx: Context, kinds: UndoKinds, { objects, skipped }: Fold): Promise<Undoing> {
   const changes: Change[] = [];
+  const ops: Op[] = [];
   const shown: ShownChange[] = [];
   const left = [...skipped];
   for (const folded of objects.values()) {
     const { cause } = folded;
     if (cause === null) continue;
-    const made = folded.isRemoved ? await removal(ctx, kinds, folded) : await update(ctx, folded);
+    const made = await takenBack(ctx, kinds, folded);
     if (made === null) left.push(irreversible(folded));
     else {
-      changes.push(...made.map((change) => ({ ...change, cause })));
-      shown.push(showChange(ctx, folded, made));
+      changes.push(...made.changes.map((change) => ({ ...change, cause })));
+      ops.push(...made.ops);
+      const own = made.changes.find(({ id }) => id === folded.entity.id)?.after ?? folded.entity;
+      left.push(...leftOut(folded, own));
+      shown.push(showChange(ctx, folded, own));
     }
   }
   return {
     changes,
+    ops,
     shown: shown.filter(({ action, fields }) => action !== 'update' || fields.length > 0),
     skipped: left,
   };
 }
 
+/** Null where nothing takes it back. */
+async function takenBack(ctx: Context, kinds: UndoKinds, folded: Folded): Promise<Operated | null> {
+  if (contractOf(folded.kind.name)?.undo === 'operations') {
+    const request = requestOf(kinds, folded);
+    return request && kinds.ask(ctx, folded.cause!, [request]);
+  }
+  return folded.isRemoved ? removal(ctx, kinds, folded) : update(ctx, folded);
+}
+
+const alone = (change: Change | null): Operated => ({ changes: change ? [change] : [], ops: [] });
+
 /** Null where it cannot come back. */
-async function update(ctx: Context, { kind, entity, moved }: Folded): Promise<readonly Change[] | null> {
+async function update(ctx: Context, { kind, entity, moved }: Folded): Promise<Operated | null> {
   if (moved.has('deletedAt') && kind.comesBack)
-    return orNull(async () => [await kind.comesBack!(ctx, entity)]);
+    return orNull(async () => alone(await kind.comesBack!(ctx, entity)));
   const patch = patchOf(entity, moved);
   // A number is one of a team, and taken when the issue comes there.
   if ('teamId' in patch && 'number' in entity) patch.number = null;
-  const change = kind.update(entity, patch as Partial<Entity>, ctx.nowMs());
-  return change ? [change] : [];
+  return alone(kind.update(entity, patch as Partial<Entity>, ctx.nowMs()));
 }
 
 /** Null where nothing deletes such an object. */
-async function removal(
-  ctx: Context,
-  kinds: UndoKinds,
-  { kind, entity }: Folded,
-): Promise<readonly Change[] | null> {
-  if (!tellsDeletion(kind.name)) return orNull(() => kinds.remove(ctx, kind.name, entity.id));
+async function removal(ctx: Context, kinds: UndoKinds, folded: Folded): Promise<Operated | null> {
+  const { kind, entity } = folded;
+  if (!tellsDeletion(kind.name)) {
+    const request: AskedWrite | null = requestOf(kinds, folded);
+    return request && orNull(() => kinds.ask(ctx, folded.cause!, [request]));
+  }
   const now = ctx.nowMs();
-  const change = kind.update(entity, { deletedAt: now } as object as Partial<Entity>, now);
-  return change ? [change] : [];
+  return alone(kind.update(entity, { deletedAt: now } as object as Partial<Entity>, now));
 }
 
 /** Null where it is refused. */
@@ -77,20 +97,25 @@ async function orNull<Made>(make: () => Promise<Made>): Promise<Made | null> {
   }
 }
 
-function irreversible({ kind, entity, cause }: Folded): Skip {
+function irreversible({ kind, entity, cause }: Folded, field: string | null = null): Skip {
   const change = { kind: kind.name, id: entity.id, before: null, after: entity, cause: cause! };
-  return { change, field: null, reason: 'irreversible' };
+  return { change, field, reason: 'irreversible' };
 }
 
-function showChange(
-  ctx: Context,
-  { kind, entity, isRemoved, moved }: Folded,
-  made: readonly Change[],
-): ShownChange {
+/** Values that an operation does not write, and that did not follow from it either. */
+function leftOut(folded: Folded, after: Entity): Skip[] {
+  const { kind, entity, moved, isRemoved } = folded;
+  if (contractOf(kind.name)?.undo !== 'operations' || isRemoved || moved.has('deletedAt')) return [];
+  const wanted = Object.entries(patchOf(entity, moved));
+  return wanted.flatMap(([field, value]) =>
+    sameValue(after[field as keyof Entity], value) ? [] : [irreversible(folded, field)],
+  );
+}
+
+function showChange(ctx: Context, { kind, entity, isRemoved, moved }: Folded, after: Entity): ShownChange {
   const base = { kind: kind.name, id: entity.id, issue: issueOf(ctx, kind, entity) };
   if (isRemoved) return { ...base, action: 'remove', fields: [] };
-  const after = made[0]?.after;
-  const [from, to] = [kind.wire(entity, ctx), kind.wire(after ?? entity, ctx)];
+  const [from, to] = [kind.wire(entity, ctx), kind.wire(after, ctx)];
   const fields = Object.keys(previousValues(from, to)).map((field) => ({
     field,
     from: short(from[field]),

@@ -7,7 +7,7 @@ import type { Cause } from '../../events/origin.ts';
 import type { skipReasons } from './contract.ts';
 import { isGone, workOn, leadsBack, tellsDeletion } from './guards.ts';
 import { keyOf, type KeptChange } from './kept.ts';
-import { referredKind, type UndoKinds, type UndoneKind } from './kinds.ts';
+import { contractOf, referredKind, type UndoKinds, type UndoneKind } from './kinds.ts';
 import { neededFor } from './together.ts';
 import { differing, fieldOf, isSame, valueOf, valuesOf, type Values } from './values.ts';
 
@@ -63,7 +63,7 @@ async function takeBack(folding: Folding, change: KeptChange): Promise<void> {
   const skip: SkipIt = (reason, field = null, work) =>
     void skipped.push({ change, field, reason, ...(work === undefined ? {} : { work }) });
   const kind = kinds.named(change.kind);
-  if (!kind) return skip('irreversible');
+  if (!kind || typeof contractOf(change.kind)?.undo !== 'string') return skip('irreversible');
   const known = objects.get(keyOf(change));
   const entity = known?.entity ?? (await kind.find(ctx, change.id));
   if (!entity) return skip('gone');
@@ -150,9 +150,14 @@ async function hindrance(
   if (differing(now, after).some(isNeeded)) return 'bound';
   if (name === 'deletedAt') {
     const isBack = valueOf(valuesOf(change.before), name) === null;
-    return isBack && !tellsDeletion(change.kind) && !folded.kind.comesBack ? 'irreversible' : null;
+    return isBack && !canComeBack(kinds, folded.kind) ? 'irreversible' : null;
   }
   return pointsNowhere({ ctx, kinds }, folded, change, name);
+}
+
+function canComeBack(kinds: UndoKinds, { name, comesBack }: UndoneKind): boolean {
+  if (contractOf(name)?.undo === 'operations') return kinds.operation(name, 'restore') !== undefined;
+  return tellsDeletion(name) || comesBack !== undefined;
 }
 
 /** Why a reference cannot be put back: what it names is gone, or below the object itself. */

@@ -1,35 +1,55 @@
 // The kinds of objects as an undo needs them, which need not know what a kind is of.
 import type { Change, Entity } from '../../changes/change.ts';
 import type { AnyKind, Kind } from '../../changes/kind.ts';
+import type { AskedWrite } from '../../changes/staging.ts';
 import type { Contract } from '../../contract/contract.ts';
 import { actorParts, isReference, keptName } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { contracts } from '../../contracts.ts';
 import type { App } from '../../http/app.ts';
-import type { CheckedInput } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
+import { askAll, createDoorAsk, principalIn } from '../../proposals/again.ts';
+import type { Cause } from '../../events/origin.ts';
+import type { Op } from '../../store/store.ts';
 
 export type UndoneKind = Kind<Entity, Readonly<Record<string, unknown>>>;
 
 export interface UndoKinds {
   /** Undefined for what is no object by itself, such as a place on a board. */
   named(name: string): UndoneKind | undefined;
-  /** Deletes an object as its operation does; null where there is none. @throws ApiError */
-  remove(ctx: Context, kind: string, id: string): Promise<readonly Change[] | null>;
+  /** An operation of the objects of a kind, such as its `update`; undefined where it has none. */
+  operation(kind: string, name: 'update' | 'delete' | 'restore'): Route | undefined;
+  /**
+   * Asks operations as whoever undoes: their role, their scopes and every rule decide, as of a request.
+   * @throws ApiError the refusal of the first that is refused
+   */
+  ask(ctx: Context, cause: Cause, writes: readonly AskedWrite[]): Promise<Operated>;
+}
+
+/** Changes and rows that operations came to. */
+export interface Operated {
+  readonly changes: readonly Change[];
+  readonly ops: readonly Op[];
 }
 
 export type AllKinds = ReadonlyMap<string, AnyKind>;
 
-/** @param app the door; known once it is made */
-export function undoKindsOf(kinds: AllKinds, app: () => Pick<App, 'routes'>): UndoKinds {
+/** @param app the API; known once it is made */
+export function undoKindsOf(kinds: AllKinds, app: () => App): UndoKinds {
+  const askAtDoor = createDoorAsk(app);
   return {
     named: (name) => kindIn(kinds, name),
-    async remove(ctx, kind, id) {
-      const name = `${contractOf(kind)?.path}.delete`;
-      const route = app().routes.find((one) => one.name === name);
-      if (route?.kind !== 'write') return null;
-      const input = { params: { id }, query: {}, body: {}, ifMatch: null };
-      const { changes, ops } = await route.write(ctx, input as CheckedInput);
-      return ops ? null : changes;
+    operation(kind, name) {
+      const full = `${contractOf(kind)?.path}.${name}`;
+      return app().routes.find((route) => route.name === full && route.kind === 'write');
+    },
+    async ask(ctx, cause, writes) {
+      const principal = principalIn(ctx);
+      const asked = await askAll(ctx.workspaceId, ctx.authority.actor.id, writes, (write, staged) =>
+        askAtDoor(write, { principal, cause, staged }),
+      );
+      if (asked.refusal) throw asked.refusal;
+      return asked;
     },
   };
 }

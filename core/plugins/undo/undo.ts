@@ -9,9 +9,9 @@ import { counted } from '../../lib/counted.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import type { Op } from '../../store/store.ts';
 import { undoing } from './changes.ts';
-import { foldChanges } from './fold.ts';
+import { foldChanges, type Skip } from './fold.ts';
 import { keepChangesOps, keptOf, keyOf, markOp, readChanges, type KeptChange, type KeptRow } from './kept.ts';
-import type { UndoKinds } from './kinds.ts';
+import { contractOf, type UndoKinds } from './kinds.ts';
 import { showSkipped } from './skipped.ts';
 
 /** Runs that one undo takes back. */
@@ -45,7 +45,8 @@ export async function undoAll(ctx: Context, kinds: UndoKinds, rows: readonly Kep
   const undid = rows.map(({ id }) => id);
   const changes = await changesOf(ctx, rows);
   const fold = await foldChanges(ctx, kinds, changes);
-  const { changes: made, shown, skipped: left } = await undoing(ctx, kinds, fold);
+  const { changes: made, ops, shown, skipped: left } = await undoing(ctx, kinds, fold);
+  if (made.length === 0) requireReversible(left);
   const skipped = await showSkipped(ctx, kinds, left, {
     after: new Map(made.map((change) => [keyOf(change), change.after])),
     undone: new Set(changes.flatMap(({ cause }) => cause.parentRunId ?? [])),
@@ -68,11 +69,29 @@ export async function undoAll(ctx: Context, kinds: UndoKinds, rows: readonly Kep
       ...made,
       { ...announce({ kind: 'automation', id: undid[0]! }, 'automation.undone', told), cause },
     ],
-    ops: [...keepChangesOps(ctx.scope, id, made, of), ...(await markOps(ctx, rows, id))],
+    ops: [...ops, ...keepChangesOps(ctx.scope, id, made, of), ...(await markOps(ctx, rows, id))],
     body: { ...done, id, message: saidOf('', shown.length, skipped) },
     simulated: { ...done, id: null, message: saidOf('would be ', shown.length, skipped) },
     status: 200,
   };
+}
+
+/** @throws ApiError conflict where all that was written is final */
+function requireReversible(skipped: readonly Skip[]): void {
+  const finals = skipped.map(({ change, reason }) => (reason === 'irreversible' ? finalOf(change) : null));
+  const [first] = finals;
+  if (first && finals.every((final) => final !== null)) throw new ApiError('conflict', first);
+}
+
+/** Why nothing takes a change back, as a sentence; null where it is a matter of the single case. */
+function finalOf({ kind, before, after }: KeptChange): string | null {
+  const contract = contractOf(kind);
+  if (!contract || contract.undo === 'values') return null;
+  if (contract.undo !== 'operations') return contract.undo.never;
+  const ends = 'deletedAt' in after && after.deletedAt !== null;
+  return ends && before !== null
+    ? `A deleted ${contract.name.replaceAll('_', ' ')} stays deleted: add another one.`
+    : null;
 }
 
 function nothing(undid: readonly string[], message: string, skipped: readonly unknown[] = []): ChangeSet {

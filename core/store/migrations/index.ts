@@ -42,6 +42,7 @@ import guests from './0040-guests.sql' with { type: 'text' };
 import agents from './0041-agents.sql' with { type: 'text' };
 import keyMinters from './0042-key-minters.sql' with { type: 'text' };
 import provenAddresses from './0043-proven-addresses.sql' with { type: 'text' };
+import authority from './0048-authority.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -92,4 +93,5 @@ export const migrations: readonly Migration[] = [
   { name: '0041-agents', sql: agents },
   { name: '0042-key-minters', sql: keyMinters },
   { name: '0043-proven-addresses', sql: provenAddresses },
+  { name: '0048-authority', sql: authority },
 ];

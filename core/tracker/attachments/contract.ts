@@ -51,6 +51,7 @@ export const attachment = defineContract({
     }),
     creator: actor({ doc: 'Who attached it.' }),
   },
+  undo: 'values',
   operations: {
     list: 'List the attachments of an issue, oldest first',
     create: 'Attach a link to an issue',

@@ -96,6 +96,7 @@ export const board = defineContract({
       doc: 'What the limits of columns do: soft ones show that there are too many, hard ones refuse moves as well.',
     }),
   },
+  undo: 'values',
   operations: {
     list: 'List boards, oldest first',
     create: 'Create a board',

@@ -40,6 +40,7 @@ export const calendar = defineContract({
       doc: 'Days that are free whatever day of the week they are.',
     }),
   },
+  undo: 'values',
   operations: {
     list: 'List calendars, oldest first',
     create: 'Create a calendar',

@@ -35,6 +35,7 @@ export const comment = defineContract({
     }),
     resolvedBy: actor({ nullable: true, doc: 'Who resolved its thread; null while it is open.' }),
   },
+  undo: 'values',
   operations: {
     list: 'List the comments of an issue, oldest first',
     create: 'Add a comment to an issue',

@@ -52,6 +52,7 @@ export const cycle = defineContract({
       doc: 'When it was completed; null until it is.',
     }),
   },
+  undo: 'values',
   operations: {
     list: 'List cycles, the earliest first',
     create: 'Create a cycle',

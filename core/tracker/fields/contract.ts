@@ -67,6 +67,7 @@ export const field = defineContract({
       doc: 'The team whose issues have it, by its key; null for those of all.',
     }),
   },
+  undo: 'values',
   operations: {
     list: {
       summary: 'List custom fields',

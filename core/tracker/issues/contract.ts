@@ -209,6 +209,7 @@ export const issue = defineContract({
       doc: 'Its page; null while staged or simulated.',
     }),
   },
+  undo: 'values',
   operations: {
     update: {
       summary: 'Update an issue',

@@ -4,6 +4,7 @@ import { requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { callingMember, isAdmin } from '../../identity/members/roles.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
+import { requirePerson } from '../../rights/person.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { issueKind } from './kind.ts';
 
@@ -16,6 +17,7 @@ const childOf = tenantStatement<{ id: string }>(
 export async function purgeIssue(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
   const issue = await issueKind.find(ctx, id);
   if (!issue) throw notFound();
+  requirePerson(ctx, 'purge issues');
   if (!isAdmin(await callingMember(ctx)))
     throw new ApiError('forbidden', 'Only owners and admins of the workspace may purge issues.');
   requireVersion(issue, ifMatch);

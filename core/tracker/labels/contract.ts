@@ -21,6 +21,7 @@ export const label = defineContract({
       doc: 'The team whose issues carry it, by its key; null for those of all.',
     }),
   },
+  undo: 'values',
   operations: {
     list: {
       summary: 'List labels',

@@ -31,6 +31,7 @@ export const milestone = defineContract({
       doc: 'When the last of its issues was done; null while one is open, and where none was completed.',
     }),
   },
+  undo: 'values',
   operations: {
     list: 'List the milestones of a project, in their order',
     create: 'Add a milestone to a project',

@@ -38,6 +38,7 @@ export const pipeline = defineContract({
     }),
     repository: text({ max: 500, nullable: true, doc: 'Where the source of it lies: an address or a name.' }),
   },
+  undo: 'values',
   operations: {
     list: 'List pipelines, oldest first',
     create: 'Create a pipeline',

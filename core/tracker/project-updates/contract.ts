@@ -22,6 +22,7 @@ export const projectUpdate = defineContract({
     body: markdown({ bytesMax: 65_536, required: true, doc: 'How it stands.' }),
     author: actor({ filter: true, doc: 'Who said it.' }),
   },
+  undo: 'values',
   operations: {
     list: 'List the updates of a project, newest first',
     create: 'Post an update of a project, which sets its health',

@@ -55,6 +55,7 @@ export const project = defineContract({
       doc: 'When it was put away; null while lists show it.',
     }),
   },
+  undo: 'values',
   operations: {
     list: 'List projects, newest first',
     create: 'Create a project',

@@ -33,6 +33,7 @@ export const reaction = defineContract({
     }),
     actor: actor({ doc: 'Who reacted.' }),
   },
+  undo: 'values',
   operations: {
     get: 'Get a reaction',
     delete: {

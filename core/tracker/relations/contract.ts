@@ -29,6 +29,7 @@ export const relation = defineContract({
     issue: reference(issue, { required: true, write: 'create', doc: 'The other one.' }, otherShown),
     creator: actor({ doc: 'Who said so.' }),
   },
+  undo: 'values',
   operations: {
     list: {
       summary: 'List the relations of an issue, oldest first',

@@ -57,6 +57,7 @@ export const release = defineContract({
     rolledBackAt: time({ nullable: true, write: 'never', doc: 'When it was taken back.' }),
     rollbackReason: text({ max: 2_000, nullable: true, write: 'never', doc: 'Why it was taken back.' }),
   },
+  undo: 'values',
   operations: {
     list: 'List releases, newest first',
     create: 'Plan a release',

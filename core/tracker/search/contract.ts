@@ -9,6 +9,7 @@ export const search = defineContract({
   id: null,
   doc: 'Finds issues by the words in them and in their comments.',
   fields: {},
+  undo: { never: 'A search writes nothing.' },
   operations: {},
   events: {},
   ofTeam: true,

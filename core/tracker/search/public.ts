@@ -56,10 +56,11 @@ export function createFindDuplicates(
 }
 
 function strangerIn(services: Services, scope: Scope, directory: Directory): Context {
+  const actor = { kind: 'system', id: 'public-triage', name: 'Public triage' } as const;
   return {
     ...services,
     ...{ scope, workspaceId: scope.workspaceId, directory },
-    actor: { kind: 'system', id: 'public-triage', name: 'Public triage' },
+    ...{ actor, authority: { actor } },
     ...{ scopes: new Set<string>(), narrowed: null, visibleTeams: null },
     ...{ cause: null, requestId: 'public-triage', traceparent: null, staged: null },
   };

@@ -64,6 +64,7 @@ export const slaPolicy = defineContract({
       doc: `States in which the time stands still, by id or by type: ${stateTypes.join(', ')}.`,
     }),
   },
+  undo: 'values',
   operations: {
     list: 'List SLA policies, by position',
     create: {

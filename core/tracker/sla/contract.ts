@@ -79,6 +79,7 @@ export const slaClock = defineContract({
       doc: 'Since when it counts no more; null while it does.',
     }),
   },
+  undo: { never: 'Clocks of service levels follow from their issues: undo the change of the issue.' },
   operations: { list: 'List the SLA clocks of an issue, oldest first' },
   events: {
     created: 'sla.started',

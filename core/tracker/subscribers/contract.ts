@@ -19,6 +19,7 @@ export const subscriber = defineContract({
       doc: 'Why they do: what they did on the issue, or that somebody added them.',
     }),
   },
+  undo: 'values',
   operations: {},
   events: { told: ['issue.subscribed', 'issue.unsubscribed'] },
   ofTeam: true,

@@ -87,6 +87,7 @@ export const team = defineContract({
       rhythmShown,
     ),
   },
+  undo: 'values',
   operations: {
     list: 'List teams',
     create: 'Create a team with its workflow states',

@@ -43,6 +43,7 @@ export const template = defineContract({
     fields: json(fieldsGiven, { default: {}, doc: 'What they say in custom fields.' }, fieldsShown),
     subIssues: json(subIssues, { default: [], doc: 'The titles of sub-issues that are made along.' }),
   },
+  undo: 'values',
   operations: {
     list: { summary: 'List templates', description: 'With `team`, those for issues of that team.' },
     create: 'Create a template',

@@ -42,6 +42,7 @@ export const view = defineContract({
     }),
     owner: actor({ filter: true, doc: 'Who made it.' }),
   },
+  undo: 'values',
   operations: {
     list: "List shared views and one's own, oldest first",
     create: 'Create a view',

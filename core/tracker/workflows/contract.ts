@@ -40,6 +40,7 @@ export const state = defineContract({
       doc: 'The team whose work it is a step of, by its key.',
     }),
   },
+  undo: 'values',
   operations: {
     list: 'List workflow states, by team and position',
     create: 'Add a workflow state',

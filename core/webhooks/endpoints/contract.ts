@@ -66,6 +66,7 @@ export const webhook = defineContract({
       doc: 'When the secret before had last signed a delivery that succeeded, as of its rotation.',
     }),
   },
+  undo: 'operations',
   operations: {
     list: 'List webhook endpoints, newest first',
     get: 'Get a webhook endpoint',

@@ -1,0 +1,90 @@
+// Proposals that end without a decision: nobody decided in time, or the credential that proposed them has ended.
+import type { Change } from '../changes/change.ts';
+import type { Context } from '../context.ts';
+import type { EventRow } from '../events/event.ts';
+import { rightsNow } from '../identity/rights-now.ts';
+import { archiveItemsAbout } from '../inbox/about.ts';
+import type { Alarm } from '../reactions/alarm.ts';
+import { nothing, type Reaction } from '../reactions/reaction.ts';
+import type { Authority } from '../rights/authority.ts';
+import type { Rights } from '../rights/rights.ts';
+import { allScopes } from '../rights/scopes.ts';
+import { tenantStatement } from '../store/statement.ts';
+import { proposal } from './contract.ts';
+import { expiryAlarmName, proposalKind, type Proposal } from './kind.ts';
+import { targetOf } from './make.ts';
+
+export const expiryAlarm: Alarm = {
+  name: expiryAlarmName,
+  isSetBy: ({ kind, after }) => kind === proposal.name && (after as Proposal).status === 'open',
+  async ring(ctx, id) {
+    const found = await proposalKind.find(ctx, id);
+    if (!found || found.status !== 'open' || found.expiresAt > ctx.nowMs()) return { changes: [] };
+    return { changes: await ended(ctx, found, { status: 'expired', reason: 'expired' }) };
+  },
+};
+
+const openOfMember = tenantStatement<{ id: string }>(
+  'proposals.open_of_member',
+  `SELECT id FROM proposals INDEXED BY proposals_author WHERE workspace_id = :ws AND author_id = :member AND status = 'open'`,
+);
+
+/** Events after which proposals may have lost the credential that they were made by. */
+const endings: ReadonlySet<string> = new Set(['api_key.revoked', 'grant.revoked', 'member.removed']);
+const everything: Rights = { scopes: new Set(allScopes), narrowed: null };
+
+/** Closes what is open of a credential that has ended. `decide.ts` refuses to approve it from the commit on that ended it. */
+export const proposalsOfEnded: Reaction = {
+  name: 'proposals',
+  wants: (type) => endings.has(type),
+  async react(ctx, event) {
+    const member = memberOf(event);
+    if (member === null) return nothing;
+    const rows = await ctx.store.read(ctx.scope, openOfMember, { member });
+    const open = await proposalKind.findMany(
+      ctx,
+      rows.map(({ id }) => id),
+    );
+    const changes: Change[] = [];
+    for (const one of open) {
+      if (await proposerRights(ctx, one)) continue;
+      const reason = `${nameOfProposer(one)} may not write here any more.`;
+      changes.push(...(await ended(ctx, one, { status: 'rejected', reason })));
+    }
+    return { changes };
+  },
+};
+
+/** @returns null once the key, the grant or the membership that proposed has ended */
+export function proposerRights(
+  { store, scope, nowMs }: Pick<Context, 'store' | 'scope' | 'nowMs'>,
+  found: Proposal,
+): Promise<Rights | null> {
+  return rightsNow(store, scope, { ...proposerOf(found), rights: everything }, nowMs());
+}
+
+/** The credential that proposed. */
+export function proposerOf({ actor, grantId }: Pick<Proposal, 'actor' | 'grantId'>): Authority {
+  return grantId === null ? { actor } : { actor, grantId };
+}
+
+/** For the beginning of a sentence. */
+export function nameOfProposer({ actor, authorName }: Pick<Proposal, 'actor' | 'authorName'>): string {
+  if (actor.kind === 'app') return `The app ${actor.name} of ${authorName}`;
+  return actor.kind === 'api_key' ? `The API key ${actor.name} of ${authorName}` : authorName;
+}
+
+async function ended(
+  ctx: Context,
+  found: Proposal,
+  how: Pick<Proposal, 'status' | 'reason'>,
+): Promise<Change[]> {
+  const now = ctx.nowMs();
+  const change = proposalKind.update(found, { ...how, decidedAt: now }, now);
+  return [...(change ? [change] : []), ...(await archiveItemsAbout(ctx, targetOf(found)))];
+}
+
+function memberOf({ type, entityId, data }: EventRow): string | null {
+  if (type === 'member.removed') return entityId;
+  return (data as { member?: { id?: string } | null }).member?.id ?? null;
+}

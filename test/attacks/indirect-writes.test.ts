@@ -1,0 +1,246 @@
+// Undo and approval are no way around a rule: what is refused to a direct request is refused on every indirect way to the same write.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { composedStatement } from '../../core/store/statement.ts';
+import { scopeOf, tenantOp } from '../../core/store/store.ts';
+import { startApp, type Client, type Json, type TestApp } from '../app.ts';
+import { makeGrant } from '../oauth/grant.ts';
+import { asText } from '../value-client.ts';
+
+const v1 = '/api/v1';
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+const propose = { 'Tatami-Mode': 'propose' };
+let people = 0;
+
+interface Person {
+  readonly id: string;
+  readonly call: Client;
+}
+
+const made = async (path: string, body: object, call: Client = app.call): Promise<Json> => {
+  const { status, json } = await call('POST', `${v1}/${path}`, body);
+  expect({ path, status: status < 300, json }).toMatchObject({ path, status: true });
+  return json;
+};
+
+/** A key for a member with these scopes; by default with all that the role holds. */
+async function keyFor(memberId: string, scopes: readonly string[], by: Client = app.call): Promise<Json> {
+  return made('api-keys', { name: 'key', memberId, scopes }, by);
+}
+const adminScopes = [
+  'members:write',
+  'api-keys:write',
+  'plugins:write',
+  'approvals:write',
+  'proposals:write',
+  'issues:write',
+  'grants:write',
+];
+
+async function person(role: string, scopes: readonly string[] = adminScopes): Promise<Person> {
+  const { id } = await made('members', { name: `Person ${++people}`, role });
+  return { id, call: app.clientOf((await keyFor(id, scopes)).key) };
+}
+
+/** @returns the id of the proposal */
+async function proposed(call: Client, method: string, path: string, body?: object): Promise<string> {
+  const { status, json } = await call(method, `${v1}/${path}`, body, propose);
+  expect({ status, error: json.error }).toEqual({ status: 202, error: undefined });
+  return json.id;
+}
+async function approved(id: string, by: Client = app.call): Promise<void> {
+  const { status, json } = await by('POST', `${v1}/proposals/${id}/approve`, {});
+  expect({ status, error: json.error }).toEqual({ status: 200, error: undefined });
+}
+const undo = (by: Client, id: string) => by('POST', `${v1}/proposals/${id}/undo`);
+const roleOf = async (id: string): Promise<string> =>
+  (await app.call('GET', `${v1}/members/${id}`)).json.role;
+
+/** The status and the code of an answer. */
+const refusal = ({ status, json }: Awaited<ReturnType<Client>>) => ({ status, code: json?.error?.code });
+
+test('an admin does not undo the demotion of an owner, and nobody undoes their own', async () => {
+  const [olga, ada] = [await person('owner'), await person('admin')];
+  const second = await person('owner');
+  const demotion = await proposed(second.call, 'PATCH', `members/${olga.id}`, { role: 'admin' });
+  await approved(demotion);
+  const { key } = await keyFor(olga.id, adminScopes, ada.call);
+  const since = await app.lastSequence();
+  for (const by of [ada.call, olga.call, app.clientOf(key)]) {
+    const direct = await by('PATCH', `${v1}/members/${olga.id}`, { role: 'owner' });
+    expect(refusal(direct)).toEqual({ status: 403, code: 'forbidden' });
+    expect(refusal(await undo(by, demotion))).toEqual(refusal(direct));
+  }
+  expect(await roleOf(olga.id)).toBe('admin');
+  expect(await app.eventTypes(since)).toEqual([]);
+});
+
+test('an owner who undoes a demotion ends the keys that an admin made for the member meanwhile', async () => {
+  const [olga, ada] = [await person('owner'), await person('admin')];
+  const demotion = await proposed(app.call, 'PATCH', `members/${olga.id}`, { role: 'member' });
+  const boss = await person('owner');
+  await approved(demotion, boss.call);
+  const handed = await keyFor(olga.id, ['issues:read'], ada.call);
+  const since = await app.lastSequence();
+  expect((await undo(app.call, demotion)).status).toBe(200);
+  expect(await roleOf(olga.id)).toBe('owner');
+  expect((await app.clientOf(handed.key)('GET', `${v1}/me`)).status).toBe(401);
+  const types = await app.eventTypes(since);
+  expect(types).toContain('api_key.revoked');
+  expect(types).toContain('automation.undone');
+});
+
+test('the end of a key, a grant or an app is final: no undo makes it live again', async () => {
+  const victim = await person('owner');
+  const { id: keyId, key } = await keyFor(victim.id, ['members:write']);
+  const grantId = await makeGrant(app, { memberId: victim.id, scopes: ['issues:read', 'issues:write'] });
+  const narrowed = await makeGrant(app, { memberId: victim.id, scopes: ['issues:read', 'issues:write'] });
+  const oauthApp = await made('oauth-apps', {
+    name: 'Reports',
+    redirectUris: ['https://app.example/back'],
+    confidential: true,
+  });
+  const thief = app.clientOf(
+    (await keyFor(victim.id, ['plugins:write', 'api-keys:write', 'grants:write', 'oauth-apps:write'])).key,
+  );
+  const ends: [method: string, path: string, body?: object][] = [
+    ['DELETE', `api-keys/${keyId}`],
+    ['DELETE', `grants/${grantId}`],
+    ['PATCH', `grants/${narrowed}`, { scopes: ['issues:read'] }],
+    ['DELETE', `oauth-apps/${oauthApp.id}`],
+  ];
+  for (const [method, path, body] of ends) {
+    const id = await proposed(app.call, method, path, body);
+    await approved(id, app.clientOf((await keyFor(victim.id, [...adminScopes, 'oauth-apps:write'])).key));
+    const since = await app.lastSequence();
+    expect({ path, ...refusal(await undo(thief, id)) }).toEqual({ path, status: 409, code: 'conflict' });
+    expect(await app.eventTypes(since)).toEqual([]);
+  }
+  expect((await app.clientOf(key)('GET', `${v1}/me`)).status).toBe(401);
+  expect((await app.call('GET', `${v1}/grants/${narrowed}`)).json.scopes).toEqual(['issues:read']);
+  expect((await app.call('GET', `${v1}/grants/${grantId}`)).json.revokedAt).not.toBeNull();
+  expect((await app.call('GET', `${v1}/oauth-apps/${oauthApp.id}`)).status).toBe(404);
+});
+
+test('the database itself refuses a statement that would make an ended credential live again', async () => {
+  const { id } = await keyFor(app.workspace.userId, ['issues:read']);
+  await app.call('DELETE', `${v1}/api-keys/${id}`);
+  const revive = composedStatement(
+    'UPDATE api_keys SET revoked_at = :at WHERE workspace_id = :ws AND id = :id',
+  );
+  const scope = scopeOf(app.workspace.workspaceId);
+  for (const at of [null, 1]) {
+    const outcome = await app.services.store.commit([tenantOp(scope, revive, { id, at })]);
+    expect(outcome).toMatchObject({
+      ok: false,
+      reason: 'constraint',
+      message: expect.stringContaining('stays revoked'),
+    });
+  }
+});
+
+test('no undo leaves a workspace without an owner', async () => {
+  const other = await app.addWorkspace('Small', 'SML');
+  const owner = app.clientOf(other.apiKey);
+  const join = async (role: string): Promise<Person> => {
+    const { id } = await made('members', { name: role, role }, owner);
+    return { id, call: app.clientOf((await keyFor(id, adminScopes, owner)).key) };
+  };
+  const [second, third] = [await join('admin'), await join('owner')];
+  const rise = await proposed(owner, 'PATCH', `members/${second.id}`, { role: 'owner' });
+  await approved(rise, third.call);
+  for (const id of [other.userId, third.id])
+    expect((await third.call('PATCH', `${v1}/members/${id}`, { role: 'member' })).status).toBe(200);
+  const direct = await second.call('PATCH', `${v1}/members/${second.id}`, { role: 'admin' });
+  expect(refusal(direct)).toEqual({ status: 409, code: 'conflict' });
+  expect(refusal(await undo(second.call, rise))).toEqual(refusal(direct));
+});
+
+test('the role of whoever approves decides, not that of whoever proposed', async () => {
+  const ada = await person('admin');
+  const ben = await person('member', ['approvals:write', 'proposals:write', 'issues:write']);
+  const rise = await proposed(app.call, 'PATCH', `members/${ada.id}`, { role: 'owner' });
+  const direct = await ada.call('PATCH', `${v1}/members/${ada.id}`, { role: 'owner' });
+  expect(refusal(await ada.call('POST', `${v1}/proposals/${rise}/approve`, {}))).toEqual(refusal(direct));
+  expect(refusal(direct)).toEqual({ status: 403, code: 'forbidden' });
+  expect(await roleOf(ada.id)).toBe('admin');
+
+  const issue = await made('issues', { team: 'ENG', title: 'To be purged' });
+  await app.call('DELETE', `${v1}/issues/${issue.id}`);
+  const narrow = app.clientOf((await keyFor(ada.id, ['proposals:write', 'issues:read'])).key);
+  const purge = await proposed(narrow, 'POST', `issues/${issue.id}/purge`);
+  const purgeNow = await ben.call('POST', `${v1}/issues/${issue.id}/purge`);
+  expect(refusal(await ben.call('POST', `${v1}/proposals/${purge}/approve`, {}))).toEqual(refusal(purgeNow));
+  expect(purgeNow.status).toBe(403);
+  expect((await app.call('GET', `${v1}/issues?deleted=only`)).json.data).toHaveLength(1);
+  // Both are still open: somebody who may decides.
+  await approved(purge, app.call);
+});
+
+async function proposedByApp(
+  memberId: string,
+  grantId: string,
+  client: { readonly id: string; readonly name: string },
+  issueId: string,
+): Promise<string> {
+  const scopes = new Set(['issues:read', 'proposals:write']);
+  const { error, body } = (await app.app.caller(asText)(app.app.route('issues.update'), {
+    principal: {
+      scope: scopeOf(app.workspace.workspaceId),
+      actor: { kind: 'app', ...client, memberId },
+      ...{ scopes, narrowed: null, tokenId: grantId },
+      grant: { id: grantId, resource: 'api', guarded: [] },
+    },
+    ...{ isCounted: false, mode: 'propose', params: { id: issueId }, body: { title: 'By a withdrawn app' } },
+  })) as { error: object | null; body: string };
+  expect(error).toBeNull();
+  return JSON.parse(body).id;
+}
+
+test('what a removed member, a revoked key or a withdrawn app proposed is closed with them, and nobody approves it', async () => {
+  const issue = await made('issues', { team: 'ENG', title: 'Untouched' });
+  const scopes = ['issues:read', 'proposals:write'];
+  const ends: Record<string, () => Promise<{ proposal: string; end: [string, string] }>> = {
+    member: async () => {
+      const one = await person('member', scopes);
+      const proposal = await proposed(one.call, 'PATCH', `issues/${issue.id}`, {
+        title: 'By a removed member',
+      });
+      return { proposal, end: ['DELETE', `members/${one.id}`] };
+    },
+    key: async () => {
+      const one = await person('member', scopes);
+      const { id, key } = await keyFor(one.id, scopes);
+      const proposal = await proposed(app.clientOf(key), 'PATCH', `issues/${issue.id}`, {
+        title: 'By a revoked key',
+      });
+      return { proposal, end: ['DELETE', `api-keys/${id}`] };
+    },
+    app: async () => {
+      const one = await person('member', scopes);
+      const client = { id: 'https://agent.example/client.json', name: 'Agent' };
+      const grantId = await makeGrant(app, { memberId: one.id, client, scopes });
+      const proposal = await proposedByApp(one.id, grantId, client, issue.id);
+      return { proposal, end: ['DELETE', `grants/${grantId}`] };
+    },
+  };
+  for (const [what, begin] of Object.entries(ends)) {
+    const { proposal, end } = await begin();
+    expect((await app.call(end[0], `${v1}/${end[1]}`)).status).toBe(204);
+    const since = await app.lastSequence();
+    const now = await app.call('POST', `${v1}/proposals/${proposal}/approve`, {});
+    expect({ what, ...refusal(now) }).toEqual({ what, status: 403, code: 'forbidden' });
+    await app.settled();
+    expect((await app.call('GET', `${v1}/proposals/${proposal}`)).json).toMatchObject({
+      status: 'rejected',
+      decidedBy: null,
+      reason: expect.stringContaining('may not write here any more'),
+    });
+    expect(await app.eventTypes(since)).toContain('automation.rejected');
+  }
+  expect((await app.call('GET', `${v1}/issues/${issue.id}`)).json.title).toBe('Untouched');
+});

@@ -1,0 +1,174 @@
+// The table of effects: every operation and host call with an effect beside objects stands in it, and nobody does more than it says.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { TSchema } from 'typebox';
+import type { Principal } from '../../core/http/principal.ts';
+import { pathOf, writesRows, type Route } from '../../core/http/route.ts';
+import { effectsOf, effectTable, type Effect, type EffectName } from '../../core/rights/effects.ts';
+import { appScopes, roleTable, rightsOfRole } from '../../core/rights/roles.ts';
+import { allScopes, expandScopes } from '../../core/rights/scopes.ts';
+import { ownCalls } from '../../core/plugins/own-calls.ts';
+import { scopeOf } from '../../core/store/store.ts';
+import { startApp, type TestApp } from '../app.ts';
+import { exampleOf } from '../api/seeds.ts';
+import { asText } from '../value-client.ts';
+
+let app: TestApp;
+let routes: readonly Route[];
+const effects = Object.entries(effectTable) as [EffectName, Effect][];
+const named = new Map(routesNamed());
+
+function routesNamed(): [string, EffectName[]][] {
+  const operations = new Set(effects.flatMap(([, effect]) => Object.keys(effect.operations)));
+  return [...operations].map((operation) => [
+    operation,
+    effects.flatMap(([name, effect]) => (operation in effect.operations ? [name] : [])),
+  ]);
+}
+
+beforeAll(async () => {
+  app = await startApp();
+  ({ routes } = app.app);
+});
+afterAll(() => app.stop());
+
+/** Whether an answer of a route has a property of this name at any depth. */
+const shows = (route: Route, property: string): boolean =>
+  Object.values(route.responses).some((schema) => hasProperty(schema, property));
+function hasProperty(schema: TSchema | null, property: string): boolean {
+  return schema !== null && JSON.stringify(schema).includes(`"${property}":{`);
+}
+
+/** Signs by which a route is known to have an effect, whatever its author thought of. */
+const signs: Readonly<
+  Record<string, { readonly isFound: (route: Route) => boolean; readonly one: readonly EffectName[] }>
+> = {
+  'it purges': { isFound: ({ path, name }) => /purge/.test(path + name), one: ['purge'] },
+  'it shows logs of plugins': { isFound: (route) => shows(route, 'logs'), one: ['logs'] },
+  'it is about recordings': {
+    isFound: ({ path }) => /\/(recording|replay)$/.test(path) && path.includes('/runs/'),
+    one: ['recordings'],
+  },
+  'it is about stored values of plugins': { isFound: ({ path }) => /\/kv(\/|$)/.test(path), one: ['kv'] },
+  'it shows a secret': {
+    isFound: ({ secret }) => secret === true,
+    one: ['keys', 'signing-secrets', 'seats'],
+  },
+  'it sets secrets of plugins': {
+    isFound: (route) => /\/secrets(\/|$)/.test(route.path) && writesRows(route),
+    one: ['plugin-secrets'],
+  },
+  'it calls an action': {
+    isFound: (route) => route.path.includes('/actions/') && writesRows(route),
+    one: ['outside-requests'],
+  },
+  'it hands out seats or roles': {
+    isFound: (route) =>
+      (route.path.startsWith('/api/v1/members') && writesRows(route) && route.method !== 'DELETE') ||
+      route.name.startsWith('join.take'),
+    one: ['seats'],
+  },
+  'it sends to receivers of webhooks': {
+    isFound: ({ path, name, kind }) =>
+      kind === 'write' &&
+      /\/(webhooks|deliveries)\/\{id\}\/(ping|samples|replays|replay)$/.test(path) &&
+      !/cancel/.test(name),
+    one: ['webhook-requests'],
+  },
+};
+
+/** Scopes whose writes do more than change objects; a route under them has an effect, or says here why it has none. */
+const watched = /^(plugins|webhooks|members|oauth-apps|api-keys):write$/;
+const plain: Readonly<Record<string, string>> = {
+  'members.delete': 'takes away',
+  'members.uninvite': 'takes away',
+  'api-keys.delete': 'takes away',
+  'oauth-apps.update': 'shows no secret, and grants nothing',
+  'oauth-apps.delete': 'takes away',
+  'plugins.delete': 'takes away',
+  'plugins.consent.refuse': 'takes away',
+  'plugins.close-route': 'takes away',
+  'plugins.stop-shadow': 'takes away',
+  'plugins.gate': 'runs nothing that writes or sends',
+  'backtests.create': 'runs nothing that writes or sends',
+  'backtests.cancel': 'takes away',
+  'runs.undo': 'writes objects, as the scopes of these say',
+  'proposals.undo': 'writes objects, as the scopes of these say',
+  'undos.undo': 'writes objects, as the scopes of these say',
+  'plugins.undo': 'writes objects, as the scopes of these say',
+  'webhooks.delete': 'takes away',
+  'deliveries.cancel': 'takes away',
+  'replays.cancel': 'takes away',
+  'events.sample': 'answers a sample, and sends nothing',
+};
+
+test('a route that sends outside, opens secrets, reads what plugins keep, purges or hands out seats names its effect', () => {
+  const unnamed = Object.entries(signs).flatMap(([sign, { isFound, one }]) =>
+    routes
+      .filter((route) => isFound(route) && !(named.get(route.name) ?? []).some((name) => one.includes(name)))
+      .map(({ name }) => `${name}: ${sign}`),
+  );
+  expect(unnamed).toEqual([]);
+  for (const [sign, { isFound }] of Object.entries(signs))
+    expect([sign, routes.some(isFound)]).toEqual([sign, true]);
+});
+
+test('every write under a scope that does more than change objects names an effect, or why it has none', () => {
+  const writes = routes.filter((route) => writesRows(route) && watched.test(route.scope ?? ''));
+  expect(writes.filter(({ name }) => !named.has(name) && !(name in plain)).map(({ name }) => name)).toEqual(
+    [],
+  );
+  const known = new Set(writes.map(({ name }) => name));
+  expect(Object.keys(plain).filter((name) => !known.has(name) || named.has(name))).toEqual([]);
+});
+
+test('every host call that is no operation of the API has its row, and the table names only what there is', () => {
+  const calls = effects.flatMap(([, effect]) => effect.calls ?? []);
+  expect(calls.toSorted()).toEqual([...ownCalls.keys()].toSorted());
+  const there = new Set(routes.map(({ name }) => name));
+  expect([...named.keys()].filter((name) => !there.has(name))).toEqual([]);
+});
+
+test('a row gives nobody what the table of roles does not', () => {
+  for (const [name, { scope, ...may }] of effects) {
+    if (scope === undefined) continue;
+    const namespace = roleTable[scope.split(':')[0]!]!;
+    for (const holder of ['member', 'guest', 'app'] as const)
+      expect([name, holder, may[holder]]).toEqual([name, holder, namespace[holder]?.to === 'write']);
+    expect({ name, isOffered: appScopes.includes(scope) }).toEqual({ name, isOffered: may.app === true });
+  }
+});
+
+test('apps, plugins, members and guests who hold every scope are refused each effect that the table denies them', async () => {
+  const caller = app.app.caller(asText);
+  const rights = { scopes: expandScopes(allScopes), narrowed: null };
+  const scope = scopeOf(app.workspace.workspaceId);
+  const principalOf = (holder: 'member' | 'guest' | 'app' | 'plugin'): Principal => ({
+    ...{ scope, ...rights, tokenId: holder },
+    actor: {
+      kind: holder === 'app' || holder === 'plugin' ? holder : 'api_key',
+      ...{ id: holder, name: holder, memberId: app.workspace.userId },
+    },
+    ...(holder === 'plugin'
+      ? {}
+      : {
+          standing: {
+            name: 'Ana',
+            role: holder === 'app' ? 'owner' : holder,
+            rights: rightsOfRole('owner', []),
+          },
+        }),
+  });
+  for (const route of routes.filter(({ name }) => effectsOf(name) !== undefined)) {
+    const ids = { id: 'nowhere', name: 'nowhere', key: 'nowhere', run: 'nowhere' };
+    for (const holder of ['member', 'guest', 'app', 'plugin'] as const) {
+      const principal = principalOf(holder);
+      const asked = { principal, isCounted: false, mode: 'simulate', params: ids } as const;
+      const { error } = await caller(route, { ...asked, body: exampleOf(route, 'https://hooks.example/') });
+      const isDenied = holder === 'plugin' || effectsOf(route.name)!.some((effect) => !effect[holder]);
+      expect([route.name, pathOf(route, ids), holder, error?.code === 'forbidden']).toEqual([
+        ...[route.name, pathOf(route, ids), holder],
+        isDenied,
+      ]);
+    }
+  }
+});
