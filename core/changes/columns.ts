@@ -6,6 +6,8 @@ import type { Entity } from './change.ts';
 export interface Column<T = unknown> {
   readonly column?: string;
   readonly select?: string;
+  /** The field whose value it is written from, where that is not its own. */
+  readonly from?: string;
   read?(value: Value): unknown;
   write?(value: unknown): Value;
   /** Phantom: the type of the value. */
@@ -78,8 +80,8 @@ export function columnsOf<E extends Entity>(
     written: written.map(({ alias }) => alias),
     values(entity) {
       const values: Record<string, Value> = { id: entity.id };
-      for (const { name, alias, write } of bound) {
-        const value = entity[name as keyof E];
+      for (const { name, alias, from, write } of bound) {
+        const value = entity[(from ?? name) as keyof E];
         values[alias] = write ? write(value) : (value as Value);
       }
       return values;

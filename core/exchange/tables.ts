@@ -31,7 +31,7 @@ export const taken: readonly Table[] = [
       'deleted_at',
     ],
     // Nobody has an account on the new server yet.
-    arrives: { joined_at: 'NULL' },
+    arrives: { joined_at: 'NULL', email_key: "lower(trim(value->>'email'))" },
   },
   { name: 'teams' },
   { name: 'states' },

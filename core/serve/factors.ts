@@ -2,6 +2,7 @@
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
 import type { Route } from '../http/route.ts';
+import type { Proofs } from '../identity/accounts/proof.ts';
 import type { AccountSection } from '../identity/account/page.ts';
 import { createCeremonies } from '../identity/ceremonies/ceremonies.ts';
 import type { Invitations } from '../identity/invitations/invitations.ts';
@@ -34,12 +35,13 @@ export function createFactors(options: {
   services: Services;
   sessions: Sessions;
   invitations: Invitations;
+  proofs: Proofs;
   limits: SignInLimits;
   providers: Config['identityProviders'];
   egress: Pick<Egress, 'send'>;
   clock: Clock;
 }): Factors {
-  const { services, sessions, invitations, limits, providers, egress, clock } = options;
+  const { services, sessions, invitations, proofs, limits, providers, egress, clock } = options;
   const ceremonies = createCeremonies(services);
   const passkeys = createPasskeys(services, ceremonies);
   const codes = createOneTimeCodes(services);
@@ -62,7 +64,7 @@ export function createFactors(options: {
       ...passkeyRoutes({ ...ground, signIn, passkeys }),
       ...codeStepRoutes({ ...ground, signIn, limits, codes }),
       ...oneTimeCodesRoutes({ ...ground, codes }),
-      ...outsideRoutes({ ...ground, signIn, outside, links }),
+      ...outsideRoutes({ ...ground, signIn, outside, links, proofs }),
     ],
   };
 }

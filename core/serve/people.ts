@@ -4,11 +4,14 @@ import type { Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
 import type { App } from '../http/app.ts';
 import type { Route } from '../http/route.ts';
+import { confirmationRoutes, confirmationSection } from '../identity/account/confirmation.ts';
 import { accountRoutes } from '../identity/account/page.ts';
 import { passwordRoutes, passwordSection } from '../identity/account/password.ts';
 import { profileRoutes, profileSection } from '../identity/account/profile.ts';
 import { sessionsRoutes, sessionsSection } from '../identity/account/sessions.ts';
+import { createProofs } from '../identity/accounts/proof.ts';
 import { createPasswords } from '../identity/accounts/passwords.ts';
+import { createAccountGrants } from '../identity/grants/ending.ts';
 import { createInvitations } from '../identity/invitations/invitations.ts';
 import { joinRoutes } from '../identity/invitations/page.ts';
 import { createResetLimits } from '../identity/resets/limits.ts';
@@ -39,26 +42,31 @@ export function peopleRoutes(options: {
   const limits = createSignInLimits(clock.monotonicMs);
   const ground = { services, sessions, passwords };
   const granted = { services, sessions, app };
+  const grants = createAccountGrants({ services, committer, directoryOf });
+  const proofs = createProofs(services, grants);
   const invitations = createInvitations({ store, committer, directoryOf, nowMs });
   const factors = createFactors({
-    ...{ services, sessions, invitations, limits, egress, clock },
+    ...{ services, sessions, invitations, proofs, limits, egress, clock },
     providers: options.config.identityProviders,
   });
+  const resetLimits = createResetLimits(clock.monotonicMs);
+  const confirmation = { services, sessions, proofs, limits: resetLimits };
   const signIn = createSignIn({ ...ground, limits, furtherSteps: factors.furtherSteps });
   return [
     ...signInRoutes({ ...ground, signIn, waysIn: factors.waysIn }),
-    ...joinRoutes({ ...ground, signIn, invitations }),
-    ...resetRoutes({ services, passwords, limits: createResetLimits(clock.monotonicMs) }),
+    ...joinRoutes({ ...ground, signIn, invitations, proofs }),
+    ...resetRoutes({ services, passwords, grants, limits: resetLimits }),
     ...accountRoutes({
       ...ground,
       sections: [
-        ...[profileSection, passwordSection(ground), ...factors.sections],
+        ...[profileSection, confirmationSection(ground), passwordSection(ground), ...factors.sections],
         ...[sessionsSection(ground), grantsSection(granted)],
       ],
     }),
     ...profileRoutes(ground),
+    ...confirmationRoutes(confirmation),
     ...passwordRoutes({ ...ground, signIn }),
-    ...sessionsRoutes(ground),
+    ...sessionsRoutes({ ...ground, grants }),
     ...grantRoutes(granted),
     ...factors.routes(signIn),
   ];

@@ -5,6 +5,7 @@ import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
 import { apiKeyKind, newKey } from '../identity/api-keys/kind.ts';
 import { invitationDays, newInvitation } from '../identity/invitations/invitations.ts';
+import { memberKind, type Member } from '../identity/members/kind.ts';
 import { emptyDirectory } from '../resource/directory.ts';
 import { allScopes } from '../rights/scopes.ts';
 import { systemStatement, tenantStatement, type Row } from '../store/statement.ts';
@@ -34,6 +35,10 @@ const firstTeam = tenantStatement<{ id: string; key: string }>(
   'teams.first',
   'SELECT id, key FROM teams WHERE workspace_id = :ws ORDER BY created_at LIMIT 1',
 );
+const readMember = tenantStatement<Row>(
+  'members.of_setup',
+  `SELECT ${memberKind.select} FROM members WHERE workspace_id = :ws AND id = :id`,
+);
 const anyPlugin = tenantStatement<{ id: string }>(
   'plugins.any_of_workspace',
   'SELECT id FROM plugins WHERE workspace_id = :ws LIMIT 1',
@@ -50,9 +55,9 @@ export const setUpDays = invitationDays;
 export function setUpLink(
   services: Pick<Services, 'baseUrl' | 'nowMs'>,
   scope: Scope,
-  memberId: string,
+  member: Pick<Member, 'id' | 'role' | 'email'>,
 ): { url: string; op: Op } {
-  return newInvitation(services, scope, { memberId, by: 'Whoever runs this server' });
+  return newInvitation(services, scope, { member, by: 'Whoever runs this server' });
 }
 
 /** Remembers, in the commit that makes it, that nobody has seen a key. Only one is remembered, the earliest. */
@@ -85,7 +90,9 @@ export async function finishFirstStart(
   if (!row || !team) return null;
   const old = apiKeyKind.fromRow(row);
   const { change, text } = newKey(services, firstKeyOf(old.memberId));
-  const setUp = setUpLink(services, scope, old.memberId);
+  const owner = await store.readOne(scope, readMember, { id: old.memberId });
+  if (!owner) return null;
+  const setUp = setUpLink(services, scope, memberKind.fromRow(owner));
   const revoked = old.revokedAt === null ? apiKeyKind.update(old, { revokedAt: nowMs() }, nowMs()) : null;
   const committed = await committer.commit(
     systemAuthor(scope, 'setup', emptyDirectory),

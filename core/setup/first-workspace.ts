@@ -61,7 +61,7 @@ export async function createWorkspace(
   });
   const team = firstTeam(ids.uuid(), input, times);
   const key = newKey(services, firstKeyOf(owner.id));
-  const setUp = setUpLink(services, scope, owner.id);
+  const setUp = setUpLink(services, scope, owner.after);
   const committed = await committer.commit(
     systemAuthor(scope, 'setup', emptyDirectory),
     [

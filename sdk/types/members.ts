@@ -63,6 +63,6 @@ export interface Invitation {
   readonly url: string;
   /** The link works once, until then. ISO 8601, UTC. */
   readonly expiresAt: string;
-  /** The address that it is sent to; null where the server sends no mail, or the member has none. */
+  /** The address that a link is sent to; null where the server sends no mail, or the member has none. */
   readonly sentTo: string | null;
 }

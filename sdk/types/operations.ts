@@ -591,7 +591,7 @@ export interface Operations {
     update(id: string, body: MemberPatch, options?: ChangeOptions): Promise<Member>;
     /** Remove a member. This cannot be undone. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
-    /** Invite a member to take the seat with an account. Makes a link that works once, for 7 days, in place of an earlier one. It is sent where the server sends mail and the member has an address; in any case it is answered, so that it can be handed over. */
+    /** Invite a member to take the seat with an account. Makes a link that works once, for 7 days, in place of an earlier one. It ends when the role or the address of the member changes. Where the server sends mail and the member has an address, a link of its own is sent there, which also proves the address; the link in the answer is for handing over. */
     invite(id: string, options?: WriteOptions): Promise<Invitation>;
     /** Withdraw the invitation of a member. */
     uninvite(id: string, options?: ChangeOptions): Promise<void>;

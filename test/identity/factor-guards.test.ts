@@ -178,10 +178,8 @@ const guards: readonly Guard[] = [
   {
     name: 'an account that is there is never taken by its address',
     ...at('outside', 'providers/admit.ts'),
-    guarding:
-      "if (await accountByEmail(services.store, email)) return 'known_address';\n    const account = newAccount(services, { name: name ?? first.member.name, email, passwordHash: null });",
-    broken:
-      'const account = (await accountByEmail(services.store, email)) ?? newAccount(services, { name: name ?? first.member.name, email, passwordHash: null });',
+    guarding: "if (await isAddressTaken(services.store, emailKeyOf(email), '', [])) return 'known_address';",
+    broken: '',
   },
   {
     name: 'the nonce of the ID token is checked',

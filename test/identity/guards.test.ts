@@ -28,8 +28,8 @@ const guards: readonly Guard[] = [
   {
     name: 'an invitation expires',
     ...at('invitations', 'identity/invitations/invitations.ts'),
-    guarding: '   WHERE i.token_hash = :hash AND i.expires_at > :now`',
-    broken: '   WHERE i.token_hash = :hash AND :now > 0`',
+    guarding: ' OR i.mailed_hash = :hash) AND i.expires_at > :now`',
+    broken: ' OR i.mailed_hash = :hash) AND :now > 0`',
   },
   {
     name: 'an invitation is used once, whoever else uses it at the same time',
@@ -118,7 +118,7 @@ const guards: readonly Guard[] = [
   {
     name: 'a known device is counted apart',
     ...at('sign-in', 'identity/sign-in/sign-in.ts'),
-    guarding: 'const device = account && deviceOf(sealing, headers, account.id);',
+    guarding: 'const device = [...devices.values()].find((one) => one !== null) ?? null;',
     broken: 'const device = null;',
   },
   {
@@ -154,19 +154,20 @@ const guards: readonly Guard[] = [
   {
     name: 'a link to reset works once',
     ...at('mail', 'identity/resets/resets.ts'),
-    guarding: 'hash: linkTokenHash(token), now }, { expectRows: 1 }),\n    setPasswordOp',
-    broken: 'hash: "", now }),\n    setPasswordOp',
+    guarding: 'hash: linkTokenHash(token), now }, { expectRows: 1 }),\n    ...setPasswordOps',
+    broken: 'hash: "", now }),\n    ...setPasswordOps',
   },
   {
     name: 'a link to reset expires',
     ...at('mail', 'identity/resets/resets.ts'),
-    guarding: "'SELECT account_id FROM password_resets WHERE token_hash = :hash AND expires_at > :now'",
-    broken: "'SELECT account_id FROM password_resets WHERE token_hash = :hash AND :now > 0'",
+    guarding:
+      "'SELECT account_id, by_mail FROM password_resets WHERE token_hash = :hash AND expires_at > :now'",
+    broken: "'SELECT account_id, by_mail FROM password_resets WHERE token_hash = :hash AND :now > 0'",
   },
   {
     name: 'another password by a link ends all sessions',
     ...at('mail', 'identity/resets/resets.ts'),
-    guarding: '    endSessionsOp(accountId),\n',
+    guarding: '    endSessionsOp(account.id),\n',
     broken: '',
   },
   {
@@ -186,6 +187,62 @@ const guards: readonly Guard[] = [
     ...at('crowd', 'identity/accounts/passwords.ts'),
     guarding: 'if (waiting.length >= waitingMax)',
     broken: 'if (waiting.length > 1e9)',
+  },
+  {
+    name: 'an invitation ends with the role and the address that it was made for',
+    suite: 'test/attacks/proven-addresses.test.ts',
+    file: 'core/identity/invitations/invitations.ts',
+    guarding: `\n   AND m.role = i.role AND m.email_key IS i.email_key\`;`,
+    broken: '`;',
+  },
+  {
+    name: 'the first proof of a mailbox ends passkeys',
+    suite: 'test/attacks/proven-addresses.test.ts',
+    file: 'core/identity/accounts/proof.ts',
+    guarding: 'systemOp(deletePasskeysOf, { account: accountId }),',
+    broken: '',
+  },
+  {
+    name: 'a link that is handed over proves no address',
+    suite: 'test/attacks/proven-addresses.test.ts',
+    file: 'core/identity/invitations/page.ts',
+    guarding: 'const isProven = invitation.isMailed && ',
+    broken: 'const isProven = ',
+  },
+  {
+    name: 'another address is unproven',
+    suite: 'test/attacks/proven-addresses.test.ts',
+    file: 'core/identity/accounts/accounts.ts',
+    guarding: 'CASE WHEN email_key = :key THEN email_verified_at END',
+    broken: 'email_verified_at',
+  },
+  {
+    name: 'another password ends the links to reset',
+    suite: 'test/attacks/proven-addresses.test.ts',
+    file: 'core/identity/accounts/accounts.ts',
+    guarding: '    systemOp(deleteReset, { id: accountId }),\n',
+    broken: '',
+  },
+  {
+    name: 'signing out everywhere ends grants',
+    suite: 'test/attacks/proven-addresses.test.ts',
+    file: 'core/identity/grants/ending.ts',
+    guarding: 'await revokeRows(options, rows);\n    }',
+    broken: 'return;\n    }',
+  },
+  {
+    name: 'an address that is denied by either source is unverified',
+    suite: 'test/attacks/provider-claims.test.ts',
+    file: 'core/identity/providers/client.ts',
+    guarding: 'isVerified !== true || isDenied)',
+    broken: 'isVerified !== true)',
+  },
+  {
+    name: 'what Unicode writes in another way is no letter of an address',
+    suite: 'test/attacks/addresses.test.ts',
+    file: 'core/lib/address.ts',
+    guarding: "if (char.normalize('NFKC') !== char) return null;",
+    broken: 'if (char === "") return null;',
   },
 ];
 

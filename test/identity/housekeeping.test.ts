@@ -17,8 +17,8 @@ test('housekeeping removes sessions, invitations and links to reset once they ha
     const { visitor } = await people.joined();
     await people.invite(await people.addMember());
     const { store, log, blobs } = app.services;
-    const [account] = rowsOf<{ id: string }>(app.dataDir, 'accounts');
-    await store.commit([newReset(app.services, account!.id).op]);
+    const [account] = rowsOf<{ id: string; email_key: string }>(app.dataDir, 'accounts');
+    await store.commit([newReset(app.services, { id: account!.id, emailKey: account!.email_key }, false).op]);
     const kept = {
       runs: 14,
       recordings: 14,

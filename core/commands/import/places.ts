@@ -1,5 +1,6 @@
 // Where imported issues go: teams and labels, made where missing; states and people as they are here.
 import { ApiCallError, type Call } from '../../../sdk/client/index.ts';
+import { addressKey } from '../../lib/address.ts';
 import { foldName } from '../../lib/fold.ts';
 import { readAll } from '../remote.ts';
 import { fitChars } from './fit.ts';
@@ -113,16 +114,19 @@ function createKnown(
       people ??= new Map(
         (await readAll<Member>(call, '/members')).flatMap(({ id, name: called, email }) => [
           [foldName(called), id] as const,
-          ...(email === null ? [] : [[foldName(email), id] as const]),
+          ...(email === null ? [] : [[keyOf(email), id] as const]),
         ]),
       );
       return (
-        people.get(foldName(name)) ??
+        people.get(keyOf(name)) ??
         missing(as, `nobody here is called "${name}": their issues have another ${as} or none`)
       );
     },
   };
 }
+
+/** How people are looked up: by address or by name. */
+const keyOf = (text: string): string => addressKey(text) ?? foldName(text);
 
 const statusTypes: readonly (readonly [words: RegExp, type: string])[] = [
   [/duplicate/, 'duplicate'],

@@ -1,7 +1,7 @@
 // The part of the account page on the password. Another one asks for the one there is, and ends all other sessions.
 import { html } from '../../html/html.ts';
 import type { Route } from '../../http/route.ts';
-import { accountById, setPasswordOp } from '../accounts/accounts.ts';
+import { accountById, setPasswordOps } from '../accounts/accounts.ts';
 import { passwordMax, passwordMin, passwordProblem } from '../accounts/password-rules.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import { hidden, isFresh, leadToProof } from '../pages.ts';
@@ -20,7 +20,8 @@ interface PasswordOptions extends ChangeOptions {
 export function passwordSection({ services: { store } }: Pick<PasswordOptions, 'services'>): AccountSection {
   return {
     says: {
-      password: 'The password is changed, and all other sessions have ended.',
+      password:
+        'The password is changed, and all other sessions have ended. Apps keep their access: “Sign out everywhere” revokes it.',
       'password-old': 'The current password is wrong. Nothing was changed.',
       'password-wait': 'There were too many failures. Wait some minutes, then try again.',
       'password-weak': `Choose a password of ${passwordMin} to ${passwordMax} characters that is not easily guessed: a few words in a row will do.`,
@@ -73,7 +74,7 @@ export function passwordRoutes(options: PasswordOptions): Route[] {
         if (passwordProblem(chosen, [who.name, who.email]) !== null) return { wrong: 'password-weak' };
         const hash = await passwords.hash(chosen);
         await store.commit([
-          setPasswordOp(who.accountId, hash, nowMs()),
+          ...setPasswordOps(who.accountId, hash, nowMs()),
           endSessionsOp(who.accountId, who.sessionId),
         ]);
         noticeOf(services, who.email, 'The password was changed.');

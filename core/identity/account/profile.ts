@@ -1,7 +1,8 @@
 // The part of the account page on name and address. The address is what a person signs in with, so another one asks for a proof.
 import { html } from '../../html/html.ts';
 import type { Route } from '../../http/route.ts';
-import { renameOp } from '../accounts/accounts.ts';
+import { emailKeyOf, isAddressTaken, renameOps } from '../accounts/accounts.ts';
+import { addressAdvice } from '../../lib/address.ts';
 import { aboutProblem } from '../invitations/page.ts';
 import { hidden, isFresh, leadToProof } from '../pages.ts';
 import { changeRoute, type ChangeOptions } from './change.ts';
@@ -11,7 +12,7 @@ import type { AccountSection } from './page.ts';
 export const profileSection: AccountSection = {
   says: {
     profile: 'Name and address are changed.',
-    'profile-wrong': 'Give a name of 1 to 80 characters, and an e-mail address.',
+    'profile-wrong': `Give a name of 1 to 80 visible characters. ${addressAdvice}`,
     'profile-known': 'Another account has this address.',
   },
   html: async (who) =>
@@ -47,8 +48,11 @@ export function profileRoutes(options: ChangeOptions): Route[] {
         const about = { name: (form.get('name') ?? '').trim(), email: (form.get('email') ?? '').trim() };
         if (aboutProblem(about) !== null) return { wrong: 'profile-wrong' };
         if (about.email !== who.email && !isFresh(who, nowMs())) return leadToProof(baseUrl, '/account');
-        const op = renameOp({ id: who.accountId }, about.name, about.email, nowMs());
-        if (!(await store.commit([op])).ok) return { wrong: 'profile-known' };
+        const workspaces = who.seats.map(({ workspaceId }) => workspaceId);
+        if (await isAddressTaken(store, emailKeyOf(about.email), who.accountId, workspaces))
+          return { wrong: 'profile-known' };
+        const ops = renameOps(who.accountId, about.name, about.email, nowMs());
+        if (!(await store.commit(ops)).ok) return { wrong: 'profile-known' };
         if (about.email !== who.email)
           noticeOf(options.services, who.email, 'Another address signs in to it now.');
         return { done: 'profile' };

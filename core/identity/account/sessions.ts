@@ -4,6 +4,7 @@ import type { Route } from '../../http/route.ts';
 import { hidden, leadTo } from '../pages.ts';
 import { endSessionsOp, type ListedSession, type Sessions } from '../sessions/sessions.ts';
 import { agentWords } from './agent-words.ts';
+import type { AccountGrants } from '../grants/ending.ts';
 import { changeRoute, type ChangeOptions } from './change.ts';
 import type { AccountSection } from './page.ts';
 
@@ -52,6 +53,10 @@ export function sessionsSection({ sessions }: { sessions: Sessions }): AccountSe
         </table>
         <form method="post" action="/account/end-sessions">
           ${token}
+          <p>
+            Ends all sessions, including this one, and revokes the access of all apps and of
+            <code>tatami login</code>. API keys stay.
+          </p>
           <div><button class="danger">Sign out everywhere</button></div>
         </form>
       </section>`;
@@ -63,9 +68,9 @@ function moment(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-export function sessionsRoutes(options: ChangeOptions): Route[] {
-  const { services, sessions } = options;
-  const { store, baseUrl } = services;
+export function sessionsRoutes(options: ChangeOptions & { readonly grants: AccountGrants }): Route[] {
+  const { services, sessions, grants } = options;
+  const { baseUrl } = services;
   return [
     changeRoute(
       options,
@@ -79,7 +84,7 @@ export function sessionsRoutes(options: ChangeOptions): Route[] {
       options,
       { path: 'end-sessions', name: 'account.end-sessions', summary: 'End all sessions of an account' },
       async (who) => {
-        await store.commit([endSessionsOp(who.accountId)]);
+        await grants.endWith(who.accountId, [endSessionsOp(who.accountId)]);
         return leadTo(baseUrl, '/sign-in', [sessions.forgetCookie]);
       },
     ),

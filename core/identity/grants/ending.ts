@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import { dayMs, hourMs } from '../../lib/time.ts';
 import { systemStatement, type Row } from '../../store/statement.ts';
-import { scopeOf, type Scope } from '../../store/store.ts';
+import { scopeOf, type CommitOutcome, type Op, type Scope } from '../../store/store.ts';
 import { grantKind } from './kind.ts';
 import { clientIsThere } from './live.ts';
 
@@ -16,19 +16,75 @@ const unusedForMs = 90 * dayMs;
 const lookEveryMs = hourMs;
 const atOnce = 100;
 
+const columns = grantKind.select
+  .split(', ')
+  .map((column) => `g.${column}`)
+  .join(', ');
+
 const findUseless = systemStatement<Row>(
   'grants.useless',
   'a client that is gone ends its grants in all workspaces',
-  `SELECT g.workspace_id AS of_workspace, ${grantKind.select
-    .split(', ')
-    .map((column) => `g.${column}`)
-    .join(', ')}
+  `SELECT g.workspace_id AS of_workspace, ${columns}
    FROM grants AS g WHERE g.revoked_at IS NULL AND (
      max(g.updated_at, coalesce(g.last_used_at, 0)) <= :unusedSince
      OR NOT (${clientIsThere('g')})
      OR EXISTS (SELECT 1 FROM members AS m WHERE m.workspace_id = g.workspace_id AND m.id = g.member_id AND m.deleted_at IS NOT NULL))
    ORDER BY g.workspace_id LIMIT :limit`,
 );
+
+const findOfAccount = systemStatement<Row>(
+  'grants.of_account',
+  'an account has seats in several workspaces',
+  `SELECT g.workspace_id AS of_workspace, ${columns} FROM seats AS s
+   JOIN grants AS g ON g.workspace_id = s.workspace_id AND g.member_id = s.member_id
+   WHERE s.account_id = :account AND g.revoked_at IS NULL LIMIT :limit`,
+);
+
+export interface AccountGrants {
+  /** Commits `ops`, by which the sessions of an account end, and revokes all its grants: those given meanwhile as well. */
+  endWith(accountId: string, ops: readonly Op[]): Promise<CommitOutcome>;
+}
+
+export function createAccountGrants(options: GrantEndingOptions): AccountGrants {
+  const { store } = options.services;
+  const endAll = async (account: string): Promise<void> => {
+    for (;;) {
+      const rows = await store.readSystem(findOfAccount, { account, limit: atOnce });
+      if (rows.length === 0) return;
+      await revokeRows(options, rows);
+    }
+  };
+  return {
+    async endWith(accountId, ops) {
+      // A process that stops between the commits leaves no grant behind that outlives the sessions.
+      await endAll(accountId);
+      const outcome = await store.commit(ops);
+      if (outcome.ok) await endAll(accountId);
+      return outcome;
+    },
+  };
+}
+
+/** In one commit for each workspace; a grant that was changed meanwhile is left as it is. */
+async function revokeRows(
+  { services: { nowMs }, committer, directoryOf }: GrantEndingOptions,
+  rows: readonly Row[],
+): Promise<void> {
+  const now = nowMs();
+  for (const [workspaceId, own] of Map.groupBy(rows, (row) => String(row.of_workspace))) {
+    const scope = scopeOf(workspaceId);
+    const changes = own.flatMap(
+      (row) => grantKind.update(grantKind.fromRow(row), { revokedAt: now }, now) ?? [],
+    );
+    await committer.commit(systemAuthor(scope, 'grants', await directoryOf(scope)), changes);
+  }
+}
+
+interface GrantEndingOptions {
+  readonly services: Pick<Services, 'store' | 'nowMs'>;
+  readonly committer: Committer;
+  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
+}
 
 export interface GrantEnding {
   start(): void;
@@ -39,13 +95,10 @@ export interface GrantEnding {
   stop(): Promise<void>;
 }
 
-export function createGrantEnding(options: {
-  services: Pick<Services, 'store' | 'nowMs' | 'log'>;
-  committer: Committer;
-  directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  clock: Clock;
-}): GrantEnding {
-  const { services, committer, directoryOf, clock } = options;
+export function createGrantEnding(
+  options: GrantEndingOptions & { readonly services: Pick<Services, 'log'>; readonly clock: Clock },
+): GrantEnding {
+  const { services, committer, clock } = options;
   const { store, nowMs, log } = services;
   let isOn = false;
   let cancel: (() => void) | null = null;
@@ -53,17 +106,9 @@ export function createGrantEnding(options: {
 
   /** @returns whether there may be more */
   const endSome = async (): Promise<boolean> => {
-    const now = nowMs();
-    const rows = await store.readSystem(findUseless, { unusedSince: now - unusedForMs, limit: atOnce });
-    for (const [workspaceId, own] of Map.groupBy(rows, (row) => String(row.of_workspace))) {
-      const scope = scopeOf(workspaceId);
-      const changes = own.flatMap(
-        (row) => grantKind.update(grantKind.fromRow(row), { revokedAt: now }, now) ?? [],
-      );
-      const author = systemAuthor(scope, 'grants', await directoryOf(scope));
-      // What was changed meanwhile is read again.
-      await committer.commit(author, changes);
-    }
+    const unusedSince = nowMs() - unusedForMs;
+    const rows = await store.readSystem(findUseless, { unusedSince, limit: atOnce });
+    await revokeRows(options, rows);
     return rows.length === atOnce;
   };
   const work = async (): Promise<void> => {

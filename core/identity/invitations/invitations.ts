@@ -8,17 +8,20 @@ import { systemStatement, tenantStatement, type Row } from '../../store/statemen
 import { scopeOf, tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 import { emailKeyOf, takeSeatOp } from '../accounts/accounts.ts';
 import type { Maker } from '../api-keys/kind.ts';
+import { nameProblem } from '../members/names.ts';
 import { memberKind, type Member } from '../members/kind.ts';
 
 export const invitationDays = 7;
 
 const putInvitation = tenantStatement(
   'invitations.put',
-  `INSERT INTO invitations (workspace_id, member_id, token_hash, invited_by, invited_by_id, invited_with, created_at, expires_at)
-   VALUES (:ws, :member, :hash, :by, :maker, :key, :now, :expires)
-   ON CONFLICT (workspace_id, member_id) DO UPDATE SET token_hash = excluded.token_hash, invited_by = excluded.invited_by,
-     invited_by_id = excluded.invited_by_id, invited_with = excluded.invited_with, created_at = excluded.created_at,
-     expires_at = excluded.expires_at`,
+  `INSERT INTO invitations (workspace_id, member_id, token_hash, mailed_hash, email_key, role, invited_by, invited_by_id, invited_with,
+     created_at, expires_at)
+   SELECT :ws, m.id, :hash, :mailed, m.email_key, m.role, :by, :maker, :key, :now, :expires
+   FROM members AS m WHERE m.workspace_id = :ws AND m.id = :member AND m.role = :role AND m.email IS :email
+   ON CONFLICT (workspace_id, member_id) DO UPDATE SET token_hash = excluded.token_hash, mailed_hash = excluded.mailed_hash,
+     email_key = excluded.email_key, role = excluded.role, invited_by = excluded.invited_by, invited_by_id = excluded.invited_by_id,
+     invited_with = excluded.invited_with, created_at = excluded.created_at, expires_at = excluded.expires_at`,
 );
 const deleteInvitation = tenantStatement(
   'invitations.delete',
@@ -37,7 +40,9 @@ const deleteMadeWith = tenantStatement(
 const useInvitation = tenantStatement(
   'invitations.use',
   `DELETE FROM invitations
-   WHERE workspace_id = :ws AND member_id = :member AND token_hash = :hash AND expires_at > :now`,
+   WHERE workspace_id = :ws AND member_id = :member AND token_hash = :hash AND expires_at > :now
+     AND EXISTS (SELECT 1 FROM members AS m WHERE m.workspace_id = :ws AND m.id = :member
+       AND m.role = invitations.role AND m.email_key IS invitations.email_key)`,
 );
 const anyInvitation = tenantStatement<{ expires_at: number }>(
   'invitations.of_member',
@@ -49,22 +54,28 @@ interface FoundRow {
   member_id: string;
   invited_by: string;
   token_hash: string;
+  email_key: string | null;
+  is_mailed: number;
 }
+
+/** An invitation ends with the role and with the address that it was made for. */
+const ofMemberAsInvited = `JOIN members AS m ON m.workspace_id = i.workspace_id AND m.id = i.member_id
+   AND m.role = i.role AND m.email_key IS i.email_key`;
 
 const findInvitation = systemStatement<FoundRow>(
   'invitations.by_token',
   'whoever has the link belongs to no workspace yet',
-  `SELECT i.workspace_id, w.name AS workspace_name, i.member_id, i.invited_by, i.token_hash
-   FROM invitations AS i JOIN workspaces AS w ON w.workspace_id = i.workspace_id
-   WHERE i.token_hash = :hash AND i.expires_at > :now`,
+  `SELECT i.workspace_id, w.name AS workspace_name, i.member_id, i.invited_by, i.token_hash, i.email_key,
+     i.mailed_hash IS :hash AS is_mailed
+   FROM invitations AS i JOIN workspaces AS w ON w.workspace_id = i.workspace_id ${ofMemberAsInvited}
+   WHERE (i.token_hash = :hash OR i.mailed_hash = :hash) AND i.expires_at > :now`,
 );
 const findByAddress = systemStatement<FoundRow>(
   'invitations.by_address',
   'whoever has the address belongs to no workspace yet',
-  `SELECT i.workspace_id, w.name AS workspace_name, i.member_id, i.invited_by, i.token_hash
-   FROM invitations AS i JOIN workspaces AS w ON w.workspace_id = i.workspace_id
-   JOIN members AS m ON m.workspace_id = i.workspace_id AND m.id = i.member_id
-   WHERE lower(m.email) = :key AND i.expires_at > :now ORDER BY i.created_at, i.workspace_id LIMIT 20`,
+  `SELECT i.workspace_id, w.name AS workspace_name, i.member_id, i.invited_by, i.token_hash, i.email_key, 0 AS is_mailed
+   FROM invitations AS i JOIN workspaces AS w ON w.workspace_id = i.workspace_id ${ofMemberAsInvited}
+   WHERE i.email_key = :key AND i.expires_at > :now ORDER BY i.created_at, i.workspace_id LIMIT 20`,
 );
 const readMember = tenantStatement<Row>(
   'members.invited',
@@ -73,20 +84,27 @@ const readMember = tenantStatement<Row>(
 );
 
 /**
- * A link that is made, and the operation that stores it in place of an earlier one.
+ * A link to hand over and one to mail, and the operation that stores them in place of earlier ones. It fails where the member has another
+ * role or address by then. Opening the one in the mail proves the address, so nobody else may see it.
  * @param by the name of who makes it @param maker with whose right it ends; absent for the operator
  */
 export function newInvitation(
   { baseUrl, nowMs }: Pick<Services, 'baseUrl' | 'nowMs'>,
   scope: Scope,
-  { memberId, by, maker }: { memberId: string; by: string; maker?: Maker },
-): { url: string; expiresAt: number; op: Op } {
+  { member, by, maker }: { member: Pick<Member, 'id' | 'role' | 'email'>; by: string; maker?: Maker },
+): { url: string; mailedUrl: string; expiresAt: number; op: Op } {
   const { token, hash } = mintLinkToken();
+  const mailed = mintLinkToken();
   const now = nowMs();
   const expires = now + invitationDays * dayMs;
+  const { id, role, email } = member;
   const from = { by, maker: maker?.memberId ?? null, key: maker?.keyId ?? null };
-  const op = tenantOp(scope, putInvitation, { member: memberId, hash, ...from, now, expires });
-  return { url: `${baseUrl}/join/${token}`, expiresAt: expires, op };
+  const row = { member: id, role, email, hash, mailed: mailed.hash, ...from, now, expires };
+  const linkOf = (text: string): string => `${baseUrl}/join/${text}`;
+  return {
+    ...{ url: linkOf(token), mailedUrl: linkOf(mailed.token), expiresAt: expires },
+    op: tenantOp(scope, putInvitation, row, { expectRows: 1 }),
+  };
 }
 
 export function withdrawOp(scope: Scope, memberId: string): Op {
@@ -115,6 +133,10 @@ export interface Invitation {
   readonly member: Member;
   readonly invitedBy: string;
   readonly hash: string;
+  /** Key of the address that it was made for; null for none. */
+  readonly emailKey: string | null;
+  /** Whether the link is the one that was mailed to that address. */
+  readonly isMailed: boolean;
 }
 
 type Taken = 'taken' | 'used' | 'known_address' | 'busy';
@@ -124,6 +146,8 @@ export interface Invitations {
   find(token: string): Promise<Invitation | null>;
   /** Those of members with that e-mail address. Who asks has seen to it that it is the person's own. */
   findByAddress(email: string): Promise<readonly Invitation[]>;
+  /** What is wrong with another name for the member, and what to do; null for nothing. */
+  problemOfName(invitation: Invitation, name: string): Promise<string | null>;
   /**
    * An account takes the seat.
    * @param account its id, and where it is new the operation that makes it, and those that go with it
@@ -147,7 +171,8 @@ export function createInvitations(options: {
   const invitationOf = async (row: FoundRow): Promise<Invitation | null> => {
     const { workspace_id: workspaceId, workspace_name: workspaceName, invited_by: invitedBy } = row;
     const found = await store.readOne(scopeOf(workspaceId), readMember, { id: row.member_id });
-    const named = { workspaceId, workspaceName, invitedBy, hash: row.token_hash };
+    const made = { emailKey: row.email_key, isMailed: row.is_mailed === 1 && row.email_key !== null };
+    const named = { workspaceId, workspaceName, invitedBy, hash: row.token_hash, ...made };
     return found ? { ...named, member: memberKind.fromRow(found) } : null;
   };
   return {
@@ -158,6 +183,12 @@ export function createInvitations(options: {
     async findByAddress(email) {
       const rows = await store.readSystem(findByAddress, { key: emailKeyOf(email), now: nowMs() });
       return (await Promise.all(rows.map(invitationOf))).filter((one) => one !== null);
+    },
+    async problemOfName({ workspaceId, member }, name) {
+      if (name === member.name) return null;
+      const { members } = await directoryOf(scopeOf(workspaceId));
+      const problem = nameProblem({ id: member.id, name }, members);
+      return problem && `${problem.why} ${problem.fix}`;
     },
     async take({ workspaceId, member, hash }, account, patch = {}) {
       const scope = scopeOf(workspaceId);

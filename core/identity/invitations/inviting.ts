@@ -25,7 +25,7 @@ const Invitation = named(
     sentTo: nullable(
       Type.String({
         description:
-          'The address that it is sent to; null where the server sends no mail, or the member has none.',
+          'The address that a link is sent to; null where the server sends no mail, or the member has none.',
       }),
     ),
   }),
@@ -38,7 +38,7 @@ export const invitationRoutes: readonly Route[] = [
     path: '/api/v1/members/{id}/invitation',
     name: 'members.invite',
     summary: 'Invite a member to take the seat with an account',
-    description: `Makes a link that works once, for ${invitationDays} days, in place of an earlier one. It is sent where the server sends mail and the member has an address; in any case it is answered, so that it can be handed over.`,
+    description: `Makes a link that works once, for ${invitationDays} days, in place of an earlier one. It ends when the role or the address of the member changes. Where the server sends mail and the member has an address, a link of its own is sent there, which also proves the address; the link in the answer is for handing over.`,
     scope: 'members:write',
     limit: 'write',
     params,
@@ -75,9 +75,8 @@ async function invite(ctx: Context, id: string): Promise<ChangeSet> {
     );
   // Who is invited knows the person, and not the key.
   const by = (await callingMember(ctx))?.name ?? ctx.actor.name;
-  const { url, expiresAt, op } = newInvitation(ctx, ctx.scope, {
-    memberId: invited.id,
-    by,
+  const { url, mailedUrl, expiresAt, op } = newInvitation(ctx, ctx.scope, {
+    ...{ member: invited, by },
     maker: makerOf(ctx),
   });
   const { mail } = ctx;
@@ -86,7 +85,7 @@ async function invite(ctx: Context, id: string): Promise<ChangeSet> {
   const set = { changes: [], ops: [stillMayOp(ctx), op], body };
   if (!mail || sentTo === null) return set;
   const { name: workspace } = await getEntity(ctx, workspaceKind, ctx.workspaceId);
-  const letter = invitationMail(ctx, { url, to: sentTo, by, workspace });
+  const letter = invitationMail(ctx, { url: mailedUrl, to: sentTo, by, workspace });
   return { ...set, afterCommit: () => mail.post(letter) };
 }
 

@@ -4,10 +4,13 @@ import { cookieLine, cookieOf } from '../../html/cookie.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
 import type { Services } from '../../context.ts';
-import { accountByEmail, newAccount } from '../accounts/accounts.ts';
+import { addressAdvice, addressKey } from '../../lib/address.ts';
+import { emailKeyOf, isAddressClaimed, isAddressTaken, newAccount } from '../accounts/accounts.ts';
+import type { Proofs } from '../accounts/proof.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import { newPasswordField } from '../accounts/password-field.ts';
 import { passwordProblem } from '../accounts/password-rules.ts';
+import { faultOfShownName, shownNameMax } from '../../lib/shown-name.ts';
 import { card, hidden, leadTo, leadToSignIn, pageRoute, problem, readSignedForm } from '../pages.ts';
 import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 import { passwordOf } from '../sign-in/page.ts';
@@ -20,19 +23,18 @@ interface JoinPages {
   readonly passwords: Passwords;
   readonly signIn: SignIn;
   readonly invitations: Invitations;
+  readonly proofs: Proofs;
 }
 
 /** Keeps the link while somebody signs in to the account that they have: it stands in no further address. */
 const cookie = 'tatami-join';
 const keptSeconds = 3_600;
 
-const emailPattern = '[^\\s@]+@[^\\s@]+';
-const isEmail = (text: string): boolean => text.length <= 254 && new RegExp(`^${emailPattern}$`).test(text);
-
 /** What is wrong with a name or an address that a person gave; null for nothing. */
 export function aboutProblem({ name, email }: { name: string; email: string }): string | null {
-  if (name === '' || name.length > 80) return 'Give a name of 1 to 80 characters.';
-  return isEmail(email) ? null : 'Give an e-mail address, such as ana@acme.example.';
+  const wrong = faultOfShownName(name);
+  if (wrong !== null) return `The name ${wrong}. Give a name of 1 to ${shownNameMax} visible characters.`;
+  return addressKey(email) === null ? addressAdvice : null;
 }
 
 export function joinRoutes(options: JoinPages): Route[] {
@@ -99,11 +101,13 @@ function withCookies(answer: RawAnswer, cookies: readonly string[]): RawAnswer {
 }
 
 async function takeWith(
-  { services, invitations }: JoinPages,
+  { services, invitations, proofs }: JoinPages,
   invitation: Invitation,
   who: SignedIn,
 ): Promise<RawAnswer> {
   if (seatIn(invitation, who)) return takePage(invitation, who);
+  const { isMailed, emailKey } = invitation;
+  if (isMailed && emailKey !== null) await proofs.note(who.accountId, emailKey, { sessionId: who.sessionId });
   const taken = await invitations.take(invitation, { id: who.accountId });
   if (taken === 'used') return noInvitation();
   if (taken !== 'taken') return takePage(invitation, who, busy);
@@ -114,23 +118,56 @@ const busy = 'Somebody changed this at the same time. Send it again.';
 const knownAddress = 'There is an account with this address. Sign in to it, and take the seat with it.';
 
 async function makeAccount(
-  { services, passwords, signIn, invitations }: JoinPages,
+  options: JoinPages,
   arrival: Arrival,
   invitation: Invitation,
   form: URLSearchParams,
 ): Promise<RawAnswer> {
+  const { services, passwords, signIn, invitations } = options;
   const about = { name: (form.get('name') ?? '').trim(), email: (form.get('email') ?? '').trim() };
   const password = passwordOf(form);
-  const wrong = aboutProblem(about) ?? passwordProblem(password, [about.name, about.email]);
+  const wrong = await problemWith(invitations, invitation, { ...about, password });
   if (wrong !== null) return newPage(invitation, { ...about, wrong });
-  if (await accountByEmail(services.store, about.email))
-    return newPage(invitation, { ...about, wrong: knownAddress });
-  const account = newAccount(services, { ...about, passwordHash: await passwords.hash(password) });
+  const key = emailKeyOf(about.email);
+  const isProven = invitation.isMailed && invitation.emailKey === key;
+  const claim = await claimOn(services.store, key, { invitation, isProven });
+  if (claim === 'taken' || (claim === 'open' && form.get('another') !== 'yes'))
+    return newPage(invitation, { ...about, wrong: knownAddress, isOpen: claim === 'open' });
+  const passwordHash = await passwords.hash(password);
+  const account = newAccount(services, { ...about, passwordHash, isProven });
   const taken = await invitations.take(invitation, account, { name: about.name });
   if (taken === 'used') return noInvitation();
   if (taken !== 'taken')
     return newPage(invitation, { ...about, wrong: taken === 'busy' ? busy : knownAddress });
   return signIn.finish(account.id, arrival, '/account');
+}
+
+/** What is wrong with what a newcomer gives; null for nothing. */
+async function problemWith(
+  invitations: Invitations,
+  invitation: Invitation,
+  { name, email, password }: { readonly name: string; readonly email: string; readonly password: string },
+): Promise<string | null> {
+  return (
+    aboutProblem({ name, email }) ??
+    passwordProblem(password, [name, email]) ??
+    invitations.problemOfName(invitation, name)
+  );
+}
+
+/**
+ * State of an address for a newcomer: `taken` by another account; `open`, where another account only claims it and the newcomer may too.
+ * @param isProven whether the newcomer proves it now
+ */
+async function claimOn(
+  store: Services['store'],
+  key: string,
+  { invitation, isProven }: { readonly invitation: Invitation; readonly isProven: boolean },
+): Promise<'taken' | 'open' | 'free'> {
+  // In a workspace one member has an address: the one whom an admin gave it, or else the first who claims it.
+  const isInvited = isProven || invitation.emailKey === key;
+  if (await isAddressTaken(store, key, '', isInvited ? [] : [invitation.workspaceId])) return 'taken';
+  return !isProven && (await isAddressClaimed(store, key)) ? 'open' : 'free';
 }
 
 /** The same for a link that never was, so that nobody learns which there are. */
@@ -151,7 +188,7 @@ function noInvitation(): RawAnswer {
 
 function newPage(
   invitation: Invitation,
-  { name, email, wrong }: { name?: string; email?: string; wrong?: string },
+  { name, email, wrong, isOpen = false }: { name?: string; email?: string; wrong?: string; isOpen?: boolean },
 ): RawAnswer {
   const { member } = invitation;
   const content = html`${welcome(invitation)} ${wrong === undefined ? null : problem(wrong)}
@@ -169,6 +206,13 @@ function newPage(
           required
       /></label>
       ${newPasswordField('Password')}
+      ${
+        isOpen &&
+        html`<label class="choice"
+          ><input type="checkbox" name="another" value="yes" required /> That account is not mine. Make
+          another one.</label
+        >`
+      }
       <button>Make the account</button>
     </form>
     <form method="post">
@@ -182,6 +226,14 @@ function takePage(invitation: Invitation, who: SignedIn, wrong?: string): RawAns
   const { workspaceName } = invitation;
   const token = hidden('form_token', who.formToken);
   const taking = html`<p>You are signed in as ${who.name} (${who.email}).</p>
+    ${
+      invitation.isMailed &&
+      invitation.emailKey === emailKeyOf(who.email) &&
+      html`<p>
+        If this is the first time that this address is confirmed, joining removes passkeys, one-time codes,
+        linked accounts, other sessions and access of apps that were set up before.
+      </p>`
+    }
     <form method="post">
       ${token}
       <button>Join as ${who.name}</button>

@@ -3,6 +3,7 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';
 import type { Context, Directory } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
+import { addressAdvice, addressKey } from '../../lib/address.ts';
 import { defineResource } from '../../resource/define.ts';
 import { idNamed } from '../../resource/input.ts';
 import { plainOperations, type Rules } from '../../resource/operations.ts';
@@ -16,11 +17,12 @@ import { endHandedTo, stillMayOp } from '../api-keys/handed.ts';
 import { lossOfMember, type Ended } from '../losses.ts';
 import { member, roles } from './contract.ts';
 import { memberKind, type Member } from './kind.ts';
+import { nameProblem } from './names.ts';
 import { requireMayChange } from './roles.ts';
 
 const byEmail = tenantStatement<{ id: string }>(
   'members.by_email',
-  'SELECT id FROM members WHERE workspace_id = :ws AND lower(email) = lower(:email) AND email IS NOT NULL AND deleted_at IS NULL',
+  'SELECT id FROM members WHERE workspace_id = :ws AND email_key = :key AND deleted_at IS NULL',
 );
 const otherOwners = tenantStatement<{ id: string }>(
   'members.other_owners',
@@ -48,9 +50,16 @@ const rules: Rules<typeof member, Member> = {
         why: `A member of the role ${after.role} sees all teams.`,
         fix: 'Leave them out, or make the member a guest.',
       });
+    requireOwnName(ctx, after, before);
     const { id, email } = after;
     if (email === null || email === before?.email) return;
-    const holder = await ctx.store.readOne(ctx.scope, byEmail, { email });
+    const key = addressKey(email);
+    if (key === null)
+      throw invalidField('email', 'invalid_format', {
+        why: 'This is no address, or one that could be taken for another.',
+        fix: addressAdvice,
+      });
+    const holder = await ctx.store.readOne(ctx.scope, byEmail, { key });
     if (holder && holder.id !== id)
       throw invalidField('email', 'already_exists', {
         why: 'Another member has this address.',
@@ -97,6 +106,15 @@ function withOps(set: ChangeSet, ops: readonly Op[]): ChangeSet {
 
 function ending(set: ChangeSet, { changes, ops }: Ended): ChangeSet {
   return withOps({ ...set, changes: [...set.changes, ...changes] }, ops);
+}
+
+/** @throws ApiError validation_failed */
+function requireOwnName(ctx: Context, after: Pick<Member, 'id' | 'name'>, before: Member | null): void {
+  if (after.name === before?.name) return;
+  // An admin may give two people one name; nobody gives it to themself.
+  const others = after.id === ctx.actor.memberId ? ctx.directory.members : null;
+  const problem = nameProblem(after, others);
+  if (problem) throw invalidField('name', problem.code, { why: problem.why, fix: problem.fix });
 }
 
 /** @throws ApiError validation_failed */

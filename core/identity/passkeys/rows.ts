@@ -49,6 +49,11 @@ export const renamePasskey = systemStatement(
   ofAccount,
   'UPDATE passkeys SET name = :name WHERE id = :id AND account_id = :account',
 );
+export const deletePasskeysOf = systemStatement(
+  'passkeys.delete_all',
+  ofAccount,
+  'DELETE FROM passkeys WHERE account_id = :account',
+);
 /** Removes nothing where the account has no other way in. */
 export const deletePasskey = systemStatement(
   'passkeys.delete',

@@ -1,7 +1,8 @@
 // How a newcomer comes in by an outside provider: by an invitation, whose link they opened in this browser, or that was made for the
 // address which the provider has verified. The account has no password, and is linked from its beginning.
 import type { Services } from '../../context.ts';
-import { accountByEmail, newAccount } from '../accounts/accounts.ts';
+import { emailKeyOf, isAddressTaken, newAccount } from '../accounts/accounts.ts';
+import { faultOfShownName } from '../../lib/shown-name.ts';
 import type { Invitation, Invitations } from '../invitations/invitations.ts';
 import type { OutsidePerson } from './client.ts';
 import type { Links } from './links.ts';
@@ -31,8 +32,10 @@ export function createAdmit(
     const addressed = byAddress ? await invitations.findByAddress(email) : [];
     const [first, ...others] = unlike([...(opened ? [opened] : []), ...addressed]);
     if (!first) return 'not_invited';
-    if (await accountByEmail(services.store, email)) return 'known_address';
-    const account = newAccount(services, { name: name ?? first.member.name, email, passwordHash: null });
+    // Who only claims the address keeps nobody out who has it verified.
+    if (await isAddressTaken(services.store, emailKeyOf(email), '', [])) return 'known_address';
+    const about = { name: shownName(name) ?? first.member.name, email };
+    const account = newAccount(services, { ...about, passwordHash: null, isProven: true });
     const taken = await invitations.take(first, { ...account, also: [links.addOp(account.id, person)] });
     if (taken === 'known_address') return taken;
     if (taken !== 'taken') return 'not_invited';
@@ -40,6 +43,11 @@ export function createAdmit(
     for (const other of others) await invitations.take(other, { id: account.id });
     return { accountId: account.id };
   };
+}
+
+/** Null for a name that is not to be shown. */
+function shownName(name: string | null): string | null {
+  return name === null || faultOfShownName(name) !== null ? null : name;
 }
 
 /** One for each workspace: an account has one seat there. */

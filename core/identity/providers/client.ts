@@ -2,6 +2,7 @@
 // Connect Core 1.0 §3.1; RFC 9700 §2.1). Every exchange has a state, a nonce and a code verifier of its own, which follow from the
 // ceremony of the browser; each provider has a redirect address of its own, so that the answer of one is never taken to another.
 import type { ClientAuth, Configuration, CustomFetch } from 'openid-client';
+import { addressKey } from '../../lib/address.ts';
 import type { Egress } from '../../lib/egress/egress.ts';
 import type { Ceremony } from '../ceremonies/ceremonies.ts';
 import type { ProviderSettings } from './provider.ts';
@@ -79,7 +80,7 @@ export function createOutsideClient(options: {
       });
       const claims = tokens.claims();
       if (!claims) throw new Error('The provider sent no ID token.');
-      return personIn({ ...(await furtherClaims(configuration, tokens.access_token, claims)), ...claims });
+      return personIn(claims, await furtherClaims(configuration, tokens.access_token, claims));
     },
   };
 }
@@ -134,28 +135,44 @@ async function furtherClaims(
   configuration: Configuration,
   accessToken: string,
   { sub, email }: { readonly sub: string; readonly email?: unknown },
-): Promise<object> {
+): Promise<Claims> {
   if (email !== undefined || configuration.serverMetadata().userinfo_endpoint === undefined) return {};
   const { fetchUserInfo } = await import('openid-client');
   return fetchUserInfo(configuration, accessToken, sub);
 }
 
-/** Nothing but `true` says that an address was verified, and one that was not is none. */
-function personIn(claims: {
-  readonly iss: string;
-  readonly sub: string;
-  readonly [claim: string]: unknown;
-}): OutsidePerson {
+type Claims = Readonly<Record<string, unknown>>;
+
+/** OpenID Connect Core 1.0 §2. */
+const subjectMax = 255;
+
+/**
+ * @param further claims of the userinfo endpoint, whose answer is not signed
+ * @throws Error for no subject
+ */
+function personIn(
+  signed: Claims & { readonly iss: string; readonly sub: string },
+  further: Claims,
+): OutsidePerson {
+  const { iss: issuer, sub: subject } = signed;
+  if (subject.trim() === '' || subject.length > subjectMax) throw new Error('The provider names no subject.');
+  const claims: Claims = { ...further, ...signed };
   const textOf = (name: string): string | null => {
     const value = claims[name];
     return typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, 254) : null;
   };
-  const email = textOf('email');
   return {
-    issuer: claims.iss,
-    subject: claims.sub,
+    ...{ issuer, subject },
     name: textOf('name')?.slice(0, 80) ?? null,
-    verifiedEmail: claims.email_verified === true && email?.includes('@') ? email : null,
-    shownAs: email ?? textOf('preferred_username') ?? textOf('name') ?? claims.sub.slice(0, 100),
+    verifiedEmail: verifiedEmailIn(signed, further),
+    shownAs: textOf('email') ?? textOf('preferred_username') ?? textOf('name') ?? subject.slice(0, 100),
   };
+}
+
+/** Only `true`, from where the address comes, says that it was verified; where both sources say something, the stricter one counts. */
+function verifiedEmailIn(signed: Claims, further: Claims): string | null {
+  const { email, email_verified: isVerified } = signed.email === undefined ? further : signed;
+  const isDenied = [signed, further].some(({ email_verified: said = true }) => said !== true);
+  if (typeof email !== 'string' || isVerified !== true || isDenied) return null;
+  return addressKey(email) === null ? null : email.trim();
 }

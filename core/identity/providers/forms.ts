@@ -4,6 +4,8 @@ import { readForm } from '../../html/form.ts';
 import type { RawAnswer, Route } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { changeRoute } from '../account/change.ts';
+import { emailKeyOf } from '../accounts/accounts.ts';
+import type { Proofs } from '../accounts/proof.ts';
 import { noticeOf } from '../account/notices.ts';
 import type { Ceremonies } from '../ceremonies/ceremonies.ts';
 import { openedLink } from '../invitations/page.ts';
@@ -22,6 +24,7 @@ export interface OutsidePages {
   readonly signIn: Pick<SignIn, 'proceed'>;
   readonly outside: OutsideSignIn;
   readonly links: Links;
+  readonly proofs: Proofs;
 }
 
 export function outsideRoutes(options: OutsidePages): Route[] {
@@ -49,7 +52,7 @@ function leaveRoute({ services, sessions, outside }: OutsidePages): Route {
   );
 }
 
-function returnRoute({ services, sessions, ceremonies, signIn, outside }: OutsidePages): Route {
+function returnRoute({ services, sessions, ceremonies, signIn, outside, proofs }: OutsidePages): Route {
   const { baseUrl } = services;
   const forget = ceremonies.forgetCookie('outside');
   return pageRoute(
@@ -60,11 +63,15 @@ function returnRoute({ services, sessions, ceremonies, signIn, outside }: Outsid
     async (arrival, key) => {
       const who = await sessions.find(arrival.headers);
       const now = { accountId: who?.accountId ?? null, link: openedLink(arrival.headers) };
-      const { intent, accountId, to } = await outside.comeBack(key, arrival, now);
+      const { intent, accountId, person, to } = await outside.comeBack(key, arrival, now);
       if (intent === 'sign_in') return alsoSetting(await signIn.proceed(accountId, arrival, to), forget);
       if (intent === 'prove' && who) await sessions.prove(who.sessionId);
-      if (intent === 'link' && who)
+      if (intent === 'link' && who) {
+        const { verifiedEmail, issuer } = person;
+        if (verifiedEmail !== null)
+          await proofs.note(who.accountId, emailKeyOf(verifiedEmail), { sessionId: who.sessionId, issuer });
         noticeOf(services, who.email, 'It was linked with an account elsewhere, which signs in to it now.');
+      }
       return leadTo(baseUrl, destinationOf(to, baseUrl), [forget]);
     },
   );

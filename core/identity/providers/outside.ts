@@ -2,8 +2,10 @@
 // it is: its issuer and its subject. An e-mail address finds no account, because addresses change hands; one that the provider has
 // verified can bring in a newcomer who was invited by it, where the operator allows that.
 import type { Services } from '../../context.ts';
+import { domainOf } from '../../lib/address.ts';
 import type { Egress } from '../../lib/egress/egress.ts';
 import { ApiError } from '../../lib/errors.ts';
+import { emailKeyOf } from '../accounts/accounts.ts';
 import type { Ceremonies, Ceremony } from '../ceremonies/ceremonies.ts';
 import { createOutsideClient, type OutsideClient, type OutsidePerson } from './client.ts';
 import type { Admit } from './admit.ts';
@@ -16,6 +18,7 @@ type Intent = 'sign_in' | 'link' | 'prove';
 interface CameBack {
   readonly intent: Intent;
   readonly accountId: string;
+  readonly person: OutsidePerson;
   /** Where the person was going. */
   readonly to: string;
 }
@@ -120,6 +123,7 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
       const { intent, to } = ceremony.details;
       return {
         intent,
+        person,
         accountId: await accountFor(ceremony, person, { settings, link: now.link }, options),
         to,
       };
@@ -179,7 +183,7 @@ async function accountOf(
 /** @throws ApiError forbidden for who has no verified address in a domain that the operator named */
 function requireDomain({ domains, name }: ProviderSettings, { verifiedEmail }: OutsidePerson): void {
   if (domains.length === 0) return;
-  const domain = verifiedEmail?.slice(verifiedEmail.lastIndexOf('@') + 1).toLowerCase();
+  const domain = verifiedEmail === null ? undefined : domainOf(emailKeyOf(verifiedEmail));
   if (domain === undefined || !domains.includes(domain))
     throw new ApiError(
       'forbidden',

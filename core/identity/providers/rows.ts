@@ -37,6 +37,11 @@ export const noteOutsideUse = systemStatement(
   ofAccount,
   'UPDATE outside_accounts SET last_used_at = :now, shown_as = :shown WHERE id = :id',
 );
+export const deleteOutsideOf = systemStatement(
+  'outside_accounts.delete_all',
+  ofAccount,
+  'DELETE FROM outside_accounts WHERE account_id = :account AND issuer <> :kept',
+);
 /** Removes nothing where the account has no other way in. */
 export const deleteOutside = systemStatement(
   'outside_accounts.delete',

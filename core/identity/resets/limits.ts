@@ -7,16 +7,16 @@ const countedMax = 20_000;
 
 export interface ResetLimits {
   /** @returns false where there were enough */
-  take(accountId: string, peer: string): boolean;
+  take(address: string, peer: string): boolean;
 }
 
 /** @param nowMs monotonic */
 export function createResetLimits(nowMs: () => number): ResetLimits {
   const sent = new LRUCache<string, number[]>({ max: countedMax });
   return {
-    take(accountId, peer) {
+    take(address, peer) {
       const now = nowMs();
-      const counted = Object.entries({ account: accountId, peer }).map(([name, of]) => {
+      const counted = Object.entries({ account: address, peer }).map(([name, of]) => {
         const key = `${name} ${of}`;
         const recent = (sent.get(key) ?? []).filter((at) => now - at < hourMs);
         return { key, recent, isFull: recent.length >= resetsAnHour[name as keyof typeof resetsAnHour] };

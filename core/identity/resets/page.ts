@@ -5,20 +5,22 @@ import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
 import type { Services } from '../../context.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Mail } from '../../lib/mail.ts';
-import { accountByEmail, accountById } from '../accounts/accounts.ts';
+import { accountById, accountsByEmail, emailKeyOf, placesOf, type Account } from '../accounts/accounts.ts';
 import { newPasswordField } from '../accounts/password-field.ts';
 import { passwordProblem } from '../accounts/password-rules.ts';
 import { noticeOf } from '../account/notices.ts';
+import type { AccountGrants } from '../grants/ending.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import { card, leadTo, pageRoute, problem } from '../pages.ts';
 import { rememberDevice } from '../sign-in/devices.ts';
 import { passwordOf } from '../sign-in/page.ts';
-import { accountOfReset, newReset, resetMinutes, resetPassword } from './resets.ts';
+import { findResetBy, newReset, resetMinutes, resetPassword } from './resets.ts';
 import type { ResetLimits } from './limits.ts';
 
 interface ResetPages {
   readonly services: Pick<Services, 'store' | 'sealing' | 'log' | 'mail' | 'baseUrl' | 'nowMs'>;
   readonly passwords: Passwords;
+  readonly grants: AccountGrants;
   readonly limits: ResetLimits;
 }
 
@@ -55,7 +57,7 @@ export function resetRoutes(options: ResetPages): Route[] {
     ),
     pageRoute(
       { method: 'GET', path: '/reset/{token}', name: 'reset.page', summary: 'Choose another password' },
-      async (_, token) => ((await accountOfReset(store, token, nowMs())) ? choosePage() : noReset()),
+      async (_, token) => ((await findResetBy(store, token, nowMs())) ? choosePage() : noReset()),
     ),
     pageRoute(
       { method: 'POST', path: '/reset/{token}', name: 'reset.set', summary: 'Set another password' },
@@ -65,22 +67,26 @@ export function resetRoutes(options: ResetPages): Route[] {
 }
 
 async function choose(
-  { services, passwords }: ResetPages,
+  { services, passwords, grants }: ResetPages,
   arrival: Arrival,
   token: string,
 ): Promise<RawAnswer> {
   const { store, sealing, baseUrl, nowMs } = services;
   const form = await readForm(arrival, baseUrl);
-  const accountId = await accountOfReset(store, token, nowMs());
-  const account = accountId === null ? null : await accountById(store, accountId);
+  const reset = await findResetBy(store, token, nowMs());
+  const account = reset && (await accountById(store, reset.accountId));
   if (!account) return noReset();
   const password = passwordOf(form);
   const wrong = passwordProblem(password, [account.name, account.email]);
   if (wrong !== null) return choosePage(wrong);
   const passwordHash = await passwords.hash(password);
-  if (!(await resetPassword(store, { token, accountId: account.id, passwordHash }, nowMs())))
-    return noReset();
-  noticeOf(services, account.email, 'The password was changed by a link.');
+  const { isMailed } = reset;
+  if (!(await resetPassword(grants, account, { token, isMailed, passwordHash }, nowMs()))) return noReset();
+  const removed = isMailed ? 'passkeys, one-time codes and linked accounts' : 'passkeys and linked accounts';
+  const also = account.isProven
+    ? ''
+    : ` All ${removed} from before were removed, as the address was unconfirmed.`;
+  noticeOf(services, account.email, `The password was changed by a link.${also}`);
   // Whoever guesses at the account meanwhile does not keep its owner from signing in here.
   const device = rememberDevice(sealing, arrival.headers, account.id);
   return leadTo(baseUrl, '/sign-in?reset', [device]);
@@ -94,23 +100,36 @@ async function send(
 ): Promise<void> {
   const { store, log } = services;
   try {
-    const account = await accountByEmail(store, email);
-    if (!account || !limits.take(account.id, peer)) return;
-    const { url, op } = newReset(services, account.id);
-    await store.commit([op]);
+    const all = await accountsByEmail(store, email);
+    const [first] = all;
+    if (!first || !limits.take(emailKeyOf(email), peer)) return;
+    // Of those who only claim the address, the holder of the mailbox says which one is theirs.
+    const made = (first.isProven ? [first] : all).map((account) => ({
+      account,
+      ...newReset(services, account, true),
+    }));
+    await store.commit(made.map(({ op }) => op));
     mail.post({
-      to: account.email,
+      to: first.email,
       subject: 'Choose another password',
       text: [
         `Somebody, probably you, asked for another password for your account on ${services.baseUrl}.`,
         `Choose it here within ${resetMinutes} minutes:`,
-        url,
+        ...(made.length === 1 ? [made[0]!.url] : await Promise.all(made.map((one) => linkOf(store, one)))),
         'If it was not you, leave this link alone: nothing is changed.',
       ].join('\n\n'),
     });
   } catch (error) {
     log('warn', 'a link to reset a password could not be made', { error: errorForLog(error) });
   }
+}
+
+async function linkOf(
+  store: Services['store'],
+  { account, url }: { account: Account; url: string },
+): Promise<string> {
+  const places = await placesOf(store, account.id);
+  return `${places.length === 0 ? 'For the account without a workspace' : `For the account in ${places.join(', ')}`}:\n${url}`;
 }
 
 function askPage(): RawAnswer {
@@ -143,7 +162,11 @@ function choosePage(wrong?: string): RawAnswer {
         ${newPasswordField('New password')}
         <button>Set the password</button>
       </form>
-      <p>All sessions of the account end with it.</p>`,
+      <p>
+        This ends all sessions of the account and revokes the access of all apps. If this is the first time
+        that the address is confirmed, it also removes passkeys, one-time codes and linked accounts that were
+        set up before.
+      </p>`,
     wrong === undefined ? {} : { status: 422 },
   );
 }

@@ -4,7 +4,9 @@ import type { Services } from '../../context.ts';
 import { linkTokenHash, mintLinkToken } from '../../lib/link-token.ts';
 import { systemStatement } from '../../store/statement.ts';
 import { systemOp, type Op, type Store } from '../../store/store.ts';
-import { setPasswordOp } from '../accounts/accounts.ts';
+import { setPasswordOps, type Account } from '../accounts/accounts.ts';
+import { endOtherWaysInOps, firstProofOps } from '../accounts/proof.ts';
+import type { AccountGrants } from '../grants/ending.ts';
 import { endSessionsOp } from '../sessions/sessions.ts';
 
 export const resetMinutes = 30;
@@ -13,14 +15,16 @@ const ofInstallation = 'an account belongs to the installation, and to no worksp
 const putReset = systemStatement(
   'password_resets.put',
   ofInstallation,
-  `INSERT INTO password_resets (account_id, token_hash, created_at, expires_at) VALUES (:account, :hash, :now, :expires)
-   ON CONFLICT (account_id) DO UPDATE SET token_hash = excluded.token_hash, created_at = excluded.created_at,
-     expires_at = excluded.expires_at`,
+  `INSERT INTO password_resets (account_id, token_hash, by_mail, created_at, expires_at)
+   SELECT :account, :hash, :mail, :now, :expires
+   WHERE EXISTS (SELECT 1 FROM accounts WHERE id = :account AND email_key = :key)
+   ON CONFLICT (account_id) DO UPDATE SET token_hash = excluded.token_hash, by_mail = excluded.by_mail,
+     created_at = excluded.created_at, expires_at = excluded.expires_at`,
 );
-const findReset = systemStatement<{ account_id: string }>(
+const findReset = systemStatement<{ account_id: string; by_mail: number }>(
   'password_resets.by_token',
   ofInstallation,
-  'SELECT account_id FROM password_resets WHERE token_hash = :hash AND expires_at > :now',
+  'SELECT account_id, by_mail FROM password_resets WHERE token_hash = :hash AND expires_at > :now',
 );
 const useReset = systemStatement(
   'password_resets.use',
@@ -28,10 +32,14 @@ const useReset = systemStatement(
   'DELETE FROM password_resets WHERE account_id = :account AND token_hash = :hash AND expires_at > :now',
 );
 
-/** A link that is made, and the operation that stores it in place of an earlier one. */
+/**
+ * A link that is made, and the operation that stores it in place of an earlier one.
+ * @param isMailed whether it goes to the address of the account, and to nobody else
+ */
 export function newReset(
   { baseUrl, nowMs }: Pick<Services, 'baseUrl' | 'nowMs'>,
-  accountId: string,
+  { id, emailKey }: Pick<Account, 'id' | 'emailKey'>,
+  isMailed: boolean,
 ): { url: string; expiresAt: number; op: Op } {
   const { token, hash } = mintLinkToken();
   const now = nowMs();
@@ -39,26 +47,42 @@ export function newReset(
   return {
     url: `${baseUrl}/reset/${token}`,
     expiresAt: expires,
-    op: systemOp(putReset, { account: accountId, hash, now, expires }),
+    op: systemOp(
+      putReset,
+      { account: id, key: emailKey, hash, mail: Number(isMailed), now, expires },
+      { expectRows: 1 },
+    ),
   };
 }
 
-/** Whose password a link changes; null for one that is unknown, used, replaced or expired. */
-export async function accountOfReset(store: Store, token: string, now: number): Promise<string | null> {
-  const [row] = await store.readSystem(findReset, { hash: linkTokenHash(token), now });
-  return row?.account_id ?? null;
+export interface Reset {
+  readonly accountId: string;
+  readonly isMailed: boolean;
 }
 
-/** Uses a link up: the password is another, and every session of the account has ended. @returns false where it was used already */
+/** What a link is for; null for one that is unknown, used, replaced or expired, or whose account has another password or address. */
+export async function findResetBy(store: Store, token: string, now: number): Promise<Reset | null> {
+  const [row] = await store.readSystem(findReset, { hash: linkTokenHash(token), now });
+  return row ? { accountId: row.account_id, isMailed: row.by_mail === 1 } : null;
+}
+
+/**
+ * Uses a link up: the password is another, and every session and grant of the account has ended. A link that was mailed proves the
+ * address. One that was handed over does not, and so leaves nobody a way in who claimed the address before.
+ * @returns false where it was used already
+ */
 export async function resetPassword(
-  store: Store,
-  { token, accountId, passwordHash }: { token: string; accountId: string; passwordHash: string },
+  grants: AccountGrants,
+  account: Account,
+  { token, isMailed, passwordHash }: { token: string; isMailed: boolean; passwordHash: string },
   now: number,
 ): Promise<boolean> {
-  const outcome = await store.commit([
-    systemOp(useReset, { account: accountId, hash: linkTokenHash(token), now }, { expectRows: 1 }),
-    setPasswordOp(accountId, passwordHash, now),
-    endSessionsOp(accountId),
+  const firstOps = isMailed ? firstProofOps(account, now) : endOtherWaysInOps(account.id);
+  const outcome = await grants.endWith(account.id, [
+    systemOp(useReset, { account: account.id, hash: linkTokenHash(token), now }, { expectRows: 1 }),
+    ...setPasswordOps(account.id, passwordHash, now),
+    endSessionsOp(account.id),
+    ...(account.isProven ? [] : firstOps),
   ]);
   return outcome.ok;
 }

@@ -100,6 +100,11 @@ const proveSession = systemStatement(
   across,
   'UPDATE sessions SET proved_at = :now WHERE id = :id',
 );
+const stillThere = systemStatement(
+  'sessions.still_there',
+  across,
+  'UPDATE sessions SET account_id = account_id WHERE id = :id',
+);
 const listSessions = systemStatement<{
   id: string;
   address: string;
@@ -141,6 +146,11 @@ export interface Sessions {
   readonly forgetCookie: string;
   /** The person as a caller in one of their workspaces; null where they have no seat there. */
   principal(who: SignedIn, workspaceId: string): Promise<Principal | null>;
+}
+
+/** Goes with what a session does: it fails where the session has ended meanwhile. */
+export function stillSignedInOp(sessionId: string): Op {
+  return systemOp(stillThere, { id: sessionId }, { expectRows: 1 });
 }
 
 /** Ends an account's sessions. @param kept the one that goes on */

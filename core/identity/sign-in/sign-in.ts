@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Services } from '../../context.ts';
 import { cookieLine, cookieOf } from '../../html/cookie.ts';
 import type { Arrival, RawAnswer } from '../../http/route.ts';
-import { accountByEmail, accountById, emailKeyOf, type Account } from '../accounts/accounts.ts';
+import { accountById, accountsByEmail, emailKeyOf, type Account } from '../accounts/accounts.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import { deviceAt, leadTo } from '../pages.ts';
 import type { Sessions } from '../sessions/sessions.ts';
@@ -74,12 +74,14 @@ export function createSignIn(options: SignInOptions): SignIn {
 
   return {
     async check(arrival, email, password) {
-      const account = await accountByEmail(store, email);
-      const { isRight, waitSeconds } = await checkAgainst(arrival, account, emailKeyOf(email), password);
-      return account && isRight ? { account } : { account: null, waitSeconds };
+      return checkAgainst(arrival, await accountsByEmail(store, email), emailKeyOf(email), password);
     },
-    checkOf: (arrival, account, password) =>
-      checkAgainst(arrival, account, emailKeyOf(account.email), password),
+    async checkOf(arrival, account, password) {
+      const checked = await checkAgainst(arrival, [account], account.emailKey, password);
+      return checked.account
+        ? { isRight: true, waitSeconds: null }
+        : { isRight: false, waitSeconds: checked.waitSeconds };
+    },
     async proceed(accountId, arrival, to) {
       for (const { path, isSetUp } of furtherSteps) {
         if (!(await isSetUp(accountId))) continue;
@@ -108,29 +110,60 @@ function signedOf(text: string, account: Account | null): string {
   return `${text} ${account?.passwordHash ?? ''}`;
 }
 
-/** Compares a password, where there are attempts left; it takes as long where there is no account. */
+/**
+ * Compares a password with those of the accounts that have an address, where there are attempts left; it takes as long where there is no
+ * account as where there is one. Several accounts may claim an address that none has proven: the password says whose it is.
+ */
 function createCheck({ services: { sealing, log }, passwords, limits }: SignInOptions) {
   return async (
     { peer, headers }: Arrival,
-    account: Account | null,
+    accounts: readonly Account[],
     subject: string,
     password: string,
-  ): Promise<PasswordCheck> => {
-    const device = account && deviceOf(sealing, headers, account.id);
+  ): Promise<Checked> => {
+    const devices = new Map(accounts.map(({ id }) => [id, deviceOf(sealing, headers, id)]));
+    const knows = ({ id }: Account): boolean => devices.get(id) !== null;
+    const device = [...devices.values()].find((one) => one !== null) ?? null;
     const attempt = { subject: createHash('sha256').update(subject).digest('hex'), peer, device };
-    const told = { account: account?.id ?? 'unknown', peer, isKnownDevice: device !== null };
-    const refused = (waitSeconds: number): PasswordCheck => {
+    const told = { account: accounts[0]?.id ?? 'unknown', peer, isKnownDevice: device !== null };
+    const refused = (waitSeconds: number): Checked => {
       log('info', 'sign-in refused: too many failures', told);
-      return { isRight: false, waitSeconds };
+      return { account: null, waitSeconds };
     };
     // Whoever has to wait takes no place in the queue.
     const waitSeconds = limits.waitOf(attempt);
     if (waitSeconds !== null) return refused(waitSeconds);
-    const hash = account?.passwordHash ?? null;
-    const isRight = await passwords.verify(password, hash, () => limits.take(attempt));
-    if (isRight === null) return refused(limits.waitOf(attempt) ?? 1);
-    if (isRight) limits.giveBack(attempt);
-    else log('info', 'sign-in refused: wrong password', told);
-    return { isRight, waitSeconds: null };
+    const mayTry = once(() => limits.take(attempt));
+    // Whoever signed in here before is not kept waiting by others who claim the address.
+    const inOrder = accounts.toSorted((a, b) => Number(knows(b)) - Number(knows(a)));
+    const found = await accountWith(passwords, inOrder, password, mayTry);
+    if (found === 'refused') return refused(limits.waitOf(attempt) ?? 1);
+    if (found) {
+      limits.giveBack(attempt);
+      return { account: found };
+    }
+    log('info', 'sign-in refused: wrong password', told);
+    return { account: null, waitSeconds: null };
   };
+}
+
+/** All comparisons of one sign-in are one attempt. */
+function once(take: () => boolean): () => boolean {
+  let isTaken = false;
+  return () => (isTaken ||= take());
+}
+
+/** @returns `refused` where there was no attempt left */
+async function accountWith(
+  passwords: Passwords,
+  accounts: readonly Account[],
+  password: string,
+  mayTry: () => boolean,
+): Promise<Account | null | 'refused'> {
+  for (const account of accounts.length === 0 ? [null] : accounts) {
+    const isRight = await passwords.verify(password, account?.passwordHash ?? null, mayTry);
+    if (isRight === null) return 'refused';
+    if (isRight && account) return account;
+  }
+  return null;
 }

@@ -4,7 +4,12 @@ import type { Committer } from '../../changes/commit.ts';
 import type { Directory, Services } from '../../context.ts';
 import type { Principal } from '../../http/principal.ts';
 import { newGrant } from '../../identity/grants/kind.ts';
-import type { Seat, Sessions, SignedIn } from '../../identity/sessions/sessions.ts';
+import {
+  stillSignedInOp,
+  type Seat,
+  type Sessions,
+  type SignedIn,
+} from '../../identity/sessions/sessions.ts';
 import type { GuardedClass } from '../../lib/guarded.ts';
 import { guardedIn } from '../../identity/workspace/guarded.ts';
 import type { Scope } from '../../store/store.ts';
@@ -82,7 +87,9 @@ export async function makeGrant(
     ...{ scope, actor, cause: null, requestId: null, traceparent: null },
     directory: await directoryOf(scope),
   };
-  const committed = await committer.commit(author, [change], [tokens.decideOp(asking.ticket)]);
+  // Nothing is granted in a session that signing out everywhere ends at this moment.
+  const guards = [tokens.decideOp(asking.ticket), stillSignedInOp(principal.tokenId)];
+  const committed = await committer.commit(author, [change], guards);
   if (!committed.ok && committed.part === 'guard') return null;
   if (!committed.ok) throw new Error(`A grant was not kept: ${committed.message}`);
   return {

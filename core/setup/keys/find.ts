@@ -1,6 +1,7 @@
 // Finds what an operator names as people do: workspaces and members by id or name, keys also by the part of them that is public.
 import { apiKeyKind, type ApiKey } from '../../identity/api-keys/kind.ts';
 import { publicPartOf } from '../../identity/api-keys/token.ts';
+import { addressKey } from '../../lib/address.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { systemStatement, tenantStatement, type Row } from '../../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
@@ -29,7 +30,7 @@ const readKey = tenantStatement<Row>(
 const findMembers = tenantStatement<Named>(
   'members.named',
   `SELECT id, name FROM members WHERE workspace_id = :ws AND deleted_at IS NULL
-     AND (id = :given OR lower(email) = lower(:given) OR lower(name) = lower(:given)) LIMIT 20`,
+     AND (id = :given OR email_key = :key OR lower(name) = lower(:given)) LIMIT 20`,
 );
 const listMembers = tenantStatement<Named>(
   'members.of_operator',
@@ -66,7 +67,7 @@ export async function findMember(store: Store, scope: Scope, given: string | und
     if (owner) return owner;
     throw new ApiError('not_found', 'The workspace has no owner whom a key could act for. Name a --member.');
   }
-  const [member, ...others] = await store.read(scope, findMembers, { given });
+  const [member, ...others] = await store.read(scope, findMembers, { given, key: addressKey(given) });
   if (!member)
     throw new ApiError(
       'not_found',

@@ -1,19 +1,20 @@
 // Makes links for people who cannot sign in: whoever has the data directory owns everything that they could reach.
 import { isoTime } from '../../changes/operations.ts';
-import { accountByEmail } from '../../identity/accounts/accounts.ts';
+import { accountById, accountsByEmail, placesOf, type Account } from '../../identity/accounts/accounts.ts';
 import { newInvitation } from '../../identity/invitations/invitations.ts';
 import { turnOffOps } from '../../identity/one-time-codes/one-time-codes.ts';
 import { newReset } from '../../identity/resets/resets.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { scopeOf } from '../../store/store.ts';
+import { scopeOf, type Store } from '../../store/store.ts';
+import type { Role } from '../../rights/roles.ts';
 import type { DeskOptions } from '../keys/desk.ts';
 import { findMember, findWorkspace } from '../keys/find.ts';
 import type { MemberDesk } from './orders.ts';
 
-const seatOf = tenantStatement<{ joined_at: number | null }>(
+const seatOf = tenantStatement<{ joined_at: number | null; role: Role; email: string | null }>(
   'members.joined_at',
-  'SELECT joined_at FROM members WHERE workspace_id = :ws AND id = :id',
+  'SELECT joined_at, role, email FROM members WHERE workspace_id = :ws AND id = :id',
 );
 
 export function createMemberDesk(options: DeskOptions): MemberDesk {
@@ -24,28 +25,43 @@ export function createMemberDesk(options: DeskOptions): MemberDesk {
       const scope = scopeOf(workspaceId);
       const { id, name } = await findMember(store, scope, member);
       const seat = await store.readOne(scope, seatOf, { id });
-      if (seat?.joined_at != null)
+      if (!seat) throw new ApiError('not_found');
+      if (seat.joined_at !== null)
         throw new ApiError(
           'conflict',
           `${name} has taken the seat already. If the password is lost, type: tatami members reset <address>`,
         );
       const { url, expiresAt, op } = newInvitation(options, scope, {
-        memberId: id,
+        member: { id, role: seat.role, email: seat.email },
         by: 'Whoever runs this server',
       });
       await store.commit([op]);
       return { workspaceId, member: { id, name }, url, expiresAt: isoTime(expiresAt) };
     },
     async reset({ email: given, codesOff = false }) {
-      const account = await accountByEmail(store, given);
-      if (!account)
-        throw new ApiError(
-          'not_found',
-          `No account signs in with ${given}. Who has none yet is invited: tatami members invite <member> --data-dir <dir>`,
-        );
-      const { url, expiresAt, op } = newReset(options, account.id);
+      const account = await accountNamed(store, given);
+      const { url, expiresAt, op } = newReset(options, account, false);
       await store.commit([op, ...(codesOff ? turnOffOps(account.id) : [])]);
       return { email: account.email, url, expiresAt: isoTime(expiresAt) };
     },
   };
+}
+
+/** @param given address or id. @throws ApiError not_found, also where several accounts claim the address and none has proven it */
+async function accountNamed(store: Store, given: string): Promise<Account> {
+  const byId = given.startsWith('acc_') ? await accountById(store, given) : null;
+  const [first, ...others] = byId ? [byId] : await accountsByEmail(store, given);
+  if (!first)
+    throw new ApiError(
+      'not_found',
+      `No account signs in with ${given}. Who has none yet is invited: tatami members invite <member> --data-dir <dir>`,
+    );
+  if (first.isProven || others.length === 0) return first;
+  const shown = await Promise.all(
+    [first, ...others].map(async ({ id }) => `${id} (${(await placesOf(store, id)).join(', ')})`),
+  );
+  throw new ApiError(
+    'not_found',
+    `Several accounts give the address ${given}, and none has confirmed it. Give the id of the account: ${shown.join('; ')}.`,
+  );
 }

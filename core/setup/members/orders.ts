@@ -10,7 +10,7 @@ export const memberOrders = {
     member: Type.String({ ...word, description: 'Id, address or name.' }),
   }),
   reset: Closed({
-    email: Type.String({ ...word, description: 'Address that the account signs in with.' }),
+    email: Type.String({ ...word, description: 'Address that the account signs in with, or its id.' }),
     codesOff: Type.Optional(Type.Boolean({ description: 'Turns off its one-time codes as well.' })),
   }),
 };

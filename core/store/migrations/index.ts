@@ -41,6 +41,7 @@ import grants from './0039-grants.sql' with { type: 'text' };
 import guests from './0040-guests.sql' with { type: 'text' };
 import agents from './0041-agents.sql' with { type: 'text' };
 import keyMinters from './0042-key-minters.sql' with { type: 'text' };
+import provenAddresses from './0043-proven-addresses.sql' with { type: 'text' };
 import seats from './0044-seats.sql' with { type: 'text' };
 import authority from './0048-authority.sql' with { type: 'text' };
 
@@ -92,6 +93,7 @@ export const migrations: readonly Migration[] = [
   { name: '0040-guests', sql: guests },
   { name: '0041-agents', sql: agents },
   { name: '0042-key-minters', sql: keyMinters },
+  { name: '0043-proven-addresses', sql: provenAddresses },
   { name: '0044-seats', sql: seats },
   { name: '0048-authority', sql: authority },
 ];

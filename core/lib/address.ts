@@ -1,0 +1,90 @@
+// The one normal form of an e-mail address, by which accounts, members and invitations are compared. An address that could be taken for
+// another one, because Unicode writes or draws both alike, is refused (Unicode TR 36 §3, TS 39 §5; RFC 6531 leaves that to the server).
+import { domainToASCII, domainToUnicode } from 'node:url';
+
+const charsMax = 254;
+/** RFC 5322 §3.2.3 `atext` and dots, and letters of other scripts (RFC 6532 §3.2). */
+const localPart = /^[\w.!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+$/u;
+const asciiDomain = /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
+// oxlint-disable-next-line no-control-regex
+const isAscii = /^[\0-\x7f]*$/;
+
+const invisible = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
+const latin = /\p{Script=Latin}/u;
+/** Scripts that are written together with Latin (Unicode TS 39, "highly restrictive"). */
+const besidesLatin =
+  /[^\p{Script=Latin}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Common}\p{Script=Inherited}]/u;
+/** Scripts whose letters look like those of each other. */
+const lookAlikes = [
+  /\p{Script=Cyrillic}/u,
+  /\p{Script=Greek}/u,
+  /\p{Script=Armenian}/u,
+  /\p{Script=Cherokee}/u,
+];
+/** Small letters of other scripts that are drawn like Latin ones, with those: what has no other letters is read as Latin. */
+const alike = pairsOf(
+  'аa сc ԁd еe һh іi јj ӏl оo ԛq рp ѕs уy ѵv хx ԝw αa ιi κk νv οo ρp υu χx ϲc ϳj հh յj ոn սu ցg օo',
+);
+/** Small letters whose capitals are drawn like Latin ones, beside those. */
+const alikeAsCapitals = pairsOf('ьb їi кk мm тt гr нh вb εe τt ωw γy ηn βb μm ζz աw');
+const likeLatin = [...alike.keys()].join('');
+const onlyLikeLatin = new RegExp(
+  `^[${likeLatin}\\p{Script=Common}]*[${likeLatin}][${likeLatin}\\p{Script=Common}]*$`,
+  'u',
+);
+
+/**
+ * The key under which an address is stored and looked up: composed, lower case, its domain in ASCII.
+ * @returns null for text that is no address, or one that could be taken for another
+ */
+export function addressKey(text: string): string | null {
+  const given = text.trim();
+  if (given.length > charsMax || invisible.test(given)) return null;
+  // What a compatible or canonical equivalent replaces, such as the Kelvin sign, other servers may take for another mailbox.
+  for (const char of given) if (char.normalize('NFKC') !== char) return null;
+  const address = given.normalize('NFC').toLowerCase().replaceAll('ς', 'σ');
+  const [local = '', domain = '', ...more] = address.split('@');
+  if (more.length > 0 || !localPart.test(local)) return null;
+  const ascii = asciiOf(domain);
+  return asciiDomain.test(ascii) && !misleads(local, ascii) ? `${local}@${ascii}` : null;
+}
+
+/** @returns '' for what is no domain of other scripts (IDNA) */
+function asciiOf(domain: string): string {
+  return isAscii.test(domain) && !domain.includes('xn--') ? domain : domainToASCII(domain);
+}
+
+function misleads(local: string, ascii: string): boolean {
+  const labels = ascii.includes('xn--') ? domainToUnicode(ascii) : ascii;
+  const isOfLatinDomain = isAscii.test(labels.slice(labels.lastIndexOf('.') + 1));
+  return [local, ...labels.split('.')].some(
+    (part) => mixesScripts(part) || (isOfLatinDomain && onlyLikeLatin.test(part)),
+  );
+}
+
+/** The domain of a key. */
+export function domainOf(key: string): string {
+  return key.slice(key.lastIndexOf('@') + 1);
+}
+
+function pairsOf(pairs: string): ReadonlyMap<string, string> {
+  return new Map(pairs.split(' ').map((pair) => [pair[0]!, pair[1]!]));
+}
+
+function mixesScripts(text: string): boolean {
+  if (latin.test(text)) return besidesLatin.test(text);
+  return lookAlikes.filter((script) => script.test(text)).length > 1;
+}
+
+/** A text that is the same for all names that look alike: to compare by, and never to show. */
+export function skeletonOf(name: string): string {
+  const plain = name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Z}]+/gu, ' ');
+  return [...plain.trim()].map((char) => alike.get(char) ?? alikeAsCapitals.get(char) ?? char).join('');
+}
+
+/** What to tell somebody whose address has no key. */
+export const addressAdvice =
+  'Give an e-mail address such as ana@acme.example, in letters of one script and without invisible characters.';
