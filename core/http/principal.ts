@@ -18,12 +18,20 @@ export interface Granted {
 export interface Principal extends Rights {
   readonly scope: Scope;
   readonly actor: Actor;
-  /** Rate-limit bucket and idempotency scope. */
+  /**
+   * Rate-limit bucket and idempotency scope: a grant, a session, or the first key of a chain of rolled keys. It belongs to one member,
+   * so a renewed token neither repeats a write nor gets a fresh limit.
+   */
   readonly tokenId: string;
   /** Of the member that it acts for; absent for plugins. */
   readonly standing?: Standing;
   /** Absent for keys, sessions and plugins. */
   readonly grant?: Granted;
+}
+
+/** The member whose shares of limits and queues a principal uses up; one without a member, such as a plugin, has shares of its own. */
+export function memberOf({ actor, tokenId }: Pick<Principal, 'actor' | 'tokenId'>): string {
+  return actor.memberId ?? tokenId;
 }
 
 /** @returns null for a token that is unknown, revoked, expired or malformed: nobody learns which. */

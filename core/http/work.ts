@@ -2,6 +2,8 @@
 import { hidePending } from '../events/learning.ts';
 import type { Context } from '../context.ts';
 import { narrowingOf, readScopeOf } from '../rights/rights.ts';
+import { memberOf } from './principal.ts';
+import type { Payer } from '../lib/payer.ts';
 import { veiled } from '../rights/veil.ts';
 import { tooLargeFile } from '../store/blobs.ts';
 import { requireCaller, type Answer, type Asked } from './call.ts';
@@ -44,7 +46,13 @@ export function workOf(route: Route, options: WorkOptions): Work {
 }
 
 function rawWork(route: RawRoute): Work {
-  return async ({ input }) => ({ kind: 'raw', raw: await route.raw(input) });
+  return async (asked) => ({ kind: 'raw', raw: await route.raw(asked.input, senderOf(asked)) });
+}
+
+/** Fair queues take turns by member, and by peer where there is no token. */
+function senderOf({ principal, exchange: { peer } }: Asked): Payer {
+  if (!principal) return { workspaceId: `peer ${peer}`, payer: null };
+  return { workspaceId: principal.scope.workspaceId, payer: memberOf(principal) };
 }
 
 function inboundWork(route: InboundRoute): Work {

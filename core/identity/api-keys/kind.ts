@@ -9,7 +9,11 @@ import { mintToken } from './token.ts';
 
 export const apiKeyKind = kindOf(apiKey, {
   table: 'api_keys',
-  kept: { secretHash: plain<string>('secret_hash'), mintedBy: plain<string | null>('minted_by') },
+  kept: {
+    secretHash: plain<string>('secret_hash'),
+    mintedBy: plain<string | null>('minted_by'),
+    lineageId: plain<string | null>('lineage_id'),
+  },
   events: (before, after) => (before ? endings(before, after) : ['api_key.created']),
 });
 
@@ -34,6 +38,8 @@ export interface KeyTerms {
   readonly expiresAt: number | null;
   /** The member who asks for it; absent where the operator does. */
   readonly mintedBy?: string;
+  /** First key of the chain that a rolled key continues. */
+  readonly lineageId?: string;
 }
 
 /**
@@ -49,6 +55,7 @@ export function newKey({ ids, nowMs }: Pick<Context, 'ids' | 'nowMs'>, terms: Ke
     ...terms,
     scopes: [...terms.scopes],
     mintedBy: terms.mintedBy ?? null,
+    lineageId: terms.lineageId ?? null,
     id: ids.next(apiKey.id),
     prefix: token.prefix,
     secretHash: token.hash,

@@ -41,7 +41,15 @@ export function rollKey(of: Of, key: ApiKey, terms: RollTerms): Rolled {
       'The member of this key was removed, so its successor would be refused. Make one for another member.',
     );
   const { expiresAt = renewed(key, now), scopes = key.scopes, mintedBy } = terms;
-  const made = { name, memberId, scopes, expiresAt, ...(mintedBy === undefined ? {} : { mintedBy }) };
+  const lineageId = key.lineageId ?? key.id;
+  const made = {
+    name,
+    memberId,
+    scopes,
+    expiresAt,
+    lineageId,
+    ...(mintedBy === undefined ? {} : { mintedBy }),
+  };
   const { change, text } = newKey(of, made);
   const ending =
     terms.graceMs === 0

@@ -41,6 +41,7 @@ import grants from './0039-grants.sql' with { type: 'text' };
 import guests from './0040-guests.sql' with { type: 'text' };
 import agents from './0041-agents.sql' with { type: 'text' };
 import keyMinters from './0042-key-minters.sql' with { type: 'text' };
+import keyLineage from './0047-key-lineage.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -90,4 +91,5 @@ export const migrations: readonly Migration[] = [
   { name: '0040-guests', sql: guests },
   { name: '0041-agents', sql: agents },
   { name: '0042-key-minters', sql: keyMinters },
+  { name: '0047-key-lineage', sql: keyLineage },
 ];
