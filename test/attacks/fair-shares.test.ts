@@ -144,6 +144,24 @@ test('a write that is retried with a rolled key or a refreshed token is replayed
   expect(types.filter((type) => type === 'issue.created')).toHaveLength(3);
 });
 
+test('an answer with an idempotency key, and its replay, show a guest no more than the guest may see now', async () => {
+  await made('/teams', { key: 'SEC', name: 'Secret' });
+  const hidden = await made('/issues', { team: 'SEC', title: 'Hidden' });
+  const issue = await made('/issues', { team: 'ENG', title: 'Open', parentId: hidden.id });
+  const { id } = await made('/members', { name: 'Gus', ...guestOf });
+  const guest = app.clientOf((await keyOf(id, ['issues:write'])).key);
+  const rename = (title: string, headers: Record<string, string> = {}): Promise<Reply> =>
+    guest('PATCH', `${v1}/issues/${issue.id}`, { title }, headers);
+  expect((await rename('Plain')).json).toMatchObject({ title: 'Plain', parent: null });
+  for (const replayed of [null, 'true']) {
+    const { status, json, headers } = await rename('Keyed', { 'idempotency-key': 'guest-1' });
+    expect([status, headers.get('idempotent-replayed')]).toEqual([200, replayed]);
+    expect(json).toMatchObject({ title: 'Keyed', parent: null });
+  }
+  await app.call('PATCH', `${v1}/members/${id}`, { teams: ['SEC'] });
+  expect((await rename('Keyed', { 'idempotency-key': 'guest-1' })).status).toBe(404);
+});
+
 test('keys of one member cannot open all streams of a workspace', async () => {
   // Referenced until the end: a response that is garbage ends its stream.
   const opened: Response[] = [];
