@@ -2,9 +2,8 @@
 import { hidePending } from '../events/learning.ts';
 import type { Context } from '../context.ts';
 import { narrowingOf, readScopeOf } from '../rights/rights.ts';
-import { memberOf } from './principal.ts';
 import { ApiError } from '../lib/errors.ts';
-import type { Payer } from '../lib/payer.ts';
+import { strangerOf, type Payer } from '../lib/payer.ts';
 import { veiled } from '../rights/veil.ts';
 import { tooLargeFile } from '../store/blobs.ts';
 import { requireCaller, type Answer, type Asked, type WrittenAnswer } from './call.ts';
@@ -52,8 +51,7 @@ function rawWork(route: RawRoute): Work {
 
 /** Fair queues take turns by member, and by peer where there is no token. */
 function senderOf({ principal, exchange: { peer } }: Asked): Payer {
-  if (!principal) return { workspaceId: `peer ${peer}`, payer: null };
-  return { workspaceId: principal.scope.workspaceId, payer: memberOf(principal) };
+  return principal?.scope ?? strangerOf(peer);
 }
 
 function inboundWork(route: InboundRoute): Work {

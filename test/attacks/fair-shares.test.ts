@@ -1,10 +1,13 @@
 // Shares of rate limits, waiting places and connections: a principal or an address exhausts its own share only, and a renewed token is
 // the same principal.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { createFindKey } from '../../core/identity/api-keys/find.ts';
+import type { FindToken } from '../../core/identity/authenticate.ts';
 import { createSignInLimits } from '../../core/identity/sign-in/limits.ts';
 import { EgressError } from '../../core/lib/egress/error.ts';
 import type { EgressResponse } from '../../core/lib/egress/egress.ts';
 import { createDocuments } from '../../core/oauth/clients/documents.ts';
+import { createFindAccessToken } from '../../core/oauth/find-token.ts';
 import { createClock, startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
 import { browserOf, refresh, registerApp, tokensOf, type Browser } from '../oauth/client.ts';
 
@@ -179,6 +182,21 @@ test('keys of one member cannot open all streams of a workspace', async () => {
   expect(statuses.filter((status) => status === 200)).toHaveLength(50);
   expect(await open(app.workspace.apiKey)).toBe(200);
   await Promise.all(opened.map(({ body }) => body?.cancel()));
+});
+
+test('keys of one member take turns as one party in fair queues, and apps that act for the member as another', async () => {
+  const { store } = app.services;
+  const uses = { note: () => undefined };
+  const { id } = await made('/members', { name: 'Many keys' });
+  const [first, second] = [await keyOf(id), await keyOf(id)];
+  const partyIn = async (find: FindToken, token: string): Promise<string | undefined> =>
+    (await find(token))?.principal.scope.party;
+  const findKey = createFindKey({ store, uses });
+  expect([await partyIn(findKey, first.key), await partyIn(findKey, second.key)]).toEqual([id, id]);
+  const client = await registerApp(app, { name: 'Queue' });
+  const { access_token: token } = await tokensOf(app, client, { browser });
+  const findAccess = createFindAccessToken({ store, uses });
+  expect(await partyIn(findAccess, token)).toBe(`${app.workspace.userId} apps`);
 });
 
 test('an address that keeps public triage busy is told to wait, and every other address is answered', async () => {

@@ -37,7 +37,7 @@ export function createFindKey(options: { store: Store; uses: Pick<Uses, 'note'> 
     if (prefix === null) return null;
     const [row] = await store.readSystem(findKey, { prefix });
     if (!row || !timingSafeEqual(Buffer.from(hashToken(token)), Buffer.from(row.secret_hash))) return null;
-    const scope = scopeOf(row.workspace_id, row.id);
+    const scope = scopeOf(row.workspace_id, row.id, row.member_id);
     const standing = await standingOf(store, scope, row.member_id);
     if (!standing) return null;
     const scopes = expandScopes(JSON.parse(row.scopes_json) as string[]);

@@ -4,7 +4,7 @@
 // members of a group (installs, endpoints) over what the group may still take.
 
 import { ApiError } from '../errors.ts';
-import type { Payer } from '../payer.ts';
+import { partyOf, type Payer } from '../payer.ts';
 
 export class Shares {
   readonly #total: number;
@@ -49,18 +49,19 @@ export class Shares {
     this.take(group, member, -amount);
   }
 
-  hasRoomFor({ workspaceId, payer }: Payer, amount: number): boolean {
+  hasRoomFor(payer: Payer, amount: number): boolean {
     // While all of them together have taken little, nobody can be past its share, and no share need be looked up.
     if (4 * (this.#allTaken() + amount) <= this.#total) return true;
-    return this.room(workspaceId, payer ?? '') >= amount;
+    return this.room(payer.workspaceId, partyOf(payer)) >= amount;
   }
 
   /** Takes an amount until the returned function is called, which may be called again. */
-  hold({ workspaceId, payer }: Payer, amount: number): () => void {
-    this.take(workspaceId, payer ?? '', amount);
+  hold(payer: Payer, amount: number): () => void {
+    const [workspaceId, party] = [payer.workspaceId, partyOf(payer)];
+    this.take(workspaceId, party, amount);
     let isHeld = true;
     return () => {
-      if (isHeld) this.give(workspaceId, payer ?? '', amount);
+      if (isHeld) this.give(workspaceId, party, amount);
       isHeld = false;
     };
   }

@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { Egress, EgressResponse } from '../../lib/egress/egress.ts';
 import { EgressError } from '../../lib/egress/error.ts';
 import { Shares } from '../../lib/fairness/shares.ts';
+import { strangerOf } from '../../lib/payer.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { ClientRefused, type OAuthClient } from './client.ts';
 import { readMetadata } from './metadata.ts';
@@ -59,7 +60,7 @@ export function createDocuments({
     const now = nowMs();
     const open = asked.get(host);
     const bucket = open && now < open.untilMs ? open : { count: 0, untilMs: now + minuteMs };
-    const fetcher = { workspaceId: peer, payer: null };
+    const fetcher = strangerOf(peer);
     if (!places.hasRoomFor(fetcher, 1) || bucket.count >= fetchesOfHostMax)
       throw refused('Too many documents of clients are being fetched. Try again in a minute.');
     bucket.count++;

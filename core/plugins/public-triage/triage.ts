@@ -9,7 +9,7 @@ import { errorForLog } from '../../lib/failures.ts';
 import { createLanes } from '../../lib/fairness/lanes.ts';
 import { Shares } from '../../lib/fairness/shares.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Payer } from '../../lib/payer.ts';
+import { partyOf, type Payer } from '../../lib/payer.ts';
 import { Closed, enumeration, named } from '../../lib/schema.ts';
 import type { CallAnswer, RunLimits, Sandbox } from '../../sandbox/supervisor.ts';
 import { teamKeyGivenPattern } from '../../lib/issue-names.ts';
@@ -185,7 +185,7 @@ export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageO
 /** @throws ApiError rate_limited for a sender that has its share of the places, unavailable where others have all of them */
 function takePlace(places: Shares, sender: Payer): () => void {
   if (places.hasRoomFor(sender, 1)) return places.hold(sender, 1);
-  if (places.taken(sender.workspaceId, sender.payer ?? '') === 0)
+  if (places.taken(sender.workspaceId, partyOf(sender)) === 0)
     throw new ApiError('unavailable', 'All places in the queue are taken. Try again in a moment.');
   throw new ApiError(
     'rate_limited',
