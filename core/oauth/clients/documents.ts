@@ -4,6 +4,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Egress, EgressResponse } from '../../lib/egress/egress.ts';
 import { EgressError } from '../../lib/egress/error.ts';
+import { RecentMap } from '../../lib/fairness/recent-map.ts';
 import { Shares } from '../../lib/fairness/shares.ts';
 import { strangerOf } from '../../lib/payer.ts';
 import { minuteMs } from '../../lib/time.ts';
@@ -23,6 +24,8 @@ const documentsMax = 1_000;
 const fetchesAtOnceMax = 16;
 /** In a minute, of one host: whoever makes us ask cannot make us a load for it. */
 const fetchesOfHostMax = 30;
+/** Many more hosts than can be asked in a minute, so no host is forgotten within its minute. */
+const hostsMax = 100_000;
 
 interface Known {
   readonly client: OAuthClient | ClientRefused;
@@ -50,7 +53,7 @@ export function createDocuments({
   const failed = new LRUCache<string, Known>({ max: documentsMax });
   const places = new Shares(fetchesAtOnceMax);
   const fetching = new Map<string, Promise<OAuthClient>>();
-  const asked = new LRUCache<string, { count: number; untilMs: number }>({ max: documentsMax });
+  const asked = new RecentMap<{ count: number; untilMs: number }>({ ageMs: minuteMs, max: hostsMax });
 
   const fresh = (one: Known | undefined): Known['client'] | null =>
     one && nowMs() < one.untilMs ? one.client : null;
@@ -58,13 +61,13 @@ export function createDocuments({
   /** @returns what gives the place back */
   const takePlace = (host: string, peer: string): (() => void) => {
     const now = nowMs();
-    const open = asked.get(host);
+    const open = asked.get(host, now);
     const bucket = open && now < open.untilMs ? open : { count: 0, untilMs: now + minuteMs };
     const fetcher = strangerOf(peer);
     if (!places.hasRoomFor(fetcher, 1) || bucket.count >= fetchesOfHostMax)
       throw refused('Too many documents of clients are being fetched. Try again in a minute.');
     bucket.count++;
-    asked.set(host, bucket);
+    asked.set(host, bucket, now);
     return places.hold(fetcher, 1);
   };
 
