@@ -33,6 +33,7 @@ export interface Config {
     readonly read: number;
     readonly write: number;
     readonly search: number;
+    readonly member: number;
     readonly workspace: number;
   };
   /** Of one list or search: processor time in milliseconds; 0 is unlimited. */
@@ -120,9 +121,8 @@ export function readConfig(
   env: Environment = process.env,
   folder: string = process.cwd(),
 ): Config {
-  const { value, fail, integer, days, choice, list } = createReading(flags, env);
-  const off = choice('rateLimit', ['on', 'off']) === 'off';
-  const rate = (key: ConfigKey): number => (off ? 0 : integer(key, 100_000_000));
+  const reading = createReading(flags, env);
+  const { value, fail, integer, days, choice, list } = reading;
   const baseUrl = value('baseUrl').replace(/\/+$/, '');
   if (baseUrl !== '' && !/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(baseUrl))
     fail('baseUrl', 'an http or https address');
@@ -137,12 +137,7 @@ export function readConfig(
       (entry) => parseCidr(entry) ?? fail('trustedProxy', 'CIDRs such as 10.0.0.0/8 or 127.0.0.1/32'),
     ),
     corsOrigins: readOrigins(list('corsOrigins'), (wanted) => fail('corsOrigins', wanted)),
-    rates: {
-      read: rate('rateRead'),
-      write: rate('rateWrite'),
-      search: rate('rateSearch'),
-      workspace: rate('rateWorkspace'),
-    },
+    rates: readRates(reading),
     readBudgetMs: integer('readBudget', 600_000),
     kept: readKept(days),
     files: {
@@ -173,6 +168,19 @@ export function readConfig(
     backups: readBackups(value, fail, folder),
     mail: readMail(value, fail),
     logLevel: choice('logLevel', ['debug', 'info', 'warn', 'error']),
+  };
+}
+
+function readRates({ value, choice, integer }: ReturnType<typeof createReading>): Config['rates'] {
+  const off = choice('rateLimit', ['on', 'off']) === 'off';
+  const rate = (key: ConfigKey): number => (off ? 0 : integer(key, 100_000_000));
+  const workspace = rate('rateWorkspace');
+  return {
+    read: rate('rateRead'),
+    write: rate('rateWrite'),
+    search: rate('rateSearch'),
+    member: value('rateMember') === '' ? Math.ceil(workspace / 2) : rate('rateMember'),
+    workspace,
   };
 }
 

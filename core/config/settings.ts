@@ -59,6 +59,11 @@ export const keys = {
     fallback: '60',
     text: 'Searches a minute per token and route; 0 is unlimited.',
   },
+  rateMember: {
+    env: 'TATAMI_RATE_MEMBER',
+    fallback: '',
+    text: 'Requests a minute per member, with all keys, sessions and apps together; empty is half of the limit per workspace, 0 is unlimited.',
+  },
   rateWorkspace: {
     env: 'TATAMI_RATE_WORKSPACE',
     fallback: '3000',

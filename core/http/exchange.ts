@@ -8,6 +8,8 @@ export interface Exchange {
   verdict: RateVerdict;
   /** What a write asked for; null where nothing asked to write. */
   mode: WriteMode | null;
+  /** Name of the peer, of a request over HTTP without a token; see `peer.ts`. */
+  peer: string | null;
   /** Who pays for it, once that is known. */
   payer: Payer | null;
   readonly startedMs: number;
@@ -24,6 +26,7 @@ export function newExchange(requestId: string): Exchange {
     requestId,
     verdict: unlimited,
     mode: null,
+    peer: null,
     payer: null,
     startedMs: performance.now(),
     away: { ms: 0 },

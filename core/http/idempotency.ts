@@ -1,5 +1,5 @@
 // Idempotency keys: the row of a key commits in the same batch as the effect, so either both exist or neither does.
-// Scope: token + method + path. Kept 24 h. Only completed writes are kept: a refused request had no effect to repeat.
+// Scope: credential (`tokenId` of the principal, which outlives a renewed token) + method + path. Kept 24 h. Only completed writes are kept: a refused request had no effect to repeat.
 import { createHash } from 'node:crypto';
 import { ApiError } from '../lib/errors.ts';
 import { sealedFor, type SealedFor } from '../lib/sealed-at-rest.ts';

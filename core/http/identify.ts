@@ -57,9 +57,11 @@ export function createIdentify(options: IdentifyOptions): Identify {
       failure = error;
     }
     const isRefused = failure !== null || needsCaller(route) || route.resource !== undefined;
-    exchange.verdict = principal
-      ? limiter.hit(principal.tokenId, route.name, route.limit, principal.scope.workspaceId)
-      : limiter.hitPeer(options.peerOf(request), isRefused ? 'refused' : 'public', route.limit);
+    if (principal) exchange.verdict = limiter.hit(principal, route.name, route.limit);
+    else {
+      exchange.peer = options.peerOf(request);
+      exchange.verdict = limiter.hitPeer(exchange.peer, isRefused ? 'refused' : 'public', route.limit);
+    }
     requireAdmitted(exchange);
     // A route of a resource says itself how one gets a token for it.
     if (failure !== null && !(route.resource && failure instanceof ApiError)) throw failure;

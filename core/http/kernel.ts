@@ -7,7 +7,7 @@ import { withCaller } from './caller.ts';
 import { admitTo, admitToPropose, requireFields } from './admission.ts';
 import type { Narrowing } from '../rights/rights.ts';
 import { plainTerms, type Asked, type Terms } from './call.ts';
-import type { Payer } from '../lib/payer.ts';
+import { strangerOf } from '../lib/payer.ts';
 import type { Entrance, Incoming } from './entrance.ts';
 import { newExchange, type Exchange } from './exchange.ts';
 import { createInputReader } from './input.ts';
@@ -65,7 +65,7 @@ function createAsk(route: Route) {
     const narrowing = admit(entrance, incoming, principal);
     read.checkParams(entrance, incoming);
     const query = read.query(entrance.queryOf(incoming));
-    const reading = read.body(entrance, incoming, exchange, exchange.payer ?? stranger);
+    const reading = read.body(entrance, incoming, exchange, exchange.payer ?? strangerOf(exchange.peer));
     const body = reading instanceof Promise ? await reading : reading;
     if (narrowing) requireFields(route, narrowing, { body: body?.value, query });
     const terms = termsOf(entrance, incoming);
@@ -101,9 +101,6 @@ function createTermsOf(route: Route) {
     return terms;
   };
 }
-
-/** Whoever asks without a token: all of them together, where something counts against who sends it. */
-const stranger: Payer = { workspaceId: '', payer: null };
 
 /** A condition that is not looked at would pass for one that holds. @throws ApiError precondition_failed */
 function requireUnconditional({ ifMatch }: Terms): void {

@@ -22,12 +22,20 @@ export interface Principal extends Rights {
   readonly actor: Actor;
   /** The approver of what somebody else asked for; absent where the author acts by a credential of their own. */
   readonly authority?: Authority;
-  /** Rate-limit bucket and idempotency scope. */
+  /**
+   * Rate-limit bucket and idempotency scope: a grant, a session, or the first key of a chain of rolled keys. It belongs to one member,
+   * so a renewed token neither repeats a write nor gets a fresh limit.
+   */
   readonly tokenId: string;
   /** Of the member that it acts for; absent for plugins. */
   readonly standing?: Standing;
   /** Absent for keys, sessions and plugins. */
   readonly grant?: Granted;
+}
+
+/** The member whose shares of limits and queues a principal uses up; one without a member, such as a plugin, has shares of its own. */
+export function memberOf({ actor, tokenId }: Pick<Principal, 'actor' | 'tokenId'>): string {
+  return actor.memberId ?? tokenId;
 }
 
 /** @returns null for a token that is unknown, revoked, expired or malformed: nobody learns which. */

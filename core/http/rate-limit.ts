@@ -1,11 +1,15 @@
-// Rate limits: a fixed window per bucket (token × route, or peer) and one per workspace, counted in memory, exact and O(1).
-// Header names as in the IETF RateLimit draft 06. docs/spec/api.md › Rate limits.
+// Rate limits: fixed windows, counted in memory, exact and O(1). A request with a token counts at three levels: token × route, member,
+// workspace. Requests without a token count by peer. Header names as in the IETF RateLimit draft 06. docs/spec/api.md › Rate limits.
+import { RecentMap } from '../lib/fairness/recent-map.ts';
+import { memberOf, type Principal } from './principal.ts';
 import type { LimitClass } from './route.ts';
 
 export interface RateLimits {
   /** Requests a window by class; 0 switches that class off. */
   readonly perMinute: Readonly<Record<Exclude<LimitClass, 'none'>, number>>;
-  /** Requests a window of one workspace, all tokens and routes together; 0 switches it off. */
+  /** Requests a window of one member: all keys, grants and sessions, all routes; 0 switches it off. */
+  readonly memberPerMinute: number;
+  /** Requests a window of one workspace, all members and routes together; 0 switches it off. */
   readonly workspacePerMinute: number;
 }
 
@@ -23,7 +27,7 @@ interface Bucket {
 }
 
 const windowMs = 60_000;
-/** So many buckets are kept for tokens and workspaces, and as many again for peers. Past that, those not used for longest start anew. */
+/** Limit of buckets for tokens, for workspaces and for peers, each. Past that, the least recently used ones start anew. */
 const bucketsMax = 100_000;
 export const unlimited: RateVerdict = {
   admitted: true,
@@ -32,9 +36,12 @@ export const unlimited: RateVerdict = {
   resetSeconds: 0,
 };
 
+/** The principal of a request, as far as limits depend on it. */
+export type RateCaller = Pick<Principal, 'tokenId' | 'actor' | 'scope'>;
+
 export interface RateLimiter {
   /** A request with a token. */
-  hit(tokenId: string, route: string, limitClass: LimitClass, workspaceId: string): RateVerdict;
+  hit(caller: RateCaller, route: string, limitClass: LimitClass): RateVerdict;
   /**
    * A request without a good token: `public` where none is needed, `refused` where it is refused for want of one. They count apart,
    * so that guessing tokens does not use up what an address may ask of public pages. So does a `preflight`, of which a browser sends
@@ -43,92 +50,177 @@ export interface RateLimiter {
   hitPeer(peer: string, kind: 'public' | 'refused' | 'preflight', limitClass?: LimitClass): RateVerdict;
 }
 
+/** Infinity where nothing is limited. */
+interface SharedLimits {
+  readonly total: number;
+  readonly memberMax: number;
+  /** Apps that act for a member leave the member half of the limit. */
+  readonly appsMax: number;
+}
+
+/** Admitted requests of one member: with own keys and sessions, and by apps that act for the member. */
+interface MemberCount {
+  own: number;
+  apps: number;
+}
+
 /**
- * Buckets in two generations. A bucket that is used moves to the young one. When that is a window old or full, the old generation
- * is forgotten as a whole and the young one becomes the old one. So nothing is ever searched, and a bucket that is forgotten has
- * ended its window, or is one of those not used for longest of too many.
+ * Admitted requests of one workspace, with those of each member in the same window, so that shares and total always add up.
+ *
+ * The total may be exceeded only by principals within their reserved share, which is the total divided by the principals that are active
+ * in the window. A principal is a member, or the apps that act for a member. Whatever others do, a principal within its share is
+ * admitted at this level. The n-th principal exceeds the total by at most total ÷ n, so n of them by at most total × (1 + ln n).
  */
-class Buckets {
-  #young = new Map<string, Bucket>();
-  #old = new Map<string, Bucket>();
-  #since = 0;
+class WorkspaceWindow implements Bucket {
+  count = 0;
+  readonly resetAtMs: number;
+  readonly #limits: SharedLimits;
+  /** Principals with at least one admitted request. */
+  #active = 0;
+  /** As many as the workspace has members at most. */
+  readonly #members = new Map<string, MemberCount>();
+
+  constructor(resetAtMs: number, limits: SharedLimits) {
+    this.resetAtMs = resetAtMs;
+    this.#limits = limits;
+  }
+
+  countOf(memberId: string): MemberCount {
+    let known = this.#members.get(memberId);
+    if (!known) this.#members.set(memberId, (known = { own: 0, apps: 0 }));
+    return known;
+  }
+
+  /** Requests left to a principal, by the tightest of its limits. */
+  left(member: MemberCount, isApp: boolean): number {
+    return Math.min(
+      this.#leftOfMember(member, isApp),
+      this.#leftOfWorkspace(isApp ? member.apps : member.own),
+    );
+  }
+
+  /** The limit that `left` counts down from. */
+  limit(member: MemberCount, isApp: boolean): number {
+    const { total, memberMax, appsMax } = this.#limits;
+    const ofMember = this.#leftOfMember(member, isApp);
+    const ofWorkspace = this.#leftOfWorkspace(isApp ? member.apps : member.own);
+    if (ofWorkspace <= ofMember) return ofWorkspace > total - this.count ? this.#reserved() : total;
+    return ofMember === memberMax - member.own - member.apps ? memberMax : appsMax;
+  }
+
+  admit(member: MemberCount, isApp: boolean): void {
+    this.count++;
+    if ((isApp ? member.apps++ : member.own++) === 0) this.#active++;
+  }
+
+  #leftOfMember({ own, apps }: MemberCount, isApp: boolean): number {
+    const left = this.#limits.memberMax - own - apps;
+    return isApp ? Math.min(left, this.#limits.appsMax - apps) : left;
+  }
+
+  /** What is left of the total, or of the reserved share where that is more. */
+  #leftOfWorkspace(used: number): number {
+    return Math.max(this.#limits.total - this.count, this.#reserved() - used);
+  }
+
+  #reserved(): number {
+    return Math.ceil(this.#limits.total / Math.max(1, this.#active));
+  }
+}
+
+class Buckets<B extends Bucket> {
+  // A bucket that is forgotten has ended its window, or is one of those not used for longest of too many.
+  readonly #known = new RecentMap<B>({ ageMs: windowMs, max: bucketsMax });
+  readonly #open: (resetAtMs: number) => B;
+
+  /** @param open makes the bucket of a new window */
+  constructor(open: (resetAtMs: number) => B) {
+    this.#open = open;
+  }
 
   /** The bucket of this window. */
-  at(key: string, now: number): Bucket {
-    if (this.#young.size >= bucketsMax / 2 || now - this.#since >= windowMs) {
-      this.#old = this.#young;
-      this.#young = new Map();
-      this.#since = now;
-    }
-    const young = this.#young.get(key);
-    const known = young ?? this.#old.get(key);
-    const isOpen = known !== undefined && now < known.resetAtMs;
-    if (young && isOpen) return young;
-    const bucket = isOpen ? known : { count: 0, resetAtMs: now + windowMs };
-    this.#young.set(key, bucket);
+  at(key: string, now: number): B {
+    const known = this.#known.get(key, now);
+    if (known && now < known.resetAtMs) return known;
+    const bucket = this.#open(now + windowMs);
+    this.#known.set(key, bucket, now);
     return bucket;
   }
 
   get size(): number {
-    return this.#young.size + this.#old.size;
+    return this.#known.size;
   }
 }
 
 /** @param nowMs monotonic: a clock that is set neither opens nor closes a bucket */
 export function createRateLimiter(limits: RateLimits, nowMs: () => number): RateLimiter & { size(): number } {
-  // Apart, so that a flood of peers pushes out no token's count.
-  const ofTokens = new Buckets();
-  const ofPeers = new Buckets();
+  // Separate, so that a flood of peers or of tokens evicts no count of another level.
+  const plain = (resetAtMs: number): Bucket => ({ count: 0, resetAtMs });
+  const ofTokens = new Buckets(plain);
+  const ofPeers = new Buckets(plain);
+  const total = limits.workspacePerMinute || Infinity;
+  const memberMax = limits.memberPerMinute || Infinity;
+  const sharedLimits = { total, memberMax, appsMax: Math.ceil(memberMax / 2) };
+  const ofWorkspaces = new Buckets((resetAtMs) => new WorkspaceWindow(resetAtMs, sharedLimits));
+  const isShared = total < Infinity || memberMax < Infinity;
 
   return {
-    size: () => ofTokens.size + ofPeers.size,
-    hitPeer(peer, kind, limitClass = 'read') {
-      const isSearch = kind === 'public' && limitClass === 'search';
-      const own = limits.perMinute[isSearch ? 'search' : 'read'];
-      const limit = kind === 'preflight' ? limits.workspacePerMinute : own;
-      if (limit === 0) return unlimited;
-      const now = nowMs();
-      const bucket = ofPeers.at(`${peer} ${kind}${isSearch ? ' search' : ''}`, now);
-      const admitted = bucket.count < limit;
-      if (admitted) bucket.count++;
-      return verdictOf(bucket, limit, admitted, now);
-    },
-    hit(tokenId, route, limitClass, workspaceId) {
+    size: () => ofTokens.size + ofPeers.size + ofWorkspaces.size,
+    hitPeer: createHitPeer(limits, ofPeers, nowMs),
+    hit(caller, route, limitClass) {
       if (limitClass === 'none') return unlimited;
       const now = nowMs();
       const limit = limits.perMinute[limitClass];
-      const total = limits.workspacePerMinute;
-      const own = limit > 0 ? ofTokens.at(`${tokenId} ${route}`, now) : null;
-      const shared = total > 0 ? ofTokens.at(`workspace ${workspaceId}`, now) : null;
-      const admitted = isOpen(own, limit) && isOpen(shared, total);
-      if (admitted) {
-        if (own) own.count++;
-        if (shared) shared.count++;
-      }
-      if (shared && isTighter(shared, total, own, limit)) return verdictOf(shared, total, admitted, now);
-      return own ? verdictOf(own, limit, admitted, now) : unlimited;
+      const token = limit > 0 ? ofTokens.at(`${caller.tokenId} ${route}`, now) : null;
+      if (!token && !isShared) return unlimited;
+      const shared = ofWorkspaces.at(caller.scope.workspaceId, now);
+      const isApp = caller.actor.kind === 'app';
+      const member = shared.countOf(memberOf(caller));
+      const tokenLeft = token ? limit - token.count : Infinity;
+      const sharedLeft = shared.left(member, isApp);
+      const admitted = tokenLeft > 0 && sharedLeft > 0;
+      // The tightest level is reported; of equally tight ones, the one that resets later.
+      const isOfToken = token && (tokenLeft - sharedLeft || shared.resetAtMs - token.resetAtMs) <= 0;
+      const verdict = isOfToken
+        ? verdictOf(limit, tokenLeft, admitted, token.resetAtMs, now)
+        : verdictOf(shared.limit(member, isApp), sharedLeft, admitted, shared.resetAtMs, now);
+      if (!admitted) return verdict;
+      if (token) token.count++;
+      shared.admit(member, isApp);
+      return verdict;
     },
   };
 }
 
-/** True also where nothing is counted. */
-function isOpen(bucket: Bucket | null, limit: number): boolean {
-  return !bucket || bucket.count < limit;
+function createHitPeer(
+  { perMinute, workspacePerMinute }: RateLimits,
+  ofPeers: Buckets<Bucket>,
+  nowMs: () => number,
+): RateLimiter['hitPeer'] {
+  return (peer, kind, limitClass = 'read') => {
+    const isSearch = kind === 'public' && limitClass === 'search';
+    const limit = kind === 'preflight' ? workspacePerMinute : perMinute[isSearch ? 'search' : 'read'];
+    if (limit === 0) return unlimited;
+    const now = nowMs();
+    const bucket = ofPeers.at(`${peer} ${kind}${isSearch ? ' search' : ''}`, now);
+    const left = limit - bucket.count;
+    if (left > 0) bucket.count++;
+    return verdictOf(limit, left, left > 0, bucket.resetAtMs, now);
+  };
 }
 
-/** Whether less is left of the one bucket than of the other. Where it is the same, the one that resets later is the tighter. */
-function isTighter(bucket: Bucket, limit: number, other: Bucket | null, otherLimit: number): boolean {
-  if (!other) return true;
-  const left = limit - bucket.count;
-  const otherLeft = otherLimit - other.count;
-  return left < otherLeft || (left === otherLeft && bucket.resetAtMs > other.resetAtMs);
-}
-
-function verdictOf(bucket: Bucket, limit: number, admitted: boolean, now: number): RateVerdict {
+/** @param left before this request */
+function verdictOf(
+  limit: number,
+  left: number,
+  admitted: boolean,
+  resetAtMs: number,
+  now: number,
+): RateVerdict {
   return {
     admitted,
     limit,
-    remaining: Math.max(0, limit - bucket.count),
-    resetSeconds: Math.max(1, Math.ceil((bucket.resetAtMs - now) / 1000)),
+    remaining: Math.max(0, admitted ? left - 1 : left),
+    resetSeconds: Math.max(1, Math.ceil((resetAtMs - now) / 1000)),
   };
 }

@@ -4,6 +4,8 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { ErrorCode } from '../lib/errors.ts';
+import type { Connected } from '../lib/fairness/shares.ts';
+import type { Payer } from '../lib/payer.ts';
 import type { ArrivedBlob } from '../store/blobs.ts';
 import type { Kept } from './kept.ts';
 import type { Held } from './outflow.ts';
@@ -105,9 +107,7 @@ export interface RawAnswer {
 }
 
 /** The connection that a stream is sent on. */
-export interface Connection {
-  /** Rate-limit bucket of its token. */
-  readonly tokenId: string;
+export interface Connection extends Connected {
   /** `Last-Event-ID` (WHATWG HTML § 9.2.4). */
   readonly lastEventId: string | null;
   /** Whether the token of the request is still good, and may do what it could: who may do less or more comes back, and reads by that. */
@@ -148,8 +148,8 @@ interface Works<P extends TObject | undefined, Q extends TObject | undefined, B 
   read(ctx: Context, input: Input<P, Q, B>): Promise<unknown>;
   /** Returns a change set for the door to commit. */
   write(ctx: Context, input: Input<P, Q, B>): Promise<ChangeSet>;
-  /** Answers a page or a document. */
-  raw(input: Input<P, Q, B>): Promise<RawAnswer> | RawAnswer;
+  /** Answers a page or a document. @param sender whose share of limited work the answer uses */
+  raw(input: Input<P, Q, B>, sender: Payer): Promise<RawAnswer> | RawAnswer;
   /** As `write`, with a file for a body. */
   upload(ctx: Context, input: Input<P, Q, B>, sent: FileSent): Promise<ChangeSet>;
   /** Answers a file to who may have it. */

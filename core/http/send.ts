@@ -6,6 +6,7 @@ import { versionIn } from '../lib/shown-version.ts';
 import type { Exchange } from './exchange.ts';
 import type { Identify } from './identify.ts';
 import type { Held, Outflow } from './outflow.ts';
+import { memberOf } from './principal.ts';
 import { respond, respondJson, type HeaderBag } from './response.ts';
 import type { Kept } from './kept.ts';
 import { areSameRights } from '../rights/rights.ts';
@@ -171,6 +172,7 @@ async function sendStream(
 ): Promise<Response> {
   const connect = (): Connection => ({
     tokenId: principal.tokenId,
+    memberId: memberOf(principal),
     lastEventId: request.headers.get('last-event-id'),
     isAdmitted: () =>
       identify(request).then(

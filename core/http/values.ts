@@ -59,8 +59,7 @@ export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies
   return (take) => ({
     admit({ principal, isCounted }, exchange, route) {
       if (isCounted) {
-        const { tokenId, scope } = principal;
-        exchange.verdict = limiter.hit(tokenId, route.name, route.limit, scope.workspaceId);
+        exchange.verdict = limiter.hit(principal, route.name, route.limit);
         requireAdmitted(exchange);
       }
       return principal;

@@ -2,9 +2,11 @@
 import { hidePending } from '../events/learning.ts';
 import type { Context } from '../context.ts';
 import { narrowingOf, readScopeOf } from '../rights/rights.ts';
+import { ApiError } from '../lib/errors.ts';
+import { strangerOf, type Payer } from '../lib/payer.ts';
 import { veiled } from '../rights/veil.ts';
 import { tooLargeFile } from '../store/blobs.ts';
-import { requireCaller, type Answer, type Asked } from './call.ts';
+import { requireCaller, type Answer, type Asked, type WrittenAnswer } from './call.ts';
 import { createContextOf, type ContextOptions } from './context-of.ts';
 import {
   successStatusOf,
@@ -44,7 +46,12 @@ export function workOf(route: Route, options: WorkOptions): Work {
 }
 
 function rawWork(route: RawRoute): Work {
-  return async ({ input }) => ({ kind: 'raw', raw: await route.raw(input) });
+  return async (asked) => ({ kind: 'raw', raw: await route.raw(asked.input, senderOf(asked)) });
+}
+
+/** Fair queues take turns by member, and by peer where there is no token. */
+function senderOf({ principal, exchange: { peer } }: Asked): Payer {
+  return principal?.scope ?? strangerOf(peer);
 }
 
 function inboundWork(route: InboundRoute): Work {
@@ -80,10 +87,21 @@ function writeWork(route: WriteRoute, options: WorkOptions): Work {
   return async (asked) => {
     requireCaller(asked);
     const ctx = await contextOf(asked);
-    const answer = await write(asked, ctx);
-    if (ctx.narrowed === null || answer.kind !== 'written' || answer.body === undefined) return answer;
-    return { ...answer, body: shownTo(ctx, route, answer.body) };
+    return writtenTo(ctx, route, await write(asked, ctx));
   };
+}
+
+/**
+ * A written answer as a narrowed caller may see it now. The text that an idempotency key keeps is the whole answer.
+ * @throws ApiError not_found where what was answered before is of a team that the caller no longer sees
+ */
+function writtenTo(ctx: Context, route: Route, answer: WrittenAnswer): WrittenAnswer {
+  if (ctx.narrowed === null) return answer;
+  const body: unknown = answer.text === null ? answer.body : JSON.parse(answer.text);
+  if (body === undefined) return answer;
+  const shown = shownTo(ctx, route, body);
+  if (answer.isReplay && shown === null) throw new ApiError('not_found');
+  return { ...answer, body: shown, text: null };
 }
 
 function streamWork(route: StreamRoute, options: WorkOptions): Work {
@@ -128,7 +146,7 @@ function uploadWork(route: UploadRoute, options: WorkOptions): Work {
       );
       // What an idempotency key compares.
       const bodyText = JSON.stringify([sent.contentType, blob.sha256]);
-      return await write({ ...asked, bodyText }, ctx);
+      return writtenTo(ctx, route, await write({ ...asked, bodyText }, ctx));
     } finally {
       blob.release();
     }

@@ -70,21 +70,24 @@ const Me = named(
       Closed(sessionParts, { description: 'Where the person is signed in; null where no person sent it.' }),
     ),
     rateLimits: Closed(
-      { read: limit, write: limit, search: limit, workspace: limit },
+      { read: limit, write: limit, search: limit, member: limit, workspace: limit },
       {
         description:
-          'By class of operation, for each operation and each key, grant or session apart; `workspace` is for all requests of the workspace together.',
+          'By class of operation, for each operation and each key, grant or session apart; `member` is for all requests of the member together, `workspace` for all of the workspace.',
       },
     ),
   }),
 );
 
-type Rates = Readonly<Record<'read' | 'write' | 'search' | 'workspace', number>>;
+type Rates = Readonly<Record<'read' | 'write' | 'search' | 'member' | 'workspace', number>>;
 
 /** @param perMinute 0 switches a limit off */
 export function createMe(perMinute: Rates): Route {
   const rateLimits = Object.fromEntries(
-    (['read', 'write', 'search', 'workspace'] as const).map((name) => [name, perMinute[name] || null]),
+    (['read', 'write', 'search', 'member', 'workspace'] as const).map((name) => [
+      name,
+      perMinute[name] || null,
+    ]),
   );
   return defineRoute({
     method: 'GET',

@@ -4,15 +4,14 @@ import type { Committer } from '../changes/commit.ts';
 import { shownData } from '../events/event.ts';
 import type { FreshEvents } from '../events/fresh.ts';
 import type { Held } from '../http/outflow.ts';
-import type { Principal } from '../http/principal.ts';
+import { memberOf, type Principal } from '../http/principal.ts';
 import type { Clock } from '../lib/clock.ts';
 import { deciding } from '../identity/authenticate.ts';
 import { ApiError } from '../lib/errors.ts';
+import { mayConnect, tooManyConnections } from '../lib/fairness/shares.ts';
 import { mayReadEvent } from '../rights/rights.ts';
 import { isTouched, watched, type Watched } from './touched.ts';
 
-const perTokenMax = 20;
-const perWorkspaceMax = 100;
 const urisMax = 100;
 const eventsMax = 1_000;
 const heartbeatMs = 15_000;
@@ -65,14 +64,8 @@ export function createSubscriptions(options: {
     open(reader, uris) {
       const { tokenId, scope } = reader.principal;
       const there = [...open].filter(({ workspaceId }) => workspaceId === scope.workspaceId);
-      if (
-        there.length >= perWorkspaceMax ||
-        there.filter((one) => one.tokenId === tokenId).length >= perTokenMax
-      )
-        throw new ApiError(
-          'rate_limited',
-          `Too many subscriptions are open: ${perTokenMax} of one token, ${perWorkspaceMax} of one workspace. Close some first.`,
-        );
+      if (!mayConnect(there, { tokenId, memberId: memberOf(reader.principal) }))
+        throw tooManyConnections('subscriptions');
       if (uris.length > urisMax)
         throw new ApiError('validation_failed', `Watch at most ${urisMax} resources with one subscription.`);
       const stream = new Stream(
@@ -104,6 +97,7 @@ const heartbeat = new TextEncoder().encode(': still here\n\n');
 class Stream implements Subscription {
   readonly workspaceId: string;
   readonly tokenId: string;
+  readonly memberId: string;
   readonly bus: Bus;
   readonly #ended = new AbortController();
   readonly #reader: Reader;
@@ -125,6 +119,7 @@ class Stream implements Subscription {
     const { scope, tokenId } = reader.principal;
     this.workspaceId = scope.workspaceId;
     this.tokenId = tokenId;
+    this.memberId = memberOf(reader.principal);
     this.#reader = reader;
     this.#watched = watched;
     this.#setting = setting;

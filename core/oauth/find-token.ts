@@ -42,7 +42,7 @@ export function createFindAccessToken(options: { store: Store; uses: Pick<Uses, 
     if (!looksIssued('AccessToken', token)) return null;
     const [row] = await store.readSystem(findAccess, { hash: hashOf(token) });
     if (!row) return null;
-    const scope = scopeOf(row.workspace_id, row.grant_id);
+    const scope = scopeOf(row.workspace_id, row.grant_id, `${row.member_id} apps`);
     const standing = await standingOf(store, scope, row.member_id);
     if (!standing) return null;
     const granted = commonRights(whole(JSON.parse(row.scopes_json) as string[]), whole(row.scope.split(' ')));

@@ -44,7 +44,12 @@ export function createDoor(options: {
   const lanes = createLanes(codingLanes, (payer, ms) => ledger.charge(payer, 'cpuMs', ms));
   const coder = createCoder(lanes);
   const bodies = createBodies(turns, coder);
-  const limits = { perMinute: config.rates, workspacePerMinute: config.rates.workspace };
+  const { rates } = config;
+  const limits = {
+    perMinute: rates,
+    memberPerMinute: rates.member,
+    workspacePerMinute: rates.workspace,
+  };
   const limiter = createRateLimiter(limits, clock.monotonicMs);
   return {
     kernel: createKernel({

@@ -141,11 +141,28 @@ test('what waits is bounded, in words', async () => {
   );
   expect(await refusal(readers.read(me, quick, [1n]))).toMatchObject({
     code: 'rate_limited',
-    message: expect.stringContaining('50 of one token'),
+    message: expect.stringContaining('50 of one member'),
   });
   expect(await readers.read(owner('ws_b', 'key_z'), quick, [1n])).toEqual([[40]]);
   await readers.close();
   await Promise.all(reads);
+});
+
+test('keys of one member wait in one place, and a member who waits for nothing finds a place in a full workspace', async () => {
+  const { readers } = readersOf(100);
+  const keyOf = (member: number, key: number): Payer => ({
+    ...{ workspaceId: 'ws_a', payer: `key_${member}_${key}`, party: `mem_${member}` },
+  });
+  const outcomes: Promise<unknown>[] = [];
+  // One read of a member runs and 50 wait, whichever of two keys they came with, until 200 wait in the workspace.
+  for (let member = 0; member < 5; member++)
+    for (let n = 0; n < 60; n++)
+      outcomes.push(readers.read(keyOf(member, n % 2), endless, []).catch((error: unknown) => error));
+  expect(await refusal(readers.read(keyOf(0, 9), quick, [1n]))).toMatchObject({ code: 'rate_limited' });
+  const last = readers.read(keyOf(9, 0), quick, [1n]).catch((error: Error) => error);
+  await readers.close();
+  expect(await last).not.toMatchObject({ code: 'rate_limited' });
+  await Promise.all(outcomes);
 });
 
 test('closing stops what runs and refuses what waits', async () => {

@@ -4,7 +4,7 @@
 import { availableParallelism } from 'node:os';
 import { ApiError } from '../lib/errors.ts';
 import { Turns } from '../lib/fairness/turns.ts';
-import { noteAway, type Payer } from '../lib/payer.ts';
+import { noteAway, partyOf, type Payer } from '../lib/payer.ts';
 import { processMs } from '../lib/processor.ts';
 import { concernsStore, faultOf, isEngineError } from './engine-errors.ts';
 import { interruptAgainMs, watchBudget } from './read-budget.ts';
@@ -85,7 +85,7 @@ export function createReaders(options: { uri: string; budgetMs: number; charge: 
       if (isCrowded(queue, payer)) return Promise.reject(tooManyWait());
       return new Promise((resolve, reject) => {
         const job = { payer, text, values, sinceMs: performance.now(), resolve, reject };
-        queue.push(payer.workspaceId, payer.payer ?? '', job);
+        queue.push(payer.workspaceId, partyOf(payer), job);
         pump();
       });
     },
@@ -133,7 +133,7 @@ function createRunning() {
     if (now > 0) counts.set(key, now);
     else counts.delete(key);
   };
-  const payerKey = ({ workspaceId, payer }: Payer): string => `${workspaceId} ${payer ?? ''}`;
+  const payerKey = (payer: Payer): string => `${payer.workspaceId} ${partyOf(payer)}`;
   let all = 0;
   return {
     get all() {
@@ -149,11 +149,11 @@ function createRunning() {
   };
 }
 
-function isCrowded(queue: Turns<Job>, { workspaceId, payer }: Payer): boolean {
-  return (
-    queue.waitingOfMember(workspaceId, payer ?? '') >= waitingOfPayer ||
-    queue.waitingOf(workspaceId) >= waitingOfWorkspace
-  );
+/** Whoever has nothing waiting finds a place, so nobody uses up all of them. */
+function isCrowded(queue: Turns<Job>, payer: Payer): boolean {
+  const { workspaceId } = payer;
+  const ofPayer = queue.waitingOfMember(workspaceId, partyOf(payer));
+  return ofPayer >= waitingOfPayer || (ofPayer > 0 && queue.waitingOf(workspaceId) >= waitingOfWorkspace);
 }
 
 function overBudget(budgetMs: number): ApiError {
@@ -166,7 +166,7 @@ function overBudget(budgetMs: number): ApiError {
 function tooManyWait(): ApiError {
   return new ApiError(
     'rate_limited',
-    `Too many long reads wait for their turn: ${waitingOfPayer} of one token, ${waitingOfWorkspace} of one workspace. Wait for the answers before you ask again.`,
+    `Too many long reads wait for their turn: ${waitingOfPayer} of one member, ${waitingOfWorkspace} of one workspace. Wait for the answers before you ask again.`,
   );
 }
 

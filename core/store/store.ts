@@ -11,9 +11,12 @@ export interface Scope extends Payer {
   readonly [scopeBrand]: true;
 }
 
-/** @param workspaceId taken from an authenticated principal or from the work row being served. */
-export function scopeOf(workspaceId: string, payer: string | null = null): Scope {
-  return { workspaceId, payer } as Scope;
+/**
+ * @param workspaceId taken from an authenticated principal or from the work row being served.
+ * @param party see `Payer`
+ */
+export function scopeOf(workspaceId: string, payer: string | null = null, party?: string): Scope {
+  return (party === undefined ? { workspaceId, payer } : { workspaceId, payer, party }) as Scope;
 }
 
 /** One write of a batch. `expectRows: 1` is a compare-and-set: any other count undoes the whole batch. */

@@ -73,7 +73,7 @@ export interface Me {
     /** When it ends at the latest. ISO 8601, UTC. */
     readonly expiresAt: string;
   } | null;
-  /** By class of operation, for each operation and each key, grant or session apart; `workspace` is for all requests of the workspace together. */
+  /** By class of operation, for each operation and each key, grant or session apart; `member` is for all requests of the member together, `workspace` for all of the workspace. */
   readonly rateLimits: {
     /** Requests a minute; null: not limited. */
     readonly read: number | null;
@@ -81,6 +81,8 @@ export interface Me {
     readonly write: number | null;
     /** Requests a minute; null: not limited. */
     readonly search: number | null;
+    /** Requests a minute; null: not limited. */
+    readonly member: number | null;
     /** Requests a minute; null: not limited. */
     readonly workspace: number | null;
   };

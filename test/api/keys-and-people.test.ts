@@ -182,7 +182,7 @@ test('any key may ask what it is; nobody else gets an answer', async () => {
         createdAt: made.createdAt,
       },
       ...{ grant: null, session: null },
-      rateLimits: { read: null, write: null, search: null, workspace: null },
+      rateLimits: { read: null, write: null, search: null, member: null, workspace: null },
     },
   ]);
   expect((await app.call('GET', '/api/v1/me')).json.key.scopes).toEqual([...allScopes]);

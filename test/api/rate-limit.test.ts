@@ -45,7 +45,7 @@ test('each token gets exactly its limit, with headers that add up, and a quiet t
 });
 
 test('the workspace has a total of its own, bulk counts once, and strangers count by address', async () => {
-  const app = await startApp({ flags: { ...flags, rateRead: '1000', rateWorkspace: '30' } });
+  const app = await startApp({ flags: { ...flags, rateRead: '1000', rateMember: '0', rateWorkspace: '30' } });
   const issues = Array.from({ length: 100 }, (_, index) => ({ team: 'ENG', title: `${index}` }));
   const bulk = await app.call('POST', '/api/v1/issues/bulk', { issues });
   expect([bulk.status, bulk.headers.get('ratelimit-remaining')]).toEqual([201, '9']);
@@ -88,7 +88,7 @@ test('switched off, the headers stay; a clock that jumps neither opens nor close
 });
 
 test('where the token and the workspace are both used up, the wait is the longer one', async () => {
-  const app = await startApp({ flags: { ...flags, rateRead: '5', rateWorkspace: '5' } });
+  const app = await startApp({ flags: { ...flags, rateRead: '5', rateMember: '0', rateWorkspace: '5' } });
   await app.call('GET', '/api/v1/labels');
   app.clock.advance(40_000);
   await storm(app.call, 4);

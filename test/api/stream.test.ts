@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { streamEvents } from '../../sdk/client/stream.ts';
-import { startApp, type Json, type TestApp } from '../app.ts';
+import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 
 let app: TestApp;
 
@@ -305,23 +305,29 @@ test('a reader that takes nothing is cut off without holding memory or anybody u
   await again.close();
 }, 60_000);
 
-test('a hundred streams each get every event, twenty of a token and a hundred of a workspace at most', async () => {
+test('a hundred streams each get every event, twenty of a token and a hundred of a workspace, and a further member gets one', async () => {
   const local = await startApp();
   const followers: Follower[] = [];
+  let full: Client = local.call;
   for (let key = 0; key < 5; key++) {
-    const token = await local.mintKey(['events:read', 'issues:read']);
+    const { json: member } = await local.call('POST', '/api/v1/members', { name: `Follower ${key}` });
+    const asked = { name: 'k', memberId: member.id, scopes: ['events:read', 'issues:read'] };
+    const token: string = (await local.call('POST', '/api/v1/api-keys', asked)).json.key;
+    full = local.clientOf((await local.call('POST', '/api/v1/api-keys', asked)).json.key);
     for (let n = 0; n < 20; n++) followers.push(await follow('?types=issue.*', { of: local, token }));
     const more = await local.clientOf(token)('GET', '/api/v1/events/stream');
     expect([more.status, more.json.error.code]).toEqual([429, 'rate_limited']);
   }
-  expect((await local.call('GET', '/api/v1/events/stream')).status).toBe(429);
+  expect((await full('GET', '/api/v1/events/stream')).status).toBe(429);
+  // A member who has none has a reserved share beyond the hundred.
+  expect((await local.call('GET', '/api/v1/events/stream')).status).toBe(200);
   await bulk(50, local);
   const expected = (await feed(0, local)).filter(({ type }) => type === 'issue.created').map(({ id }) => id);
   for (const follower of followers)
     expect((await follower.events(50)).map(({ data }) => JSON.parse(data!).id)).toEqual(expected);
   await followers[0]!.close();
   for (let n = 0; ; n++) {
-    const again = await local.call('GET', '/api/v1/events/stream');
+    const again = await full('GET', '/api/v1/events/stream');
     if (again.status === 200) break;
     expect(n).toBeLessThan(1_000);
   }

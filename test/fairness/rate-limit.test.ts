@@ -65,7 +65,11 @@ test('behind a trusted proxy strangers count singly, by the last address that th
 
 test('a new peer costs the same past 50,000 as before', async () => {
   const { createRateLimiter } = await import('../../core/http/rate-limit.ts');
-  const limits = { perMinute: { read: 20, write: 20, search: 20 }, workspacePerMinute: 0 };
+  const limits = {
+    perMinute: { read: 20, write: 20, search: 20 },
+    memberPerMinute: 0,
+    workspacePerMinute: 0,
+  };
   const limiter = createRateLimiter(limits, () => 0);
   const microsOf = (from: number): number => {
     const startedAt = process.cpuUsage();

@@ -3,7 +3,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Shares } from '../../lib/fairness/shares.ts';
+import type { Connected, Shares } from '../../lib/fairness/shares.ts';
 import type { Scope } from '../../store/store.ts';
 import type { EventType } from '../catalogue.ts';
 import { renderEvent, type EventEnvelope } from '../event.ts';
@@ -32,8 +32,7 @@ const silentEvents = 1_000;
 const samplesMax = 20;
 
 /** What a stream needs to know of its reader. */
-export interface Reader {
-  readonly tokenId: string;
+export interface Reader extends Connected {
   /** Whether its token is still good for what it was. */
   isAdmitted(): Promise<boolean>;
   /** Closes its connection, though it takes nothing. */

@@ -12,6 +12,7 @@ import { createStreams } from './streams.ts';
 const workspace = scopeOf('00000000-0000-7000-8000-000000000001');
 const reader = {
   tokenId: 'key_1',
+  memberId: 'mem_1',
   isAdmitted: () => Promise.resolve(true),
   hangUp: () => undefined,
   wants: () => true,

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Shares } from '../../lib/fairness/shares.ts';
+import { mayConnect, tooManyConnections, type Shares } from '../../lib/fairness/shares.ts';
 import type { LoopTurns } from '../../lib/fairness/loop-turns.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import type { EventType } from '../catalogue.ts';
@@ -12,9 +12,6 @@ import type { FreshEvents } from '../fresh.ts';
 import { lastSequence } from '../log.ts';
 import { createHub, type Hub } from './hub.ts';
 import { EventStream, type Reader } from './stream.ts';
-
-const perWorkspaceMax = 100;
-const perTokenMax = 20;
 
 export interface Streams {
   /**
@@ -74,7 +71,7 @@ export function createStreams(options: StreamsOptions): Streams {
     async open(scope, after, reader) {
       if (stopped) throw new ApiError('unavailable', 'The server is stopping. Connect again.');
       const room = roomOf(scope);
-      requirePlace(room, reader.tokenId);
+      if (!mayConnect(readersOf(room), reader)) throw tooManyConnections('streams');
       const onEnd = (stream: EventStream): void => {
         room.streams.delete(stream);
         if (room.streams.size === 0) rooms.delete(scope.workspaceId);
@@ -115,11 +112,6 @@ async function openHub(options: StreamsOptions, workspaceId: string): Promise<Hu
   return createHub({ ...options, workspaceId, end, onError });
 }
 
-function requirePlace({ streams }: Room, tokenId: string): void {
-  const ofToken = [...streams].filter(({ reader }) => reader.tokenId === tokenId).length;
-  if (streams.size < perWorkspaceMax && ofToken < perTokenMax) return;
-  throw new ApiError(
-    'rate_limited',
-    `Too many streams are open: ${perTokenMax} of one token, ${perWorkspaceMax} of one workspace. Close some first.`,
-  );
+function* readersOf({ streams }: Room): Iterable<Reader> {
+  for (const { reader } of streams) yield reader;
 }

@@ -12,6 +12,7 @@ import { hashToken, prefixOf } from './token.ts';
 interface KeyRow {
   workspace_id: string;
   id: string;
+  lineage_id: string | null;
   name: string;
   secret_hash: string;
   scopes_json: string;
@@ -23,7 +24,7 @@ interface KeyRow {
 const findKey = systemStatement<KeyRow>(
   'api_keys.by_prefix',
   'a token names its workspace only once it has been found',
-  `SELECT workspace_id, id, name, secret_hash, scopes_json, member_id, expires_at, last_used_at
+  `SELECT workspace_id, id, lineage_id, name, secret_hash, scopes_json, member_id, expires_at, last_used_at
    FROM api_keys WHERE prefix = :prefix AND revoked_at IS NULL`,
 );
 
@@ -36,7 +37,7 @@ export function createFindKey(options: { store: Store; uses: Pick<Uses, 'note'> 
     if (prefix === null) return null;
     const [row] = await store.readSystem(findKey, { prefix });
     if (!row || !timingSafeEqual(Buffer.from(hashToken(token)), Buffer.from(row.secret_hash))) return null;
-    const scope = scopeOf(row.workspace_id, row.id);
+    const scope = scopeOf(row.workspace_id, row.id, row.member_id);
     const standing = await standingOf(store, scope, row.member_id);
     if (!standing) return null;
     const scopes = expandScopes(JSON.parse(row.scopes_json) as string[]);
@@ -45,7 +46,7 @@ export function createFindKey(options: { store: Store; uses: Pick<Uses, 'note'> 
         scope,
         actor: { kind: 'api_key', id: row.id, name: row.name, memberId: row.member_id },
         ...commonRights({ scopes, narrowed: null }, standing.rights),
-        tokenId: row.id,
+        tokenId: row.lineage_id ?? row.id,
         standing,
       },
       expiresAt: row.expires_at ?? Infinity,

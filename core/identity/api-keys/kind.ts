@@ -15,6 +15,7 @@ export const apiKeyKind = kindOf(apiKey, {
     mintedBy: plain<string | null>('minted_by'),
     /** The key that asked for it. */
     mintedWith: plain<string | null>('minted_with'),
+    lineageId: plain<string | null>('lineage_id'),
   },
   events: (before, after) => (before ? endings(before, after) : ['api_key.created']),
 });
@@ -40,6 +41,8 @@ export interface KeyTerms {
   readonly expiresAt: number | null;
   /** Absent where the operator asks for it. */
   readonly maker?: Maker;
+  /** First key of the chain that a rolled key continues. */
+  readonly lineageId?: string;
 }
 
 /** The member who makes something, and the key that asks for it; null where no key does. */
@@ -62,6 +65,7 @@ export function newKey({ ids, nowMs }: Pick<Context, 'ids' | 'nowMs'>, { maker, 
     scopes: [...terms.scopes],
     mintedBy: maker?.memberId ?? null,
     mintedWith: maker?.keyId ?? null,
+    lineageId: terms.lineageId ?? null,
     id: ids.next(apiKey.id),
     prefix: token.prefix,
     secretHash: token.hash,

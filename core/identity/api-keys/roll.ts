@@ -41,7 +41,8 @@ export function rollKey(of: Of, key: ApiKey, terms: RollTerms): Rolled {
       'The member of this key was removed, so its successor would be refused. Make one for another member.',
     );
   const { expiresAt = renewed(key, now), scopes = key.scopes, maker } = terms;
-  const made = { name, memberId, scopes, expiresAt, ...(maker && { maker }) };
+  const lineageId = key.lineageId ?? key.id;
+  const made = { name, memberId, scopes, expiresAt, lineageId, ...(maker && { maker }) };
   const { change, text } = newKey(of, made);
   const ending =
     terms.graceMs === 0

@@ -225,7 +225,7 @@ async function principalOf(
   const seat = seats.find((one) => one.workspaceId === workspaceId);
   if (!seat) return null;
   const { memberId } = seat;
-  const scope = scopeOf(workspaceId, sessionId);
+  const scope = scopeOf(workspaceId, sessionId, memberId);
   const standing = await standingOf(store, scope, memberId);
   if (!standing) return null;
   return {

@@ -1,13 +1,17 @@
 // How often a person may be guessed at: by account, by where the guesses come from, and for each device that the person has signed in on
 // before apart. So whoever guesses at an account uses up what strangers have, and the person goes on signing in on their own devices
 // (OWASP, Slow Down Online Guessing Attacks with Device Cookies). Counted in memory: a restart begins anew.
-import { LRUCache } from 'lru-cache';
+import { RecentMap } from '../../lib/fairness/recent-map.ts';
 
 const hourMs = 3_600_000;
 /** Failures in a row, and as many in each hour thereafter. */
 const failuresAnHour = { account: 10, device: 10, peer: 60 } as const;
-/** So many accounts, devices and peers are counted; past that, those not seen for longest begin anew. */
-const bucketsMax = 50_000;
+/**
+ * Buckets of accounts and devices, and as many of peers. A bucket that was not used for an hour is full again, so forgetting it after that
+ * changes nothing. To have one forgotten earlier, a guesser needs that many attempts within the hour, more than passwords are compared
+ * (one at a time, some 30 ms each).
+ */
+const bucketsMax = 200_000;
 
 /** What an attempt counts against. */
 interface Attempt {
@@ -35,43 +39,55 @@ interface Bucket {
   atMs: number;
 }
 
-/** @param nowMs monotonic */
-export function createSignInLimits(nowMs: () => number): SignInLimits {
-  const buckets = new LRUCache<string, Bucket>({ max: bucketsMax });
+/** A bucket under which an attempt counts. */
+interface Counted {
+  readonly buckets: RecentMap<Bucket>;
+  readonly key: string;
+  readonly limit: number;
+}
 
-  const bucketOf = (key: string, limit: number): Bucket => {
+/** @param nowMs monotonic */
+export function createSignInLimits(nowMs: () => number): SignInLimits & { size(): number } {
+  const kept = { ageMs: hourMs, max: bucketsMax };
+  // Separate, so that attempts from many addresses evict no bucket of an account.
+  const ofPeers = new RecentMap<Bucket>(kept);
+  const ofAccounts = new RecentMap<Bucket>(kept);
+
+  const leftOf = ({ buckets, key, limit }: Counted): number => {
     const now = nowMs();
-    const { left, atMs } = buckets.get(key) ?? { left: limit, atMs: now };
-    const bucket = { left: Math.min(limit, left + ((now - atMs) * limit) / hourMs), atMs: now };
-    buckets.set(key, bucket);
-    return bucket;
+    const bucket = buckets.get(key, now);
+    return bucket ? Math.min(limit, bucket.left + ((now - bucket.atMs) * limit) / hourMs) : limit;
   };
-  const of = ({ subject, peer, device }: Attempt) =>
+  /** A full bucket is the same as none. */
+  const setLeft = ({ buckets, key, limit }: Counted, left: number): void => {
+    const now = nowMs();
+    if (left < limit) buckets.set(key, { left, atMs: now }, now);
+    else buckets.delete(key);
+  };
+  const countedOf = ({ subject, peer, device }: Attempt): Counted[] =>
     device === null
       ? [
-          { key: `account ${subject}`, limit: failuresAnHour.account },
-          { key: `peer ${peer}`, limit: failuresAnHour.peer },
+          { buckets: ofAccounts, key: `account ${subject}`, limit: failuresAnHour.account },
+          { buckets: ofPeers, key: peer, limit: failuresAnHour.peer },
         ]
-      : [{ key: `device ${device}`, limit: failuresAnHour.device }];
+      : [{ buckets: ofAccounts, key: `device ${device}`, limit: failuresAnHour.device }];
 
   return {
+    size: () => ofPeers.size + ofAccounts.size,
     waitOf(attempt) {
-      const waits = of(attempt)
-        .map(({ key, limit }) => ((1 - bucketOf(key, limit).left) * hourMs) / limit)
+      const waits = countedOf(attempt)
+        .map((one) => ((1 - leftOf(one)) * hourMs) / one.limit)
         .filter((ms) => ms > 0);
       return waits.length === 0 ? null : Math.ceil(Math.max(...waits) / 1000);
     },
     take(attempt) {
-      const counted = of(attempt).map(({ key, limit }) => bucketOf(key, limit));
-      if (counted.some(({ left }) => left < 1)) return false;
-      for (const bucket of counted) bucket.left--;
+      const counted = countedOf(attempt);
+      if (counted.some((one) => leftOf(one) < 1)) return false;
+      for (const one of counted) setLeft(one, leftOf(one) - 1);
       return true;
     },
     giveBack(attempt) {
-      for (const { key, limit } of of(attempt)) {
-        const bucket = bucketOf(key, limit);
-        bucket.left = Math.min(limit, bucket.left + 1);
-      }
+      for (const one of countedOf(attempt)) setLeft(one, leftOf(one) + 1);
     },
   };
 }

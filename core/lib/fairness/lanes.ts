@@ -1,6 +1,6 @@
 // Work that threads of the runtime do, such as compressing: a few pieces at a time, in turns by workspace and payer, so that nobody's
 // waits for all that another has sent. What waits here is bounded by who waits for it.
-import type { Payer } from '../payer.ts';
+import { partyOf, type Payer } from '../payer.ts';
 import { Turns } from './turns.ts';
 
 export interface Lanes {
@@ -31,7 +31,7 @@ export function createLanes(count: number, charge: (payer: Payer, ms: number) =>
   return {
     run: (payer, work) =>
       new Promise((resolve, reject) => {
-        queue.push(payer.workspaceId, payer.payer ?? '', async () => {
+        queue.push(payer.workspaceId, partyOf(payer), async () => {
           const sinceMs = performance.now();
           await work().then(resolve, reject);
           charge(payer, performance.now() - sinceMs);

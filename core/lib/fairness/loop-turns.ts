@@ -2,7 +2,7 @@
 // what streams send. It is done in turns, fair by workspace and payer, a few milliseconds at a time. In between the loop serves
 // whatever came in, so that nobody waits for more than one slice. What waits here is bounded by who waits for it: requests,
 // streams and consumers, of which each waits for its own pieces before it goes on.
-import { noteAway, type Payer } from '../payer.ts';
+import { noteAway, partyOf, type Payer } from '../payer.ts';
 import { threadMs } from '../processor.ts';
 import { Turns } from './turns.ts';
 
@@ -59,7 +59,7 @@ export function createLoopTurns(charge: (payer: Payer, ms: number) => void): Loo
       return new Promise<T>((resolve, reject) => {
         const sinceMs = performance.now();
         const job: Job = { payer, sinceMs, work, resolve: (value) => resolve(value as T), reject };
-        queue.push(payer.workspaceId, payer.payer ?? '', job);
+        queue.push(payer.workspaceId, partyOf(payer), job);
         if (working) return;
         working = true;
         workOff().catch((error: unknown) => {

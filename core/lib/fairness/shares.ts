@@ -3,7 +3,8 @@
 // shared-memory packet switches", 1998). It holds between groups (workspaces) over all of the room, and again between the
 // members of a group (installs, endpoints) over what the group may still take.
 
-import type { Payer } from '../payer.ts';
+import { ApiError } from '../errors.ts';
+import { partyOf, type Payer } from '../payer.ts';
 
 export class Shares {
   readonly #total: number;
@@ -48,18 +49,19 @@ export class Shares {
     this.take(group, member, -amount);
   }
 
-  hasRoomFor({ workspaceId, payer }: Payer, amount: number): boolean {
+  hasRoomFor(payer: Payer, amount: number): boolean {
     // While all of them together have taken little, nobody can be past its share, and no share need be looked up.
     if (4 * (this.#allTaken() + amount) <= this.#total) return true;
-    return this.room(workspaceId, payer ?? '') >= amount;
+    return this.room(payer.workspaceId, partyOf(payer)) >= amount;
   }
 
   /** Takes an amount until the returned function is called, which may be called again. */
-  hold({ workspaceId, payer }: Payer, amount: number): () => void {
-    this.take(workspaceId, payer ?? '', amount);
+  hold(payer: Payer, amount: number): () => void {
+    const [workspaceId, party] = [payer.workspaceId, partyOf(payer)];
+    this.take(workspaceId, party, amount);
     let isHeld = true;
     return () => {
-      if (isHeld) this.give(workspaceId, payer ?? '', amount);
+      if (isHeld) this.give(workspaceId, party, amount);
       isHeld = false;
     };
   }
@@ -82,4 +84,39 @@ export class Shares {
 /** How much one may still take: until it has as much as is left free. */
 function share(free: number, taken: number): number {
   return Math.max(0, Math.ceil((free - taken) / 2));
+}
+
+/** A connection that stays open, of a token that acts for a member. */
+export interface Connected {
+  readonly tokenId: string;
+  readonly memberId: string;
+}
+
+const connectionsOfToken = 20;
+const connectionsOfMember = 50;
+const connectionsOfWorkspace = 100;
+
+/**
+ * Whether a token may open another long-lived connection beside those of its workspace that are open. The limit of the workspace may be
+ * exceeded only by members within their reserved share of it, so no member can use up what others need.
+ */
+export function mayConnect(open: Iterable<Connected>, { tokenId, memberId }: Connected): boolean {
+  const members = new Set<string>();
+  let [all, ofMember, ofToken] = [0, 0, 0];
+  for (const one of open) {
+    all++;
+    members.add(one.memberId);
+    if (one.memberId === memberId) ofMember++;
+    if (one.tokenId === tokenId) ofToken++;
+  }
+  if (ofToken >= connectionsOfToken || ofMember >= connectionsOfMember) return false;
+  return all < connectionsOfWorkspace || ofMember < Math.ceil(connectionsOfWorkspace / members.size);
+}
+
+/** @param what plural of what is opened */
+export function tooManyConnections(what: string): ApiError {
+  return new ApiError(
+    'rate_limited',
+    `Too many ${what} are open: ${connectionsOfToken} of one token, ${connectionsOfMember} of one member, ${connectionsOfWorkspace} of one workspace. Close some first.`,
+  );
 }

@@ -25,8 +25,12 @@ const findAppRow = systemStatement<AppRow>(
 );
 
 export interface Clients {
-  /** @returns null for an id that nobody has. @throws ClientRefused for a document that cannot be had, or says what no client may */
-  find(clientId: string): Promise<OAuthClient | null>;
+  /**
+   * @param peer for whom a document is fetched
+   * @returns null for an id that nobody has
+   * @throws ClientRefused for a document that cannot be had, or says what no client may
+   */
+  find(clientId: string, peer?: string): Promise<OAuthClient | null>;
   /** Whether a text is a secret of a confidential client at this moment: while one is rotated, two are. */
   proves(clientId: string, secret: string): Promise<boolean>;
 }
@@ -43,12 +47,12 @@ export function createClients(options: {
     id.startsWith('app_') ? (await store.readSystem(findAppRow, { id }))[0] : undefined;
 
   return {
-    async find(clientId) {
+    async find(clientId, peer) {
       const builtin = builtinClients.get(clientId);
       if (builtin) return builtin;
       const app = await findApp(clientId);
       if (app) return appOf(clientId, app);
-      return (await registered.find(clientId))?.client ?? documents.find(clientId);
+      return (await registered.find(clientId))?.client ?? documents.find(clientId, peer);
     },
     async proves(clientId, secret) {
       const app = await findApp(clientId);

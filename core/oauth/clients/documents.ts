@@ -4,6 +4,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Egress, EgressResponse } from '../../lib/egress/egress.ts';
 import { EgressError } from '../../lib/egress/error.ts';
+import { RecentMap } from '../../lib/fairness/recent-map.ts';
+import { Shares } from '../../lib/fairness/shares.ts';
+import { strangerOf } from '../../lib/payer.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { ClientRefused, type OAuthClient } from './client.ts';
 import { readMetadata } from './metadata.ts';
@@ -17,9 +20,12 @@ const keptMaxMs = 24 * 60 * minuteMs;
 /** A document that could not be had is not asked for again so soon; its error is answered meanwhile. */
 const failedForMs = minuteMs;
 const documentsMax = 1_000;
+/** One address has a quarter of them at most, and one that has none finds a free one. */
 const fetchesAtOnceMax = 16;
 /** In a minute, of one host: whoever makes us ask cannot make us a load for it. */
 const fetchesOfHostMax = 30;
+/** Many more hosts than can be asked in a minute, so no host is forgotten within its minute. */
+const hostsMax = 100_000;
 
 interface Known {
   readonly client: OAuthClient | ClientRefused;
@@ -27,8 +33,12 @@ interface Known {
 }
 
 export interface Documents {
-  /** @returns null for an id that is no such address. @throws ClientRefused where the document cannot be had, or says what no client may */
-  find(clientId: string): Promise<OAuthClient | null>;
+  /**
+   * @param peer for whom it is fetched, where it is not known yet
+   * @returns null for an id that is no such address
+   * @throws ClientRefused where the document cannot be had, or says what no client may
+   */
+  find(clientId: string, peer?: string): Promise<OAuthClient | null>;
 }
 
 export function createDocuments({
@@ -39,20 +49,29 @@ export function createDocuments({
   nowMs: () => number;
 }): Documents {
   const known = new LRUCache<string, Known>({ max: documentsMax });
+  // Separate, so that ids without a document evict no document.
+  const failed = new LRUCache<string, Known>({ max: documentsMax });
+  const places = new Shares(fetchesAtOnceMax);
   const fetching = new Map<string, Promise<OAuthClient>>();
-  const asked = new LRUCache<string, { count: number; untilMs: number }>({ max: documentsMax });
+  const asked = new RecentMap<{ count: number; untilMs: number }>({ ageMs: minuteMs, max: hostsMax });
 
-  const requireRoom = (host: string): void => {
+  const fresh = (one: Known | undefined): Known['client'] | null =>
+    one && nowMs() < one.untilMs ? one.client : null;
+
+  /** @returns what gives the place back */
+  const takePlace = (host: string, peer: string): (() => void) => {
     const now = nowMs();
-    const open = asked.get(host);
+    const open = asked.get(host, now);
     const bucket = open && now < open.untilMs ? open : { count: 0, untilMs: now + minuteMs };
-    if (fetching.size >= fetchesAtOnceMax || bucket.count >= fetchesOfHostMax)
+    const fetcher = strangerOf(peer);
+    if (!places.hasRoomFor(fetcher, 1) || bucket.count >= fetchesOfHostMax)
       throw refused('Too many documents of clients are being fetched. Try again in a minute.');
     bucket.count++;
-    asked.set(host, bucket);
+    asked.set(host, bucket, now);
+    return places.hold(fetcher, 1);
   };
 
-  const fetchClient = async (clientId: string): Promise<OAuthClient> => {
+  const fetchClient = async (clientId: string, release: () => void): Promise<OAuthClient> => {
     try {
       const answer = await fetchDocument(egress, clientId);
       const client = clientOf(clientId, answer);
@@ -60,25 +79,23 @@ export function createDocuments({
       return client;
     } catch (error) {
       if (error instanceof ClientRefused)
-        known.set(clientId, { client: error, untilMs: nowMs() + failedForMs });
+        failed.set(clientId, { client: error, untilMs: nowMs() + failedForMs });
       throw error;
     } finally {
+      release();
       fetching.delete(clientId);
     }
   };
 
   return {
-    async find(clientId) {
+    async find(clientId, peer = '') {
       if (!isDocumentId(clientId)) return null;
-      const hit = known.get(clientId);
-      if (hit && nowMs() < hit.untilMs) {
-        if (hit.client instanceof ClientRefused) throw hit.client;
-        return hit.client;
-      }
+      const hit = fresh(known.get(clientId)) ?? fresh(failed.get(clientId));
+      if (hit instanceof ClientRefused) throw hit;
+      if (hit) return hit;
       const underWay = fetching.get(clientId);
       if (underWay) return underWay;
-      requireRoom(new URL(clientId).host);
-      const fetched = fetchClient(clientId);
+      const fetched = fetchClient(clientId, takePlace(new URL(clientId).host, peer));
       fetching.set(clientId, fetched);
       return fetched;
     },

@@ -41,12 +41,13 @@ export async function askedOf(
   asking: Asking,
   who: SignedIn,
   workspaceId: string | null,
+  peer: string,
 ): Promise<Asked> {
   const seat: Seat | undefined =
     workspaceId === null ? who.seats[0] : who.seats.find((one) => one.workspaceId === workspaceId);
   const principal = seat && (await sessions.principal(who, seat.workspaceId));
   if (!seat || !principal) return { without: 'seat' };
-  const client = await clients.find(asking.clientId);
+  const client = await clients.find(asking.clientId, peer);
   if (!client) return { without: 'client' };
   const demanded = await guardedIn(services.store, principal.scope);
   return { view: consentView({ asking, client, who, seat, principal, demanded }), principal };

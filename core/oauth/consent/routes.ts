@@ -23,7 +23,7 @@ export function consentRoutes(options: AskingOptions): Route[] {
     if (asking.scopes.length === 0) return server.settle(arrival, uid, noneOffered);
     const who = await sessions.find(arrival.headers);
     if (!who) return leadToSignIn(baseUrl, pathOf(uid));
-    return page(await askedOf(options, asking, who, null), uid, null);
+    return page(await askedOf(options, asking, who, null, arrival.peer), uid, null);
   };
 
   const decide = async (arrival: Arrival, uid: string): Promise<RawAnswer> => {
@@ -35,7 +35,7 @@ export function consentRoutes(options: AskingOptions): Route[] {
     if (!asking) return over;
     const decision = form.get('decision');
     if (decision === 'deny') return server.settle(arrival, uid, denied);
-    const asked = await askedOf(options, asking, who, form.get('workspace'));
+    const asked = await askedOf(options, asking, who, form.get('workspace'), arrival.peer);
     if (decision !== 'allow' || 'without' in asked) return page(asked, uid, null);
     const given = givenBy(asked.view, form);
     if (given.wrong !== null) return page(asked, uid, given.wrong);

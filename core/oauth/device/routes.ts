@@ -41,7 +41,7 @@ export function deviceRoutes(options: AskingOptions): Route[] {
     if (wrongCodes.isTooMany(who)) return tooMany;
     const code = form.get('user_code') ?? '';
     const asking = await (await engine()).deviceAsking(code);
-    if (asking) return decideAsked(options, asking, { who, code, form });
+    if (asking) return decideAsked(options, asking, { who, code, form, peer: arrival.peer });
     wrongCodes.note(who);
     return codePage(who, code.slice(0, 20), 'That code is unknown, or too old. Look at your device again.');
   };
@@ -62,14 +62,14 @@ export function deviceRoutes(options: AskingOptions): Route[] {
 async function decideAsked(
   options: AskingOptions,
   asking: Asking,
-  { who, code, form }: { who: SignedIn; code: string; form: URLSearchParams },
+  { who, code, form, peer }: { who: SignedIn; code: string; form: URLSearchParams; peer: string },
 ): Promise<RawAnswer> {
   const server = await options.engine();
   const told = (isNew: boolean, answer: RawAnswer): RawAnswer =>
     isNew ? answer : codePage(who, '', 'That code has been used.');
   const decision = form.get('decision');
   if (decision === 'deny') return told(await server.settleDevice(code, denied), refused);
-  const asked = await askedOf(options, asking, who, form.get('workspace'));
+  const asked = await askedOf(options, asking, who, form.get('workspace'), peer);
   if ('without' in asked) return withoutPage(asked.without);
   const given = givenBy(asked.view, form);
   const wrong = decision === 'allow' ? given.wrong : null;

@@ -1,6 +1,7 @@
 // Where the protocol library keeps what it makes: tokens and requests in our rows, clients in their store; grants are those of the
 // workspace, and sessions are none, because who is signed in is known here by other means.
 import type { Adapter, AdapterPayload } from 'oidc-provider';
+import { Provider } from 'oidc-provider/lib/provider.js';
 import { InvalidClient, InvalidGrant } from 'oidc-provider/lib/helpers/errors.js';
 import { systemClock } from '../../lib/clock.ts';
 import { ClientRefused, protocolMetadata } from '../clients/client.ts';
@@ -52,7 +53,8 @@ function clientAdapter({ clients }: Shelves): Adapter {
     ...empty,
     async find(id) {
       try {
-        const client = await clients.find(id);
+        // The library has no parameter for the peer; every request runs in its context (`bridge.ts`).
+        const client = await clients.find(id, Provider.ctx?.req.socket.remoteAddress ?? '');
         return client
           ? ({ ...protocolMetadata(client), response_modes: ['query'] } as AdapterPayload)
           : undefined;

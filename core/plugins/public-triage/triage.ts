@@ -6,7 +6,10 @@ import { Type, type Static } from 'typebox';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { errorForLog } from '../../lib/failures.ts';
+import { createLanes } from '../../lib/fairness/lanes.ts';
+import { Shares } from '../../lib/fairness/shares.ts';
 import type { Log } from '../../lib/log.ts';
+import { partyOf, type Payer } from '../../lib/payer.ts';
 import { Closed, enumeration, named } from '../../lib/schema.ts';
 import type { CallAnswer, RunLimits, Sandbox } from '../../sandbox/supervisor.ts';
 import { teamKeyGivenPattern } from '../../lib/issue-names.ts';
@@ -15,8 +18,9 @@ import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
 
 const issuesMax = 20;
 const bodyBytesMax = 64 * 1024;
-/** Requests that wait for their turn: one is answered at a time. */
-const waitingMax = 8;
+/** Requests that are answered, one at a time, or wait. One address or workspace has a quarter of the places at most. */
+const placesMax = 32;
+const retryAfterSeconds = 1;
 /** Twenty long issues take a part of it. */
 const limits: RunLimits = {
   cpuMs: 5_000,
@@ -124,7 +128,8 @@ export interface PublicTriageOptions {
 
 export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageOptions): Route {
   let packed: Promise<{ source: string; sha256: string; handlers: string[] }> | null = null;
-  let waiting = 0;
+  const places = new Shares(placesMax);
+  const lane = createLanes(1, () => undefined);
 
   const codeOf = () =>
     (packed ??= packFirstParty(publicTriage).then(
@@ -139,13 +144,11 @@ export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageO
       },
     ));
 
-  const answer = async ({ workspace, team, issues: asked }: Asked): Promise<unknown> => {
+  const answer = async ({ workspace, team, issues: asked }: Asked, sender: Payer): Promise<unknown> => {
     const issues = asked.map(({ title, description = '' }) => ({ title, description }));
-    if (waiting >= waitingMax)
-      throw new ApiError('unavailable', 'Too many ask at once. Try again in a moment.');
-    waiting++;
+    const release = takePlace(places, sender);
     try {
-      const answers = await runOn(await sandbox.get(), await codeOf(), issues);
+      const answers = await lane.run(sender, async () => runOn(await sandbox.get(), await codeOf(), issues));
       const duplicates = workspace === undefined ? [] : await duplicatesOf({ workspace, team, issues });
       return answers.map((one, at) => ({ ...one, duplicates: duplicates[at] ?? [] }));
     } catch (error) {
@@ -154,7 +157,7 @@ export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageO
         cause: error,
       });
     } finally {
-      waiting--;
+      release();
     }
   };
 
@@ -172,11 +175,25 @@ export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageO
     example: { issues: [{ title: 'App crashes when I save', description: 'TypeError in save().' }] },
     responses: { 200: Answer },
     errors: ['unavailable'],
-    raw: async ({ body }) => ({
+    raw: async ({ body }, sender) => ({
       contentType: 'application/json',
-      body: JSON.stringify({ data: await answer(body) }),
+      body: JSON.stringify({ data: await answer(body, sender) }),
     }),
   });
+}
+
+/** @throws ApiError rate_limited for a sender that has its share of the places, unavailable where others have all of them */
+function takePlace(places: Shares, sender: Payer): () => void {
+  if (places.hasRoomFor(sender, 1)) return places.hold(sender, 1);
+  if (places.taken(sender.workspaceId, partyOf(sender)) === 0)
+    throw new ApiError('unavailable', 'All places in the queue are taken. Try again in a moment.');
+  throw new ApiError(
+    'rate_limited',
+    'Too many of your requests wait for an answer. Send more when one is answered.',
+    {
+      headers: { 'retry-after': String(retryAfterSeconds) },
+    },
+  );
 }
 
 /** The model's answers. @throws Error where it gave none */
