@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { ApiError } from '../lib/errors.ts';
-import type { Blobs } from '../store/blobs.ts';
+import { digestIn, type Blobs } from '../store/blobs.ts';
 import type { Connection } from '../store/looking.ts';
 import type { BlobLine, RowLine } from './lines.ts';
 
@@ -25,15 +25,22 @@ export async function* contentsOf(
     )
     .all([workspaceId]) as { sha256: string; id: string }[];
   for (const { sha256, id } of named) {
+    const digest = digestIn(sha256);
+    if (!digest)
+      throw new ApiError(
+        'conflict',
+        `The row of ${id} names its content by something that is no SHA-256. Delete the attachment.`,
+      );
+    const path = pathOf(digest);
     const hash = createHash('sha256');
-    for await (const piece of piecesOf(pathOf(sha256))) {
+    for await (const piece of piecesOf(path)) {
       hash.update(piece);
-      yield { blob: sha256, data: piece.toString('base64') };
+      yield { blob: digest, data: piece.toString('base64') };
     }
     if (hash.digest('hex') !== sha256)
       throw new ApiError(
         'conflict',
-        `The content of ${id} is missing or damaged. Put ${pathOf(sha256)} back from a backup, or delete the attachment.`,
+        `The content of ${id} is missing or damaged. Put ${path} back from a backup, or delete the attachment.`,
       );
   }
 }
