@@ -235,3 +235,15 @@ test('a workspace without an owner is refused', async () => {
   );
   expect(await refused(nobody)).toContain('no owner');
 });
+
+test('an export of an earlier version has the columns of that one, and no others', async () => {
+  const head = JSON.parse(file.lines[0]!);
+  const earlier = file.lines
+    .with(0, JSON.stringify({ ...head, schema: 30 }))
+    .map((line) => line.replace(/,"guarded_json":"[^}]*\]"/, '').replace(/,"teams_json":"\[\]"/, ''));
+  expect(await refused(earlier.with(0, file.lines[0]!))).toContain('workspaces.guarded_json is missing');
+  expect(await refused(file.lines.with(0, earlier[0]!))).toContain('no column "guarded_json"');
+  const other = await newTarget();
+  expect(await other.import(earlier)).toBeNull();
+  await other.close();
+});
