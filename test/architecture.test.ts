@@ -130,7 +130,7 @@ const parts: Readonly<Record<string, Part>> = {
       'resources',
     ],
   },
-  exchange: { of: ['core/exchange/'], may: ['lib', 'store', 'events'] },
+  exchange: { of: ['core/exchange/'], may: ['lib', 'contract', 'store', 'events'] },
   doctor: {
     of: ['core/doctor/'],
     may: 'lib contract store backup events changes webhooks sandbox plugins resources'.split(' '),

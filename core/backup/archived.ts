@@ -1,5 +1,6 @@
 // A backup holds the files of old events that its database names, as the database knows them, or it is no backup.
-import { archivedName, readArchivedFiles } from '../store/copied-database.ts';
+import { archivedName } from '../store/archive.ts';
+import { readArchivedFiles } from '../store/copied-database.ts';
 import type { Part } from './manifest.ts';
 
 /** @returns the first part that is missing or has other content; null where all are as the database says */

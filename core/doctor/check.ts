@@ -1,5 +1,5 @@
 // What `tatami doctor` is made of: checks that look at one thing each and change nothing, and what they find.
-import type { Subject } from './subject.ts';
+import type { RowSubject, Subject } from './subject.ts';
 
 /** `note`: worth knowing; `warning`: will hurt one day; `error`: hurts now. */
 type Level = 'note' | 'warning' | 'error';
@@ -19,6 +19,11 @@ export interface Check {
   /** The database must be one that can be read. */
   readonly readsDatabase?: true;
   look(subject: Subject): Promise<readonly Finding[]> | readonly Finding[];
+}
+
+/** A check that reads nothing but rows. */
+export interface RowCheck extends Check {
+  look(subject: RowSubject): readonly Finding[];
 }
 
 export const note = (message: string, fix?: string): Finding => finding('note', message, fix);

@@ -5,6 +5,9 @@ import type { Config } from '../config.ts';
 import { holderOf } from '../store/data-dir.ts';
 import { openToLook, type Connection } from '../store/looking.ts';
 
+/** What checks of rows need. */
+export type RowSubject = Pick<Subject, 'database' | 'rows'>;
+
 export interface Subject {
   readonly config: Config;
   readonly dir: string;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { ApiError } from '../lib/errors.ts';
-import type { Blobs } from '../store/blobs.ts';
+import { digestIn, type ArrivedBlob, type Blobs } from '../store/blobs.ts';
 import type { Connection } from '../store/looking.ts';
 import type { BlobLine, RowLine } from './lines.ts';
 
@@ -25,15 +25,22 @@ export async function* contentsOf(
     )
     .all([workspaceId]) as { sha256: string; id: string }[];
   for (const { sha256, id } of named) {
+    const digest = digestIn(sha256);
+    if (!digest)
+      throw new ApiError(
+        'conflict',
+        `The row of ${id} names its content by something that is no SHA-256. Delete the attachment.`,
+      );
+    const path = pathOf(digest);
     const hash = createHash('sha256');
-    for await (const piece of piecesOf(pathOf(sha256))) {
+    for await (const piece of piecesOf(path)) {
       hash.update(piece);
-      yield { blob: sha256, data: piece.toString('base64') };
+      yield { blob: digest, data: piece.toString('base64') };
     }
     if (hash.digest('hex') !== sha256)
       throw new ApiError(
         'conflict',
-        `The content of ${id} is missing or damaged. Put ${pathOf(sha256)} back from a backup, or delete the attachment.`,
+        `The content of ${id} is missing or damaged. Put ${path} back from a backup, or delete the attachment.`,
       );
   }
 }
@@ -56,33 +63,46 @@ async function* piecesOf(path: string): AsyncGenerator<Buffer> {
 
 export type Contents = ReturnType<typeof createContents>;
 
-/** What arrives of contents: each is on the disk, whole and under its name, before a row that names it counts. */
-export function createContents({ take }: Pick<Blobs, 'take'>) {
-  const arrived = new Set<string>();
+/**
+ * What arrives of contents: each is on the disk, whole and under its name, before a row that names it counts.
+ * @param blobs null: contents are compared with their names, and nothing is written
+ */
+export function createContents(blobs: Pick<Blobs, 'take'> | null) {
+  const arrived = new Map<string, number>();
+  const compared = async (
+    pieces: AsyncIterable<Uint8Array>,
+  ): Promise<Pick<ArrivedBlob, 'bytes' | 'keep' | 'release'> & { sha256: string }> => {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    for await (const piece of pieces) {
+      hash.update(piece);
+      bytes += piece.length;
+    }
+    const sha256 = hash.digest('hex');
+    return { sha256, bytes, keep: async () => undefined, release: () => undefined };
+  };
   return {
     /** @param pieces all of one content @throws ApiError, StoreError */
     async take(sha256: string, pieces: AsyncIterable<Uint8Array>, line: number): Promise<void> {
-      const content = await take(pieces);
+      const content = await (blobs ? blobs.take(pieces) : compared(pieces));
       try {
         if (content.sha256 !== sha256)
           throw new ApiError(
             'malformed_request',
-            `The content from line ${line} on is not ${sha256}: the file was changed or cut short. Export it again.`,
+            `The content from line ${line} on is not ${JSON.stringify(String(sha256)).slice(0, 80)}: the file was changed or cut short. Export it again.`,
           );
         await content.keep();
-        arrived.add(sha256);
+        arrived.set(sha256, content.bytes);
       } finally {
         content.release();
       }
     },
-    /** A row may name what its own file brought: else it would give away contents of other workspaces. @throws ApiError */
-    require({ table, row }: RowLine, line: number): void {
-      if (table !== naming || row.sha256 === null || row.deleted_at !== null) return;
-      if (!arrived.has(String(row.sha256)))
-        throw new ApiError(
-          'malformed_request',
-          `Line ${line} names a content that is not in the file: lines are missing. Export it again.`,
-        );
+    /** A row may name what its own file brought: else it would give away contents of other workspaces. @returns what is wrong */
+    faultOf({ table, row }: RowLine): string | null {
+      if (table !== naming || row.sha256 === null || row.deleted_at !== null) return null;
+      const bytes = arrived.get(String(row.sha256));
+      if (bytes === undefined) return `${naming}.sha256 names a content that is not in the file.`;
+      return bytes === row.bytes ? null : `${naming}.bytes is not the length of the content, ${bytes}.`;
     },
   };
 }

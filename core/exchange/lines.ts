@@ -1,5 +1,9 @@
 // The lines of an exported workspace, each of them JSON: what it is, its rows table by table, the contents of its files, and its end, by
 // which a file that was cut short is known.
+import { Type } from 'typebox';
+import { Check } from 'typebox/value';
+import { ApiError } from '../lib/errors.ts';
+import { uuid } from '../lib/schema.ts';
 
 export const formatVersion = 1;
 
@@ -40,19 +44,45 @@ export const headOf = (schema: number, workspace: Head['workspace']): Head => ({
   workspace,
 });
 
-/** The head of a file that is one; undefined for any other line. */
+/** Whether a file begins as an exported workspace does. */
+export const isHead = (line: string): boolean => line.startsWith('{"tatami":"workspace"');
+
+const headShape = Type.Object({
+  format: Type.Integer({ minimum: 1 }),
+  schema: Type.Integer({ minimum: 1 }),
+  workspace: Type.Object({ id: uuid, name: Type.String({ minLength: 1, maxLength: 1_000 }) }),
+});
+
+/** The head of a file; undefined for a line that is none, or is not as Tatami writes it. */
 export function readHead(line: string): Head | undefined {
-  if (!line.startsWith('{"tatami":"workspace"')) return undefined;
-  return JSON.parse(line) as Head;
+  try {
+    const head: unknown = isHead(line) ? JSON.parse(line) : undefined;
+    return Check(headShape, head) ? (head as Head) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
-/** The lines of a text in pieces, by line feeds alone: JSON holds other line ends as they are. */
+/** Longer lines are no rows or contents that Tatami wrote (characters). */
+const lineCharsMax = 64 * 1024 * 1024;
+
+/** The lines of a text in pieces, by line feeds alone: JSON holds other line ends as they are. @throws ApiError for one too long */
 export async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator<string> {
-  let held = '';
+  let held: string[] = [];
+  let heldChars = 0;
   for await (const chunk of chunks) {
-    const lines = (held + chunk).split('\n');
-    held = lines.pop() ?? '';
-    yield* lines;
+    const [first = '', ...others] = chunk.split('\n');
+    held.push(first);
+    heldChars += first.length;
+    if (heldChars > lineCharsMax)
+      throw new ApiError('malformed_request', 'A line of the file is longer than any that Tatami writes.');
+    if (others.length === 0) continue;
+    yield held.join('');
+    const last = others.pop()!;
+    yield* others;
+    held = [last];
+    heldChars = last.length;
   }
-  if (held !== '') yield held;
+  const end = held.join('');
+  if (end !== '') yield end;
 }

@@ -1,14 +1,20 @@
-// Takes an exported workspace in, as it is: every row under the ids that it had. In batches, each of which notes how far it came, so that
-// what was cut short goes on where it stopped. The directory has no server meanwhile.
+// Takes an exported workspace in, as it is: every row under the ids that it had. The file is read twice: all of it is checked before
+// anything is written. It is written in batches, each of which notes how far it came, so that an import that was cut short goes on where
+// it stopped. The directory has no server meanwhile.
+import { Type } from 'typebox';
+import { Check } from 'typebox/value';
 import { pack } from '../events/packing.ts';
 import { moveCursor, readCursor } from '../events/places.ts';
 import { ApiError } from '../lib/errors.ts';
+import { Closed } from '../lib/schema.ts';
 import type { Blobs } from '../store/blobs.ts';
-import { columnsAt, type ColumnFacts } from '../store/looking.ts';
+import { columnsAt, latestSchema, type ColumnFacts } from '../store/looking.ts';
 import { tenantStatement, type Statement } from '../store/statement.ts';
 import { scopeOf, tenantOp, type Scope, type Store } from '../store/store.ts';
+import { BadRows, createChecking, type Checking, type Examine } from './check.ts';
 import { createContents, type Contents } from './contents.ts';
 import { formatVersion, readHead, type BlobLine, type End, type Head, type RowLine } from './lines.ts';
+import { rowChecks } from './rows.ts';
 import { taken, type Table } from './tables.ts';
 
 const batchRows = 500;
@@ -35,10 +41,13 @@ const toIndex = ['issues', 'comments'].map((table) =>
 
 export type Inserts = ReadonlyMap<string, Statement<unknown>>;
 
-/** The statements that insert rows; to be made before the store is opened, which checks them. @param schema its version */
-export function insertsOf(schema: number): Inserts {
-  const columns = columnsAt(schema);
-  return new Map(taken.map((table) => [table.name, insertOf(table, columns.get(table.name)!)]));
+let inserts: Inserts | undefined;
+
+/** The statements that insert rows; to be made before the store is opened, which checks them. */
+export function insertStatements(): Inserts {
+  const columns = columnsAt(latestSchema);
+  inserts ??= new Map(taken.map((table) => [table.name, insertOf(table, columns.get(table.name)!)]));
+  return inserts;
 }
 
 function insertOf(
@@ -72,24 +81,24 @@ export interface TakenIn {
 }
 
 export interface TakingIn {
-  /** Of the store. */
-  readonly schema: number;
-  readonly inserts: Inserts;
+  readonly examine: Examine;
   readonly blobs: Pick<Blobs, 'take'>;
   onRows(done: number): void;
 }
 
 /**
- * @param lines of an exported workspace, without their ends
+ * @param open reads the lines of an exported workspace from the first one on, without their ends
  * @throws ApiError that says what to do: what is no export, is there already, was cut short or does not fit
  */
 export async function takeIn(
   store: Store,
-  lines: AsyncIterable<string>,
-  { schema, inserts, blobs, onRows }: TakingIn,
+  open: () => AsyncIterable<string>,
+  { examine, blobs, onRows }: TakingIn,
 ): Promise<TakenIn> {
-  const reading = lines[Symbol.asyncIterator]();
-  const head = headIn((await reading.next()).value as string | undefined, schema);
+  const inserts = insertStatements();
+  const reading = open()[Symbol.asyncIterator]();
+  const first = (await reading.next()).value as string | undefined;
+  const head = headIn(first);
   const scope = scopeOf(head.workspace.id);
   const before = (await store.readOne(scope, readCursor, { consumer }))?.sequence ?? null;
   if (before === null && (await store.readOne(scope, isThere)))
@@ -97,11 +106,16 @@ export async function takeIn(
       'conflict',
       `The workspace ${head.workspace.name} (${head.workspace.id}) is here already.`,
     );
+  await checkAll(open, first, createChecking(head, inserts, examine));
   const batches = createBatches(store, scope, inserts, before ?? 0);
-  const rows = await takeRows(parsed(reading), batches, {
-    contents: createContents(blobs),
-    before: before ?? 0,
-    onRows,
+  const wrongIn = rowChecks(head.schema);
+  const rows = await eachRow(parsed(reading), createContents(blobs), async (line, at, { number, fault }) => {
+    if (number <= (before ?? 0)) return true;
+    // Again, because somebody may have changed the file meanwhile.
+    const wrong = [...wrongIn(line), ...(fault === null ? [] : [fault])];
+    if (wrong.length > 0) throw new BadRows([`Line ${at}: ${wrong.join(' ')}`]);
+    if (await batches.add(line, at)) onRows(number);
+    return true;
   });
   await batches.end();
   const last = await store.commit([
@@ -126,17 +140,36 @@ async function* parsed(reading: AsyncIterator<string>): AsyncGenerator<Line, und
   }
 }
 
-interface Taking {
-  readonly contents: Contents;
-  readonly before: number;
-  onRows(done: number): void;
+/** @throws BadRows, and ApiError for a file that was cut short */
+async function checkAll(
+  open: () => AsyncIterable<string>,
+  first: string | undefined,
+  checking: Checking,
+): Promise<void> {
+  try {
+    const reading = open()[Symbol.asyncIterator]();
+    if ((await reading.next()).value !== first)
+      throw new ApiError('conflict', 'The file changed while it was read. Import it again.');
+    await eachRow(parsed(reading), createContents(null), async (line, at, { fault }) =>
+      checking.row(line, at, fault),
+    );
+    checking.end();
+  } finally {
+    checking.close();
+  }
 }
 
-/** @returns how many there are @throws ApiError */
-async function takeRows(
+interface RowFacts {
+  readonly number: number;
+  /** Of the content that it names. */
+  readonly fault: string | null;
+}
+
+/** @param take false ends the reading @returns how many there are @throws ApiError */
+async function eachRow(
   lines: AsyncGenerator<Line, undefined>,
-  batches: Batches,
-  { contents, before, onRows }: Taking,
+  contents: Contents,
+  take: (row: RowLine, at: number, facts: RowFacts) => Promise<boolean>,
 ): Promise<number> {
   let rows = 0;
   let line = (await lines.next()).value;
@@ -146,9 +179,8 @@ async function takeRows(
       line = await takeContent(lines, contents, at, is);
       continue;
     }
-    contents.require(is, at);
     rows++;
-    if (rows > before && (await batches.add(is, at))) onRows(rows);
+    if (!(await take(is, at, { number: rows, fault: contents.faultOf(is) }))) return rows;
     line = (await lines.next()).value;
   }
   const end = line?.is as End | undefined;
@@ -182,14 +214,14 @@ async function takeContent(
 }
 
 /** @throws ApiError */
-function headIn(line: string | undefined, schema: number): Head {
+function headIn(line: string | undefined): Head {
   const head = line === undefined ? undefined : readHead(line);
   if (!head)
     throw new ApiError(
       'malformed_request',
-      'This is no exported workspace: its first line says nothing of one.',
+      'This is no exported workspace: its first line must have a format, a schema, and the UUID and name of the workspace. Export it again.',
     );
-  if (head.format > formatVersion || head.schema > schema)
+  if (head.format > formatVersion || head.schema > latestSchema)
     throw new ApiError(
       'malformed_request',
       'A later version of Tatami wrote this. Take it in with that version.',
@@ -199,14 +231,24 @@ function headIn(line: string | undefined, schema: number): Head {
 
 /** @throws ApiError */
 function parsedLine(text: string, line: number): Line['is'] {
+  let value: unknown;
   try {
-    return JSON.parse(text) as Line['is'];
+    value = JSON.parse(text);
   } catch {
     throw new ApiError('malformed_request', `Line ${line} is no JSON: the file was changed or cut short.`);
   }
+  if (lineShapes.some((shape) => Check(shape, value))) return value as Line['is'];
+  throw new ApiError(
+    'malformed_request',
+    `Line ${line} is neither a row, a content nor the end: the file was changed. Export it again.`,
+  );
 }
 
-type Batches = ReturnType<typeof createBatches>;
+const lineShapes = [
+  Closed({ table: Type.String(), row: Type.Object({}) }),
+  Closed({ blob: Type.String(), data: Type.String() }),
+  Closed({ end: Type.Literal(true), rows: Type.Integer() }),
+];
 
 /** Rows of one table at a time, committed with how many have arrived. */
 function createBatches(store: Store, scope: Scope, inserts: Inserts, before: number) {
@@ -218,12 +260,7 @@ function createBatches(store: Store, scope: Scope, inserts: Inserts, before: num
 
   const end = async (): Promise<void> => {
     if (rows.length === 0) return;
-    const insert = inserts.get(table);
-    if (!insert)
-      throw new ApiError(
-        'malformed_request',
-        `Line ${first} is of the table ${table}, which no workspace has.`,
-      );
+    const insert = inserts.get(table)!;
     const to = done + rows.length;
     const outcome = await store.commit([
       tenantOp(scope, moveCursor, { consumer, from: done, to }, { expectRows: 1 }),

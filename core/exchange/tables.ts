@@ -1,8 +1,43 @@
 // What a workspace takes along when it moves to another server, and what it leaves behind. Every table that has rows of workspaces stands
 // here. docs/operations/export.md.
+import { Type } from 'typebox';
+import type { Contract } from '../contract/contract.ts';
+import { eventTypes } from '../events/catalogue.ts';
+import { inboxItem, switchableReasons } from '../inbox/contract.ts';
+import { member } from '../identity/members/contract.ts';
+import { workspace } from '../identity/workspace/contract.ts';
+import { idPrefixes } from '../lib/ids.ts';
+import { Closed, idOf, nullable, uuid } from '../lib/schema.ts';
+import { attachment } from '../tracker/attachments/contract.ts';
+import { board } from '../tracker/boards/contract.ts';
+import { calendar } from '../tracker/calendars/contract.ts';
+import { comment } from '../tracker/comments/contract.ts';
+import { cycle } from '../tracker/cycles/contract.ts';
+import { field, fieldsShown } from '../tracker/fields/contract.ts';
+import { issue, priorities } from '../tracker/issues/contract.ts';
+import { label } from '../tracker/labels/contract.ts';
+import { milestone } from '../tracker/milestones/contract.ts';
+import { pipeline } from '../tracker/pipelines/contract.ts';
+import { projectUpdate } from '../tracker/project-updates/contract.ts';
+import { project } from '../tracker/projects/contract.ts';
+import { reaction } from '../tracker/reactions/contract.ts';
+import { relation } from '../tracker/relations/contract.ts';
+import { release } from '../tracker/releases/contract.ts';
+import { slaPolicy } from '../tracker/sla-policies/contract.ts';
+import { slaClock } from '../tracker/sla/contract.ts';
+import { subscriber } from '../tracker/subscribers/contract.ts';
+import { team } from '../tracker/teams/contract.ts';
+import { template } from '../tracker/templates/contract.ts';
+import { view } from '../tracker/views/contract.ts';
+import { state } from '../tracker/workflows/contract.ts';
+import { digest, flag, id, integer, json, moment, object, oneOf, pattern, text, type Cell } from './cells.ts';
 
 export interface Table {
   readonly name: string;
+  /** The contract of its objects, which says what most of its columns hold. */
+  readonly contract?: Contract;
+  /** Columns of which neither the contract, a foreign key nor a name that all tables share (`version`, `created_at`) says it. */
+  readonly cells?: Readonly<Record<string, Cell>>;
   /** The column by which its rows refer to others of it, which come first. */
   readonly parent?: string;
   /** Only these of its rows: SQL over its columns. */
@@ -12,13 +47,39 @@ export interface Table {
   readonly arrives?: Readonly<Record<string, string>>;
 }
 
+/** Alarms of `due_work` that come along; all other work is of the server. An import that took other kinds would start work. */
+const alarms = ['cycles', 'inbox', 'sla', 'snooze'];
+const reactionCursor = '^reaction [a-z][a-z0-9-]*$';
+
+const actor = {
+  kind: Type.Enum(['user', 'api_key', 'app', 'plugin', 'system']),
+  id: Type.String({ maxLength: 100 }),
+  name: Type.String({ maxLength: 1000 }),
+  memberId: Type.Optional(Type.String({ maxLength: 100 })),
+};
+const cause = Closed({
+  rootEventId: nullable(Type.String()),
+  parentRunId: nullable(Type.String()),
+  depth: Type.Integer({ minimum: 0 }),
+  path: Type.Array(Type.String()),
+  onBehalfOf: Type.Optional(Closed(actor)),
+});
+/** Empty: the event is its own root. */
+const causeCell: Cell = (value) => (value === '' ? null : json(cause)(value));
+const memberIds = json(Type.Array(idOf(member.id)));
+
 /** In an order in which each row finds those that it refers to. */
 export const taken: readonly Table[] = [
-  { name: 'workspaces' },
+  { name: 'workspaces', contract: workspace },
   // Where reactions stand in the log, so that what was answered is not answered again; ahead of the events.
-  { name: 'cursors', where: "consumer LIKE 'reaction %'" },
+  {
+    name: 'cursors',
+    where: "consumer LIKE 'reaction %'",
+    cells: { consumer: pattern(reactionCursor), sequence: integer() },
+  },
   {
     name: 'members',
+    contract: member,
     columns: [
       'id',
       'name',
@@ -32,46 +93,89 @@ export const taken: readonly Table[] = [
     ],
     // Nobody has an account on the new server yet.
     arrives: { joined_at: 'NULL', email_key: "lower(trim(value->>'email'))" },
+    cells: { teams_json: json(Type.Array(uuid)) },
   },
-  { name: 'teams' },
-  { name: 'states' },
-  { name: 'fields' },
-  { name: 'labels' },
-  { name: 'projects' },
-  { name: 'project_updates' },
-  { name: 'milestones' },
-  { name: 'cycles' },
-  { name: 'templates' },
-  { name: 'calendars' },
-  { name: 'sla_policies' },
-  { name: 'issues', parent: 'parent_id' },
+  { name: 'teams', contract: team, cells: { issue_count: integer() } },
+  { name: 'states', contract: state },
+  { name: 'fields', contract: field },
+  { name: 'labels', contract: label },
+  { name: 'projects', contract: project, cells: { members_json: memberIds } },
+  { name: 'project_updates', contract: projectUpdate },
+  { name: 'milestones', contract: milestone },
+  { name: 'cycles', contract: cycle },
+  {
+    name: 'templates',
+    contract: template,
+    cells: { labels_json: json(Type.Array(idOf(label.id))), fields_json: json(fieldsShown) },
+  },
+  { name: 'calendars', contract: calendar },
+  { name: 'sla_policies', contract: slaPolicy },
+  {
+    name: 'issues',
+    contract: issue,
+    parent: 'parent_id',
+    cells: {
+      number: integer(1),
+      priority: integer(0, priorities.length - 1),
+      fields_json: json(fieldsShown),
+    },
+  },
   { name: 'issue_labels' },
-  { name: 'former_identifiers' },
-  { name: 'cycle_issues' },
-  { name: 'project_issues' },
-  { name: 'boards' },
-  { name: 'board_cards' },
-  { name: 'views' },
-  { name: 'attachment_usage' },
-  { name: 'relations' },
-  { name: 'sla_clocks' },
-  { name: 'attachments' },
-  { name: 'comments', parent: 'parent_id' },
-  { name: 'reactions' },
-  { name: 'subscribers' },
-  { name: 'inbox_items' },
-  { name: 'inbox_preferences' },
-  { name: 'pipelines' },
-  { name: 'releases' },
+  { name: 'former_identifiers', cells: { number: integer(1) } },
+  { name: 'cycle_issues', cells: { id: id(issue.id), rolled_to: id(cycle.id) } },
+  { name: 'project_issues', cells: { id: id(issue.id) } },
+  { name: 'boards', contract: board },
+  { name: 'board_cards', cells: { rank: pattern('^[0-9A-Za-z]{1,100}$') } },
+  { name: 'views', contract: view },
+  { name: 'attachment_usage', cells: { id: oneOf('files'), bytes: integer() } },
+  { name: 'relations', contract: relation },
+  {
+    name: 'sla_clocks',
+    contract: slaClock,
+    cells: { counted_from: moment, sequence: integer() },
+  },
+  { name: 'attachments', contract: attachment, cells: { sha256: digest } },
+  {
+    name: 'comments',
+    contract: comment,
+    parent: 'parent_id',
+    cells: { mention_ids_json: memberIds },
+  },
+  { name: 'reactions', contract: reaction, cells: { subject_id: id(issue.id, comment.id) } },
+  { name: 'subscribers', contract: subscriber, cells: { muted: flag } },
+  { name: 'inbox_items', contract: inboxItem },
+  { name: 'inbox_preferences', cells: { off_json: json(Type.Array(Type.Enum([...switchableReasons]))) } },
+  { name: 'pipelines', contract: pipeline },
+  { name: 'releases', contract: release },
   { name: 'release_issues' },
-  { name: 'events' },
-  // Alarms that are set; the rest of the queue is work of the server.
+  {
+    name: 'events',
+    cells: {
+      sequence: integer(1),
+      id: id(idPrefixes.event),
+      type: oneOf(...eventTypes),
+      entity_kind: pattern('^[a-z][a-z_]{0,39}$'),
+      entity_id: text(200),
+      issue_id: text(200),
+      number: integer(1),
+      actor_json: json(Closed(actor)),
+      cause_json: causeCell,
+      request_id: text(200),
+      traceparent: text(200),
+      data_json: object,
+    },
+  },
   {
     name: 'due_work',
-    where:
-      "kind NOT IN ('run', 'delivery', 'schedule', 'catch-up', 'replay', 'once', 'proposal', 'backtest', 'purged')",
+    where: `kind IN (${alarms.map((alarm) => `'${alarm}'`).join(', ')})`,
     columns: ['id', 'kind', 'subject', 'due_at'],
     arrives: { lease_until: '0', lease_owner: 'NULL', epoch: '1' },
+    cells: {
+      id: pattern(`^(${alarms.join('|')})/[a-z0-9_-]{1,64}$`),
+      kind: oneOf(...alarms),
+      subject: text(200),
+      due_at: integer(),
+    },
   },
 ];
 

@@ -10,6 +10,11 @@ export function camel(name: string): string {
   return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
+/** `createdAt` → `created_at`, the column that stores the value. */
+export function snake(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 /** The flag of a setting: `dataDir` → `--data-dir` */
 export function flagOf(setting: string): string {
   return `--${setting.replaceAll(/[A-Z]/g, (upper) => `-${upper.toLowerCase()}`)}`;

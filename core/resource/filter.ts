@@ -19,7 +19,7 @@ import { idPattern } from '../lib/schema.ts';
 import { plugin } from '../plugins/installs/contract.ts';
 import type { FilterColumn } from '../store/filter-sql.ts';
 import { entriesOf } from './directory.ts';
-import { snake } from './kind.ts';
+import { snake } from '../lib/words.ts';
 import { idsNamed } from './names.ts';
 
 /** A field that filters, and by which property of what it refers to. */

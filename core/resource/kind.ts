@@ -5,6 +5,7 @@ import { isRestorable, type Contract, type Kept, type Shown } from '../contract/
 import { actorParts, isReference, keptName } from '../contract/schemas.ts';
 import type { Field, FieldOptions, Reference, Target } from '../contract/field.ts';
 import { defineKind, type Kind, type KindSpec } from '../changes/kind.ts';
+import { snake } from '../lib/words.ts';
 import { flag, json, plain, type Column } from '../changes/columns.ts';
 import { isoTime } from '../changes/operations.ts';
 import type { Entity } from '../changes/change.ts';
@@ -123,11 +124,6 @@ function columnOf(name: string, { type }: Field): Column {
   if (type === 'flag') return flag(snake(name));
   if (type === 'json') return json(`${snake(name)}_json`);
   return plain(snake(name));
-}
-
-/** The column that keeps a value. */
-export function snake(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function plainEvent({ name, events }: Contract, before: Entity | null, after: Entity): EventType {

@@ -13,7 +13,7 @@ import { filteringOf, type Filtering } from './filtering.ts';
 import type { Was } from './as-of/objects.ts';
 import { readsAt } from './as-of/reads.ts';
 import { defaultsOf, keptOf } from './input.ts';
-import { snake } from './kind.ts';
+import { snake } from '../lib/words.ts';
 import { sortingsOf, sortKeysOf } from './sort.ts';
 
 type Query = PageParameters & { readonly deleted?: Deleted } & Readonly<Record<string, unknown>>;

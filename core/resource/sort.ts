@@ -6,7 +6,7 @@ import { keptName } from '../contract/schemas.ts';
 import { invalidField } from '../lib/errors.ts';
 import { didYouMean } from '../lib/nearest.ts';
 import type { SortKey } from '../store/page.ts';
-import { snake } from './kind.ts';
+import { snake } from '../lib/words.ts';
 
 /** The keys that a field sorts by, ascending and descending. */
 export interface Sorting {

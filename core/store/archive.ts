@@ -29,6 +29,20 @@ export interface Archive {
   read(workspaceId: string, file: ArchiveFile): Promise<ReadonlyMap<number, string>>;
 }
 
+/** A file of old events, as a database names it. */
+export interface ArchivedFile extends ArchiveFile {
+  readonly workspaceId: string;
+}
+
+/** Name of the file below the folder `archive`. @throws ArchiveError for an id or a number that would lead out of the folder */
+export function archivedName({ workspaceId, first, last }: Omit<ArchivedFile, 'sha256'>): string {
+  if (!/^[\w-]+$/.test(workspaceId) || !Number.isInteger(first) || !Number.isInteger(last))
+    throw new ArchiveError(
+      `The database names a file of old events by \`${workspaceId}\`, ${first} and ${last}, which is no name of such a file: the row was not written by Tatami. Restore a backup from before.`,
+    );
+  return `${workspaceId}/${first}-${last}.jsonl.zst`;
+}
+
 /** A file of the archive cannot be read; the message says which. */
 export class ArchiveError extends StoreError {
   constructor(message: string, cause?: unknown) {
@@ -49,7 +63,7 @@ export function createArchive(folder: string, onDamage: (message: string | null)
     sizeCalculation: (texts) => [...texts.values()].reduce((sum, text) => sum + text.length + 50, 1),
   });
   const pathOf = (workspaceId: string, { first, last }: Pick<ArchiveFile, 'first' | 'last'>): string =>
-    join(folder, workspaceId, `${first}-${last}.jsonl.zst`);
+    join(folder, archivedName({ workspaceId, first, last }));
 
   const readFresh: Archive['read'] = async (workspaceId, file) => {
     const path = pathOf(workspaceId, file);

@@ -11,6 +11,15 @@ import { makePrivateDir, makePrivateFile } from './private.ts';
 import { StoreError } from './store.ts';
 import { syncPathLater } from './whole-file.ts';
 
+declare const checked: unique symbol;
+/** SHA-256 of a content, checked: the only text that a path of a content is built from. */
+export type Digest = string & { readonly [checked]: true };
+
+const digest = /^[0-9a-f]{64}$/;
+
+/** Null for any text but 64 hexadecimal digits in lower case. */
+export const digestIn = (text: string): Digest | null => (digest.test(text) ? (text as Digest) : null);
+
 export interface BlobLimits {
   /** Of one file. */
   readonly fileBytesMax: number;
@@ -20,7 +29,7 @@ export interface BlobLimits {
 
 /** What was sent, whole and checked in, and not yet under its name. */
 export interface ArrivedBlob {
-  readonly sha256: string;
+  readonly sha256: Digest;
   readonly bytes: number;
   /** Has it under its name, durably. Called before the commit of the row that names it. @throws StoreError */
   keep(): Promise<void>;
@@ -32,7 +41,7 @@ export interface Blobs {
   readonly limits: BlobLimits;
   /** @throws ApiError payload_too_large, StoreError */
   take(source: AsyncIterable<Uint8Array>): Promise<ArrivedBlob>;
-  pathOf(sha256: string): string;
+  pathOf(sha256: Digest): string;
   /**
    * Removes what was not needed for an hour. Whoever makes a backup meanwhile has the time to read it.
    * @param neededOf those of some names that rows name
@@ -47,7 +56,7 @@ const unneededForMs = 3_600_000;
 const namesAtOnce = 500;
 
 /** Where a content lies in its folder. */
-export const blobPath = (folder: string, sha256: string): string => join(folder, sha256.slice(0, 2), sha256);
+export const blobPath = (folder: string, sha256: Digest): string => join(folder, sha256.slice(0, 2), sha256);
 
 export function createBlobs(options: {
   readonly folder: string;
@@ -56,11 +65,11 @@ export function createBlobs(options: {
 }): Blobs {
   const { folder, limits, nowMs } = options;
   const incoming = join(folder, incomingFolder);
-  const pathOf = (sha256: string): string => blobPath(folder, sha256);
+  const pathOf = (sha256: Digest): string => blobPath(folder, sha256);
   /** Since when a blob has been seen without a row. */
   const unneeded = new Map<string, number>();
 
-  const keep = async (unfinished: string, sha256: string): Promise<void> => {
+  const keep = async (unfinished: string, sha256: Digest): Promise<void> => {
     const path = pathOf(sha256);
     // At once, so that no sweep gets in between: one that is under way looks here before it removes anything.
     unneeded.delete(sha256);
@@ -119,7 +128,7 @@ async function write(
   path: string,
   source: AsyncIterable<Uint8Array>,
   bytesMax: number,
-): Promise<{ sha256: string; bytes: number }> {
+): Promise<{ sha256: Digest; bytes: number }> {
   const hash = createHash('sha256');
   let bytes = 0;
   const file = await open(path, 'r+');
@@ -134,7 +143,7 @@ async function write(
   } finally {
     await file.close();
   }
-  return { sha256: hash.digest('hex'), bytes };
+  return { sha256: hash.digest('hex') as Digest, bytes };
 }
 
 export function tooLargeFile(bytesMax: number): ApiError {
@@ -150,10 +159,11 @@ function refuse(error: unknown): never {
   throw isOfSystem && !(error instanceof StoreError) ? diskFaultOf(error) : error;
 }
 
-/** The names of all contents of a folder. */
-export function blobsIn(folder: string): string[] {
+/** The names of all contents of a folder; files with other names are ignored. */
+export function blobsIn(folder: string): Digest[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .filter((name) => /^[0-9a-f]{2}$/.test(name))
-    .flatMap((name) => readdirSync(join(folder, name)));
+    .flatMap((start) => readdirSync(join(folder, start)).filter((name) => name.startsWith(start)))
+    .flatMap((name) => digestIn(name) ?? []);
 }

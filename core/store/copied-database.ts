@@ -2,6 +2,8 @@
 // writes the file that it reads, so that a server may go on with it meanwhile.
 import Database from 'libsql';
 import { existsSync } from 'node:fs';
+import type { ArchivedFile } from './archive.ts';
+import { digestIn, type Digest } from './blobs.ts';
 import { readOnlyUri } from './integrity/uri.ts';
 import { readLogHead, type LogHead } from './log-head.ts';
 
@@ -95,19 +97,6 @@ export function readFacts(path: string): DatabaseFacts {
   }
 }
 
-/** A file of old events beside a database. */
-export interface ArchivedFile {
-  readonly workspaceId: string;
-  readonly first: number;
-  readonly last: number;
-  /** Of the file, in hex. */
-  readonly sha256: string;
-}
-
-/** Its name below the folder `archive`. */
-export const archivedName = ({ workspaceId, first, last }: Omit<ArchivedFile, 'sha256'>): string =>
-  `${workspaceId}/${first}-${last}.jsonl.zst`;
-
 /** Those that a database names. */
 export const readArchivedFiles = (path: string): ArchivedFile[] =>
   rowsOf<ArchivedFile>(
@@ -116,13 +105,13 @@ export const readArchivedFiles = (path: string): ArchivedFile[] =>
     'SELECT workspace_id AS workspaceId, first_sequence AS first, last_sequence AS last, sha256 FROM event_files',
   );
 
-/** The SHA-256 of each content of a file that a database names, ascending. */
-export const readContents = (path: string): string[] =>
+/** SHA-256 of each content that a database names, ascending; a row with another text names no content. */
+export const readContents = (path: string): Digest[] =>
   rowsOf<{ sha256: string }>(
     path,
     'attachments',
     'SELECT DISTINCT sha256 FROM attachments WHERE deleted_at IS NULL AND sha256 IS NOT NULL ORDER BY sha256',
-  ).map(({ sha256 }) => sha256);
+  ).flatMap(({ sha256 }) => digestIn(sha256) ?? []);
 
 /** None of a database that an older version made, without the table. */
 function rowsOf<R>(path: string, table: string, sql: string): R[] {

@@ -52,18 +52,47 @@ export interface ColumnFacts {
   readonly type: string;
   /** SQL; null where a row must say it, or may leave it out. */
   readonly default: string | null;
+  /** 1 where it cannot be null. */
+  readonly required: 0 | 1;
+  /** The table that it refers to; null for a column without a foreign key. */
+  readonly refersTo: string | null;
 }
 
 /** The columns that each table has after the first migrations. */
 export function columnsAt(version: number): ReadonlyMap<string, readonly ColumnFacts[]> {
+  const known = columnsOfVersions.get(version) ?? readColumns(version);
+  columnsOfVersions.set(version, known);
+  return known;
+}
+
+const columnsOfVersions = new Map<number, ReadonlyMap<string, readonly ColumnFacts[]>>();
+
+function readColumns(version: number): ReadonlyMap<string, readonly ColumnFacts[]> {
   const columns = atSchema(version, (db) => db.prepare(allColumns).all()) as (ColumnFacts & {
     readonly table: string;
   })[];
   return Map.groupBy(columns, ({ table }) => table);
 }
 
-const allColumns = `SELECT t.name AS "table", c.name, c.type, c.dflt_value AS "default"
+const allColumns = `SELECT t.name AS "table", c.name, c.type, c.dflt_value AS "default", c."notnull" AS required,
+    (SELECT f."table" FROM pragma_foreign_key_list(t.name) AS f WHERE f."from" = c.name) AS refersTo
   FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table' ORDER BY t.name, c.cid`;
+
+let latestEntries: readonly (SchemaEntry & { readonly table: string })[] | undefined;
+
+/** Empty tables of this program's schema with their indexes, on the disk where they grow; nobody else sees them. */
+export function openScratch(tables: readonly string[]): Connection {
+  latestEntries ??= atSchema(
+    latestSchema,
+    (db) => db.prepare(tableEntries).all() as typeof latestEntries & {},
+  );
+  const sql = latestEntries.filter(({ table }) => tables.includes(table)).map((entry) => entry.sql);
+  const db = new Database('');
+  db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON; ${sql.join(';')}`);
+  return db;
+}
+
+const tableEntries = `SELECT name, type, tbl_name AS "table", sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type <> 'table', name`;
 
 function atSchema<T>(version: number, ask: (db: InstanceType<typeof Database>) => T): T {
   const db = new Database(':memory:');

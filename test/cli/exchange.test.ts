@@ -1,7 +1,12 @@
 // `tatami export` and `tatami import` of a workspace: it arrives as it was, to the byte, also when it was cut short on the way.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { examineRows } from '../../core/doctor/rows.ts';
+import { insertStatements, takeIn } from '../../core/exchange/read.ts';
 import { leftBehind, taken } from '../../core/exchange/tables.ts';
+import { openOffline } from '../../core/setup/offline.ts';
+import { createBlobs } from '../../core/store/blobs.ts';
 import { latestSchema, schemaAt } from '../../core/store/looking.ts';
 import { seed, type Seeds } from '../api/seeds.ts';
 import { startApp, createSystemClock, type Json, type TestApp } from '../app.ts';
@@ -166,7 +171,27 @@ test('a workspace of a running server arrives in another, which answers as the f
   expect(wrong).toEqual([]);
 }, 60_000);
 
-test('what was cut short is said, and goes on where it stopped; what is there already is left alone', async () => {
+/** An import whose process ends while rows are written, before the comments. */
+async function interrupted(lines: readonly string[], dataDir: string): Promise<void> {
+  insertStatements();
+  const { store, close } = openOffline(dataDir, app.url, Date.now);
+  const limits = { fileBytesMax: Infinity, workspaceBytesMax: Infinity };
+  const blobs = createBlobs({ folder: join(dataDir, 'blobs'), limits, nowMs: Date.now });
+  let readings = 0;
+  const open = async function* (): AsyncGenerator<string> {
+    // The second one is the check.
+    const writes = ++readings === 1;
+    for (const line of lines) {
+      if (writes && line.includes('"table":"comments"')) throw new Error('killed');
+      yield line;
+    }
+  };
+  const taking = { examine: examineRows, blobs, onRows: () => undefined };
+  await expect(takeIn(store, open, taking)).rejects.toThrow('killed');
+  await close();
+}
+
+test('a file that was cut short is refused whole; an import that was cut short goes on where it stopped; a workspace that is there is left alone', async () => {
   const { file } = await exported(app.dataDir, 'whole.jsonl');
   const lines = readFileSync(file, 'utf8').split('\n');
   const half = dir.path('half.jsonl');
@@ -185,6 +210,8 @@ test('what was cut short is said, and goes on where it stopped; what is there al
     1,
     expect.stringContaining('it was cut short'),
   ]);
+  expect((await exported(target, 'nothing.jsonl', '--workspace', 'Acme')).out).toContain('no workspace Acme');
+  await interrupted(lines.slice(0, -1), target);
   const rest = await takenIn(file, target);
   expect(rest.code).toBe(0);
   expect(rest.json.before).toBeGreaterThan(0);

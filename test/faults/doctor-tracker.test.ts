@@ -9,7 +9,7 @@ import { files } from '../../core/doctor/checks/files.ts';
 import { search } from '../../core/doctor/checks/search.ts';
 import { mend } from '../../core/doctor/mend.ts';
 import { openSubject } from '../../core/doctor/subject.ts';
-import { blobPath } from '../../core/store/blobs.ts';
+import { blobPath, digestIn } from '../../core/store/blobs.ts';
 import { adoptDatabase } from '../../core/store/integrity/adopt.ts';
 import { createClock, startApp, type Json, type TestApp } from '../app.ts';
 
@@ -76,7 +76,7 @@ test('an index that disagrees with the rows is told and made anew, and what is p
 
 test('contents that are missing, damaged or nobody’s are told', async () => {
   expect(await foundBy(files)).toEqual([]);
-  const path = blobPath(join(dataDir, 'blobs'), sum);
+  const path = blobPath(join(dataDir, 'blobs'), digestIn(sum)!);
   writeFileSync(path, 'its c0ntent');
   expect(await foundBy(files)).toEqual([
     expect.stringContaining(`error: Contents are missing or damaged: att_`),

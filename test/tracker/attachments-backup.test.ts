@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeBackup } from '../../core/backup/make.ts';
 import { unpackBackup } from '../../core/backup/unpack.ts';
-import { blobPath } from '../../core/store/blobs.ts';
+import { blobPath, digestIn } from '../../core/store/blobs.ts';
 import { startApp } from '../app.ts';
 
 const place = mkdtempSync(join(tmpdir(), 'tatami-blobs-'));
@@ -24,7 +24,10 @@ test('a file is in the backup of a running server, byte by byte; what is on its 
   for (const content of ['kept in the backup', '']) files.set(await upload(content), content);
   const incoming = join(app.dataDir, 'blobs/incoming/half');
   await Bun.write(incoming, 'half of it');
-  await Bun.write(blobPath(join(app.dataDir, 'blobs'), 'f'.repeat(64)), 'what a sweep may remove meanwhile');
+  await Bun.write(
+    blobPath(join(app.dataDir, 'blobs'), digestIn('f'.repeat(64))!),
+    'what a sweep may remove meanwhile',
+  );
   const { path: backup } = await makeBackup({
     dataDir: app.dataDir,
     folder: join(place, 'backups'),
@@ -37,7 +40,7 @@ test('a file is in the backup of a running server, byte by byte; what is on its 
   mkdirSync(restored);
   await unpackBackup(backup, restored);
   for (const [sha256, content] of files)
-    expect(await Bun.file(blobPath(join(restored, 'blobs'), sha256)).text()).toBe(content);
+    expect(await Bun.file(blobPath(join(restored, 'blobs'), digestIn(sha256)!)).text()).toBe(content);
   expect(readdirSync(join(restored, 'blobs')).sort()).toEqual(
     [...files.keys()].map((sha256) => sha256.slice(0, 2)).sort(),
   );

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createHousekeeping } from '../../core/housekeeping/housekeeping.ts';
+import { digestIn } from '../../core/store/blobs.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 
 let app: TestApp;
@@ -39,7 +40,7 @@ async function upload(
   return { status: response.status, headers: response.headers, text, json: JSON.parse(text) as Json };
 }
 const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex');
-const pathOf = (sum: string): string => app.services.blobs.pathOf(sum);
+const pathOf = (sum: string): string => app.services.blobs.pathOf(digestIn(sum)!);
 const remove = (one: Json): Promise<Reply> => app.call('DELETE', `/api/v1/attachments/${one.id}`);
 const used = async (): Promise<number> => {
   const { json } = await app.call('GET', `/api/v1/issues/${issue.id}/attachments?limit=100`);

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { archivedName, type ArchivedFile } from '../../store/copied-database.ts';
+import { archivedName, type ArchivedFile } from '../../store/archive.ts';
 import { makePrivateDir, makePrivateFile } from '../../store/private.ts';
 import type { Destination } from './destination.ts';
 import { CopyError } from './moment.ts';

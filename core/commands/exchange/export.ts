@@ -6,7 +6,7 @@ import { linesOf, workspacesIn, type Exported } from '../../exchange/write.ts';
 import { counted } from '../../lib/counted.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { createArchive } from '../../store/archive.ts';
-import { blobPath } from '../../store/blobs.ts';
+import { blobPath, type Digest } from '../../store/blobs.ts';
 import { openToLook } from '../../store/looking.ts';
 import { holderOf } from '../../store/data-dir.ts';
 import { requireDatabase } from '../local.ts';
@@ -35,7 +35,7 @@ export async function exportWorkspace(file: string, options: ExportOptions, fold
     const workspace = chosen(workspacesIn(db), options.workspace);
     const beside = {
       archive: createArchive(join(dataDir, 'archive'), () => undefined),
-      pathOf: (sha256: string) => blobPath(join(dataDir, 'blobs'), sha256),
+      pathOf: (sha256: Digest) => blobPath(join(dataDir, 'blobs'), sha256),
     };
     const path = resolve(folder, file);
     const rows = await writeLines(path, linesOf(db, beside, workspace), (done) =>

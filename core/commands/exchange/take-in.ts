@@ -2,15 +2,17 @@
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig } from '../../config.ts';
-import { readHead, splitLines } from '../../exchange/lines.ts';
-import { insertsOf, takeIn } from '../../exchange/read.ts';
+import { examineRows } from '../../doctor/rows.ts';
+import { BadRows } from '../../exchange/check.ts';
+import { isHead, splitLines } from '../../exchange/lines.ts';
+import { insertStatements, takeIn } from '../../exchange/read.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { counted } from '../../lib/counted.ts';
 import { ApiError } from '../../lib/errors.ts';
+import { quoted } from '../../lib/quoted.ts';
 import { openOffline } from '../../setup/offline.ts';
 import { createBlobs } from '../../store/blobs.ts';
 import { holderOf } from '../../store/data-dir.ts';
-import { latestSchema } from '../../store/looking.ts';
 import { requireDatabase } from '../local.ts';
 import { CommandError, createProgress, exitCodes, printResult } from '../output.ts';
 
@@ -27,7 +29,7 @@ export function isWorkspace(file: string): boolean {
   const fd = openSync(file, 'r');
   try {
     const [line = ''] = bytes.subarray(0, readSync(fd, bytes)).toString('utf8').split('\n');
-    return readHead(line) !== undefined;
+    return isHead(line);
   } finally {
     closeSync(fd);
   }
@@ -47,25 +49,26 @@ export async function takeInWorkspace(file: string, options: TakeInOptions, fold
       `Process ${holder} has ${dataDir} open. Stop the server, then type this again.`,
       exitCodes.tryLater,
     );
-  const inserts = insertsOf(latestSchema);
+  insertStatements();
   const { store, close } = openOffline(dataDir, baseUrl ?? `http://${host}:${port}`, systemClock.nowMs);
   const progress = createProgress();
   // What its own server let it have is not refused.
   const limits = { fileBytesMax: Infinity, workspaceBytesMax: Infinity };
   const blobs = createBlobs({ folder: join(dataDir, 'blobs'), limits, nowMs: systemClock.nowMs });
   try {
-    const taken = await takeIn(store, splitLines(createReadStream(file, 'utf8')), {
-      schema: latestSchema,
-      inserts,
+    const taken = await takeIn(store, () => splitLines(createReadStream(file, 'utf8')), {
+      examine: examineRows,
       blobs,
       onRows: (done) => progress.show(counted(done, 'row')),
     });
     progress.end();
     printResult(taken, options, ({ workspace, rows, before }) => {
       const again = before > 0 ? `, ${counted(before, 'row')} of them before` : '';
-      return `${workspace.name} is here: ${counted(rows, 'row')}${again}. Make a key: tatami keys create --data-dir ${dataDir} --workspace ${workspace.id}`;
+      return `${workspace.name} is here: ${counted(rows, 'row')}${again}. Make a key: tatami keys create --data-dir ${quoted(dataDir)} --workspace ${quoted(workspace.id)}`;
     });
   } catch (error) {
+    if (error instanceof BadRows)
+      throw new CommandError(error.message, exitCodes.failed, { cause: error, lines: error.lines.slice(1) });
     if (error instanceof ApiError) throw new CommandError(error.message, exitCodes.failed, { cause: error });
     throw error;
   } finally {

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { createProgress, exitCodes, printResult, type Progress } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { formatOf } from './formats/detect.ts';
-import { optional, type ImportRow, type Told } from './formats/row.ts';
+import { optional, storable, type ImportRow, type Told } from './formats/row.ts';
 import { fitDescription, fitTitle, teamKeyOf } from './fit.ts';
 import { findIssues, inBatches } from './found.ts';
 import { linkRows, type Linking } from './links.ts';
@@ -36,7 +36,9 @@ export async function importIssues(file: string, options: ImportOptions): Promis
   const call = connect(options, note);
   const names = new Map<string, string>();
   const linking = { call, source, made: report, note, left: leftIn(report), names };
-  const read = (told: Told): AsyncIterable<ImportRow> => format.read(file, { teamFrom }, told);
+  async function* read(told: Told): AsyncGenerator<ImportRow> {
+    for await (const row of format.read(file, { teamFrom }, told)) yield storable(row);
+  }
   try {
     const toLink = await makeIssues(read, linking, { report, progress, total });
     if (toLink > 0) await linkIssues(read, linking, { progress, total: toLink });

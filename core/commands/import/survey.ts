@@ -3,6 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { quoted } from '../../lib/quoted.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { CommandError } from '../output.ts';
 
@@ -93,7 +94,7 @@ function firstBroken(bytes: Buffer): number {
 
 function conversion(from: string, file: string): string {
   const name = basename(file);
-  return `Convert it: iconv -f ${from} -t UTF-8 '${name}' > 'utf8-${name}'`;
+  return `Convert it: iconv -f ${from} -t UTF-8 ${quoted(name)} > ${quoted(`utf8-${name}`)}`;
 }
 
 /** Counts records: lines that are not empty, outside of quotes. */

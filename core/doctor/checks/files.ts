@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { blobPath, blobsIn } from '../../store/blobs.ts';
+import { blobPath, blobsIn, digestIn } from '../../store/blobs.ts';
 import { error, note, some, type Check } from '../check.ts';
 
 export const files: Check = {
@@ -14,9 +14,11 @@ export const files: Check = {
       'SELECT sha256, min(id) AS id FROM attachments WHERE deleted_at IS NULL AND sha256 IS NOT NULL GROUP BY sha256',
     );
     const bad: string[] = [];
-    for (const { sha256, id } of named)
-      if ((await sumOf(blobPath(folder, sha256))) !== sha256) bad.push(`${id} (${sha256})`);
-    const known = new Set(named.map(({ sha256 }) => sha256));
+    for (const { sha256, id } of named) {
+      const digest = digestIn(sha256);
+      if (!digest || (await sumOf(blobPath(folder, digest))) !== sha256) bad.push(`${id} (${sha256})`);
+    }
+    const known = new Set<string>(named.map(({ sha256 }) => sha256));
     const unneeded = blobsIn(folder).filter((name) => !known.has(name)).length;
     return [
       ...(bad.length > 0

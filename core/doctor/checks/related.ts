@@ -1,5 +1,5 @@
 // Relations have no events of their own: what the log says of them stands in events of the issues that they are between.
-import type { Subject } from '../subject.ts';
+import type { RowSubject } from '../subject.ts';
 import { error, some, type Finding } from '../check.ts';
 import { readEvent } from './last-event.ts';
 
@@ -17,7 +17,7 @@ type Told = {
 };
 
 /** Each relation as the log last told it; old events that rest in files say nothing. */
-export function relations(subject: Subject): Finding[] {
+export function relations(subject: RowSubject): Finding[] {
   const { rows } = subject;
   const events = rows<{ workspace_id: string; sequence: number; type: string }>(
     "SELECT workspace_id, sequence, type FROM events WHERE type LIKE 'issue.relation\\_%' ESCAPE '\\' ORDER BY sequence",

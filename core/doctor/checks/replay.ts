@@ -6,13 +6,13 @@ import { sameValue } from '../../changes/change.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { kinds } from '../kinds.ts';
 import type { Row } from '../../store/statement.ts';
-import { error, some, type Check, type Finding } from '../check.ts';
-import type { Subject } from '../subject.ts';
+import { error, some, type RowCheck, type Finding } from '../check.ts';
+import type { RowSubject } from '../subject.ts';
 import { readEvent, type Data, type LastEvent } from './last-event.ts';
 import { relations } from './related.ts';
 
 /** Every change is announced with the whole object, so that the last event of each object says how its row must be. */
-export const replay: Check = {
+export const replay: RowCheck = {
   name: 'replay',
   holds: 'every object is as the log says',
   readsDatabase: true,
@@ -27,7 +27,7 @@ export const replay: Check = {
 };
 
 /** Of the last event of each object. */
-function lastSequences({ rows }: Subject): ReadonlyMap<string, number> {
+function lastSequences({ rows }: RowSubject): ReadonlyMap<string, number> {
   const all = rows<{ workspace_id: string; entity_kind: string; entity_id: string; last: number }>(
     'SELECT workspace_id, entity_kind, entity_id, max(sequence) AS last FROM events GROUP BY 1, 2, 3',
   );
@@ -36,7 +36,7 @@ function lastSequences({ rows }: Subject): ReadonlyMap<string, number> {
 
 const keyOf = (...parts: readonly string[]): string => parts.join(' ');
 
-function compare(subject: Subject, contract: Contract, lastOf: ReadonlyMap<string, number>): Finding[] {
+function compare(subject: RowSubject, contract: Contract, lastOf: ReadonlyMap<string, number>): Finding[] {
   const kind = kinds.get(contract.name);
   if (!kind || eventsOf(contract.events).length === 0) return [];
   const names = comparable(contract);
@@ -110,7 +110,7 @@ const told = (field: Field, value: unknown): unknown =>
   isReference(field) && value !== null && typeof value === 'object' ? (value as { id: unknown }).id : value;
 
 /** The labels of issues lie in a table of their own. Deleted issues keep labels that were deleted since, and others for a moment. */
-function labels(subject: Subject, lastOf: ReadonlyMap<string, number>): Finding[] {
+function labels(subject: RowSubject, lastOf: ReadonlyMap<string, number>): Finding[] {
   const { rows, database } = subject;
   const deleted = new Set(
     rows<{ id: string }>('SELECT id FROM labels WHERE deleted_at IS NOT NULL').map(({ id }) => id),

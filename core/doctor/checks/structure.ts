@@ -1,9 +1,9 @@
-import { error, some, type Check } from '../check.ts';
+import { error, some, type RowCheck } from '../check.ts';
 
 /** Of one sort. */
 const reportedMax = 20;
 
-export const structure: Check = {
+export const structure: RowCheck = {
   name: 'structure',
   holds: 'the database is whole, its indexes agree with its tables, and what refers to something finds it',
   readsDatabase: true,

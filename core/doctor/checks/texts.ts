@@ -1,10 +1,10 @@
 import { unpack } from '../../events/packing.ts';
-import type { Subject } from '../subject.ts';
-import { error, some, type Check, type Finding } from '../check.ts';
+import type { RowSubject } from '../subject.ts';
+import { error, some, type RowCheck, type Finding } from '../check.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-export const texts: Check = {
+export const texts: RowCheck = {
   name: 'texts',
   holds: 'every text is UTF-8, and every JSON value is JSON',
   readsDatabase: true,
@@ -19,7 +19,7 @@ export const texts: Check = {
 /** What an event says rests packed, or elsewhere; see core/events/packing.ts. */
 const isElsewhere = (text: string): boolean => /^([=@]\d+)?$/.test(text);
 
-function packedEvents({ database }: Subject): Finding[] {
+function packedEvents({ database }: RowSubject): Finding[] {
   const all = database()
     .prepare('SELECT sequence, packed FROM events WHERE packed IS NOT NULL')
     .iterate() as Iterable<{ sequence: number; packed: Uint8Array }>;
@@ -35,7 +35,7 @@ function packedEvents({ database }: Subject): Finding[] {
 }
 
 /** Read as blobs, because libsql ends the process for a text that is no UTF-8. */
-function textsOf({ rows, database }: Subject, table: string): Finding[] {
+function textsOf({ rows, database }: RowSubject, table: string): Finding[] {
   const columns = rows<{ name: string; type: string }>(`PRAGMA table_info(${table})`)
     .filter(({ type }) => type === 'TEXT')
     .map(({ name }) => name);

@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts';
 import { defineRoute, type FileSent, type RawAnswer, type Route } from '../../http/route.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
 import { Closed, idOf, nameOf } from '../../lib/schema.ts';
+import { digestIn } from '../../store/blobs.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { issue as issueContract } from '../issues/contract.ts';
@@ -110,7 +111,9 @@ async function contentOf(ctx: Context, id: string): Promise<RawAnswer> {
   const { issueId, title, contentType, sha256 } = await getEntity(ctx, attachmentKind, id);
   await getEntity(ctx, issueKind, issueId);
   if (sha256 === null) throw notFound();
-  const body = Bun.file(ctx.blobs.pathOf(sha256));
+  const digest = digestIn(sha256);
+  if (!digest) throw new Error(`The row of ${id} names its content by something that is no SHA-256.`);
+  const body = Bun.file(ctx.blobs.pathOf(digest));
   if (!(await body.exists())) throw new Error(`The content of ${id} is missing: ${sha256}.`);
   return {
     contentType: servedType(contentType ?? ''),

@@ -1,7 +1,7 @@
 // Our own plain CSV: the columns repo, created_at, label, title, body.
 import { createHash } from 'node:crypto';
 import { readRecords } from '../records.ts';
-import { timeIn, withoutNul, type Format } from './row.ts';
+import { timeIn, type Format } from './row.ts';
 
 const columns = ['repo', 'created_at', 'label', 'title', 'body'];
 
@@ -14,8 +14,8 @@ export const csv: Format = {
         line,
         teamName: one(teamFrom),
         labels: [one('label').trim()].filter((label) => label !== ''),
-        title: withoutNul(title),
-        body: withoutNul(one('body')),
+        title,
+        body: one('body'),
         ...timeIn(createdAt),
         links: [],
         comments: [],

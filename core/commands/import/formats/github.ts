@@ -4,16 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Check, Errors } from 'typebox/value';
 import { Type, type Static, type TSchema } from 'typebox';
 import { CommandError } from '../../output.ts';
-import {
-  dayIn,
-  numberIn,
-  optional,
-  timeIn,
-  withoutNul,
-  type Format,
-  type ImportRow,
-  type Link,
-} from './row.ts';
+import { dayIn, numberIn, optional, timeIn, type Format, type ImportRow, type Link } from './row.ts';
 
 const maybe = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
 const text = maybe(Type.String());
@@ -101,8 +92,8 @@ function rowOf(issue: Issue, line: number, teamFrom: string | undefined): Import
     teamName: teamFrom ?? repository,
     ...optional('number', teamFrom === undefined ? numberIn(`-${issue.number}`) : undefined),
     labels: (issue.labels ?? []).map((label) => (typeof label === 'string' ? label : label.name)),
-    title: withoutNul(issue.title),
-    body: withoutNul(issue.body ?? ''),
+    title: issue.title,
+    body: issue.body ?? '',
     ...timeIn(issue.created_at ?? issue.createdAt ?? ''),
     externalId: `${repository}#${issue.number}`,
     status: statusOf(issue),
@@ -164,7 +155,7 @@ function commentsOf({ comments }: Issue): ImportRow['comments'] {
   if (!Array.isArray(comments)) return [];
   return comments.map(({ author, createdAt, body }) => ({
     said: [author?.login, createdAt].filter(Boolean).join(', '),
-    body: withoutNul(body),
+    body,
   }));
 }
 

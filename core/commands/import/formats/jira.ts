@@ -5,12 +5,12 @@ import {
   dayIn,
   estimateIn,
   listed,
+  named,
   numberIn,
   optional,
   priorityIn,
   readAs,
   timeIn,
-  withoutNul,
   type Comment,
   type Format,
   type ImportRow,
@@ -61,8 +61,8 @@ function contentOf(
         ...valuesOf(record, labelColumns).flatMap(listed),
       ]),
     ],
-    title: withoutNul(one('Summary')),
-    body: withoutNul(one('Description')),
+    title: one('Summary'),
+    body: one('Description'),
     ...timeIn(timeText(one('Created'))),
     ...readAs('priority', one('Priority'), priorityIn, told),
     status: one('Status').trim(),
@@ -90,7 +90,7 @@ const kinds: Readonly<Record<string, string>> = {
 /** What of its types is a label here. */
 function kindOf(given: string, { left }: Told): string[] {
   const type = given.trim();
-  const label = kinds[type.toLowerCase()];
+  const label = named(kinds, type.toLowerCase());
   if (label !== undefined) return [label];
   if (type !== '') left(`issue type ${type}`);
   return [];
@@ -119,7 +119,7 @@ function relationsOf(record: CsvRecord): Link[] {
   return [...new Set(record.columns)].flatMap((column) => {
     const [, side, name = ''] = /^(Outward|Inward) issue link \((.+)\)$/i.exec(column) ?? [];
     if (side === undefined) return [];
-    const [outward, inward] = linkTypes[name.toLowerCase()] ?? related;
+    const [outward, inward] = named(linkTypes, name.toLowerCase()) ?? related;
     const type = side.toLowerCase() === 'outward' ? outward : inward;
     return valuesOf(record, [column])
       .flatMap(listed)
@@ -132,8 +132,8 @@ function commentOf(text: string): Comment {
   const [, time, author = '', body = ''] = /^([^;\n]{6,40});([^;\n]*);([\s\S]*)$/.exec(text) ?? [];
   const said = time === undefined ? '' : timeText(time);
   return time === undefined || !/^\d/.test(said)
-    ? { said: '', body: withoutNul(text) }
-    : { said: [author.trim(), said].filter(Boolean).join(', '), body: withoutNul(body) };
+    ? { said: '', body: text }
+    : { said: [author.trim(), said].filter(Boolean).join(', '), body };
 }
 
 const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');

@@ -103,9 +103,15 @@ export function timeIn(text: string): Pick<ImportRow, 'createdAt' | 'noTime'> {
   return { createdAt, noTime: createdAt === null && text.trim() !== '' ? text : null };
 }
 
-/** NUL cannot be stored. */
-export function withoutNul(text: string): string {
-  return text.replaceAll('\0', '');
+/** Every text of a row without NUL and halves of surrogate pairs, which cannot be stored. */
+export function storable<T>(part: T): T {
+  const clean = (value: unknown): unknown => {
+    if (typeof value === 'string') return value.replaceAll('\0', '').toWellFormed();
+    if (Array.isArray(value)) return value.map(clean);
+    if (value === null || typeof value !== 'object') return value;
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, clean(inner)]));
+  };
+  return clean(part) as T;
 }
 
 const priorityWords: Readonly<Record<string, Priority>> = {
@@ -126,9 +132,14 @@ const priorityWords: Readonly<Record<string, Priority>> = {
   trivial: 'low',
 };
 
+/** The value of a word; undefined for a word that the list does not have itself, such as `constructor`. */
+export function named<V>(list: Readonly<Record<string, V>>, word: string): V | undefined {
+  return Object.hasOwn(list, word) ? list[word] : undefined;
+}
+
 /** Undefined for words that nobody knows. */
 export function priorityIn(word: string): Priority | undefined {
-  return priorityWords[word.trim().toLowerCase()];
+  return named(priorityWords, word.trim().toLowerCase());
 }
 
 /** Undefined for what is no number that an estimate can be. */

@@ -1,0 +1,22 @@
+// The checks of the doctor that look at rows alone, for a database that is not in a data directory.
+import type { Connection } from '../store/looking.ts';
+import { replay } from './checks/replay.ts';
+import { structure } from './checks/structure.ts';
+import { texts } from './checks/texts.ts';
+import type { RowSubject } from './subject.ts';
+
+/** @returns what is wrong, a sentence each; JSON and events may be of any shape */
+export function examineRows(db: Connection): string[] {
+  const subject: RowSubject = {
+    database: () => db,
+    rows: <R>(sql: string, ...params: readonly (string | number | bigint)[]) =>
+      db.prepare(sql).all([...params]) as R[],
+  };
+  for (const { look } of [structure, texts, replay]) {
+    const wrong = look(subject)
+      .filter(({ level }) => level === 'error')
+      .map(({ message }) => message);
+    if (wrong.length > 0) return wrong;
+  }
+  return [];
+}

@@ -1,0 +1,184 @@
+// Reads an exported workspace once before anything of it is written: every row is checked against its table, and all of them together in
+// a scratch database, by its constraints and by rules that span rows.
+import { addressKey } from '../lib/address.ts';
+import { ApiError } from '../lib/errors.ts';
+import type { Connection } from '../store/looking.ts';
+import { latestSchema, openScratch, columnsAt } from '../store/looking.ts';
+import type { Statement } from '../store/statement.ts';
+import type { Head, RowLine } from './lines.ts';
+import { rowChecks } from './rows.ts';
+import { leftBehind, taken } from './tables.ts';
+
+/** Bad lines that are named, each with all that is wrong with it. */
+const namedMax = 20;
+
+/** What a file is refused for. */
+export class BadRows extends ApiError {
+  /** A sentence or more for each bad line. */
+  readonly lines: readonly string[];
+  constructor(lines: readonly string[]) {
+    const [first = ''] = lines;
+    const more = lines.length > 1 ? ` ${lines.length - 1} more lines are wrong.` : '';
+    super(
+      'malformed_request',
+      `${first}${more} Nothing was written. Export the workspace again, and import that file unchanged.`,
+    );
+    this.lines = lines;
+  }
+}
+
+/** What else finds faults in a database of one workspace: sentences. */
+export type Examine = (db: Connection) => readonly string[];
+
+export interface Checking {
+  /** Of one row. @param fault of the content that it names @returns whether a further one is worth reading */
+  row(line: RowLine, at: number, fault: string | null): boolean;
+  /** Of all together. @throws BadRows */
+  end(): void;
+  close(): void;
+}
+
+export function createChecking(
+  head: Head,
+  inserts: ReadonlyMap<string, Statement<unknown>>,
+  examine: Examine,
+): Checking {
+  const db = openScratch([...taken.map(({ name }) => name), ...Object.keys(leftBehind)]);
+  const wrongIn = rowChecks(head.schema);
+  const insert = inserter(db, head, inserts);
+  const bad: string[] = [];
+  db.exec('BEGIN');
+  return {
+    row(line, at, fault) {
+      const wrong = [...wrongIn(line)];
+      if (wrong.length === 0 && fault !== null) wrong.push(fault);
+      // What refers to a bad row would only seem bad.
+      if (wrong.length === 0 && bad.length === 0) wrong.push(...insert(line));
+      if (wrong.length > 0) bad.push(`Line ${at}: ${wrong.join(' ')}`);
+      return bad.length < namedMax;
+    },
+    end() {
+      if (bad.length === 0) bad.push(...wholeFaults(db, head));
+      if (bad.length === 0) bad.push(...examined(db, examine));
+      if (bad.length > 0) throw new BadRows(bad);
+    },
+    close: () => db.close(),
+  };
+}
+
+function inserter(db: Connection, head: Head, inserts: ReadonlyMap<string, Statement<unknown>>) {
+  const columns = columnsAt(latestSchema);
+  const prepared = new Map(
+    [...inserts].map(([name, { text, params }]) => [name, { statement: db.prepare(text), params }]),
+  );
+  return ({ table, row }: RowLine): string[] => {
+    const parent = taken.find(({ name }) => name === table)?.parent;
+    if (parent !== undefined && row[parent] !== null && row[parent] === row.id)
+      return [`${table}.${parent} refers to the row itself.`];
+    const { statement, params } = prepared.get(table)!;
+    const values: Record<string, string> = { ws: head.workspace.id, rows: JSON.stringify([row]) };
+    try {
+      statement.run(params.map((name) => values[name]!));
+      return [];
+    } catch (error) {
+      const lost = (columns.get(table) ?? []).filter(
+        ({ name, refersTo }) => refersTo !== null && name in row && !isThere(db, refersTo, row[name]),
+      );
+      if (lost.length > 0)
+        return lost.map(
+          ({ name, refersTo }) => `${table}.${name} refers to a row of ${refersTo} that no earlier line has.`,
+        );
+      const why = error instanceof Error ? error.message : String(error);
+      return [
+        /unique/i.test(why)
+          ? `${table} has a row already that must be the only one of its key: ${why}.`
+          : `The row does not fit ${table}: ${why}.`,
+      ];
+    }
+  };
+}
+
+const isThere = (db: Connection, table: string, id: unknown): boolean =>
+  id === null || db.prepare(`SELECT 1 FROM ${table} WHERE id = ?1`).all([id]).length > 0;
+
+type Found = Readonly<Record<string, string | number | null>>;
+
+/** Rules that span rows: SQL whose rows are broken, and the sentence about each. */
+const rules: readonly { readonly sql: string; says(row: Found): string }[] = [
+  {
+    sql: "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM members WHERE role = 'owner' AND deleted_at IS NULL)",
+    says: () => 'The workspace has no owner.',
+  },
+  {
+    sql: 'SELECT count(*) AS count, max(sequence) AS last FROM events HAVING count <> coalesce(last, 0)',
+    says: ({ count, last }) => `The event log ends at ${last} and has ${count} events: lines are missing.`,
+  },
+  {
+    sql: 'SELECT consumer FROM cursors WHERE sequence > (SELECT coalesce(max(sequence), 0) FROM events)',
+    says: ({ consumer }) => `cursors.sequence of ${consumer} is beyond the end of the event log.`,
+  },
+  {
+    sql: `SELECT t.id FROM teams AS t WHERE t.issue_count <
+      max((SELECT coalesce(max(number), 0) FROM issues WHERE team_id = t.id),
+          (SELECT coalesce(max(number), 0) FROM former_identifiers WHERE team_id = t.id))`,
+    says: ({ id }) => `teams.issue_count of ${id} is less than the highest number of its issues.`,
+  },
+  {
+    sql: `SELECT i.id FROM issues AS i JOIN states AS s ON s.id = i.state_id
+      WHERE s.team_id <> i.team_id OR (s.deleted_at IS NOT NULL AND i.deleted_at IS NULL)`,
+    says: ({ id }) => `issues.state_id of ${id} is no state of its team.`,
+  },
+  {
+    sql: `SELECT id FROM attachments WHERE CASE kind
+      WHEN 'file' THEN sha256 IS NULL OR bytes IS NULL OR content_type IS NULL OR url IS NOT NULL
+      ELSE sha256 IS NOT NULL OR bytes IS NOT NULL OR url IS NULL END`,
+    says: ({ id }) =>
+      `attachments ${id} must have a SHA-256, bytes and a media type where it is a file, and a URL alone where it is a link.`,
+  },
+  {
+    sql: `SELECT 1 WHERE (SELECT coalesce(sum(bytes), 0) FROM attachment_usage) <>
+      (SELECT coalesce(sum(bytes), 0) FROM attachments WHERE deleted_at IS NULL)`,
+    says: () => 'attachment_usage.bytes is not what the files of the workspace take together.',
+  },
+  {
+    sql: `SELECT id FROM due_work WHERE substr(id, 1, length(kind) + 1) <> kind || '/' OR subject <> kind`,
+    says: ({ id }) => `due_work ${id} is of another kind than its id says.`,
+  },
+];
+
+function wholeFaults(db: Connection, { workspace }: Head): string[] {
+  const rowsOf = (sql: string) => db.prepare(sql).all() as Found[];
+  const [named] = rowsOf('SELECT name FROM workspaces');
+  return [
+    ...(named?.name === workspace.name ? [] : ['The first line names the workspace otherwise than its row.']),
+    ...rules.flatMap(({ sql, says }) => rowsOf(sql).slice(0, namedMax).map(says)),
+    ...addressFaults(
+      rowsOf('SELECT id, email FROM members WHERE email IS NOT NULL AND deleted_at IS NULL ORDER BY id'),
+    ),
+  ];
+}
+
+/** Two spellings of one address would be two people here, and one where mail arrives. */
+function addressFaults(members: readonly Found[]): string[] {
+  const first = new Map<string, string>();
+  return members.flatMap(({ id, email }) => {
+    const key = addressKey(String(email));
+    if (key === null || String(email).normalize('NFKC') !== email)
+      return [
+        `members.email of ${id} is in no normal form. Write it without invisible characters, composed, and in letters of one script, where it was exported.`,
+      ];
+    const other = first.get(key);
+    first.set(key, other ?? String(id));
+    return other === undefined
+      ? []
+      : [`members.email of ${id} is the address of ${other} in another spelling.`];
+  });
+}
+
+function examined(db: Connection, examine: Examine): readonly string[] {
+  try {
+    return examine(db);
+  } catch (error) {
+    return [`Not everything could be read: ${error instanceof Error ? error.message : String(error)}.`];
+  }
+}

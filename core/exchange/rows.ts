@@ -1,0 +1,117 @@
+// What each column of an exported row must hold, derived once from the schema of the database, the contracts and `tables.ts`.
+import type { TSchema } from 'typebox';
+import type { Field } from '../contract/field.ts';
+import type { Contract } from '../contract/contract.ts';
+import { actorParts, isReference, keptName } from '../contract/schemas.ts';
+import { snake } from '../lib/words.ts';
+import { columnsAt, latestSchema, type ColumnFacts } from '../store/looking.ts';
+import { day, flag, id, integer, json, moment, oneOf, pattern, real, text, type Cell } from './cells.ts';
+import type { RowLine } from './lines.ts';
+import { taken, type Table } from './tables.ts';
+
+/** What is wrong with a row, a sentence each; nothing where it may be written. */
+export type CheckRow = (line: RowLine) => readonly string[];
+
+/** @param schema that the file was written with: its rows have all columns of that one, and no others */
+export function rowChecks(schema: number): CheckRow {
+  const now = columnsAt(latestSchema);
+  const then = schema === latestSchema ? now : columnsAt(schema);
+  const checks = new Map(
+    taken.map((table) => [table.name, checkOf(table, now.get(table.name) ?? [], then.get(table.name) ?? [])]),
+  );
+  return ({ table, row }) =>
+    checks.get(table)?.(row) ?? [
+      `Rows of a table called ${JSON.stringify(String(table)).slice(0, 60)} come with no workspace. Remove them.`,
+    ];
+}
+
+const shownMax = 60;
+
+function checkOf(
+  table: Table,
+  now: readonly ColumnFacts[],
+  then: readonly ColumnFacts[],
+): (row: RowLine['row']) => readonly string[] {
+  const known = new Map(now.map((facts) => [facts.name, facts]));
+  const names = then
+    .map(({ name }) => name)
+    .filter((name) => name !== 'workspace_id' && (table.columns?.includes(name) ?? name !== 'packed'));
+  const wanted = new Map(names.map((name) => [name, cellFor(table, known.get(name))]));
+  return (row) => {
+    if (row === null || typeof row !== 'object' || Array.isArray(row))
+      return [`A row of ${table.name} must be an object of columns.`];
+    const strange = Object.keys(row).filter((name) => !wanted.has(name));
+    const wrong = [...wanted].flatMap(([name, cell]) => {
+      if (!Object.hasOwn(row, name)) return [`${table.name}.${name} is missing.`];
+      const fault = cell(row[name]);
+      return fault === null
+        ? []
+        : [`${table.name}.${name} is ${JSON.stringify(row[name]).slice(0, shownMax)}: it ${fault}.`];
+    });
+    return [
+      ...strange.map((name) => `${table.name} has no column ${JSON.stringify(name).slice(0, shownMax)}.`),
+      ...wrong,
+    ];
+  };
+}
+
+/** A column that is no more is passed over where rows are inserted. */
+function cellFor(table: Table, facts: ColumnFacts | undefined): Cell {
+  if (!facts) return () => null;
+  const cell =
+    table.cells?.[facts.name] ?? cellOfContract(table.contract, facts.name) ?? cellOfName(table, facts);
+  if (!cell) throw new Error(`Say in core/exchange/tables.ts what ${table.name}.${facts.name} holds.`);
+  return (value) => (value === null && facts.required === 0 ? null : cell(value));
+}
+
+function cellOfContract(contract: Contract | undefined, column: string): Cell | undefined {
+  for (const [name, field] of Object.entries(contract?.fields ?? {})) {
+    if (field.options.computed) continue;
+    const [kind, ...others] = actorParts(name).map(snake);
+    if (field.type === 'actor') {
+      if (column === kind) return oneOf('user', 'plugin', 'system');
+      if (others.includes(column)) return text(1_000);
+    } else if (column === snake(keptName(name, field)) + (field.type === 'json' ? '_json' : ''))
+      return cellOfField(field);
+  }
+  return undefined;
+}
+
+function cellOfField(field: Field): Cell {
+  const { type, given, shown } = field;
+  if (isReference(field)) return id(field.to.id);
+  if (type === 'flag') return flag;
+  if (type === 'time') return moment;
+  if (type === 'day') return day;
+  if (type === 'json') return json(given, shown);
+  const { pattern: source, maxLength } = { ...given, ...shown } as { pattern?: string; maxLength?: number };
+  if (type === 'choice') return oneOf(...(shown as TSchema & { enum: string[] }).enum);
+  if (type === 'number') return cellOfNumber(shown);
+  const isBounded = text(maxLength);
+  // `text` shows no pattern, because values of before it came stay readable; `string` does.
+  const shape = 'pattern' in shown && type === 'text' && source !== undefined ? pattern(source) : null;
+  return (value) => isBounded(value) ?? shape?.(value) ?? null;
+}
+
+function cellOfNumber(schema: TSchema): Cell {
+  const { type, minimum, maximum } = schema as { type?: string; minimum?: number; maximum?: number };
+  if (type === 'integer') return integer(minimum ?? Number.MIN_SAFE_INTEGER, maximum);
+  return (value) =>
+    real(value) ??
+    (Number(value) < (minimum ?? -Infinity) || Number(value) > (maximum ?? Infinity)
+      ? `must be from ${minimum ?? 'any number'} to ${maximum ?? 'any number'}`
+      : null);
+}
+
+function cellOfName(
+  { contract, name: table }: Table,
+  { name, type, refersTo }: ColumnFacts,
+): Cell | undefined {
+  const target = taken.find((other) => other.name === refersTo);
+  if (target?.contract) return id(target.contract.id);
+  if (name === 'id' && contract) return id(contract.id);
+  if (name === 'version') return integer(1);
+  if (name.endsWith('_at') && type === 'INTEGER') return moment;
+  const named = taken.find(({ contract: of }) => of && name === `${snake(of.name)}_id`);
+  return named?.contract && table !== 'events' ? id(named.contract.id) : undefined;
+}
