@@ -21,13 +21,8 @@ const lookAlikes = [
   /\p{Script=Armenian}/u,
   /\p{Script=Cherokee}/u,
 ];
-/** Small letters of other scripts that are drawn like Latin ones, with those: what has no other letters is read as Latin. */
-const alike = pairsOf(
-  'аa сc ԁd еe һh іi јj ӏl оo ԛq рp ѕs уy ѵv хx ԝw αa ιi κk νv οo ρp υu χx ϲc ϳj հh յj ոn սu ցg օo',
-);
-/** Small letters whose capitals are drawn like Latin ones, beside those. */
-const alikeAsCapitals = pairsOf('ьb їi кk мm тt гr нh вb εe τt ωw γy ηn βb μm ζz աw');
-const likeLatin = [...alike.keys()].join('');
+/** Small letters of other scripts that are drawn like Latin ones: what has no other letters is read as Latin. */
+const likeLatin = 'асԁеһіјӏоԛрѕуѵхԝαικνορυχϲϳհյոսցօ';
 const onlyLikeLatin = new RegExp(
   `^[${likeLatin}\\p{Script=Common}]*[${likeLatin}][${likeLatin}\\p{Script=Common}]*$`,
   'u',
@@ -67,22 +62,9 @@ export function domainOf(key: string): string {
   return key.slice(key.lastIndexOf('@') + 1);
 }
 
-function pairsOf(pairs: string): ReadonlyMap<string, string> {
-  return new Map(pairs.split(' ').map((pair) => [pair[0]!, pair[1]!]));
-}
-
 function mixesScripts(text: string): boolean {
   if (latin.test(text)) return besidesLatin.test(text);
   return lookAlikes.filter((script) => script.test(text)).length > 1;
-}
-
-/** A text that is the same for all names that look alike: to compare by, and never to show. */
-export function skeletonOf(name: string): string {
-  const plain = name
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Z}]+/gu, ' ');
-  return [...plain.trim()].map((char) => alike.get(char) ?? alikeAsCapitals.get(char) ?? char).join('');
 }
 
 /** What to tell somebody whose address has no key. */

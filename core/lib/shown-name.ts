@@ -40,8 +40,8 @@ const lookalikes: readonly (readonly [ascii: string, others: string])[] = [
 ];
 const asciiOf = new Map(lookalikes.flatMap(([ascii, others]) => [...others].map((one) => [one, ascii])));
 
-/** Names that people can take for each other have the same look, whatever they are written with. */
-function lookOf(name: string): string {
+/** A text that is the same for all names that people can take for each other: to compare by, and never to show. */
+export function lookOf(name: string): string {
   const plain = name
     .normalize('NFKC')
     .replaceAll(/[\u{1f150}-\u{1f169}\u{1f170}-\u{1f189}\u{1f1e6}-\u{1f1ff}]/gu, letterOfSymbol)

@@ -1,7 +1,6 @@
 // Names of members: others trust them where they read who did something.
 import type { Directory } from '../../context.ts';
-import { faultOfShownName, shownNameMax } from '../../lib/shown-name.ts';
-import { skeletonOf } from '../../lib/address.ts';
+import { faultOfShownName, lookOf, shownNameMax } from '../../lib/shown-name.ts';
 import { isAdmin } from './roles.ts';
 
 interface NameProblem {
@@ -23,9 +22,10 @@ export function nameProblem(
       fix: `Give a name of 1 to ${shownNameMax} visible characters.`,
     };
   if (others === null) return null;
-  const skeleton = skeletonOf(name);
+  const look = lookOf(name);
+  if (look === '') return null;
   for (const [other, member] of others)
-    if (other !== id && !member.removed && isAdmin(member) && skeletonOf(member.name) === skeleton)
+    if (other !== id && !member.removed && isAdmin(member) && lookOf(member.name) === look)
       return {
         code: 'already_exists',
         why: 'An admin of this workspace has this name.',
