@@ -1,5 +1,5 @@
 // Reads an exported workspace once before anything of it is written: every row is checked against its table, and all of them together in
-// a scratch database, by its constraints and by rules that span rows.
+// a scratch database, by its constraints and by rules that span rows. docs/decisions/0077.
 import { addressKey } from '../lib/address.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Connection } from '../store/looking.ts';

@@ -1,5 +1,6 @@
 // Rate limits: fixed windows, counted in memory, exact and O(1). A request with a token counts at three levels: token × route, member,
-// workspace. Requests without a token count by peer. Header names as in the IETF RateLimit draft 06. docs/spec/api.md › Rate limits.
+// workspace. Requests without a token count by peer. Header names as in the IETF RateLimit draft 06. docs/spec/api.md › Rate limits,
+// docs/decisions/0075.
 import { RecentMap } from '../lib/fairness/recent-map.ts';
 import { memberOf, type Principal } from './principal.ts';
 import type { LimitClass } from './route.ts';

@@ -1,5 +1,5 @@
 // What ends when a member loses a role or is removed, and when a key is revoked: the keys, links and other things that the member or the
-// key handed out. Whoever takes the right away commits it along.
+// key handed out. Whoever takes the right away commits it along. docs/decisions/0076.
 import type { Change } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { Role } from '../rights/roles.ts';
