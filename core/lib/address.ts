@@ -1,5 +1,6 @@
 // The one normal form of an e-mail address, by which accounts, members and invitations are compared. An address that could be taken for
-// another one, because Unicode writes or draws both alike, is refused (Unicode TR 36 §3, TS 39 §5; RFC 6531 leaves that to the server). docs/decisions/0074.
+// another one, because Unicode writes or draws both alike, is refused (Unicode TR 36 §3, TS 39 §5; RFC 6531 leaves that to the server).
+// docs/decisions/0074.
 import { domainToASCII, domainToUnicode } from 'node:url';
 
 const charsMax = 254;

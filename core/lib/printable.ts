@@ -23,15 +23,12 @@ export function plainText(text: string): string {
   return text.replace(controlsButLayout, unicode);
 }
 
-/** Marks that change how the text around them looks, or are not seen at all (Unicode TR 36 §2.10.6, §3.3), beside the controls. */
-const invisible =
-  /[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u200c\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\udb40[\udc00-\uddef]/g;
+/** Characters that are not seen (Unicode TR 36 §3.3), but for those that join and colour emoji. */
+const invisible = /(?![\u200d\ufe0e\ufe0f])[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
-/** Text of strangers by which somebody decides: line ends and tabs pass, and nothing is unseen. The joiner of emoji passes. */
+/** Text of strangers by which somebody decides: line ends and tabs pass, and nothing is unseen. */
 export function visible(text: string): string {
-  return plainText(text).replace(invisible, (chars) =>
-    [...Array(chars.length).keys()].map((at) => unicode(chars[at]!)).join(''),
-  );
+  return plainText(text).replace(invisible, (char) => char.replaceAll(/[^]/g, unicode));
 }
 
 /** A copy of plain data in which every string, names of properties included, is `printable`. */

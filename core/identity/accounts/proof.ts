@@ -1,4 +1,5 @@
-// The first proof of a mailbox. Whoever claimed the address before may be somebody else: what they set up, and gave to apps, ends with it. docs/decisions/0074.
+// The first proof of a mailbox. Whoever claimed the address before may be somebody else: what they set up, and gave to apps, ends with it.
+// docs/decisions/0074.
 import type { Services } from '../../context.ts';
 import { systemStatement } from '../../store/statement.ts';
 import { systemOp, type Op } from '../../store/store.ts';
