@@ -24,7 +24,7 @@ export function plainText(text: string): string {
 }
 
 /** Characters that are not seen (Unicode TR 36 §3.3), but for those that join and colour emoji. */
-const invisible = /(?![\u200d\ufe0e\ufe0f])[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
+const invisible = /(?!\u200d|[\ufe0e-\ufe0f])[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
 /** Text of strangers by which somebody decides: line ends and tabs pass, and nothing is unseen. */
 export function visible(text: string): string {
