@@ -91,6 +91,7 @@ test('every event type has a namespace with a read scope that exists, and patter
     'comment.added',
     'comment.updated',
     'comment.deleted',
+    'comment.restored',
     'comment.resolved',
     'comment.unresolved',
   ]);

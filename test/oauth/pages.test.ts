@@ -86,9 +86,9 @@ test('ASVS 10.7.2: the page names the app, the workspace, where one goes next, a
 });
 
 test('ASVS 10.4.7: of an app that registered itself the page says that its name is only what it says itself', async () => {
-  const text = textOf(await asked(await registerItself('Tatami <b>Official</b>')));
+  const text = textOf(await asked(await registerItself('Acme <b>Official</b>')));
   expect(text).toContain(
-    'Nobody here has checked this app. “Tatami &lt;b&gt;Official&lt;/b&gt;” is only what it calls itself.',
+    'Nobody here has checked this app. “Acme &lt;b&gt;Official&lt;/b&gt;” is only what it calls itself.',
   );
   expect(text).toContain('trust stranger.example');
 });
