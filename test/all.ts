@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bundleProgram, bundleVariable } from './program.ts';
 
 const root = join(import.meta.dir, '..');
 
@@ -66,9 +67,13 @@ function writeTimings(folder: string): string {
 }
 
 /** @returns whether every test passed */
-async function bunTest(args: readonly string[]): Promise<boolean> {
+async function bunTest(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<boolean> {
   const { exited } = Bun.spawn([process.execPath, 'test', '--timeout', '60000', ...args], {
     cwd: root,
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   return (await exited) === 0;
@@ -80,10 +85,18 @@ if (named.length > 0) process.exit((await bunTest(named)) ? 0 : 1);
 // What is imported stays for the next file of a worker: to import it anew for each would cost as much as many of them.
 const folder = mkdtempSync(join(tmpdir(), 'tatami-tests-'));
 process.on('exit', () => rmSync(folder, { recursive: true }));
+await bundleProgram(folder);
+const env = { [bundleVariable]: folder };
 const together = [
   ...[`--parallel=${lanes}`, '--no-isolate', `--timings=${writeTimings(folder)}`],
   ...alone.map((path) => `--path-ignore-patterns=${path}`),
 ];
 const apart = alone.flatMap((path) => [...new Bun.Glob(path).scanSync(root)].toSorted());
-const results = [await bunTest(together), await bunTest(apart.map((file) => `./${file}`))];
+const results = [
+  await bunTest(together, env),
+  await bunTest(
+    apart.map((file) => `./${file}`),
+    env,
+  ),
+];
 process.exit(results.every(Boolean) ? 0 : 1);

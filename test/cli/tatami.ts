@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json } from '../app.ts';
+import { programCommand } from '../program.ts';
 
-const main = join(import.meta.dir, '../../core/main.ts');
 const launcher = join(import.meta.dir, '../../bin/tatami');
 
 export interface Ended {
@@ -29,7 +29,7 @@ export function spawnTatami(
   input?: string,
 ) {
   const machine = Object.entries(process.env).filter(([name]) => kept.test(name));
-  return Bun.spawn([process.execPath, ...bunArgs, main, ...args], {
+  return Bun.spawn(programCommand(args, bunArgs), {
     env: { ...Object.fromEntries(machine), ...nobody, ...env },
     stdin: input === undefined ? 'ignore' : new Blob([input]),
     stdout: 'pipe',
