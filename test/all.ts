@@ -1,8 +1,10 @@
 // Every test, for `npm test`: three files at a time, and then, one after the other, those that want the machine to themselves. With
-// arguments it is `bun test` with these.
+// arguments it is `bun test` with these; `--every` runs also what `documentation.ts` would skip.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openDocumentation } from './documentation.ts';
+import { inMemory } from './memory-disk.ts';
 import { bundleProgram, bundleVariable } from './program.ts';
 
 const root = join(import.meta.dir, '..');
@@ -10,11 +12,9 @@ const root = join(import.meta.dir, '..');
 /** One more than the usual cores: files wait for processes, disks and timers about a third of their time. */
 const lanes = 3;
 
-/** They measure what somebody feels beside a flood or an attack, or keep every core busy. */
+/** They measure what somebody feels beside a flood, or how fast others are while every core is busy. */
 const alone = [
-  'test/main-job.test.ts',
-  'test/fairness/{answers,bodies,flood,kv,reads,streams,subscriptions}.test.ts',
-  'test/sandbox/attacks.test.ts',
+  'test/fairness/{answers,bodies,flood,kv-flood,reads,streams,subscriptions}.test.ts',
   'test/sandbox/starved.test.ts',
 ];
 
@@ -22,6 +22,8 @@ const alone = [
 const longest: Readonly<Record<string, number>> = {
   'test/examples.test.ts': 60,
   'test/upgrade/upgrade.test.ts': 45,
+  'test/main-job.test.ts': 40,
+  'test/sandbox/attacks.test.ts': 25,
   'test/first-hour.test.ts': 40,
   'test/docs-plugins.test.ts': 40,
   'test/cli/plugin-author.test.ts': 27,
@@ -67,11 +69,9 @@ function writeTimings(folder: string): string {
 }
 
 /** @returns whether every test passed */
-async function bunTest(
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<boolean> {
-  const { exited } = Bun.spawn([process.execPath, 'test', '--timeout', '60000', ...args], {
+async function bunTest(args: readonly string[], start: Start = {}): Promise<boolean> {
+  const { under = [], env = {} } = start;
+  const { exited } = Bun.spawn([...under, process.execPath, 'test', '--timeout', '60000', ...args], {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -79,24 +79,40 @@ async function bunTest(
   return (await exited) === 0;
 }
 
-const named = process.argv.slice(2);
+interface Start {
+  /** What stands before the command. */
+  readonly under?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const every = '--every';
+const named = process.argv.slice(2).filter((argument) => argument !== every);
 if (named.length > 0) process.exit((await bunTest(named)) ? 0 : 1);
 
-// What is imported stays for the next file of a worker: to import it anew for each would cost as much as many of them.
-const folder = mkdtempSync(join(tmpdir(), 'tatami-tests-'));
-process.on('exit', () => rmSync(folder, { recursive: true }));
+const [folder, temporary] = ['bundle', 'files'].map((name) =>
+  mkdtempSync(join(tmpdir(), `tatami-${name}-`)),
+) as [string, string];
+process.on('exit', () => [folder, temporary].forEach((path) => rmSync(path, { recursive: true })));
 await bundleProgram(folder);
-const env = { [bundleVariable]: folder };
+const start = { under: inMemory(temporary), env: { [bundleVariable]: folder } };
+const documentation = openDocumentation(process.argv.includes(every) || Boolean(process.env.CI));
+for (const suite of documentation.skipped)
+  console.log(
+    `${suite} is skipped: nothing that it reads has changed since it passed (npm test -- ${every})`,
+  );
+
+// What is imported stays for the next file of a worker: to import it anew for each would cost as much as many of them.
 const together = [
   ...[`--parallel=${lanes}`, '--no-isolate', `--timings=${writeTimings(folder)}`],
-  ...alone.map((path) => `--path-ignore-patterns=${path}`),
+  ...[...alone, ...documentation.skipped].map((path) => `--path-ignore-patterns=${path}`),
 ];
 const apart = alone.flatMap((path) => [...new Bun.Glob(path).scanSync(root)].toSorted());
 const results = [
-  await bunTest(together, env),
+  await bunTest(together, start),
   await bunTest(
     apart.map((file) => `./${file}`),
-    env,
+    start,
   ),
 ];
+if (results.every(Boolean)) documentation.notePassed();
 process.exit(results.every(Boolean) ? 0 : 1);
