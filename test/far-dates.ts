@@ -60,7 +60,9 @@ async function runOn(name: string, { startMs, timeZone }: Day, files: readonly s
   return exited;
 }
 
-const flags = new Set(process.argv.filter((argument) => argument === '--all' || argument === '--short'));
+const flags = new Set<string>(
+  process.argv.filter((argument) => argument === '--all' || argument === '--short'),
+);
 const named = process.argv.slice(2).filter((argument) => !flags.has(argument));
 const unknown = named.filter((name) => !(name in calendar));
 if (unknown.length > 0) {
