@@ -12,32 +12,37 @@ const root = join(import.meta.dir, '..');
 /** One more than the usual cores: files wait for processes, disks and timers about a third of their time. */
 const lanes = 3;
 
-/** They measure what somebody feels beside a flood, or how fast others are while every core is busy. */
+/** They measure by the clock on the wall what somebody feels beside a flood or beside a long computation. */
 const alone = [
   'test/fairness/{answers,bodies,flood,kv-flood,reads,streams,subscriptions}.test.ts',
-  'test/sandbox/starved.test.ts',
+  'test/sandbox/long-stretch.test.ts',
 ];
 
 /** They take so many seconds, the others less: begun last, one of them would keep one core waiting for the other. */
 const longest: Readonly<Record<string, number>> = {
-  'test/examples.test.ts': 60,
-  'test/upgrade/upgrade.test.ts': 45,
+  'test/first-hour.test.ts': 55,
+  'test/examples.test.ts': 40,
   'test/main-job.test.ts': 40,
+  'test/upgrade/upgrade.test.ts': 35,
   'test/sandbox/attacks.test.ts': 25,
-  'test/first-hour.test.ts': 40,
-  'test/docs-plugins.test.ts': 40,
+  'test/docs-plugins.test.ts': 25,
+  'test/project.test.ts': 20,
+  'test/faults/year.test.ts': 18,
+  'test/sandbox/starved.test.ts': 15,
+  'test/cli/exchange.test.ts': 14,
+  'core/store/migrate.test.ts': 12,
   'test/cli/plugin-author.test.ts': 27,
   'test/fairness/runs.test.ts': 24,
-  'test/cli/keys.test.ts': 21,
-  'test/faults/first-start.test.ts': 21,
+  'test/cli/keys.test.ts': 17,
+  'test/faults/first-start.test.ts': 12,
   'test/api/fuzz.test.ts': 21,
   'test/binary/executable.test.ts': 21,
   'test/api/entrances.test.ts': 20,
   'test/plugins/attacks.test.ts': 20,
   'test/sdk/package.test.ts': 20,
   'test/faults/directory.test.ts': 20,
-  'test/faults/kill.test.ts': 19,
-  'test/contributing.test.ts': 18,
+  'test/faults/kill.test.ts': 15,
+  'test/contributing.test.ts': 22,
   'test/month/month.test.ts': 18,
   'test/faults/unforeseen.test.ts': 17,
   'test/faults/copy-kill.test.ts': 17,

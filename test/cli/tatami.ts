@@ -130,8 +130,8 @@ export function collect(stream: ReadableStream<Uint8Array>) {
 }
 
 /** A directory that is removed at the end of the block: `using dir = temporary()`. */
-export function temporary(): Disposable & { path(name: string): string } {
-  const dir = mkdtempSync(join(tmpdir(), 'tatami-cli-'));
+export function temporary(parent = tmpdir()): Disposable & { path(name: string): string } {
+  const dir = mkdtempSync(join(parent, 'tatami-cli-'));
   return {
     path: (name) => join(dir, name),
     [Symbol.dispose]: () => rmSync(dir, { recursive: true, force: true }),
