@@ -1,40 +1,48 @@
 // Every test, for `npm test`: three files at a time, and then, one after the other, those that want the machine to themselves. With
-// arguments it is `bun test` with these.
+// arguments it is `bun test` with these; `--every` runs also what `documentation.ts` would skip.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openDocumentation } from './documentation.ts';
+import { inMemory } from './memory-disk.ts';
+import { bundleProgram, bundleVariable } from './program.ts';
 
 const root = join(import.meta.dir, '..');
 
 /** One more than the usual cores: files wait for processes, disks and timers about a third of their time. */
 const lanes = 3;
 
-/** They measure what somebody feels beside a flood or an attack, or keep every core busy. */
+/** They measure by the clock on the wall what somebody feels beside a flood or beside a long computation. */
 const alone = [
-  'test/main-job.test.ts',
-  'test/fairness/{answers,bodies,flood,kv,reads,streams,subscriptions}.test.ts',
-  'test/sandbox/attacks.test.ts',
-  'test/sandbox/starved.test.ts',
+  'test/fairness/{answers,bodies,flood,kv-flood,reads,streams,subscriptions}.test.ts',
+  'test/sandbox/long-stretch.test.ts',
 ];
 
 /** They take so many seconds, the others less: begun last, one of them would keep one core waiting for the other. */
 const longest: Readonly<Record<string, number>> = {
-  'test/examples.test.ts': 60,
-  'test/upgrade/upgrade.test.ts': 45,
-  'test/first-hour.test.ts': 40,
-  'test/docs-plugins.test.ts': 40,
+  'test/first-hour.test.ts': 55,
+  'test/examples.test.ts': 40,
+  'test/main-job.test.ts': 40,
+  'test/upgrade/upgrade.test.ts': 35,
+  'test/sandbox/attacks.test.ts': 25,
+  'test/docs-plugins.test.ts': 25,
+  'test/project.test.ts': 20,
+  'test/faults/year.test.ts': 18,
+  'test/sandbox/starved.test.ts': 15,
+  'test/cli/exchange.test.ts': 14,
+  'core/store/migrate.test.ts': 12,
   'test/cli/plugin-author.test.ts': 27,
   'test/fairness/runs.test.ts': 24,
-  'test/cli/keys.test.ts': 21,
-  'test/faults/first-start.test.ts': 21,
+  'test/cli/keys.test.ts': 17,
+  'test/faults/first-start.test.ts': 12,
   'test/api/fuzz.test.ts': 21,
   'test/binary/executable.test.ts': 21,
   'test/api/entrances.test.ts': 20,
   'test/plugins/attacks.test.ts': 20,
   'test/sdk/package.test.ts': 20,
   'test/faults/directory.test.ts': 20,
-  'test/faults/kill.test.ts': 19,
-  'test/contributing.test.ts': 18,
+  'test/faults/kill.test.ts': 15,
+  'test/contributing.test.ts': 22,
   'test/month/month.test.ts': 18,
   'test/faults/unforeseen.test.ts': 17,
   'test/faults/copy-kill.test.ts': 17,
@@ -66,24 +74,50 @@ function writeTimings(folder: string): string {
 }
 
 /** @returns whether every test passed */
-async function bunTest(args: readonly string[]): Promise<boolean> {
-  const { exited } = Bun.spawn([process.execPath, 'test', '--timeout', '60000', ...args], {
+async function bunTest(args: readonly string[], start: Start = {}): Promise<boolean> {
+  const { under = [], env = {} } = start;
+  const { exited } = Bun.spawn([...under, process.execPath, 'test', '--timeout', '60000', ...args], {
     cwd: root,
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   return (await exited) === 0;
 }
 
-const named = process.argv.slice(2);
+interface Start {
+  /** What stands before the command. */
+  readonly under?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const every = '--every';
+const named = process.argv.slice(2).filter((argument) => argument !== every);
 if (named.length > 0) process.exit((await bunTest(named)) ? 0 : 1);
 
+const [folder, temporary] = ['bundle', 'files'].map((name) =>
+  mkdtempSync(join(tmpdir(), `tatami-${name}-`)),
+) as [string, string];
+process.on('exit', () => [folder, temporary].forEach((path) => rmSync(path, { recursive: true })));
+await bundleProgram(folder);
+const start = { under: inMemory(temporary), env: { [bundleVariable]: folder } };
+const documentation = openDocumentation(process.argv.includes(every) || Boolean(process.env.CI));
+for (const suite of documentation.skipped)
+  console.log(
+    `${suite} is skipped: nothing that it reads has changed since it passed (npm test -- ${every})`,
+  );
+
 // What is imported stays for the next file of a worker: to import it anew for each would cost as much as many of them.
-const folder = mkdtempSync(join(tmpdir(), 'tatami-tests-'));
-process.on('exit', () => rmSync(folder, { recursive: true }));
 const together = [
   ...[`--parallel=${lanes}`, '--no-isolate', `--timings=${writeTimings(folder)}`],
-  ...alone.map((path) => `--path-ignore-patterns=${path}`),
+  ...[...alone, ...documentation.skipped].map((path) => `--path-ignore-patterns=${path}`),
 ];
 const apart = alone.flatMap((path) => [...new Bun.Glob(path).scanSync(root)].toSorted());
-const results = [await bunTest(together), await bunTest(apart.map((file) => `./${file}`))];
+const results = [
+  await bunTest(together, start),
+  await bunTest(
+    apart.map((file) => `./${file}`),
+    start,
+  ),
+];
+if (results.every(Boolean)) documentation.notePassed();
 process.exit(results.every(Boolean) ? 0 : 1);

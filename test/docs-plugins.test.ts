@@ -11,6 +11,7 @@ import type { PluginPackage } from '../sdk/plugin/manifest.ts';
 import { startApp, type TestApp } from './app.ts';
 import { tatami, temporary } from './cli/tatami.ts';
 import { blocksOf } from './documents/blocks.ts';
+import { launcher } from './program.ts';
 
 const root = join(import.meta.dir, '..');
 const docs = join(root, 'docs/plugins');
@@ -34,7 +35,7 @@ beforeAll(async () => {
   // What is sent to a route is signed at the time of the server.
   const seconds = Math.floor(app.clock.now() / 1000);
   writeFileSync(dir.path('bin/date'), `#!/bin/sh\necho ${seconds}\n`, { mode: 0o755 });
-  symlinkSync(join(root, 'bin/tatami'), dir.path('bin/tatami'));
+  symlinkSync(launcher, dir.path('bin/tatami'));
 });
 afterAll(async () => {
   await app.stop();

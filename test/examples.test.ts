@@ -4,12 +4,18 @@ import { parse } from 'csv-parse/sync';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { launcher } from './program.ts';
 
 const root = join(import.meta.dir, '..');
 const realIssues = join(root, '../shared/data/nlbse24-train.csv');
 
 async function run(...args: string[]): Promise<{ code: number; output: string }> {
-  const child = Bun.spawn([process.execPath, ...args], { cwd: root, stdout: 'pipe', stderr: 'pipe' });
+  const child = Bun.spawn([process.execPath, ...args], {
+    cwd: root,
+    env: { ...process.env, TATAMI_BIN: launcher },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

@@ -7,7 +7,8 @@ import { dirname, join } from 'node:path';
 import { serveTatami, tatami, temporary, type Served } from './cli/tatami.ts';
 import { root } from './imports.ts';
 
-const dir = temporary();
+// On a disk, where packages are linked from the caches in place of copied.
+const dir = temporary(existsSync('/var/tmp') ? '/var/tmp' : undefined);
 let served: Served;
 let token: string;
 

@@ -39,3 +39,13 @@ test('what a tenant may not ask is refused before it is used, and what it may is
   expect(prepared.all(['ws_a'])).toEqual([]);
   expect(columns.names).toEqual(['id']);
 });
+
+test('a plan of one schema is not taken for that of another', () => {
+  const statement = declared('tenant', 'SELECT id FROM notes WHERE workspace_id = :ws');
+  const other = new Database(':memory:');
+  other.exec('CREATE TABLE notes (workspace_id TEXT, id TEXT)');
+  expect(() => createCompiler(db, planner)(statement)).not.toThrow();
+  expect(() => createCompiler(other, other)(statement)).toThrow('not bound to its workspace');
+  expect(() => createCompiler(db, planner)(statement)).not.toThrow();
+  other.close();
+});

@@ -1,7 +1,8 @@
 // Runs the `tatami` command the way a person does, and keeps one server of it for the example.
 import { join } from 'node:path';
 
-const command = join(import.meta.dir, '../../bin/tatami');
+/** `TATAMI_BIN` names another one, such as an executable in `dist`. */
+const command = process.env.TATAMI_BIN ?? join(import.meta.dir, '../../bin/tatami');
 
 export interface Ended {
   readonly code: number;

@@ -114,7 +114,7 @@ test(
           if (fault !== null) throw new Error(fault);
         },
       );
-      const { errorInstance } = await fc.check(property, { seed: randomSeed, numRuns: long ? 2000 : 40 });
+      const { errorInstance } = await fc.check(property, { seed: randomSeed, numRuns: long ? 2000 : 25 });
       if (errorInstance !== null) faults.push(String(errorInstance));
     }
     expect(faults).toEqual([]);

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json } from '../app.ts';
+import { programCommand } from '../program.ts';
 
-const main = join(import.meta.dir, '../../core/main.ts');
 const launcher = join(import.meta.dir, '../../bin/tatami');
 
 export interface Ended {
@@ -29,7 +29,7 @@ export function spawnTatami(
   input?: string,
 ) {
   const machine = Object.entries(process.env).filter(([name]) => kept.test(name));
-  return Bun.spawn([process.execPath, ...bunArgs, main, ...args], {
+  return Bun.spawn(programCommand(args, bunArgs), {
     env: { ...Object.fromEntries(machine), ...nobody, ...env },
     stdin: input === undefined ? 'ignore' : new Blob([input]),
     stdout: 'pipe',
@@ -130,8 +130,8 @@ export function collect(stream: ReadableStream<Uint8Array>) {
 }
 
 /** A directory that is removed at the end of the block: `using dir = temporary()`. */
-export function temporary(): Disposable & { path(name: string): string } {
-  const dir = mkdtempSync(join(tmpdir(), 'tatami-cli-'));
+export function temporary(parent = tmpdir()): Disposable & { path(name: string): string } {
+  const dir = mkdtempSync(join(parent, 'tatami-cli-'));
   return {
     path: (name) => join(dir, name),
     [Symbol.dispose]: () => rmSync(dir, { recursive: true, force: true }),

@@ -11,14 +11,14 @@ afterAll(() => arena.stop());
 
 test('twenty readers that stall on events of 250 KB', async () => {
   const [id] = await makeLargeIssues(arena.call, 'ENG', 1, 250_000);
-  for (let n = 0; n < (long ? 120 : 40); n++)
+  for (let n = 0; n < (long ? 120 : 80); n++)
     await arena.call('PATCH', `/api/v1/issues/${id}`, { description: largeText(250_000, n + 9) });
   const report = await arena.flood(async () => {
     for (let n = 0; n < 20; n++) arena.ask('/api/v1/events/stream?after=0');
     await Bun.sleep(long ? 8_000 : 3_000);
   });
-  // 20 pieces take some 40; the rest is garbage, of which the engine leaves more where a server keeps more.
-  expect(report.grownMb).toBeLessThan(160);
+  // 20 pieces take some 40; the rest is garbage, up to 175. With a log of twice the length a reader that held all of it would hold 20 MB.
+  expect(report.grownMb).toBeLessThan(240);
 }, 300_000);
 
 test('five readers that catch up on everything', async () => {

@@ -72,8 +72,10 @@ export async function startArena(flags: Flags = {}): Promise<Arena> {
     Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))![1]) / 1024;
   const sockets: Socket[] = [];
 
+  /** Of this server; measured again where a flood seemed to be felt, because the machine may have become slower. */
+  let quiet: Waits | undefined;
   const measure = async (run: () => Promise<unknown>): Promise<Report> => {
-    const quiet = await measured(url, victim, () => Bun.sleep(quietMs));
+    const beside = (quiet ??= await measured(url, victim, () => Bun.sleep(quietMs)));
     const before = residentMb();
     let peak = before;
     const sampling = setInterval(() => (peak = Math.max(peak, residentMb())), 10);
@@ -84,7 +86,7 @@ export async function startArena(flags: Flags = {}): Promise<Arena> {
       for (const socket of sockets.splice(0)) socket.destroy();
     });
     return {
-      quietWorstMs: each(quiet),
+      quietWorstMs: each(beside),
       p50Ms: each(flooded, 0.5),
       worstMs: each(flooded),
       maxMs: each(flooded, 1),
@@ -114,7 +116,10 @@ export async function startArena(flags: Flags = {}): Promise<Arena> {
     },
     async flood(run) {
       let report = await measure(run);
-      for (let tries = 1; tries < triesMax && !isUnharmed(report); tries++) report = await measure(run);
+      for (let tries = 1; tries < triesMax && !isUnharmed(report); tries++) {
+        quiet = undefined;
+        report = await measure(run);
+      }
       if (process.env.TATAMI_REPORT) console.log(JSON.stringify(report));
       expect(report).toSatisfy(isUnharmed);
       return report;

@@ -5,12 +5,12 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDestination, type Destination } from '../../core/backup/copy/destination.ts';
 import { listCopy, verifyCopy } from '../../core/backup/copy/inspect.ts';
+import { programCommand } from '../program.ts';
 import { contentOf, copied, noS3, temporary, type Copied } from './copied.ts';
 import { copyAsKilled } from './own-copy.ts';
 import { startS3 } from './s3.ts';
 import { clientOf, seededRandom, startServer, type Server } from './server.ts';
 
-const main = join(import.meta.dir, '../../core/main.ts');
 const long = process.env.TATAMI_LONG !== undefined;
 const kills = long ? 30 : 1;
 /** A copy is made every second; what was acknowledged so long before the kill has to be in it, on a busy machine, too. */
@@ -35,7 +35,7 @@ interface Made {
 /** Made by another process: libsql ends a connection once its statements are collected, and its end would fold the log into the file. */
 async function makeDir(): Promise<Made> {
   const dir = folder();
-  const command = [process.execPath, main, 'init', '--data-dir', dir, '--workspace', 'Acme', '--team', 'ENG'];
+  const command = programCommand(['init', '--data-dir', dir, '--workspace', 'Acme', '--team', 'ENG']);
   const child = Bun.spawn([...command, '--json'], { stdout: 'pipe', stderr: 'ignore' });
   const { apiKey } = (await new Response(child.stdout).json()) as { apiKey: string };
   return { dir, key: apiKey };

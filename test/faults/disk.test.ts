@@ -4,12 +4,12 @@ import { afterEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { programCommand } from '../program.ts';
 import { createSystemClock, startApp, type Reply } from '../app.ts';
 import { checkOracle, everything } from './oracle.ts';
 import { clientOf } from './server.ts';
 import { hasStrace, underFault } from './strace.ts';
 
-const main = join(import.meta.dir, '../../core/main.ts');
 const run = (...command: string[]): boolean => Bun.spawnSync(command).exitCode === 0;
 
 const parent = mkdtempSync(join(tmpdir(), 'tatami-disk-'));
@@ -92,7 +92,7 @@ async function startFailing(dir: string, inject: string): Promise<Broken> {
     underFault(
       inject,
       [join(dir, 'tatami.db-wal'), join(dir, 'log-head')],
-      [process.execPath, main, 'serve', '--data-dir', dir, '--port', '0', '--rate-limit', 'off', '--json'],
+      programCommand(['serve', '--data-dir', dir, '--port', '0', '--rate-limit', 'off', '--json']),
     ),
     { stdout: 'pipe', stderr: 'ignore' },
   );

@@ -61,7 +61,7 @@ test.skipIf(!hasStrace)(
       for (const call of ['openat', 'fsync', 'ftruncate', 'unlink'])
         await killAll(database, call, process.env.TATAMI_LONG ? 1 : 4);
       // The migration writes a few hundred pages in one transaction: some of them say as much as all.
-      await killAll(database, 'pwrite64', process.env.TATAMI_LONG ? 1 : 60);
+      await killAll(database, 'pwrite64', process.env.TATAMI_LONG ? 1 : 120);
     };
     await Promise.all([smallFiles(), databaseFiles()]);
     rmSync(parent, { recursive: true, force: true });

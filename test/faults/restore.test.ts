@@ -20,10 +20,10 @@ import { findProblem, listBackups } from '../../core/backup/folder.ts';
 import { makeBackup } from '../../core/backup/make.ts';
 import { restoreBackup } from '../../core/backup/restore.ts';
 import { openSource } from '../../core/backup/source.ts';
-import { ownProgram } from '../../core/lib/own-program.ts';
 import { readFacts, type DatabaseFacts } from '../../core/store/copied-database.ts';
 import { openStore } from '../../core/store/open-store.ts';
 import { createSystemClock, startApp, type Client } from '../app.ts';
+import { programCommand } from '../program.ts';
 import { checkOracle, everything } from './oracle.ts';
 import { handedOver } from './own-copy.ts';
 import { clientOf, seededRandom, startServer } from './server.ts';
@@ -86,7 +86,7 @@ test('a backup made while 16 write is a prefix of the log that has all that was 
   for (let i = 0; i < 2; i++) {
     while (acked.size < 50 * (i + 1)) await Bun.sleep(5);
     const before = new Map(acked);
-    const made = Bun.spawn(ownProgram(['backup', place('under-load'), '--data-dir', dir, '--json'], '/'), {
+    const made = Bun.spawn(programCommand(['backup', place('under-load'), '--data-dir', dir, '--json']), {
       stdout: 'pipe',
       stderr: 'ignore',
     });
@@ -190,7 +190,7 @@ async function faultAt(
   fault: string,
   files: readonly string[],
 ): Promise<{ said: string } | null> {
-  const child = Bun.spawn(underFault(fault, files, ownProgram(args, '/')), {
+  const child = Bun.spawn(underFault(fault, files, programCommand(args)), {
     stdout: 'ignore',
     stderr: 'pipe',
   });

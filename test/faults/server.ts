@@ -1,8 +1,6 @@
 // A real server process for fault tests, and a client of it.
-import { join } from 'node:path';
 import type { Client, Json } from '../app.ts';
-
-const main = join(import.meta.dir, '../../core/main.ts');
+import { programCommand } from '../program.ts';
 
 export interface Server {
   readonly url: string;
@@ -23,19 +21,10 @@ process.on('exit', () => {
 
 export async function startServer(dir: string, options: ServerOptions = {}): Promise<Server> {
   const child = Bun.spawn(
-    [
-      process.execPath,
-      main,
-      'serve',
-      '--data-dir',
-      dir,
-      '--port',
-      '0',
-      '--rate-limit',
-      'off',
-      '--json',
+    programCommand([
+      ...['serve', '--data-dir', dir, '--port', '0', '--rate-limit', 'off', '--json'],
       ...(options.flags ?? []),
-    ],
+    ]),
     {
       stdout: 'pipe',
       stderr: 'ignore',

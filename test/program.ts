@@ -1,0 +1,70 @@
+// The command `tatami` as tests start it. A run of all tests starts some hundred servers and commands: `test/all.ts` bundles the program
+// once, with bytecode, because a server started from source needs twice the CPU time. One file of tests starts it from source, and
+// so do the tests of the launcher, of the README and of a clone in every run.
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { cleanBunFlags, packageRoot } from '../core/lib/clean-bun.ts';
+import { typedIn } from '../core/lib/own-program.ts';
+
+/** Names the folder with the bundle; `test/all.ts` sets it. */
+export const bundleVariable = 'TATAMI_TEST_BUNDLE';
+
+const bundle = process.env[bundleVariable] ?? '';
+const source = join(packageRoot, 'core/main.ts');
+
+/** The file to run for `tatami`: the bundle's launcher, or `bin/tatami`. */
+export const launcher = bundle === '' ? join(packageRoot, 'bin/tatami') : join(bundle, 'tatami');
+
+/** @param bunArgs flags of Bun itself; with them the program starts from source, because they load modules beside it */
+export function programCommand(args: readonly string[], bunArgs: readonly string[] = []): string[] {
+  if (bundle === '' || bunArgs.length > 0) return [process.execPath, ...bunArgs, source, ...args];
+  return [...bundleCommand(bundle), `${typedIn}${process.cwd()}`, ...args];
+}
+
+/** The part of the command line that `bin/tatami` has, too, before the folder. */
+const bundleCommand = (folder: string): string[] => [
+  process.execPath,
+  ...cleanBunFlags,
+  `--cwd=${packageRoot}`,
+  join(folder, 'program-process.js'),
+];
+
+/** @throws Error when something does not bundle */
+export async function bundleProgram(folder: string): Promise<void> {
+  const result = await Bun.build({
+    entrypoints: ['test/program-process.ts', 'core/store/writer/thread-main.ts'].map((path) =>
+      join(packageRoot, path),
+    ),
+    naming: { entry: '[name].[ext]' },
+    outdir: folder,
+    target: 'bun',
+    format: 'cjs',
+    bytecode: true,
+    env: 'disable',
+    plugins: [{ name: 'places', setup: (build) => void build.onLoad({ filter: ownSource }, keepPlaces) }],
+    throw: false,
+  });
+  if (!result.success) throw new Error(result.logs.map(String).join('\n'));
+  if (!existsSync(join(folder, 'node_modules')))
+    symlinkSync(join(packageRoot, 'node_modules'), join(folder, 'node_modules'));
+  const words = bundleCommand(folder).map((word) => `'${word}'`);
+  writeFileSync(join(folder, 'tatami'), `#!/bin/sh\nexec ${words.join(' ')} "${typedIn}$PWD" "$@"\n`, {
+    mode: 0o755,
+  });
+}
+
+const ownSource = /\/(core|sdk)\/.*\.ts$/;
+
+/** What a module finds beside itself stays where the sources are; the writer's thread is bundled. */
+function keepPlaces({ path }: { path: string }): { contents: string; loader: 'ts' } {
+  const text = readFileSync(path, 'utf8');
+  const contents = path.endsWith('/writer/thread.ts')
+    ? text
+        .replace('./thread-main.ts', './thread-main.js')
+        .replace('import.meta.url', 'Bun.pathToFileURL(__filename)')
+    : text
+        .replaceAll('import.meta.dir', JSON.stringify(dirname(path)))
+        .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href));
+  return { contents, loader: 'ts' };
+}
