@@ -4,14 +4,16 @@ import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
 import { CommandError, exitCodes } from './output.ts';
 
 const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
+/** Links that the system itself lays. Others under /dev, as in /dev/shm, anybody may lay. */
+const streams = /^\/dev\/(stdout|stderr|fd\/\d+)$/;
 
 /**
- * @param path absolute; only under /dev may it be a link, as /dev/stdout is one
+ * @param path absolute; no link but those to the streams of the process, such as /dev/stdout
  * @param mode of a new file, less the umask
  * @throws CommandError
  */
 export function writeNamedFile(path: string, text: string, mode = 0o666): void {
-  const follow = path.startsWith('/dev/') ? 0 : O_NOFOLLOW;
+  const follow = streams.test(path) ? 0 : O_NOFOLLOW;
   let fd: number;
   try {
     fd = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | follow, mode);

@@ -1,7 +1,7 @@
 // The command typed in a folder that somebody else filled: nothing of it runs, nothing is fetched for it, no key is sent where it
 // says, and nothing outside it is read into a package or written to. Each folder is as hostile as Bun's own configuration allows.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../core/lib/clean-bun.ts';
 import { packFirstParty } from '../../core/plugins/first-party.ts';
@@ -276,6 +276,20 @@ describe('with a server', () => {
 });
 
 describe('nothing outside the folder is written to', () => {
+  test.skipIf(!existsSync('/dev/shm'))(
+    'a package does not go through a link in a folder below /dev',
+    async () => {
+      const shared = mkdtempSync('/dev/shm/tatami-');
+      const victim = join(outside, 'victim');
+      writeFileSync(victim, 'precious');
+      symlinkSync(victim, join(shared, 'made.json'));
+      fill({ 'plugin.ts': plugin });
+      const { code } = await tatami('plugin', 'pack', '.', '--out', join(shared, 'made.json'), '--json');
+      rmSync(shared, { recursive: true });
+      expect([code, readFileSync(victim, 'utf8')]).toEqual([1, 'precious']);
+    },
+  );
+
   test('a package does not go through a link', async () => {
     const victim = join(outside, 'victim');
     writeFileSync(victim, 'precious');
