@@ -158,19 +158,56 @@ export function effectsOf(operation: string): readonly Effect[] | undefined {
 /** A quota: who has which share. Its numbers stand in the code that counts, by the names given here. */
 interface Quota {
   readonly doc: string;
-  /** The constant or configuration that holds the numbers. */
+  /** The constant or setting that holds the numbers, with its file. */
   readonly numbers: string;
   readonly member: string;
   readonly guest: string;
   readonly app: string;
 }
 
-const ofToken = 'per token and route';
+const asMember = 'as of a member';
+const withMember = 'out of the share of its member';
 
 export const quotaTable: Readonly<Record<string, Quota>> = {
   requests: {
     doc: 'Requests a minute, below the total of the workspace',
-    numbers: '`perMinute`, `workspacePerMinute` of `core/http/rate-limit.ts`',
-    ...{ member: ofToken, guest: ofToken, app: ofToken },
+    numbers: '`memberPerMinute` of `core/http/rate-limit.ts`; `--rate-member`',
+    member:
+      'all keys, sessions and grants together: half of the total at most, and a reserved share that others cannot use up',
+    guest: asMember,
+    app: 'half of the limit of its member at most, all apps together',
+  },
+  routes: {
+    doc: 'Requests a minute of one credential on one route',
+    numbers: '`perMinute` of `core/http/rate-limit.ts`',
+    ...{
+      member: 'each credential; a rolled key goes on with the count of its predecessor',
+      guest: asMember,
+      app: 'each grant',
+    },
+  },
+  connections: {
+    doc: 'Event streams and subscriptions that are open',
+    numbers: '`connectionsOfMember` of `core/lib/fairness/shares.ts`',
+    ...{ member: '20 for each credential, 50 together', guest: asMember, app: withMember },
+  },
+  'waiting-places': {
+    doc: 'Places in fair queues, and memory of bodies, answers and staged writes',
+    numbers: '`Shares` of `core/lib/fairness/shares.ts`',
+    ...{
+      member: 'half of what is free for a workspace alone, a quarter for one member',
+      guest: asMember,
+      app: 'a party of its own beside its member, one for all apps',
+    },
+  },
+  'public-triage': {
+    doc: 'Requests to `POST /triage` that are answered or wait, without a token',
+    numbers: '`placesMax` of `core/plugins/public-triage/triage.ts`',
+    ...{ member: 'a quarter of the places for each address', guest: asMember, app: asMember },
+  },
+  'client-documents': {
+    doc: 'Client documents of OAuth that are fetched at once',
+    numbers: '`fetchesAtOnceMax` of `core/oauth/clients/documents.ts`',
+    ...{ member: 'a quarter of the places for each address', guest: asMember, app: asMember },
   },
 };

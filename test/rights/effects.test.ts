@@ -1,9 +1,17 @@
 // The table of effects: every operation and host call with an effect beside objects stands in it, and nobody does more than it says.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { TSchema } from 'typebox';
 import type { Principal } from '../../core/http/principal.ts';
 import { pathOf, writesRows, type Route } from '../../core/http/route.ts';
-import { effectsOf, effectTable, type Effect, type EffectName } from '../../core/rights/effects.ts';
+import {
+  effectsOf,
+  effectTable,
+  quotaTable,
+  type Effect,
+  type EffectName,
+} from '../../core/rights/effects.ts';
 import { appScopes, roleTable, rightsOfRole } from '../../core/rights/roles.ts';
 import { allScopes, expandScopes } from '../../core/rights/scopes.ts';
 import { ownCalls } from '../../core/plugins/own-calls.ts';
@@ -170,5 +178,13 @@ test('apps, plugins, members and guests who hold every scope are refused each ef
         isDenied,
       ]);
     }
+  }
+});
+
+test('every quota of the table names a number that the code has', () => {
+  for (const [name, { numbers }] of Object.entries(quotaTable)) {
+    const [, constant = '', file = ''] = /^`(\w+)` of `([\w/.-]+)`/.exec(numbers) ?? [];
+    const source = file === '' ? '' : readFileSync(join(import.meta.dir, '../..', file), 'utf8');
+    expect([name, new RegExp(`\\b${constant}\\b`).test(source)]).toEqual([name, constant !== '']);
   }
 });
