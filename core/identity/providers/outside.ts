@@ -18,7 +18,10 @@ type Intent = 'sign_in' | 'link' | 'prove';
 interface CameBack {
   readonly intent: Intent;
   readonly accountId: string;
-  readonly person: OutsidePerson;
+  /** Address that a provider which is trusted with addresses has verified; null for none. */
+  readonly provenEmail: string | null;
+  /** Issuer of the provider. */
+  readonly issuer: string;
   /** Where the person was going. */
   readonly to: string;
 }
@@ -109,7 +112,8 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
         (ceremony.accountId ?? now.accountId) !== now.accountId
       )
         throw new ApiError('forbidden', 'That took too long, or was begun in another browser. Try again.');
-      const person = await client.personOf(ceremony, query).catch((error: unknown) => {
+      const { intent, to } = ceremony.details;
+      const person = await client.personOf(ceremony, query, intent === 'prove').catch((error: unknown) => {
         log('info', 'a return from an identity provider was refused', {
           provider: key,
           error: wordsOf(error),
@@ -120,10 +124,10 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
         );
       });
       requireDomain(settings, person);
-      const { intent, to } = ceremony.details;
       return {
         intent,
-        person,
+        provenEmail: settings.takesInvitations ? person.verifiedEmail : null,
+        issuer: person.issuer,
         accountId: await accountFor(ceremony, person, { settings, link: now.link }, options),
         to,
       };
@@ -168,7 +172,7 @@ async function accountOf(
   const admitted =
     verifiedEmail === null
       ? 'not_invited'
-      : await admit({ ...person, verifiedEmail }, { link, byAddress: takesInvitations });
+      : await admit({ ...person, verifiedEmail }, { link, isTrusted: takesInvitations });
   if (typeof admitted === 'object') {
     services.log('info', 'an invited person came in by an identity provider', { provider: key, ...admitted });
     return admitted.accountId;
