@@ -51,7 +51,10 @@ afterAll(async () => {
 let subjects = 0;
 beforeEach(() => {
   const sub = `subject-${++subjects}`;
-  for (const provider of [north, south]) provider.person = { sub };
+  for (const provider of [north, south]) {
+    provider.person = { sub };
+    provider.before = () => Promise.resolve();
+  }
 });
 
 const addressIn = ({ headers }: Shown): string => headers.get('refresh')?.replace('0;url=', '') ?? '';
@@ -171,5 +174,21 @@ test('an aborted sign-in, and one whose browser has signed in as somebody else m
   expect((await signIn(createVisitor(app))).status).toBe(403);
   await visitor.post('/sign-in', { email, password: 'seven geese over the pond' });
   expect((await visitor.get(back)).status).toBe(403);
+  expect((await signIn(createVisitor(app))).status).toBe(403);
+});
+
+test('no account is linked by a session that ends while the provider answers', async () => {
+  const { visitor } = await join(app);
+  const { cookies } = visitor;
+  const elsewhere = createVisitor(app);
+  await visitor.get('/account');
+  for (const [name, value] of cookies) elsewhere.cookies.set(name, value);
+  await elsewhere.get('/account');
+  north.before = async (asked) => {
+    if (asked === 'POST /token') await elsewhere.post('/account/end-sessions');
+  };
+  expect((await goes(visitor, '/account/linked/north')).status).toBe(403);
+  north.before = () => Promise.resolve();
+  expect((await visitor.get('/account')).to).toStartWith('/sign-in');
   expect((await signIn(createVisitor(app))).status).toBe(403);
 });

@@ -15,6 +15,8 @@ export interface OutsideProvider {
   readonly issuer: string;
   /** Who signs in there. */
   person: Outsider;
+  /** Awaited before it answers a request. */
+  before(asked: string): Promise<unknown>;
   /** The paths it was asked for. */
   readonly asked: string[];
   /** Registers the server under test. Registering again rotates the signing key. @param redirectUri its address for returns */
@@ -39,8 +41,9 @@ export async function startOutsideProvider(): Promise<OutsideProvider> {
   let answer: (request: IncomingMessage, response: ServerResponse) => unknown = (_, response) =>
     response.writeHead(503).end();
   const server = createServer((request, response) => {
-    outside.asked.push(`${request.method} ${request.url?.split('?')[0]}`);
-    void answer(request, response);
+    const asked = `${request.method} ${request.url?.split('?')[0]}`;
+    outside.asked.push(asked);
+    void outside.before(asked).then(() => answer(request, response));
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -50,6 +53,7 @@ export async function startOutsideProvider(): Promise<OutsideProvider> {
     issuer,
     person: { sub: 'ana' },
     asked: [],
+    before: () => Promise.resolve(),
     register(client) {
       const provider = providerOf(issuer, client, isRegistered, () => outside.person);
       isRegistered = true;

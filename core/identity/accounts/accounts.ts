@@ -56,6 +56,11 @@ const setPassword = systemStatement(
   ofInstallation,
   'UPDATE accounts SET password_hash = :password, updated_at = :now WHERE id = :id',
 );
+const stillPassword = systemStatement(
+  'accounts.still_password',
+  ofInstallation,
+  'UPDATE accounts SET id = id WHERE id = :id AND password_hash IS :password',
+);
 /** A link to reset ends with the password and with the address that it was made for. */
 const deleteReset = systemStatement(
   'password_resets.end',
@@ -184,6 +189,11 @@ export function renameOps(id: string, name: string, email: string, now: number):
     systemOp(deleteResetOfOther, { id, key }),
     systemOp(renameAccount, { id, name, email: email.trim(), key, now }, { expectRows: 1 }),
   ];
+}
+
+/** Goes with what a password or a code admits: it fails where the account has another password by then. */
+export function stillPasswordOp({ id, passwordHash }: Pick<Account, 'id' | 'passwordHash'>): Op {
+  return systemOp(stillPassword, { id, password: passwordHash }, { expectRows: 1 });
 }
 
 export function setPasswordOps(accountId: string, passwordHash: string, now: number): Op[] {

@@ -62,7 +62,7 @@ function returnRoute({ services, sessions, ceremonies, signIn, outside, proofs }
     },
     async (arrival, key) => {
       const who = await sessions.find(arrival.headers);
-      const now = { accountId: who?.accountId ?? null, link: openedLink(arrival.headers) };
+      const now = { who, link: openedLink(arrival.headers) };
       const { intent, accountId, provenEmail, issuer, to } = await outside.comeBack(key, arrival, now);
       if (intent === 'sign_in') return alsoSetting(await signIn.proceed(accountId, arrival, to), forget);
       if (intent === 'prove' && who) await sessions.prove(who.sessionId);

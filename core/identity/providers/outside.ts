@@ -7,6 +7,7 @@ import type { Egress } from '../../lib/egress/egress.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { emailKeyOf } from '../accounts/accounts.ts';
 import type { Ceremonies, Ceremony } from '../ceremonies/ceremonies.ts';
+import type { SignedIn } from '../sessions/sessions.ts';
 import { createOutsideClient, type OutsideClient, type OutsidePerson } from './client.ts';
 import type { Admit } from './admit.ts';
 import type { Links } from './links.ts';
@@ -35,8 +36,8 @@ interface Leaving {
 
 /** What the browser brings as it comes back. */
 interface Now {
-  /** Of who is signed in; null for nobody. */
-  readonly accountId: string | null;
+  /** Session of the browser; null without one. */
+  readonly who: Pick<SignedIn, 'accountId' | 'sessionId'> | null;
   /** The invitation that it has opened; null for none. */
   readonly link: string | null;
 }
@@ -109,7 +110,7 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
       if (
         !ceremony ||
         ceremony.details.key !== key ||
-        (ceremony.accountId ?? now.accountId) !== now.accountId
+        (ceremony.accountId !== null && ceremony.accountId !== now.who?.accountId)
       )
         throw new ApiError('forbidden', 'That took too long, or was begun in another browser. Try again.');
       const { intent, to } = ceremony.details;
@@ -128,7 +129,7 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
         intent,
         provenEmail: settings.takesInvitations ? person.verifiedEmail : null,
         issuer: person.issuer,
-        accountId: await accountFor(ceremony, person, { settings, link: now.link }, options),
+        accountId: await accountFor(ceremony, person, { settings, ...now }, options),
         to,
       };
     },
@@ -139,12 +140,12 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
 async function accountFor(
   { accountId, details: { intent } }: Ceremony<Leaving>,
   person: OutsidePerson,
-  by: { readonly settings: ProviderSettings; readonly link: string | null },
+  by: Now & { readonly settings: ProviderSettings },
   options: OutsideOptions,
 ): Promise<string> {
-  const { settings } = by;
-  if (accountId === null) return accountOf(person, by, options);
-  if (intent === 'link') await options.links.add(accountId, person, settings.name);
+  const { settings, who } = by;
+  if (accountId === null || !who) return accountOf(person, by, options);
+  if (intent === 'link') await options.links.add(who, person, settings.name);
   else if ((await options.links.use(person)) !== accountId)
     throw new ApiError(
       'forbidden',
