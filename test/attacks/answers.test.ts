@@ -1,7 +1,7 @@
 // Answers that wait, and codes that were given out: what they give when they come is what the caller may have then.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { allScopes } from '../../core/rights/scopes.ts';
-import { startApp, type Client, type Json, type TestApp } from '../app.ts';
+import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
 import { join, password } from '../identity/member.ts';
 import { createVisitor } from '../identity/visitor.ts';
 import { bearer, post, toolCall } from '../mcp/agents.ts';
@@ -9,11 +9,13 @@ import {
   ask,
   authorizePath,
   Browser,
+  browserOf,
   consent,
   exchange,
   formOf,
   pkce,
   registerApp,
+  tokensOf,
 } from '../oauth/client.ts';
 
 const v1 = '/api/v1';
@@ -124,4 +126,39 @@ test('the undo of a creation removes nobody who has taken the seat since', async
   expect([approved.status, undone.status]).toEqual([200, 200]);
   expect(undone.json.skipped).toMatchObject([{ id: uri.id, reason: 'worked_on' }]);
   expect((await app.call('GET', `${v1}/members/${uri.id}`)).json.joinedAt).not.toBeNull();
+});
+
+test('a narrowed consent replays no write, a new consent writes anew, and a secret that a demoted admin replays opens nothing', async () => {
+  const client = await registerApp(app, { name: 'Replayer' });
+  const browser = await browserOf(app);
+  const create = (token: string): Promise<Reply> =>
+    app.clientOf(token)(
+      'POST',
+      `${v1}/issues`,
+      { team: 'ENG', title: 'Once' },
+      { 'idempotency-key': 'once' },
+    );
+  const params = { scope: 'issues:write comments:read' };
+  const first = (await tokensOf(app, client, { browser, params })).access_token;
+  expect((await create(first)).status).toBe(201);
+  const [grant] = (await app.call('GET', `${v1}/grants?limit=1`)).json.data;
+  const narrowed = await app.call('PATCH', `${v1}/grants/${grant.id}`, { scopes: ['comments:read'] });
+  expect([narrowed.status, (await create(first)).json.error?.code]).toEqual([200, 'insufficient_scope']);
+  const second = (await tokensOf(app, client, { browser, params })).access_token;
+  const anew = await create(second);
+  expect([anew.status, anew.headers.get('idempotent-replayed')]).toEqual([201, null]);
+
+  const { id: memberId } = await made('/members', { name: 'Ada', role: 'admin' });
+  const { key } = await made('/api-keys', { name: 'k', memberId, scopes: allScopes });
+  const { id: other } = await made('/members', { name: 'Olga' });
+  const body = { name: 'handed', memberId: other, scopes: ['issues:read'] };
+  const hand = (): Promise<Reply> =>
+    app.clientOf(key)('POST', `${v1}/api-keys`, body, { 'idempotency-key': 'hand' });
+  const handed = await hand();
+  expect([handed.status, (await hand()).json.key]).toEqual([201, handed.json.key]);
+  expect((await app.call('PATCH', `${v1}/members/${memberId}`, { role: 'member' })).status).toBe(200);
+  // The same credential was given it before, and it has ended with the right to hand it out.
+  const replayed = (await hand()).json.key;
+  expect(replayed).toBe(handed.json.key);
+  expect((await app.clientOf(replayed)('GET', `${v1}/me`)).status).toBe(401);
 });

@@ -199,6 +199,9 @@ test('an address is confirmed by a mailed link, in a session of the account that
   expect(await signsIn(authenticator)).toBe(200);
 
   expect((await squat.get(link)).status).toBe(200);
+  expect((await squat.post(link, { form_token: 'of another page' })).status).toBe(403);
+  expect((await squat.post(link, {}, { origin: 'https://evil.example' })).status).toBe(403);
+  expect((await squat.get('/account')).text).toContain('Confirm your address');
   expect((await squat.post(link)).to).toBe('/account?done=confirmed');
   expect((await squat.get('/account')).text).not.toContain('Confirm your address');
   expect((await elsewhere.get('/account')).to).toStartWith('/sign-in');
