@@ -10,7 +10,7 @@ import { Type } from 'typebox';
 import type { Device, SignedIn } from './sessions/sessions.ts';
 
 /** A sensitive change needs a proof of who asks that is no older. */
-const proofMs = 10 * 60_000;
+export const proofMs = 10 * 60_000;
 
 interface PageFacts {
   readonly method: Extract<Method, 'GET' | 'POST'>;

@@ -2,8 +2,9 @@
 import type { Directory } from '../context.ts';
 import type { App } from '../http/app.ts';
 import type { Principal } from '../http/principal.ts';
+import type { Arrival } from '../http/route.ts';
 import type { Outcome, Take, ValueCall } from '../http/values.ts';
-import type { ApiError } from '../lib/errors.ts';
+import { ApiError } from '../lib/errors.ts';
 import type { Scope } from '../store/store.ts';
 import { createHold } from './hold.ts';
 
@@ -21,6 +22,8 @@ export type Json = Readonly<Record<string, unknown>>;
 
 export interface Agent {
   readonly principal: Principal;
+  /** Reads the rights of the token anew. To be called after every wait. @throws ApiError unauthorized where the token has ended */
+  refresh(): Promise<void>;
   directory(): Directory | Promise<Directory>;
   /** Whether it may call an operation at all. */
   may(operation: string): boolean;
@@ -48,12 +51,21 @@ const asText: Take<string | null> = (body) => {
 export function createAgents(
   app: App,
   directoryOf: (scope: Scope) => Directory | Promise<Directory>,
-): (principal: Principal) => Agent {
+): (principal: Principal, identify: Arrival['identify']) => Agent {
   const call = app.caller(asText);
-  return (principal) => {
-    const hold = createHold(principal);
+  return (first, identify) => {
+    let principal = first;
+    let hold = createHold(principal);
     return {
-      principal,
+      get principal() {
+        return principal;
+      },
+      async refresh() {
+        const now = await identify();
+        if (!now) throw new ApiError('unauthorized', 'The access token has expired or was revoked.');
+        principal = now;
+        hold = createHold(principal);
+      },
       directory: () => directoryOf(principal.scope),
       may(operation) {
         const { scope } = app.route(operation);

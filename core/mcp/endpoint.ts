@@ -53,7 +53,7 @@ export interface Mcp {
 }
 
 interface Loaded extends Serving {
-  agentOf(principal: Principal): Agent;
+  agentOf(principal: Principal, identify: Arrival['identify']): Agent;
 }
 
 export function createMcp(options: McpOptions): Mcp {
@@ -129,7 +129,7 @@ async function serve(
   const uris = watchedBy(body);
   const subscription = uris && subscriptions.open({ ...arrival, principal }, uris);
   try {
-    const agent = loaded.agentOf(principal);
+    const agent = loaded.agentOf(principal, arrival.identify);
     const makeServer = ({ era }: { era: 'legacy' | 'modern' }) => createServerOf(loaded, agent, era);
     return await carry(loaded.sdk, makeServer, { baseUrl, arrival, bytes, body, subscription });
   } catch (error) {

@@ -10,7 +10,7 @@ import { complete } from './completions.ts';
 import type { Decisions } from './decisions.ts';
 import { getPrompt, listedPrompts } from './prompts.ts';
 import { listResources, readResource, templates } from './resources.ts';
-import { decisionOn, secondsOf, urlOfProposal } from './tools/guarded.ts';
+import { decisionOn, decisionWithin, secondsOf, urlOfProposal } from './tools/guarded.ts';
 import type { ToolAnswer, Tools } from './tools/tools.ts';
 
 export interface Serving {
@@ -143,10 +143,9 @@ async function decidedSince(
   args: Json,
 ): Promise<ToolAnswer> {
   const [proposalId, since] = decodeCursor(sealing, listOf(agent), state) as [string, number];
-  const { workspaceId } = agent.principal.scope;
   const decided =
     (await decisionOn(agent, proposalId)) ??
-    (await decisions.until({ workspaceId, proposalId }, since, secondsOf(args) * 1000));
+    (await decisionWithin({ agent, decisions }, proposalId, since, secondsOf(args) * 1000));
   const answer = {
     status: decided?.status ?? 'proposed',
     proposalId,

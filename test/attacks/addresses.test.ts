@@ -1,5 +1,6 @@
 // One address has one normal form: what looks like it, or folds to it in another way, is refused or is the same.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { allScopes } from '../../core/rights/scopes.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { password } from '../identity/member.ts';
 import { createVisitor, saidBy, type Shown } from '../identity/visitor.ts';
@@ -76,8 +77,11 @@ test('a member cannot show the address or the name of an admin', async () => {
   const admin = { name: 'Ada Admin', email: 'ada@acme.example', role: 'admin' };
   await app.call('POST', members, admin);
   const { json: eve } = await app.call('POST', members, { name: 'Eve' });
-  const scopes = ['members:read', 'members:write'];
-  const { json } = await app.call('POST', '/api/v1/api-keys', { name: 'k', scopes, memberId: eve.id });
+  const { json } = await app.call('POST', '/api/v1/api-keys', {
+    name: 'k',
+    scopes: allScopes,
+    memberId: eve.id,
+  });
   const asEve = app.clientOf(json.key);
   const refusedFor = async (patch: object): Promise<string> => {
     const answer = await asEve('PATCH', `${members}/me`, patch);

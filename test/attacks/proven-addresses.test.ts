@@ -1,6 +1,7 @@
 // An address counts as its holder's only once a mailbox has shown it: until then it blocks nobody, and gives nobody a seat.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Secret, TOTP } from 'otpauth';
+import { newAccount, takeSeatOp } from '../../core/identity/accounts/accounts.ts';
 import { startApp, type Client, type TestApp } from '../app.ts';
 import { createAuthenticator, type Authenticator } from '../identity/authenticator.ts';
 import { openMailbox, type Mailbox } from '../identity/mailbox.ts';
@@ -198,6 +199,9 @@ test('an address is confirmed by a mailed link, in a session of the account that
   expect(await signsIn(authenticator)).toBe(200);
 
   expect((await squat.get(link)).status).toBe(200);
+  expect((await squat.post(link, { form_token: 'of another page' })).status).toBe(403);
+  expect((await squat.post(link, {}, { origin: 'https://evil.example' })).status).toBe(403);
+  expect((await squat.get('/account')).text).toContain('Confirm your address');
   expect((await squat.post(link)).to).toBe('/account?done=confirmed');
   expect((await squat.get('/account')).text).not.toContain('Confirm your address');
   expect((await elsewhere.get('/account')).to).toStartWith('/sign-in');
@@ -281,6 +285,21 @@ test('a reset by mail ends what was granted to apps, also of an account that is 
   expect(await revokedAt(grant)).toBeNull();
   await visitor.post(link, { password });
   expect(await revokedAt(grant)).not.toBeNull();
+});
+
+test('one workspace cannot fill the places of the accounts that are tried with a password', async () => {
+  const email = 'wanda@acme.example';
+  await squatter(email);
+  const { store, ids, nowMs } = app.services;
+  const beta = await callB('GET', '/api/v1/workspace');
+  for (let n = 0; n < 22; n++) {
+    const { json: seat } = await callB('POST', '/api/v1/members', { name: 'Claim' });
+    const account = newAccount({ ids, nowMs }, { name: 'Claim', email, passwordHash: null });
+    await store.commit([account.op, takeSeatOp(account.id, beta.json.id, seat.id, nowMs())]);
+  }
+  const again = createVisitor(app);
+  expect((await signIn(again, email)).to).toBe('/account');
+  expect(await placesOf(again, [app.call])).toEqual(['Acme']);
 });
 
 test('without a mail server an address blocks nobody and reaches no seat elsewhere', async () => {

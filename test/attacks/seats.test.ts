@@ -86,14 +86,49 @@ test('a key with the scopes of members adds and invites members, and nobody abov
   expect(refused(await call('POST', `${v1}/members`, { name: 'Mallory', role: 'owner' }))).toEqual(missing);
 });
 
+test('a key that could not hand out a seat does not change the address to which its invitation goes', async () => {
+  const narrow = app.clientOf((await keyOf(app.workspace.userId, ['members:write'])).key);
+  const proposing = app.clientOf(
+    (await keyOf(app.workspace.userId, ['members:write', 'proposals:write'])).key,
+  );
+  const before = await app.lastSequence();
+  const ids = [await add('admin'), await add('guest'), app.workspace.userId];
+  const own = app.clientOf((await keyOf(ids[0]!, ['members:write'])).key);
+  const email = 'mallory@acme.example';
+  for (const id of ids)
+    for (const call of id === app.workspace.userId ? [narrow] : [narrow, proposing]) {
+      const headers: Record<string, string> = call === proposing ? { 'tatami-mode': 'propose' } : {};
+      expect(refused(await call('PATCH', `${v1}/members/${id}`, { email }, headers))).toEqual(missing);
+    }
+  // Nobody has signed in as this member, so that the key alone speaks for them.
+  expect(refused(await own('PATCH', `${v1}/members/${ids[0]}`, { email }))).toEqual(missing);
+  const types = new Set(await app.eventTypes(before));
+  expect([...types].sort()).toEqual(['api_key.created', 'member.added']);
+  expect((await own('PATCH', `${v1}/members/${ids[0]}`, { name: 'Self' })).status).toBe(200);
+});
+
+test('an invitation that ended with its role or its address does not come back with them', async () => {
+  for (const [there, back] of [
+    [{ role: 'admin' }, { role: 'member' }],
+    [{ role: 'guest' }, { role: 'member' }],
+    [{ email: 'elsewhere@acme.example' }, { email: null }],
+  ]) {
+    const id = await add('member');
+    const { url } = await created(app.call, `/members/${id}/invitation`);
+    for (const change of [there, back])
+      expect((await app.call('PATCH', `${v1}/members/${id}`, change)).status).toBe(200);
+    expect([there, await opens(url)]).toEqual([there, 404]);
+  }
+});
+
 test('a narrow key still takes rights away: it demotes, removes, withdraws links and renames', async () => {
   const narrow = app.clientOf((await keyOf(app.workspace.userId, ['members:write'])).key);
   const id = await add('admin');
   const { url } = await created(app.call, `/members/${id}/invitation`);
   const path = `${v1}/members/${id}`;
-  expect((await narrow('PATCH', path, { role: 'member', name: 'Renamed' })).status).toBe(200);
   expect((await narrow('DELETE', `${path}/invitation`)).status).toBe(204);
   expect(await opens(url)).toBe(404);
+  expect((await narrow('PATCH', path, { role: 'member', name: 'Renamed' })).status).toBe(200);
   expect((await narrow('DELETE', path)).status).toBe(204);
 });
 

@@ -1,6 +1,7 @@
 // A person adds a passkey and signs in with it, turns on one-time codes and signs in with one, and links an account at an outside provider
-// and signs in by that. Then the pages once more in a browser that runs no script. Prints what axe found, what the browser complained of,
-// and where each way in led. Arguments: set-up link, address of the server, its time in milliseconds since the epoch.
+// and signs in by that. Then the pages once more in a browser that runs no script, and passkeys that are refused: in a tab of
+// an earlier session, with a counter that went back, and from before the address was proven. Prints what axe found, what the browser
+// complained of, what it was told, and where each way in led. Arguments: set-up link, address of the server, its time in milliseconds since the epoch.
 import { Secret, TOTP } from 'otpauth';
 import { openBrowser } from './browser.ts';
 import { visitAs, type Visit } from './people.ts';
@@ -31,14 +32,25 @@ const givePassword = async (visit: Visit): Promise<void> => {
   await visit.press('Sign in');
 };
 
-const inspector = await ana.context.newCDPSession(page);
-await inspector.send('WebAuthn.enable');
-await inspector.send('WebAuthn.addVirtualAuthenticator', {
-  options: {
-    ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
-    ...{ isUserVerified: true, automaticPresenceSimulation: true },
-  },
-});
+/** An authenticator of the page, until axe has looked at it. */
+async function addAuthenticator() {
+  const inspector = await ana.context.newCDPSession(page);
+  await inspector.send('WebAuthn.enable');
+  const { authenticatorId } = await inspector.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
+      ...{ isUserVerified: true, automaticPresenceSimulation: true },
+    },
+  });
+  return { inspector, authenticatorId };
+}
+/** What the page says of a passkey that it refuses. */
+async function refusalOf(button: string, tab = page): Promise<string> {
+  await tab.getByRole('button', { name: button }).click();
+  await tab.getByRole('alert').filter({ hasText: '.' }).waitFor();
+  return tab.getByRole('alert').innerText();
+}
+await addAuthenticator();
 
 await page.goto(setUp);
 await page.getByLabel('Name').fill('Ana');
@@ -52,7 +64,6 @@ await arrive('/account?done=passkey-added');
 await ana.press('Sign out');
 await page.getByRole('button', { name: 'Use a passkey' }).click();
 await arrive('/account');
-// The inspector takes the authenticator away once axe has looked.
 await look(ana);
 
 await ana.press('Turn on one-time codes');
@@ -86,9 +97,7 @@ await arrive('/account');
 await page.goto(`${url}/sign-in/again?to=/account`);
 await look(ana);
 // There is no authenticator any more.
-await page.getByRole('button', { name: 'Use a passkey' }).click();
-await page.getByRole('alert').filter({ hasText: '.' }).waitFor();
-const refused = await page.getByRole('alert').innerText();
+const refused = await refusalOf('Use a passkey');
 await page.goto(`${url}/account`);
 
 await ana.press('Sign out');
@@ -97,8 +106,6 @@ await arrive('/sign-in/code');
 await page.getByLabel('Code').fill(recovery);
 await ana.press('Sign in');
 await arrive('/account');
-const { complaints } = ana;
-await ana.close();
 
 const plain = await visitAs(browser, { isScripted: false });
 await plain.page.goto(`${url}/sign-in`);
@@ -106,7 +113,58 @@ const offered = await plain.page.getByRole('button', { name: 'Use a passkey' }).
 await plain.page.getByRole('button', { name: 'Continue with North' }).click();
 await plain.page.waitForURL(`${url}/sign-in/code`);
 const unscripted = await plain.page.title();
+
+const { inspector, authenticatorId } = await addAuthenticator();
+await page.getByLabel('Name of the passkey').fill('Phone');
+await page.getByRole('button', { name: 'Add a passkey' }).click();
+await arrive('/account?done=passkey-added');
+const earlier = await ana.context.newPage();
+await earlier.goto(`${url}/account`);
+const usePasskey = async (): Promise<void> => {
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await arrive('/account');
+};
+await ana.press('Sign out');
+await usePasskey();
+await earlier.getByLabel('Name of the passkey').fill('Of the earlier session');
+const inEarlierTab = await refusalOf('Add a passkey', earlier);
+await earlier.close();
+
+const { credentials } = await inspector.send('WebAuthn.getCredentials', { authenticatorId });
+const countTo = async (signCount: number): Promise<void> => {
+  const [credential] = credentials;
+  await inspector.send('WebAuthn.clearCredentials', { authenticatorId });
+  await inspector.send('WebAuthn.addCredential', {
+    authenticatorId,
+    credential: { ...credential!, signCount },
+  });
+};
+await countTo(0);
+await ana.press('Sign out');
+const copied = await refusalOf('Use a passkey');
+await countTo(1000);
+await page.goto(`${url}/sign-in`);
+await usePasskey();
+await ana.press('Link an account at South');
+await arrive('/account?done=linked');
+await ana.press('Sign out');
+const unproven = await refusalOf('Use a passkey');
+const { complaints } = ana;
+await ana.close();
 complaints.push(...plain.complaints);
 await browser.close();
 
-console.log(JSON.stringify({ seen, violations, ledTo, offered, refused, unscripted, complaints }));
+console.log(
+  JSON.stringify({
+    seen,
+    violations,
+    ledTo,
+    offered,
+    refused,
+    inEarlierTab,
+    copied,
+    unproven,
+    unscripted,
+    complaints,
+  }),
+);

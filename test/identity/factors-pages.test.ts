@@ -13,22 +13,33 @@ interface Seen {
   ledTo: string[];
   offered: boolean;
   refused: string;
+  inEarlierTab: string;
+  copied: string;
+  unproven: string;
   unscripted: string;
   complaints: string[];
 }
 
 test('a person signs in with a passkey, a code and an outside account; axe finds nothing, and no page complains', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tatami-providers-'));
-  const north = await startOutsideProvider();
+  const [north, south] = await Promise.all([startOutsideProvider(), startOutsideProvider()]);
   const identityProviders = join(folder, 'providers.json');
-  const listed = { key: 'north', name: 'North', issuer: north.issuer, clientId: 'tatami' };
   writeFileSync(join(folder, 'secret'), 'secret of north');
-  writeFileSync(identityProviders, JSON.stringify([{ ...listed, clientSecretFile: 'secret' }]));
+  const client = { clientId: 'tatami', clientSecretFile: 'secret' };
+  const list = [
+    { ...client, key: 'north', name: 'North', issuer: north.issuer },
+    { ...client, key: 'south', name: 'South', issuer: south.issuer, takesInvitations: true },
+  ];
+  writeFileSync(identityProviders, JSON.stringify(list));
   const flags = { host: 'localhost', egressAllow: '127.0.0.0/8', identityProviders };
   const app = await startApp({ clock: createSystemClock(), flags });
   try {
-    const redirectUri = `${app.url}/sign-in/with/north/return`;
-    north.register({ id: 'tatami', secret: 'secret of north', redirectUri });
+    for (const [key, provider] of Object.entries({ north, south }))
+      provider.register({
+        ...{ id: 'tatami', secret: 'secret of north' },
+        redirectUri: `${app.url}/sign-in/with/${key}/return`,
+      });
+    south.person = { sub: 'ana', email: 'ana@acme.example', email_verified: true };
     const now = String(app.clock.now());
     const walk = await runInNode<Seen>('factors-process.ts', [app.workspace.setUpUrl, app.url, now]);
     expect(walk.violations).toEqual([]);
@@ -37,8 +48,12 @@ test('a person signs in with a passkey, a code and an outside account; axe finds
     expect(walk.ledTo).toEqual([
       ...['/account?done=passkey-added', '/account', '/account?done=linked', '/account'],
       ...['/sign-in/code', '/account'],
+      ...['/account?done=passkey-added', '/account', '/account', '/account?done=linked'],
     ]);
     expect(walk.refused).toContain('sign in another way');
+    expect(walk.inEarlierTab).toContain('You are not signed in any more');
+    expect(walk.copied).toContain('could not be checked');
+    expect(walk.unproven).toContain('is not known here');
     expect([walk.offered, walk.unscripted]).toEqual([false, 'One more step']);
     // The browser names pages that say what is wrong, which have a status of 4xx.
     const others = walk.complaints.filter(
@@ -47,7 +62,7 @@ test('a person signs in with a passkey, a code and an outside account; axe finds
     expect(others).toEqual([]);
   } finally {
     await app.stop();
-    await north.stop();
+    await Promise.all([north.stop(), south.stop()]);
     rmSync(folder, { recursive: true });
   }
 }, 120_000);

@@ -1,4 +1,5 @@
 // An outside OpenID provider for tests: a real one, at an address of its own, where whoever comes is at once the person that the test says.
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
@@ -14,38 +15,55 @@ export interface OutsideProvider {
   readonly issuer: string;
   /** Who signs in there. */
   person: Outsider;
+  /** Awaited before it answers a request. */
+  before(asked: string): Promise<unknown>;
   /** The paths it was asked for. */
   readonly asked: string[];
-  /** Registers the server under test. @param redirectUri its address for returns */
-  register(client: { id: string; secret: string; redirectUri: string }): void;
-  /** Goes there as a browser does. @returns where the provider leads back to */
-  visit(address: string): Promise<URL>;
+  /** Registers the server under test. Registering again rotates the signing key. @param redirectUri its address for returns */
+  register(client: OutsideClient): void;
+  /**
+   * Goes there as a browser does. @returns where the provider leads back to
+   * @param cookies of the browser at the provider, by which it stays signed in there; by default a browser without any
+   */
+  visit(address: string, cookies?: Map<string, string>): Promise<URL>;
   stop(): Promise<void>;
+}
+
+interface OutsideClient {
+  readonly id: string;
+  readonly secret: string;
+  readonly redirectUri: string;
+  /** True puts the claims into the ID token; otherwise the userinfo endpoint answers them. */
+  readonly claimsInIdToken?: boolean;
 }
 
 export async function startOutsideProvider(): Promise<OutsideProvider> {
   let answer: (request: IncomingMessage, response: ServerResponse) => unknown = (_, response) =>
     response.writeHead(503).end();
   const server = createServer((request, response) => {
-    outside.asked.push(`${request.method} ${request.url?.split('?')[0]}`);
-    void answer(request, response);
+    const asked = `${request.method} ${request.url?.split('?')[0]}`;
+    outside.asked.push(asked);
+    void outside.before(asked).then(() => answer(request, response));
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
+  let isRegistered = false;
   const outside: OutsideProvider = {
     issuer,
     person: { sub: 'ana' },
     asked: [],
+    before: () => Promise.resolve(),
     register(client) {
-      const provider = providerOf(issuer, client, () => outside.person);
+      const provider = providerOf(issuer, client, isRegistered, () => outside.person);
+      isRegistered = true;
       const callback = provider.callback();
       answer = (request, response) =>
         request.url?.startsWith('/interaction/')
           ? finish(provider, request, response, outside.person.sub)
           : callback(request, response);
     },
-    visit: (address) => follow(issuer, address),
+    visit: (address, cookies = new Map()) => follow(issuer, address, cookies),
     stop: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
@@ -57,7 +75,8 @@ export async function startOutsideProvider(): Promise<OutsideProvider> {
 
 function providerOf(
   issuer: string,
-  { id, secret, redirectUri }: { id: string; secret: string; redirectUri: string },
+  { id, secret, redirectUri, claimsInIdToken = false }: OutsideClient,
+  isRotated: boolean,
   person: () => Outsider,
 ): Provider {
   return new Provider(issuer, {
@@ -67,6 +86,8 @@ function providerOf(
         ...{ grant_types: ['authorization_code'], response_types: ['code'] },
       },
     ],
+    ...(isRotated ? { jwks: { keys: [newKey()] } } : {}),
+    conformIdTokenClaims: !claimsInIdToken,
     cookies: { keys: ['outside'] },
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     features: { devInteractions: { enabled: false } },
@@ -74,6 +95,11 @@ function providerOf(
     pkce: { required: () => true },
     findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ ...person(), sub }) }),
   });
+}
+
+function newKey() {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return { ...privateKey.export({ format: 'jwk' }), kid: randomUUID(), use: 'sig', alg: 'RS256' } as const;
 }
 
 /** Nobody is asked: the person is signed in, and agrees. */
@@ -90,8 +116,7 @@ async function finish(
   await provider.interactionFinished(request, response, { login: { accountId }, consent: { grantId } });
 }
 
-async function follow(issuer: string, address: string): Promise<URL> {
-  const cookies = new Map<string, string>();
+async function follow(issuer: string, address: string, cookies: Map<string, string>): Promise<URL> {
   let next = new URL(address);
   for (let step = 0; step < 10; step++) {
     if (next.origin !== issuer) return next;

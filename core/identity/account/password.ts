@@ -4,8 +4,8 @@ import type { Route } from '../../http/route.ts';
 import { accountById, setPasswordOps } from '../accounts/accounts.ts';
 import { passwordMax, passwordMin, passwordProblem } from '../accounts/password-rules.ts';
 import type { Passwords } from '../accounts/passwords.ts';
-import { hidden, isFresh, leadToProof } from '../pages.ts';
-import { endSessionsOp } from '../sessions/sessions.ts';
+import { hidden, isFresh, leadToProof, leadToSignIn } from '../pages.ts';
+import { endSessionsOp, stillSignedInOp } from '../sessions/sessions.ts';
 import { passwordOf } from '../sign-in/page.ts';
 import type { SignIn } from '../sign-in/sign-in.ts';
 import { changeRoute, type ChangeOptions } from './change.ts';
@@ -73,10 +73,12 @@ export function passwordRoutes(options: PasswordOptions): Route[] {
         const chosen = passwordOf(form, 'new_password');
         if (passwordProblem(chosen, [who.name, who.email]) !== null) return { wrong: 'password-weak' };
         const hash = await passwords.hash(chosen);
-        await store.commit([
+        const { ok } = await store.commit([
+          stillSignedInOp(who.sessionId),
           ...setPasswordOps(who.accountId, hash, nowMs()),
           endSessionsOp(who.accountId, who.sessionId),
         ]);
+        if (!ok) return leadToSignIn(baseUrl, '/account');
         noticeOf(services, who.email, 'The password was changed.');
         return { done: 'password' };
       },

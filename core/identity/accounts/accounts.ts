@@ -23,10 +23,15 @@ const insertSeat = tenantStatement(
 const selected = 'SELECT id, name, email, email_key, email_verified_at, password_hash FROM accounts';
 /** Each candidate costs a comparison of passwords at a sign-in. */
 const candidatesMax = 20;
+/** The newest of each workspace come first, so that the admins of one workspace cannot crowd out the members of others. */
 const findByEmail = systemStatement<AccountRow>(
   'accounts.by_email',
   ofInstallation,
-  `${selected} WHERE email_key IN (:key, :written) ORDER BY email_verified_at IS NULL, id DESC LIMIT ${candidatesMax}`,
+  `WITH claims AS (
+     SELECT a.id, row_number() OVER (PARTITION BY s.workspace_id ORDER BY a.id DESC) AS nth
+     FROM accounts AS a LEFT JOIN seats AS s ON s.account_id = a.id WHERE a.email_key IN (:key, :written))
+   ${selected} JOIN (SELECT id AS claim_id, min(nth) AS nth FROM claims GROUP BY id) ON claim_id = id
+   ORDER BY email_verified_at IS NULL, nth, id DESC LIMIT ${candidatesMax}`,
 );
 const findClaimed = systemStatement<{ id: string }>(
   'accounts.claimed',
@@ -55,6 +60,11 @@ const setPassword = systemStatement(
   'accounts.set_password',
   ofInstallation,
   'UPDATE accounts SET password_hash = :password, updated_at = :now WHERE id = :id',
+);
+const stillPassword = systemStatement(
+  'accounts.still_password',
+  ofInstallation,
+  'UPDATE accounts SET id = id WHERE id = :id AND password_hash IS :password',
 );
 /** A link to reset ends with the password and with the address that it was made for. */
 const deleteReset = systemStatement(
@@ -102,7 +112,7 @@ const accountOf = (row: AccountRow): Account => ({
   ...{ isProven: row.email_verified_at !== null, passwordHash: row.password_hash },
 });
 
-/** Those with an address: the one that has proven it first, then the newest. */
+/** Those with an address: the one that has proven it first, then the newest of each workspace. */
 export async function accountsByEmail(store: Store, email: string): Promise<readonly Account[]> {
   const key = emailKeyOf(email);
   // Accounts from before the normal form have the key that was made then. It turned some signs, such as Kelvin's, into ASCII letters.
@@ -184,6 +194,11 @@ export function renameOps(id: string, name: string, email: string, now: number):
     systemOp(deleteResetOfOther, { id, key }),
     systemOp(renameAccount, { id, name, email: email.trim(), key, now }, { expectRows: 1 }),
   ];
+}
+
+/** Goes with what a password or a code admits: it fails where the account has another password by then. */
+export function stillPasswordOp({ id, passwordHash }: Pick<Account, 'id' | 'passwordHash'>): Op {
+  return systemOp(stillPassword, { id, password: passwordHash }, { expectRows: 1 });
 }
 
 export function setPasswordOps(accountId: string, passwordHash: string, now: number): Op[] {

@@ -78,15 +78,18 @@ export const members = defineResource(member, memberKind, {
     },
     async update(ctx, id, patch, ifMatch) {
       const before = await getEntity(ctx, memberKind, id);
-      const set = await plain.update(ctx, id, patch, ifMatch);
-      const { role = before.role } = patch;
+      const { role = before.role, email = before.email } = patch;
+      const plainSet = await plain.update(ctx, id, patch, ifMatch);
+      // An invitation ends with the role and with the address that it was made for.
+      const endsInvitation = before.joinedAt === null && (role !== before.role || email !== before.email);
+      const set = endsInvitation ? withOps(plainSet, [withdrawOp(ctx.scope, id)]) : plainSet;
       const rise = roles.indexOf(role) - roles.indexOf(before.role);
       if (rise < 0)
         return keepingAnOwner(ctx, before, ending(set, await lossOfMember(ctx, { ...before, role })));
       if (role === before.role && patch.teams === undefined) return set;
       if (rise === 0 || role !== 'owner') return withOps(set, [stillMayOp(ctx)]);
-      // An admin may have the link, or a key of theirs, by which they would be an owner as well.
-      return withOps(ending(set, await endHandedTo(ctx, id)), [stillMayOp(ctx), withdrawOp(ctx.scope, id)]);
+      // An admin may have a key of theirs, by which they would be an owner as well.
+      return withOps(ending(set, await endHandedTo(ctx, id)), [stillMayOp(ctx)]);
     },
     async delete(ctx, id, ifMatch) {
       const before = await getEntity(ctx, memberKind, id);

@@ -63,7 +63,7 @@ async function attempt(
   const isCounted = limits.take(counted);
   if (isCounted && (await codes.take(account.id, code))) {
     limits.giveBack(counted);
-    return signIn.finish(account.id, arrival, to);
+    return signIn.finish(account.id, arrival, to, account);
   }
   log('info', 'sign-in refused: wrong code', { account: account.id, peer, isKnownDevice: device !== null });
   return codePage(

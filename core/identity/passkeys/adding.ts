@@ -4,7 +4,7 @@ import type { Services } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { systemOp } from '../../store/store.ts';
 import type { Ceremonies } from '../ceremonies/ceremonies.ts';
-import type { SignedIn } from '../sessions/sessions.ts';
+import { stillSignedInOp, type SignedIn } from '../sessions/sessions.ts';
 import { checkAttestation } from './answers.ts';
 import { challengeOf, timeoutMs, tooLate, type Asked } from './asked.ts';
 import type { RelyingParty } from './relying-party.ts';
@@ -16,8 +16,16 @@ type Who = Pick<SignedIn, 'accountId' | 'name' | 'email'>;
 
 export interface Adding {
   askToAdd(who: Who): Promise<Asked>;
-  /** @param answer of the browser, as `toJSON` makes it. @throws ApiError forbidden, conflict, validation_failed */
-  add(accountId: string, headers: Headers, answer: unknown, name: string): Promise<void>;
+  /**
+   * @param answer of the browser, as `toJSON` makes it
+   * @throws ApiError forbidden, also where the session has ended by then; conflict, validation_failed
+   */
+  add(
+    who: Pick<SignedIn, 'accountId' | 'sessionId'>,
+    headers: Headers,
+    answer: unknown,
+    name: string,
+  ): Promise<void>;
 }
 
 export function createAdding(
@@ -31,7 +39,7 @@ export function createAdding(
       const rows = await store.readSystem(listPasskeys, { account: who.accountId });
       return { options: await optionsFor(party, who, rows, challengeOf(ceremony).bytes), cookie };
     },
-    async add(accountId, headers, answer, name) {
+    async add({ accountId, sessionId }, headers, answer, name) {
       const ceremony = await ceremonies.take('add-passkey', headers);
       if (ceremony?.accountId !== accountId) throw tooLate();
       const made = await checkAttestation(answer, party, challengeOf(ceremony).text);
@@ -40,8 +48,12 @@ export function createAdding(
         ...{ credential: made.id, key: made.publicKey, counter: made.counter },
         transports: JSON.stringify(made.transports ?? []),
       };
-      const outcome = await store.commit([systemOp(insertPasskey, row, { expectRows: 1 })]);
+      const outcome = await store.commit([
+        stillSignedInOp(sessionId),
+        systemOp(insertPasskey, row, { expectRows: 1 }),
+      ]);
       if (outcome.ok) return;
+      if (outcome.op === 0) throw tooLate();
       throw new ApiError(
         'conflict',
         outcome.reason === 'lost_race'

@@ -101,9 +101,9 @@ function addRoutes(options: PasskeyPages): Route[] {
       { path: '/account/passkeys', name: 'passkeys.add', summary: 'Add a passkey' },
       baseUrl,
       async ({ form_token: formToken, credential, name }, arrival) => {
-        const { accountId, email } = await requireSignedIn(sessions, arrival, formToken);
-        await ceremoniesOf(options).add(accountId, arrival.headers, credential, nameOf(name));
-        noticeOf(services, email, 'A passkey was added to it, which signs in to it alone.');
+        const who = await requireSignedIn(sessions, arrival, formToken);
+        await ceremoniesOf(options).add(who, arrival.headers, credential, nameOf(name));
+        noticeOf(services, who.email, 'A passkey was added to it, which signs in to it alone.');
         return { body: { to: `${baseUrl}/account?done=passkey-added` } };
       },
     ),

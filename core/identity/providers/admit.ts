@@ -13,11 +13,11 @@ type Refused = 'not_invited' | 'known_address';
 export interface Admit {
   /**
    * @param link of the invitation that the browser has opened; null for none
-   * @param byAddress whether an invitation of the address counts
+   * @param isTrusted whether the provider is trusted with addresses: an invitation of the address counts, and the address is proven
    */
   (
     person: OutsidePerson & { readonly verifiedEmail: string },
-    by: { readonly link: string | null; readonly byAddress: boolean },
+    by: { readonly link: string | null; readonly isTrusted: boolean },
   ): Promise<{ readonly accountId: string } | Refused>;
 }
 
@@ -26,16 +26,18 @@ export function createAdmit(
   invitations: Invitations,
   links: Links,
 ): Admit {
-  return async (person, { link, byAddress }) => {
+  return async (person, { link, isTrusted }) => {
     const { verifiedEmail: email, name } = person;
     const opened = link === null ? null : await invitations.find(link);
-    const addressed = byAddress ? await invitations.findByAddress(email) : [];
+    const addressed = isTrusted ? await invitations.findByAddress(email) : [];
     const [first, ...others] = unlike([...(opened ? [opened] : []), ...addressed]);
     if (!first) return 'not_invited';
-    // Who only claims the address keeps nobody out who has it verified.
-    if (await isAddressTaken(services.store, emailKeyOf(email), '', [])) return 'known_address';
+    const key = emailKeyOf(email);
+    // An account that only claims the address keeps nobody out who has proven it, or is invited by it.
+    const rivals = isTrusted || first.emailKey === key ? [] : [first.workspaceId];
+    if (await isAddressTaken(services.store, key, '', rivals)) return 'known_address';
     const about = { name: shownName(name) ?? first.member.name, email };
-    const account = newAccount(services, { ...about, passwordHash: null, isProven: true });
+    const account = newAccount(services, { ...about, passwordHash: null, isProven: isTrusted });
     const taken = await invitations.take(first, { ...account, also: [links.addOp(account.id, person)] });
     if (taken === 'known_address') return taken;
     if (taken !== 'taken') return 'not_invited';

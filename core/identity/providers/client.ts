@@ -5,6 +5,7 @@ import type { ClientAuth, Configuration, CustomFetch } from 'openid-client';
 import { addressKey } from '../../lib/address.ts';
 import type { Egress } from '../../lib/egress/egress.ts';
 import type { Ceremony } from '../ceremonies/ceremonies.ts';
+import { proofMs } from '../pages.ts';
 import type { ProviderSettings } from './provider.ts';
 
 const connectTimeoutMs = 5_000;
@@ -12,6 +13,7 @@ const totalTimeoutMs = 10_000;
 const responseBytesMax = 262_144;
 /** What is discovered of a provider holds so long. */
 const discoveredForMs = 3_600_000;
+const proofSeconds = proofMs / 1000;
 
 /** Who came back, by what the provider says and signed. */
 export interface OutsidePerson {
@@ -32,8 +34,12 @@ export interface OutsideClient {
    * @throws Error where the provider cannot be reached
    */
   addressFor(ceremony: Ceremony<unknown>, isAnew: boolean): Promise<string>;
-  /** @param query with which the browser came back. @throws Error for what is no answer of the provider to this browser */
-  personOf(ceremony: Ceremony<unknown>, query: URLSearchParams): Promise<OutsidePerson>;
+  /**
+   * @param query with which the browser came back
+   * @param isAnew refuses a person who has not signed in at the provider within the age of a proof
+   * @throws Error for what is no answer of the provider to this browser
+   */
+  personOf(ceremony: Ceremony<unknown>, query: URLSearchParams, isAnew: boolean): Promise<OutsidePerson>;
 }
 
 /** @param redirectUri of this provider alone */
@@ -66,10 +72,10 @@ export function createOutsideClient(options: {
         nonce: ceremony.secret('nonce'),
         code_challenge: await calculatePKCECodeChallenge(ceremony.secret('verifier')),
         code_challenge_method: 'S256',
-        ...(isAnew ? { prompt: 'login' } : {}),
+        ...(isAnew ? { prompt: 'login', max_age: String(proofSeconds) } : {}),
       }).href;
     },
-    async personOf(ceremony, query) {
+    async personOf(ceremony, query, isAnew) {
       const configuration = await configurationOf();
       const { authorizationCodeGrant } = await import('openid-client');
       const tokens = await authorizationCodeGrant(configuration, new URL(`${redirectUri}?${query}`), {
@@ -77,12 +83,18 @@ export function createOutsideClient(options: {
         expectedNonce: ceremony.secret('nonce'),
         pkceCodeVerifier: ceremony.secret('verifier'),
         idTokenExpected: true,
+        ...(isAnew && tellsSignInTime(configuration) ? { maxAge: proofSeconds } : {}),
       });
       const claims = tokens.claims();
       if (!claims) throw new Error('The provider sent no ID token.');
       return personIn(claims, await furtherClaims(configuration, tokens.access_token, claims));
     },
   };
+}
+
+/** The browser can drop `prompt` from the address, so `auth_time` decides where the provider supports it. Google, for one, does not. */
+function tellsSignInTime(configuration: Configuration): boolean {
+  return configuration.serverMetadata().claims_supported?.includes('auth_time') ?? false;
 }
 
 async function discover(settings: ProviderSettings, egress: Pick<Egress, 'send'>): Promise<Configuration> {

@@ -62,14 +62,13 @@ function returnRoute({ services, sessions, ceremonies, signIn, outside, proofs }
     },
     async (arrival, key) => {
       const who = await sessions.find(arrival.headers);
-      const now = { accountId: who?.accountId ?? null, link: openedLink(arrival.headers) };
-      const { intent, accountId, person, to } = await outside.comeBack(key, arrival, now);
+      const now = { who, link: openedLink(arrival.headers) };
+      const { intent, accountId, provenEmail, issuer, to } = await outside.comeBack(key, arrival, now);
       if (intent === 'sign_in') return alsoSetting(await signIn.proceed(accountId, arrival, to), forget);
       if (intent === 'prove' && who) await sessions.prove(who.sessionId);
       if (intent === 'link' && who) {
-        const { verifiedEmail, issuer } = person;
-        if (verifiedEmail !== null)
-          await proofs.note(who.accountId, emailKeyOf(verifiedEmail), { sessionId: who.sessionId, issuer });
+        if (provenEmail !== null)
+          await proofs.note(who.accountId, emailKeyOf(provenEmail), { sessionId: who.sessionId, issuer });
         noticeOf(services, who.email, 'It was linked with an account elsewhere, which signs in to it now.');
       }
       return leadTo(baseUrl, destinationOf(to, baseUrl), [forget]);

@@ -2,6 +2,7 @@
 import type { Services } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { systemOp, type Op } from '../../store/store.ts';
+import { stillSignedInOp, type SignedIn } from '../sessions/sessions.ts';
 import type { OutsidePerson } from './client.ts';
 import { deleteOutside, findOutside, insertOutside, listOutside, noteOutsideUse } from './rows.ts';
 
@@ -20,8 +21,11 @@ export interface Links {
   of(accountId: string): Promise<readonly LinkedAccount[]>;
   /** The account that somebody signs in to, whose use is noted; null for none. */
   use(person: OutsidePerson): Promise<string | null>;
-  /** @throws ApiError conflict where either is linked already. @param provider what people know it by */
-  add(accountId: string, person: OutsidePerson, provider: string): Promise<void>;
+  /**
+   * @param provider its name
+   * @throws ApiError conflict where either is linked already; forbidden where the session has ended by then
+   */
+  add(who: Pick<SignedIn, 'accountId' | 'sessionId'>, person: OutsidePerson, provider: string): Promise<void>;
   addOp(accountId: string, person: OutsidePerson): Op;
   /** @returns false where it is the last way into the account, and stays */
   remove(accountId: string, id: string): Promise<boolean>;
@@ -45,9 +49,11 @@ export function createLinks({ store, ids, nowMs }: Pick<Services, 'store' | 'ids
       await store.commit([systemOp(noteOutsideUse, { id: row.id, shown, now: nowMs() })]);
       return row.account_id;
     },
-    async add(account, person, provider) {
-      const outcome = await store.commit([addOp(account, person)]);
+    async add({ accountId, sessionId }, person, provider) {
+      const outcome = await store.commit([stillSignedInOp(sessionId), addOp(accountId, person)]);
       if (outcome.ok) return;
+      if (outcome.op === 0)
+        throw new ApiError('forbidden', 'Your session has ended. Sign in, then try again.');
       throw new ApiError(
         'conflict',
         outcome.reason === 'lost_race'

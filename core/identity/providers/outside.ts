@@ -7,6 +7,7 @@ import type { Egress } from '../../lib/egress/egress.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { emailKeyOf } from '../accounts/accounts.ts';
 import type { Ceremonies, Ceremony } from '../ceremonies/ceremonies.ts';
+import type { SignedIn } from '../sessions/sessions.ts';
 import { createOutsideClient, type OutsideClient, type OutsidePerson } from './client.ts';
 import type { Admit } from './admit.ts';
 import type { Links } from './links.ts';
@@ -18,7 +19,10 @@ type Intent = 'sign_in' | 'link' | 'prove';
 interface CameBack {
   readonly intent: Intent;
   readonly accountId: string;
-  readonly person: OutsidePerson;
+  /** Address that a provider which is trusted with addresses has verified; null for none. */
+  readonly provenEmail: string | null;
+  /** Issuer of the provider. */
+  readonly issuer: string;
   /** Where the person was going. */
   readonly to: string;
 }
@@ -32,8 +36,8 @@ interface Leaving {
 
 /** What the browser brings as it comes back. */
 interface Now {
-  /** Of who is signed in; null for nobody. */
-  readonly accountId: string | null;
+  /** Session of the browser; null without one. */
+  readonly who: Pick<SignedIn, 'accountId' | 'sessionId'> | null;
   /** The invitation that it has opened; null for none. */
   readonly link: string | null;
 }
@@ -106,10 +110,11 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
       if (
         !ceremony ||
         ceremony.details.key !== key ||
-        (ceremony.accountId ?? now.accountId) !== now.accountId
+        (ceremony.accountId !== null && ceremony.accountId !== now.who?.accountId)
       )
         throw new ApiError('forbidden', 'That took too long, or was begun in another browser. Try again.');
-      const person = await client.personOf(ceremony, query).catch((error: unknown) => {
+      const { intent, to } = ceremony.details;
+      const person = await client.personOf(ceremony, query, intent === 'prove').catch((error: unknown) => {
         log('info', 'a return from an identity provider was refused', {
           provider: key,
           error: wordsOf(error),
@@ -120,11 +125,11 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
         );
       });
       requireDomain(settings, person);
-      const { intent, to } = ceremony.details;
       return {
         intent,
-        person,
-        accountId: await accountFor(ceremony, person, { settings, link: now.link }, options),
+        provenEmail: settings.takesInvitations ? person.verifiedEmail : null,
+        issuer: person.issuer,
+        accountId: await accountFor(ceremony, person, { settings, ...now }, options),
         to,
       };
     },
@@ -135,12 +140,12 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
 async function accountFor(
   { accountId, details: { intent } }: Ceremony<Leaving>,
   person: OutsidePerson,
-  by: { readonly settings: ProviderSettings; readonly link: string | null },
+  by: Now & { readonly settings: ProviderSettings },
   options: OutsideOptions,
 ): Promise<string> {
-  const { settings } = by;
-  if (accountId === null) return accountOf(person, by, options);
-  if (intent === 'link') await options.links.add(accountId, person, settings.name);
+  const { settings, who } = by;
+  if (accountId === null || !who) return accountOf(person, by, options);
+  if (intent === 'link') await options.links.add(who, person, settings.name);
   else if ((await options.links.use(person)) !== accountId)
     throw new ApiError(
       'forbidden',
@@ -168,7 +173,7 @@ async function accountOf(
   const admitted =
     verifiedEmail === null
       ? 'not_invited'
-      : await admit({ ...person, verifiedEmail }, { link, byAddress: takesInvitations });
+      : await admit({ ...person, verifiedEmail }, { link, isTrusted: takesInvitations });
   if (typeof admitted === 'object') {
     services.log('info', 'an invited person came in by an identity provider', { provider: key, ...admitted });
     return admitted.accountId;

@@ -12,6 +12,6 @@ export interface ProviderSettings {
   readonly clientSecret: string | null;
   /** Lower case. Who signs in must have an e-mail address there that the provider has verified; an empty list asks for none. */
   readonly domains: readonly string[];
-  /** Whether who was invited by an e-mail address may come in with that address, once the provider has verified it. */
+  /** True for a provider that is trusted with addresses: an address that it has verified is proven, and takes the seat invited by it. */
   readonly takesInvitations: boolean;
 }

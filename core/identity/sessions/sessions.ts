@@ -4,6 +4,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Services } from '../../context.ts';
 import { cookieLine, cookieOf } from '../../html/cookie.ts';
 import type { Principal } from '../../http/principal.ts';
+import { ApiError } from '../../lib/errors.ts';
 import { systemStatement } from '../../store/statement.ts';
 import { scopeOf, systemOp, type Op, type Store } from '../../store/store.ts';
 import type { Role } from '../../rights/roles.ts';
@@ -132,8 +133,13 @@ const findSeats = systemStatement<{
 );
 
 export interface Sessions {
-  /** Signs an account in. @returns the `Set-Cookie` line that the browser is to be sent */
-  begin(accountId: string, device: Device): Promise<string>;
+  /**
+   * Signs an account in.
+   * @param guards fail where what admitted the person has ended
+   * @returns the `Set-Cookie` line that the browser is to be sent
+   * @throws ApiError forbidden
+   */
+  begin(accountId: string, device: Device, guards?: readonly Op[]): Promise<string>;
   /** Who is signed in by the cookie of a request; null for nobody. */
   find(headers: Headers): Promise<SignedIn | null>;
   /** Ends one of an account's sessions; nothing where it has ended. */
@@ -185,16 +191,18 @@ export function createSessions({ store, ids, nowMs }: Pick<Services, 'store' | '
   };
 
   return {
-    async begin(accountId, { address, agent }) {
+    async begin(accountId, { address, agent }, guards = []) {
       const token = randomBytes(32).toString('base64url');
       const now = nowMs();
       const row = { id: ids.next(sessionPrefix), account: accountId, hash: hashOf(token), now };
-      await store.commit([
+      const { ok } = await store.commit([
+        ...guards,
         systemOp(insertSession, {
           ...{ ...row, address, agent: agent.slice(0, 200) },
           expires: now + lifeMs,
         }),
       ]);
+      if (!ok) throw new ApiError('forbidden', 'The account was changed while you signed in. Sign in again.');
       return cookieLine(cookie, token, lifeMs / 1000);
     },
     find,

@@ -51,7 +51,8 @@ export function signInRoutes(options: SignInPages): Route[] {
         const form = await readForm(arrival, baseUrl);
         const email = form.get('email') ?? '';
         const checked = await signIn.check(arrival, email, passwordOf(form));
-        if (checked.account) return signIn.proceed(checked.account.id, arrival, form.get('to'));
+        if (checked.account)
+          return signIn.proceed(checked.account.id, arrival, form.get('to'), checked.account);
         const to = destinationOf(form.get('to'), baseUrl);
         return signInPage(options, { to, email, ...refusalOf(checked.waitSeconds, wrong) });
       },

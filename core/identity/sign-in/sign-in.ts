@@ -4,7 +4,13 @@ import { createHash } from 'node:crypto';
 import type { Services } from '../../context.ts';
 import { cookieLine, cookieOf } from '../../html/cookie.ts';
 import type { Arrival, RawAnswer } from '../../http/route.ts';
-import { accountById, accountsByEmail, emailKeyOf, type Account } from '../accounts/accounts.ts';
+import {
+  accountById,
+  accountsByEmail,
+  emailKeyOf,
+  stillPasswordOp,
+  type Account,
+} from '../accounts/accounts.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import { deviceAt, leadTo } from '../pages.ts';
 import type { Sessions } from '../sessions/sessions.ts';
@@ -37,10 +43,18 @@ export interface SignIn {
   check(arrival: Arrival, email: string, password: string): Promise<Checked>;
   /** The password of an account that is known already, counted alike. */
   checkOf(arrival: Arrival, account: Account, password: string): Promise<PasswordCheck>;
-  /** After the first factor: the next step, or a session. @param to a path of this server, or anything */
-  proceed(accountId: string, arrival: Arrival, to: string | null): Promise<RawAnswer>;
-  /** Begins a session; one that this browser had ends. */
-  finish(accountId: string, arrival: Arrival, to: string | null): Promise<RawAnswer>;
+  /**
+   * After the first factor: the next step, or a session.
+   * @param to a path of this server, or anything
+   * @param checked the account as its password was compared; absent where another factor was the first
+   */
+  proceed(accountId: string, arrival: Arrival, to: string | null, checked?: Account): Promise<RawAnswer>;
+  /**
+   * Begins a session; one that this browser had ends.
+   * @param checked the account whose password may not have changed since
+   * @throws ApiError forbidden
+   */
+  finish(accountId: string, arrival: Arrival, to: string | null, checked?: Account): Promise<RawAnswer>;
   /** Who has a further step before them; null for nobody. */
   pending(headers: Headers): Promise<Pending | null>;
 }
@@ -62,11 +76,11 @@ export function createSignIn(options: SignInOptions): SignIn {
   const { store, sealing, baseUrl, nowMs } = services;
 
   const checkAgainst = createCheck(options);
-  const finish: SignIn['finish'] = async (accountId, arrival, to) => {
+  const finish: SignIn['finish'] = async (accountId, arrival, to, checked) => {
     const earlier = await sessions.find(arrival.headers);
     if (earlier) await sessions.end(earlier.accountId, earlier.sessionId);
     return leadTo(baseUrl, destinationOf(to, baseUrl), [
-      await sessions.begin(accountId, deviceAt(arrival)),
+      await sessions.begin(accountId, deviceAt(arrival), checked ? [stillPasswordOp(checked)] : []),
       rememberDevice(sealing, arrival.headers, accountId),
       cookieLine(cookie, '', 0),
     ]);
@@ -82,15 +96,15 @@ export function createSignIn(options: SignInOptions): SignIn {
         ? { isRight: true, waitSeconds: null }
         : { isRight: false, waitSeconds: checked.waitSeconds };
     },
-    async proceed(accountId, arrival, to) {
+    async proceed(accountId, arrival, to, checked) {
       for (const { path, isSetUp } of furtherSteps) {
         if (!(await isSetUp(accountId))) continue;
-        const account = await accountById(store, accountId);
+        const account = checked ?? (await accountById(store, accountId));
         const text = JSON.stringify([accountId, destinationOf(to, baseUrl), nowMs() + pendingMs]);
         const value = `${Buffer.from(text).toString('base64url')}.${sealing.sign(signedOf(text, account), purpose)}`;
         return leadTo(baseUrl, path, [cookieLine(cookie, value, pendingMs / 1000)]);
       }
-      return finish(accountId, arrival, to);
+      return finish(accountId, arrival, to, checked);
     },
     finish,
     async pending(headers) {

@@ -43,8 +43,7 @@ export async function guardedWrite(
   write: () => Promise<Answered>,
   shown: (answer: Json) => Json,
 ): Promise<Json> {
-  const { workspaceId } = agent.principal.scope;
-  const since = decisions.since(workspaceId);
+  const since = decisions.since(agent.principal.scope.workspaceId);
   const { status, json } = await write();
   if (status !== 202) return { status: 'done', ...shown(json) };
   const proposalId = String(json.id);
@@ -58,13 +57,29 @@ export async function guardedWrite(
   const ms = secondsOf(args) * 1000;
   // A call that is asked again, because its answer was lost, comes after the decision.
   const earlier = ms > 0 ? await decisionOn(agent, proposalId) : null;
-  const decided = earlier ?? (await decisions.until({ workspaceId, proposalId }, since, ms));
+  const decided = earlier ?? (await decisionWithin({ agent, decisions }, proposalId, since, ms));
   if (!decided) return proposed;
   return {
     ...proposed,
     status: decided.status,
     ...(decided.reason === null ? {} : { reason: decided.reason }),
   };
+}
+
+/**
+ * The decision on a proposal after an event; null where nobody decides within the time.
+ * @throws ApiError unauthorized where the token ends meanwhile
+ */
+export async function decisionWithin(
+  { agent, decisions }: Pick<Asked, 'agent' | 'decisions'>,
+  proposalId: string,
+  since: number,
+  ms: number,
+): Promise<Decided | null> {
+  const { workspaceId } = agent.principal.scope;
+  const decided = await decisions.until({ workspaceId, proposalId }, since, ms);
+  if (ms > 0) await agent.refresh();
+  return decided;
 }
 
 /** As it stands; null while nobody has decided, and for who may not look. */

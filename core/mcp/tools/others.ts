@@ -6,7 +6,7 @@ import { cycle } from '../../tracker/cycles/contract.ts';
 import { issue } from '../../tracker/issues/contract.ts';
 import { teamKey } from '../../tracker/teams/contract.ts';
 import type { Agent, Json } from '../agent.ts';
-import { secondsOf, urlOfProposal, waitInput } from './guarded.ts';
+import { decisionWithin, secondsOf, urlOfProposal, waitInput } from './guarded.ts';
 import { given, idempotencyKey, keyOf, one, shownBy, some, type RouteOf, type Tool } from './tool.ts';
 
 const reading = { isRead: true, isDestructive: false, isIdempotent: true } as const;
@@ -154,13 +154,12 @@ function getProposal(routeOf: RouteOf, baseUrl: string): Tool {
     output: Closed({ proposal: route.responses[200]!, url: Type.String({ description: 'Its page.' }) }),
     async call({ agent, args, decisions }) {
       const id = String(args.id);
-      const { workspaceId } = agent.principal.scope;
-      const since = decisions.since(workspaceId);
+      const since = decisions.since(agent.principal.scope.workspaceId);
       const read = async () => (await agent.ask('proposals.get', { params: { id } })).json;
       const now = await read();
-      const isOver =
-        now.status !== 'open' ||
-        (await decisions.until({ workspaceId, proposalId: id }, since, secondsOf(args) * 1000)) === null;
+      const ms = secondsOf(args) * 1000;
+      const isOver = now.status !== 'open' || ms === 0;
+      if (!isOver) await decisionWithin({ agent, decisions }, id, since, ms);
       return { proposal: isOver ? now : await read(), url: urlOfProposal(baseUrl, id) };
     },
   };

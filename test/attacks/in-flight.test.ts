@@ -1,0 +1,52 @@
+// Requests of a thief that are still under way while the holder of an account sets another password: none of them outlives it.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { newReset } from '../../core/identity/resets/resets.ts';
+import { accountsByEmail } from '../../core/identity/accounts/accounts.ts';
+import { startApp, type TestApp } from '../app.ts';
+import { join, password } from '../identity/member.ts';
+import { createVisitor, type Visitor } from '../identity/visitor.ts';
+
+const another = 'nine herons at the mill';
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({ flags: { host: 'localhost' } });
+});
+afterAll(() => app.stop());
+
+/** @returns sets another password by a link. Passwords are hashed one at a time: what is sent after it waits for its turn. */
+async function resetOf(email: string): Promise<() => Promise<void>> {
+  const { store } = app.services;
+  const [account] = await accountsByEmail(store, email);
+  const { url, op } = newReset(app.services, account!, false);
+  await store.commit([op]);
+  return async () => {
+    const set = await createVisitor(app).post(new URL(url).pathname, { password: another });
+    expect(set.to).toBe('/sign-in?reset');
+  };
+}
+
+const isIn = async (visitor: Visitor): Promise<boolean> => (await visitor.get('/account')).status === 200;
+
+test('a sign-in with the old password that waits while another password is set begins no session', async () => {
+  const { email } = await join(app);
+  const thieves = Array.from({ length: 8 }, () => createVisitor(app));
+  const reset = (await resetOf(email))();
+  await Promise.all(thieves.map((thief) => thief.post('/sign-in', { email, password })));
+  await reset;
+  expect(await Promise.all(thieves.map(isIn))).toEqual(thieves.map(() => false));
+});
+
+test('a change of the password that waits while another password is set changes nothing', async () => {
+  const { visitor: thief, email } = await join(app);
+  await thief.get('/account');
+  const reset = (await resetOf(email))();
+  await Promise.all(
+    Array.from({ length: 4 }, () =>
+      thief.post('/account/password', { password, new_password: 'the words of a thief' }),
+    ),
+  );
+  await reset;
+  const holder = createVisitor(app);
+  expect((await holder.post('/sign-in', { email, password: another })).to).toBe('/account');
+  expect(await isIn(holder)).toBe(true);
+});
