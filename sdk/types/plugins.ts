@@ -246,6 +246,15 @@ export interface PluginRunsQuery {
 export interface PluginBacktest {
   /** A package document, as `tatami plugin pack` writes it. Without it, the installed version is tried. */
   package?: {} | undefined;
+  /** As `tatami plugin sign` writes it. */
+  signature?:
+    | {
+        /** Which key signed it. */
+        keyId: string;
+        /** The Ed25519 signature, in base64. */
+        signature: string;
+      }
+    | undefined;
   /** Events from here on; 30 days ago where it is not given. An ISO 8601 time. */
   since?: string | undefined;
   /** Events up to here; now where it is not given. An ISO 8601 time. */
@@ -260,6 +269,15 @@ export interface PluginBacktest {
 export interface PluginGate {
   /** A package document, as `tatami plugin pack` writes it. */
   package: {};
+  /** As `tatami plugin sign` writes it. */
+  signature?:
+    | {
+        /** Which key signed it. */
+        keyId: string;
+        /** The Ed25519 signature, in base64. */
+        signature: string;
+      }
+    | undefined;
   /** The last runs that it looks at; 20 by default. */
   runs?: number | undefined;
   /** By the names that its manifest gives them. */
@@ -270,6 +288,15 @@ export interface PluginGate {
 export interface PluginBeginShadow {
   /** A package document, as `tatami plugin pack` writes it. */
   package: {};
+  /** As `tatami plugin sign` writes it. */
+  signature?:
+    | {
+        /** Which key signed it. */
+        keyId: string;
+        /** The Ed25519 signature, in base64. */
+        signature: string;
+      }
+    | undefined;
   /** By the names that its manifest gives them. */
   settings?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -243,15 +243,15 @@ export const bodySchemas: Readonly<Record<BodyName, string>> = {
   'plugins.rollback':
     '{"type":"object","properties":{"version":{"type":"string","maxLength":60}},"additionalProperties":false}',
   'plugins.backtest':
-    '{"type":"object","properties":{"package":{"type":"object","properties":{}},"since":{"type":"string","maxLength":40},"until":{"type":"string","maxLength":40},"events":{"type":"integer","minimum":1,"maximum":10000},"settings":{"type":"object","patternProperties":{"^.*$":{}},"maxProperties":100}},"additionalProperties":false}',
+    '{"type":"object","properties":{"package":{"type":"object","properties":{}},"signature":{"type":"object","required":["keyId","signature"],"properties":{"keyId":{"type":"string","pattern":"^[0-9a-f]{16}$"},"signature":{"type":"string","maxLength":100}},"additionalProperties":false},"since":{"type":"string","maxLength":40},"until":{"type":"string","maxLength":40},"events":{"type":"integer","minimum":1,"maximum":10000},"settings":{"type":"object","patternProperties":{"^.*$":{}},"maxProperties":100}},"additionalProperties":false}',
   'plugins.gate':
-    '{"type":"object","required":["package"],"properties":{"package":{"type":"object","properties":{}},"runs":{"type":"integer","minimum":1,"maximum":200},"settings":{"type":"object","patternProperties":{"^.*$":{}},"maxProperties":100}},"additionalProperties":false}',
+    '{"type":"object","required":["package"],"properties":{"package":{"type":"object","properties":{}},"signature":{"type":"object","required":["keyId","signature"],"properties":{"keyId":{"type":"string","pattern":"^[0-9a-f]{16}$"},"signature":{"type":"string","maxLength":100}},"additionalProperties":false},"runs":{"type":"integer","minimum":1,"maximum":200},"settings":{"type":"object","patternProperties":{"^.*$":{}},"maxProperties":100}},"additionalProperties":false}',
   'backtests.create':
-    '{"type":"object","required":["package"],"properties":{"package":{"type":"object","properties":{}},"since":{"type":"string","maxLength":40},"until":{"type":"string","maxLength":40},"events":{"type":"integer","minimum":1,"maximum":10000},"settings":{"type":"object","patternProperties":{"^.*$":{}},"maxProperties":100}},"additionalProperties":false}',
+    '{"type":"object","required":["package"],"properties":{"package":{"type":"object","properties":{}},"signature":{"type":"object","required":["keyId","signature"],"properties":{"keyId":{"type":"string","pattern":"^[0-9a-f]{16}$"},"signature":{"type":"string","maxLength":100}},"additionalProperties":false},"since":{"type":"string","maxLength":40},"until":{"type":"string","maxLength":40},"events":{"type":"integer","minimum":1,"maximum":10000},"settings":{"type":"object","patternProperties":{"^.*$":{}},"maxProperties":100}},"additionalProperties":false}',
   'plugins.begin-shadow':
-    '{"type":"object","required":["package"],"properties":{"package":{"type":"object","properties":{}},"settings":{"type":"object","patternProperties":{"^.*$":{}},"maxProperties":100}},"additionalProperties":false}',
+    '{"type":"object","required":["package"],"properties":{"package":{"type":"object","properties":{}},"signature":{"type":"object","required":["keyId","signature"],"properties":{"keyId":{"type":"string","pattern":"^[0-9a-f]{16}$"},"signature":{"type":"string","maxLength":100}},"additionalProperties":false},"settings":{"type":"object","patternProperties":{"^.*$":{}},"maxProperties":100}},"additionalProperties":false}',
   'runs.replay':
-    '{"type":"object","properties":{"package":{"type":"object","properties":{}}},"additionalProperties":false}',
+    '{"type":"object","properties":{"package":{"type":"object","properties":{}},"signature":{"type":"object","required":["keyId","signature"],"properties":{"keyId":{"type":"string","pattern":"^[0-9a-f]{16}$"},"signature":{"type":"string","maxLength":100}},"additionalProperties":false}},"additionalProperties":false}',
   'plugins.call-action':
     '{"type":"object","properties":{"target":{"type":"string","minLength":1,"maxLength":80},"input":{"type":"object","patternProperties":{"^.*$":{}},"maxProperties":100}},"additionalProperties":false}',
   'plugins.undo':

@@ -65,7 +65,7 @@ test('a consent with the hash of reviewed code switches to no other manifest aro
   expect((await app.call('POST', `${of}/consent`, { grant, digest })).json.pluginVersion).toBe('2.0.0');
 });
 
-test('where only signed packages are taken, neither a rollback nor a consent brings unsigned code back', async () => {
+test('where only signed packages are taken, neither a rollback, a consent nor a trial runs unsigned code', async () => {
   const acme = newKey();
   const trust = `acme=${acme.publicKey}`;
   const flags: Record<string, string> = { pluginTrust: trust };
@@ -87,6 +87,18 @@ test('where only signed packages are taken, neither a rollback nor a consent bri
     const back = await strict('POST', `${of}/rollback`, {});
     expect([back.status, back.json.error?.code]).toEqual([403, 'forbidden']);
     expect((await strict('GET', of)).json.pluginVersion).toBe('1.1.0');
+    const trials: [string, object][] = [
+      ['/api/v1/backtests', {}],
+      [`${of}/backtests`, {}],
+      [`${of}/gate`, {}],
+      [`${of}/shadow`, {}],
+    ];
+    for (const [path, body] of trials) {
+      const tried = await strict('POST', path, { package: unsigned, ...body });
+      expect([path, tried.status, tried.json.error?.code]).toEqual([path, 403, 'forbidden']);
+    }
+    const signature = signPackage(signed, acme.privateKey);
+    expect((await strict('POST', `${of}/gate`, { package: signed, signature })).status).toBeLessThan(300);
     const lax = await restarted('confirm');
     expect((await lax('POST', `${of}/rollback`, {})).json.pluginVersion).toBe('1.0.0');
     await lax('POST', '/api/v1/plugins', { package: waiting, sha256: waiting.sha256 });

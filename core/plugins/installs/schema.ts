@@ -151,7 +151,7 @@ const packageGiven = Type.Object(
   {},
   { description: 'A package document, as `tatami plugin pack` writes it.' },
 );
-const signatureGiven = Type.Optional(
+export const signatureGiven = Type.Optional(
   Closed(
     {
       keyId: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Which key signed it.' }),
