@@ -9,7 +9,7 @@ import { identitySchema } from '../store/integrity/recognise.ts';
 import { isDiskFull } from '../store/engine-errors.ts';
 import { migrate } from '../store/migrate.ts';
 import { migrations } from '../store/migrations/index.ts';
-import { beginHistory } from '../store/new-history.ts';
+import { beginHistory, signInTables } from '../store/new-history.ts';
 import { makeOwnDir } from '../store/private.ts';
 import { syncPath, writeWholeFile } from '../store/whole-file.ts';
 import type { Brought, Source } from './source.ts';
@@ -90,7 +90,8 @@ async function restoreInto(folder: string, options: RestoreOptions): Promise<Res
   const isEarlier = options.source.keepsSchema && facts.schema < identitySchema;
   if (!options.source.keepsSchema)
     migrate({ path: database, snapshots: join(folder, 'snapshots'), nowMs: options.nowMs });
-  const generation = isEarlier ? null : beginHistory(database, options.nowMs());
+  // Sessions and links that ended after the backup was made would live again.
+  const generation = isEarlier ? null : beginHistory(database, options.nowMs(), signInTables);
   if (isEarlier) adoptForEarlier(folder);
   else adoptDatabase(folder);
   if (masterKey) writeWholeFile(join(folder, 'master.key'), masterKey);
