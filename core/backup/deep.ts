@@ -1,9 +1,10 @@
 // Whether what a backup holds is whole: every byte against its sums, the database by SQLite's own check, and what it holds against
 // what the manifest says was copied.
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findDamage, readFacts, type DatabaseFacts } from '../store/copied-database.ts';
 import { tryLock } from '../store/data-dir.ts';
+import { makeOwnDir } from '../store/private.ts';
 import { findLacking } from './archived.ts';
 import { DamagedBackup } from './manifest.ts';
 import { unpackBackup, type Unpacked } from './unpack.ts';
@@ -42,7 +43,7 @@ export async function findDeepProblem(
   onBytes?: (bytes: number, totalBytes: number) => void,
 ): Promise<string | null> {
   const folder = join(dirname(path), '.verifying');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeOwnDir(folder);
   const locked = tryLock(join(folder, 'lock'));
   if ('heldBy' in locked)
     throw new Error(`Process ${locked.heldBy} is verifying there already. Wait for its end.`);

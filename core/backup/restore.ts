@@ -9,7 +9,8 @@ import { identitySchema } from '../store/integrity/recognise.ts';
 import { isDiskFull } from '../store/engine-errors.ts';
 import { migrate } from '../store/migrate.ts';
 import { migrations } from '../store/migrations/index.ts';
-import { beginHistory } from '../store/new-history.ts';
+import { beginHistory, signInTables } from '../store/new-history.ts';
+import { makeOwnDir } from '../store/private.ts';
 import { syncPath, writeWholeFile } from '../store/whole-file.ts';
 import type { Brought, Source } from './source.ts';
 
@@ -49,7 +50,9 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
       `The backup has schema ${source.schema}; this version of Tatami knows ${migrations.length}. Restore it with the version that made it, or a newer one.`,
     );
   const staging = `${dataDir}.restoring`;
-  mkdirSync(staging, { recursive: true, mode: 0o700 });
+  mkdirSync(dirname(staging), { recursive: true, mode: 0o700 });
+  // Everything in it is removed, and the master key is written into it.
+  makeOwnDir(staging);
   const locked = tryLock(join(staging, 'lock'));
   if ('heldBy' in locked)
     throw new Error(`Process ${locked.heldBy} is restoring to ${dataDir} already. Wait for its end.`);
@@ -87,7 +90,8 @@ async function restoreInto(folder: string, options: RestoreOptions): Promise<Res
   const isEarlier = options.source.keepsSchema && facts.schema < identitySchema;
   if (!options.source.keepsSchema)
     migrate({ path: database, snapshots: join(folder, 'snapshots'), nowMs: options.nowMs });
-  const generation = isEarlier ? null : beginHistory(database, options.nowMs());
+  // Sessions and links that ended after the backup was made would live again.
+  const generation = isEarlier ? null : beginHistory(database, options.nowMs(), signInTables);
   if (isEarlier) adoptForEarlier(folder);
   else adoptDatabase(folder);
   if (masterKey) writeWholeFile(join(folder, 'master.key'), masterKey);

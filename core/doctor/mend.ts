@@ -1,11 +1,12 @@
 // Mends one thing that the doctor found. What destroys something needs a backup of this installation that was read whole a moment ago,
 // and the operator's yes.
-import { chmodSync, cpSync, lstatSync, readFileSync, readdirSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { cpSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
 import { findProblem } from '../backup/folder.ts';
 import { readManifest } from '../backup/unpack.ts';
 import { tryLock } from '../store/data-dir.ts';
 import { verifyPages } from '../store/integrity/verify.ts';
+import { some } from './check.ts';
 import { describePages } from './checks/pages.ts';
 import { accept } from './fixes/accept.ts';
 import type { Consent, Fix } from './fixes/fix.ts';
@@ -14,6 +15,7 @@ import { leftovers } from './fixes/leftovers.ts';
 import { orphans } from './fixes/orphans.ts';
 import { permissions } from './fixes/permissions.ts';
 import { search } from './fixes/search.ts';
+import { linksOf, pathsOf } from './paths.ts';
 import type { Subject } from './subject.ts';
 
 const fixes: readonly Fix[] = [permissions, leftovers, indexes, search, orphans, accept];
@@ -26,6 +28,7 @@ export async function mend(subject: Subject, id: string, consent: Consent): Prom
   if ('heldBy' in locked)
     throw new Error(`Process ${locked.heldBy} serves ${subject.dir}. Stop it, and try again.`);
   try {
+    requireFiles(subject);
     if (!fix.bearsDamage) requireWhole(subject);
     if (fix.isDestructive) await requireConsent(subject, fix, consent);
     // Nothing may be open for reading beside the one that writes.
@@ -34,6 +37,16 @@ export async function mend(subject: Subject, id: string, consent: Consent): Prom
   } finally {
     locked.release();
   }
+}
+
+/** SQLite and the fixes would write to, or remove, what a link leads to. */
+function requireFiles({ dir, path }: Subject): void {
+  const names = ['', '-wal', '-shm', '-journal'].map((suffix) => `${path.database}${suffix}`);
+  const link = [...names, path.logHead, join(dir, 'identity')].find((name) =>
+    lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink(),
+  );
+  if (link !== undefined)
+    throw new Error(`${link} is a symbolic link. Put the file itself there, and try again.`);
 }
 
 /** A page that is changed gets a checksum of what it holds then, right or wrong. */
@@ -61,13 +74,18 @@ async function requireConsent(subject: Subject, { id, does }: Fix, { backup, yes
 
 /** For who has no backup: the directory as it is, byte for byte. */
 function copyAside({ dir, nowMs }: Subject, folder: string): void {
+  const links = linksOf(dir);
+  if (links.length > 0)
+    throw new Error(
+      `A copy of ${dir} would not hold what its symbolic links lead to: ${some(links)}. Give a backup with --backup FILE instead.`,
+    );
   const copy = join(folder, `${basename(dir)}-${new Date(nowMs).toISOString().replaceAll(':', '')}`);
+  mkdirSync(copy, { mode: 0o700 });
   // The socket that a killed server left holds nothing, and cannot be copied.
   cpSync(dir, copy, { recursive: true, filter: (path) => !lstatSync(path).isSocket() });
-  chmodSync(copy, 0o700);
-  for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
-    const [from, to] = [join(dir, name), join(copy, name)];
-    if (statSync(from).isFile() && !readFileSync(from).equals(readFileSync(to)))
+  for (const { path: from, stats } of pathsOf(dir)) {
+    const to = join(copy, relative(dir, from));
+    if (stats.isFile() && !readFileSync(from).equals(readFileSync(to)))
       throw new Error(`${to} is not what ${from} is: nothing was mended.`);
   }
 }

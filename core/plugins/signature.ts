@@ -71,7 +71,7 @@ function signedBytes(document: PluginPackage): Buffer {
 }
 
 /** JSON with the members of each object in the order of their names, so that a copy which was parsed and written again is the same. */
-function canonical(value: unknown): string {
+export function canonical(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   const members = Object.entries(value)

@@ -2,7 +2,16 @@
 // The lock is flock(2), so a killed process leaves no stale lock; libsql's bundled SQLite loses commits when two
 // processes checkpoint at once, so a second opener is refused rather than warned.
 import { dlopen } from 'bun:ffi';
-import { closeSync, existsSync, fchmodSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { diskFaultOf } from './engine-errors.ts';
@@ -132,14 +141,20 @@ export function tryLock(file: string): { release(): void } | { heldBy: string } 
 }
 
 function openLockFile(file: string): { fd: number; isWritable: boolean } {
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
   try {
-    const fd = openSync(file, 'a+', 0o600);
+    // The folder of backups may be shared: a link there could have another file of this user truncated.
+    const fd = openSync(file, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
     fchmodSync(fd, 0o600);
     return { fd, isWritable: true };
   } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ELOOP')
+      throw new Error(`${file} is a symbolic link, and must be a file of its own. Remove it.`, {
+        cause: error,
+      });
     if (diskFaultOf(error).fault === 'broken') throw error;
     if (!existsSync(file)) throw new Error(describeUnwritable(dirname(file), error), { cause: error });
-    return { fd: openSync(file, 'r'), isWritable: false };
+    return { fd: openSync(file, O_RDONLY | O_NOFOLLOW), isWritable: false };
   }
 }
 

@@ -66,7 +66,8 @@ function prepareForSteps(db: Connection, from: number): void {
 }
 
 function makeEmpty(path: string): void {
-  makePrivateFile(path);
+  // The identity of the directory names the inode of an empty file that is there.
+  if (!existsSync(path)) makePrivateFile(path);
   writeSums(path, makeSums(newPageBytes));
 }
 

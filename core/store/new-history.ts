@@ -4,8 +4,15 @@ import Database from 'libsql';
 import { randomBytes } from 'node:crypto';
 import { dropSums } from './integrity/page-sums.ts';
 
-/** Cuts the log of every workspace where it ends. The pages have no checksums then: `adoptDatabase` follows. @returns the generation that begins */
-export function beginHistory(path: string, nowMs: number): string {
+/** Tables by which people are signed in, or reset a password. */
+export const signInTables = ['sessions', 'password_resets', 'ceremonies'] as const;
+
+/**
+ * Cuts the log of every workspace where it ends. The pages have no checksums then: `adoptDatabase` follows.
+ * @param emptied tables whose rows are deleted, as far as the schema has them
+ * @returns the generation that begins
+ */
+export function beginHistory(path: string, nowMs: number, emptied: readonly string[] = []): string {
   const generation = randomBytes(8).toString('hex');
   dropSums(path);
   const db = new Database(path);
@@ -22,6 +29,11 @@ export function beginHistory(path: string, nowMs: number): string {
          coalesce((SELECT max(e.sequence) FROM events AS e WHERE e.workspace_id = w.workspace_id), 0)
        FROM workspaces AS w`,
     ).run([generation]);
+    const there = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as {
+      name: string;
+    }[];
+    for (const table of emptied)
+      if (there.some(({ name }) => name === table)) db.exec(`DELETE FROM ${table}`);
     db.exec('COMMIT');
     return generation;
   } finally {

@@ -1,9 +1,21 @@
 // What Tatami keeps is for the user it runs as: directories 0700 and files 0600, whatever the umask. What others may read or change
 // is refused rather than narrowed, because they may have done so already.
-import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  fchmodSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 const others = 0o077;
+const othersWrite = 0o022;
 
 /** Makes it, or takes over an empty one of the same user: nothing in it can have been read. Leaves any other as it is. */
 export function makePrivateDir(path: string): void {
@@ -12,10 +24,45 @@ export function makePrivateDir(path: string): void {
   if (isOurs && readdirSync(path).length === 0) chmodSync(path, 0o700);
 }
 
+/**
+ * Makes a directory in which nobody else can have put anything, or takes over one of the same user that nobody else may write to.
+ * @throws Error where the path is a symbolic link, another user's, or others may write to it
+ */
+export function makeOwnDir(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (!found) throw error;
+    if (!found.isDirectory() || found.uid !== process.geteuid?.() || (found.mode & othersWrite) !== 0)
+      throw new Error(
+        `${path} exists: it is a symbolic link, belongs to another user, or others may write to it. Remove it, or choose another path.`,
+        { cause: error },
+      );
+    chmodSync(path, 0o700);
+  }
+}
+
+/**
+ * Opens a new file for writing, which replaces one of that name. An existing file may be another user's, or a symbolic link to a file
+ * of this user, so it is removed and never written to.
+ * @returns its descriptor
+ */
+export function openNewPrivateFile(path: string): number {
+  rmSync(path, { force: true });
+  const fd = openSync(path, 'wx', 0o600);
+  fchmodSync(fd, 0o600);
+  return fd;
+}
+
 /** An empty file takes whoever opens it as a new one, SQLite included, which gives its log and index the same mode. */
 export function makePrivateFile(path: string, content: string | Uint8Array = ''): void {
-  writeFileSync(path, content, { mode: 0o600 });
-  chmodSync(path, 0o600);
+  const fd = openNewPrivateFile(path);
+  try {
+    writeFileSync(fd, content);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /**

@@ -18,6 +18,15 @@ export interface BacktestsQuery {
 export interface BacktestsCreate {
   /** A package document, as `tatami plugin pack` writes it. */
   package: {};
+  /** As `tatami plugin sign` writes it. */
+  signature?:
+    | {
+        /** Which key signed it. */
+        keyId: string;
+        /** The Ed25519 signature, in base64. */
+        signature: string;
+      }
+    | undefined;
   /** Events from here on; 30 days ago where it is not given. An ISO 8601 time. */
   since?: string | undefined;
   /** Events up to here; now where it is not given. An ISO 8601 time. */

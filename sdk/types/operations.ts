@@ -747,7 +747,7 @@ export interface Operations {
         /** The same of the version that waits. */
         readonly pending: PluginAsks | null;
       }>;
-      /** Switch to the version that waits, with this grant. `sha256` names the version that was reviewed, so that none that was uploaded since is switched to. */
+      /** Switch to the version that waits, with this grant. `digest` names the manifest and code that were reviewed, so that no version that was uploaded since is switched to. */
       give(id: string, body: PluginConsentGive, options?: ChangeOptions): Promise<Plugin>;
       /** Refuse the version that waits; the installed one stays. */
       refuse(id: string, options?: ChangeOptions): Promise<Plugin>;

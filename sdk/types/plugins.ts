@@ -92,6 +92,8 @@ export interface Plugin {
     readonly version: string;
     /** The SHA-256 of its code, in hex. */
     readonly sha256: string;
+    /** SHA-256 of its manifest and code, in hex; a consent sends it. */
+    readonly digest: string;
     /** Who signed it, of those the operator trusts; null for nobody. */
     readonly publisher: string | null;
     /** What it asks for beyond this version, in sentences. */
@@ -216,8 +218,10 @@ export interface PluginPatch {
 export interface PluginConsentGive {
   /** The scopes that it gets, of those its manifest asks. */
   grant: readonly Scope[];
-  /** The SHA-256 of the code that was reviewed: `pending.sha256`. Required; without it, and where another version waits by now, the answer is 409. */
+  /** `pending.sha256` of the version that was reviewed. Enough without `digest` where its code was uploaded with one manifest only. */
   sha256?: string | undefined;
+  /** `pending.digest` of the version that was reviewed. Without it or `sha256`, and where another version waits by now, the answer is 409. */
+  digest?: string | undefined;
 }
 
 /** Go back to a version that was installed before, with its grant and its settings. */
@@ -242,6 +246,15 @@ export interface PluginRunsQuery {
 export interface PluginBacktest {
   /** A package document, as `tatami plugin pack` writes it. Without it, the installed version is tried. */
   package?: {} | undefined;
+  /** As `tatami plugin sign` writes it. */
+  signature?:
+    | {
+        /** Which key signed it. */
+        keyId: string;
+        /** The Ed25519 signature, in base64. */
+        signature: string;
+      }
+    | undefined;
   /** Events from here on; 30 days ago where it is not given. An ISO 8601 time. */
   since?: string | undefined;
   /** Events up to here; now where it is not given. An ISO 8601 time. */
@@ -256,6 +269,15 @@ export interface PluginBacktest {
 export interface PluginGate {
   /** A package document, as `tatami plugin pack` writes it. */
   package: {};
+  /** As `tatami plugin sign` writes it. */
+  signature?:
+    | {
+        /** Which key signed it. */
+        keyId: string;
+        /** The Ed25519 signature, in base64. */
+        signature: string;
+      }
+    | undefined;
   /** The last runs that it looks at; 20 by default. */
   runs?: number | undefined;
   /** By the names that its manifest gives them. */
@@ -266,6 +288,15 @@ export interface PluginGate {
 export interface PluginBeginShadow {
   /** A package document, as `tatami plugin pack` writes it. */
   package: {};
+  /** As `tatami plugin sign` writes it. */
+  signature?:
+    | {
+        /** Which key signed it. */
+        keyId: string;
+        /** The Ed25519 signature, in base64. */
+        signature: string;
+      }
+    | undefined;
   /** By the names that its manifest gives them. */
   settings?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -341,6 +372,8 @@ export interface PluginAsks {
   readonly version: string;
   /** The SHA-256 of its code, in hex. */
   readonly sha256: string;
+  /** SHA-256 of its manifest and code, in hex; a consent sends it. */
+  readonly digest: string;
   /** Who signed it, of those the operator trusts; null for nobody. */
   readonly publisher: string | null;
   /** Who signed it, in a sentence. */

@@ -4,6 +4,15 @@
 export interface RunsReplay {
   /** Other code for the same recording: a document as `tatami plugin pack` writes it. */
   package?: {} | undefined;
+  /** As `tatami plugin sign` writes it. */
+  signature?:
+    | {
+        /** Which key signed it. */
+        keyId: string;
+        /** The Ed25519 signature, in base64. */
+        signature: string;
+      }
+    | undefined;
 }
 
 export interface RunRecording {

@@ -38,24 +38,34 @@ test('consent switches to the version whose hash it names, and to no other that 
   expect((await app.call('POST', `${of}/consent`, { grant, sha256 })).json.pluginVersion).toBe('1.2.0');
 });
 
-test('no other manifest takes the place of one that waits with the same code', async () => {
-  const waiting = await version('2.0.0', `{ ...${writes}, 'labels:read': { why: 'test' } }`);
-  expect((await app.call('POST', '/api/v1/plugins', { package: waiting })).json.pending.version).toBe(
-    '2.0.0',
-  );
-  const scopes = { ...waiting.manifest.scopes, 'boards:write': { why: 'more' } };
-  const swapped = { ...waiting, manifest: { ...waiting.manifest, version: '2.0.1', scopes } };
-  const { status, json } = await app.call('POST', '/api/v1/plugins', { package: swapped });
-  expect([status, json.error?.code]).toEqual([409, 'conflict']);
-  expect((await app.call('POST', '/api/v1/plugins', { package: waiting })).status).toBe(200);
-  expect((await app.call('GET', of)).json.pending.version).toBe('2.0.0');
-  await app.call('DELETE', `${of}/consent`);
-  expect((await app.call('POST', '/api/v1/plugins', { package: swapped })).json.pending.version).toBe(
-    '2.0.1',
-  );
+test('a consent with the hash of reviewed code switches to no other manifest around that code', async () => {
+  const upload = (document: PluginPackage) => app.call('POST', '/api/v1/plugins', { package: document });
+  const asking = `{ ...${writes}, 'labels:read': { why: 'test' } }`;
+  const reviewed = await version('2.0.0', asking);
+  const scopes = { ...reviewed.manifest.scopes, 'boards:write': { why: 'more' } };
+  const swapped = { ...reviewed, manifest: { ...reviewed.manifest, version: '2.0.1', scopes } };
+  const { sha256 } = reviewed;
+  const { digest } = (await upload(reviewed)).json.pending;
+  const swaps: [string, () => Promise<unknown>][] = [
+    ['while it waits', async () => undefined],
+    ['after it was refused', () => app.call('DELETE', `${of}/consent`)],
+    ['after another took its place', async () => upload(await version('2.0.5', asking))],
+  ];
+  for (const [when, first] of swaps) {
+    await first();
+    expect((await upload(swapped)).json.pending).toMatchObject({ version: '2.0.1', sha256 });
+    const before = await app.lastSequence();
+    for (const named of [{ sha256 }, { digest }, { sha256, digest }]) {
+      const { status, json } = await app.call('POST', `${of}/consent`, { grant, ...named });
+      expect([when, status, json.error?.code]).toEqual([when, 409, 'conflict']);
+    }
+    expect(await app.eventTypes(before)).toEqual([]);
+    expect((await upload(reviewed)).json.pending.digest).toBe(digest);
+  }
+  expect((await app.call('POST', `${of}/consent`, { grant, digest })).json.pluginVersion).toBe('2.0.0');
 });
 
-test('where only signed packages are taken, neither a rollback nor a consent brings unsigned code back', async () => {
+test('where only signed packages are taken, neither a rollback, a consent nor a trial runs unsigned code', async () => {
   const acme = newKey();
   const trust = `acme=${acme.publicKey}`;
   const flags: Record<string, string> = { pluginTrust: trust };
@@ -77,6 +87,18 @@ test('where only signed packages are taken, neither a rollback nor a consent bri
     const back = await strict('POST', `${of}/rollback`, {});
     expect([back.status, back.json.error?.code]).toEqual([403, 'forbidden']);
     expect((await strict('GET', of)).json.pluginVersion).toBe('1.1.0');
+    const trials: [string, object][] = [
+      ['/api/v1/backtests', {}],
+      [`${of}/backtests`, {}],
+      [`${of}/gate`, {}],
+      [`${of}/shadow`, {}],
+    ];
+    for (const [path, body] of trials) {
+      const tried = await strict('POST', path, { package: unsigned, ...body });
+      expect([path, tried.status, tried.json.error?.code]).toEqual([path, 403, 'forbidden']);
+    }
+    const signature = signPackage(signed, acme.privateKey);
+    expect((await strict('POST', `${of}/gate`, { package: signed, signature })).status).toBeLessThan(300);
     const lax = await restarted('confirm');
     expect((await lax('POST', `${of}/rollback`, {})).json.pluginVersion).toBe('1.0.0');
     await lax('POST', '/api/v1/plugins', { package: waiting, sha256: waiting.sha256 });

@@ -15,7 +15,9 @@ export function openFolder(root: string): Destination {
     async put(name, bytes) {
       const path = join(root, name);
       makePrivateDir(dirname(path));
-      const file = await open(path + unfinished, 'w', 0o600);
+      // A link of that name would have the file that it leads to overwritten.
+      await rm(path + unfinished, { force: true });
+      const file = await open(path + unfinished, 'wx', 0o600);
       try {
         await file.writeFile(bytes);
         await file.sync();

@@ -46,6 +46,7 @@ export async function restore(file: string, options: RestoreOptions, folder: str
       shown.hasKey
         ? 'key       master.key is in place'
         : `key       MISSING: put the master.key of the old directory into ${shown.dataDir}, or no server starts there`,
+      `again     keys, app grants and members that were ended or removed after ${shown.at} are live again: end them before others reach the server`,
       ...(shown.generation === null
         ? [
             `schema    ${shown.schema}, as it was: start the program that made it. Nothing waits there for your word`,

@@ -1,5 +1,5 @@
 // `tatami export`: writes a workspace to a file of JSON lines, also while a server runs on the directory.
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readConfig } from '../../config.ts';
 import { linesOf, workspacesIn, type Exported } from '../../exchange/write.ts';
@@ -9,6 +9,7 @@ import { createArchive } from '../../store/archive.ts';
 import { blobPath, type Digest } from '../../store/blobs.ts';
 import { openToLook } from '../../store/looking.ts';
 import { holderOf } from '../../store/data-dir.ts';
+import { openNewPrivateFile } from '../../store/private.ts';
 import { requireDatabase } from '../local.ts';
 import { CommandError, createProgress, exitCodes, printResult } from '../output.ts';
 
@@ -76,7 +77,7 @@ async function writeLines<R>(
   onLines: (done: number) => void,
 ): Promise<R> {
   const unfinished = `${path}.part`;
-  const fd = openSync(unfinished, 'w', 0o600);
+  const fd = openNewPrivateFile(unfinished);
   let result: R;
   try {
     let held = '';

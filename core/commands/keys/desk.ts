@@ -1,6 +1,7 @@
 // Takes an order of the operator to whoever may write the data directory: the server that holds it, by the door it keeps there, or this
 // process where nobody does. What is typed and what comes back is the same.
-import { existsSync, statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { readConfig } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -92,7 +93,12 @@ async function askServer<N extends OrderName>(
 }
 
 async function knock(unix: string, name: string, order: unknown): Promise<Response | null> {
-  if (!existsSync(unix)) return null;
+  const socket = lstatSync(unix, { throwIfNoEntry: false });
+  if (!socket) return null;
+  if (!socket.isSocket() || socket.uid !== statSync(dirname(unix)).uid)
+    throw new CommandError(
+      `${unix} is not a socket of the server: it is a link, a file, or another user's. Remove it, and restart the server if one runs.`,
+    );
   try {
     return await fetch(`http://operator/orders/${name}`, {
       unix,

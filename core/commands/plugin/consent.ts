@@ -37,7 +37,7 @@ export async function consent(plugin: string, options: ConsentOptions): Promise<
   for (const line of consentLines(pluginId, printableCopy(pending), { ...installed, id })) say(line);
   if (options.yes !== true) await confirm('Nothing was changed.');
   const grant = pending.scopes.map(({ scope }) => scope);
-  const made = await call<Shown>('POST', path, { grant, sha256: pending.sha256 });
+  const made = await call<Shown>('POST', path, { grant, sha256: pending.sha256, digest: pending.digest });
   printResult(
     made,
     options,

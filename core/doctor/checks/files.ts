@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { blobPath, blobsIn, digestIn } from '../../store/blobs.ts';
 import { error, note, some, type Check } from '../check.ts';
@@ -35,9 +35,9 @@ export const files: Check = {
   },
 };
 
-/** Null where there is none. */
+/** Null where there is no file: a pipe of that name would never end. */
 async function sumOf(path: string): Promise<string | null> {
-  if (!existsSync(path)) return null;
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return null;
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
   return hash.digest('hex');

@@ -1,6 +1,6 @@
-import { readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { unfinished } from '../checks/permissions.ts';
+import { pathsOf } from '../paths.ts';
 import type { Fix } from './fix.ts';
 
 export const leftovers: Fix = {
@@ -9,10 +9,8 @@ export const leftovers: Fix = {
   isDestructive: false,
   bearsDamage: true,
   mend({ dir }) {
-    const left = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) =>
-      unfinished.test(name),
-    );
-    for (const name of left) rmSync(join(dir, name), { recursive: true, force: true });
+    const left = pathsOf(dir).filter(({ path }) => path !== dir && unfinished.test(path));
+    for (const { path } of left) rmSync(path, { recursive: true, force: true });
     return `${left.length} removed.`;
   },
 };

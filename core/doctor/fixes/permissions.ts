@@ -1,5 +1,5 @@
-import { chmodSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync } from 'node:fs';
+import { pathsOf } from '../paths.ts';
 import type { Fix } from './fix.ts';
 
 export const permissions: Fix = {
@@ -8,12 +8,8 @@ export const permissions: Fix = {
   isDestructive: false,
   bearsDamage: true,
   mend({ dir }) {
-    const paths = [
-      dir,
-      ...readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((name) => join(dir, name)),
-    ];
-    const open = paths.filter((path) => (statSync(path).mode & 0o077) !== 0);
-    for (const path of open) chmodSync(path, statSync(path).mode & 0o700);
+    const open = pathsOf(dir).filter(({ stats }) => !stats.isSymbolicLink() && (stats.mode & 0o077) !== 0);
+    for (const { path, stats } of open) chmodSync(path, stats.mode & 0o700);
     return `${open.length} made private. Whoever could read master.key may have done so: think of \`tatami master-key rotate\`.`;
   },
 };

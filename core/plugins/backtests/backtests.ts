@@ -14,6 +14,7 @@ import type { CheckFilter } from '../../resource/filtering.ts';
 import { readPage } from '../../store/page.ts';
 import { type Scope } from '../../store/store.ts';
 import { checkManifest, readPackage, type PackageRules } from '../installs/check.ts';
+import { requireSignedTrial, type PluginTrust } from '../installs/trust.ts';
 import { plugin } from '../installs/contract.ts';
 import { getInstall } from '../installs/installs.ts';
 import { requireNamed } from '../installs/named.ts';
@@ -42,6 +43,7 @@ const openMax = 10;
 
 export interface BacktestRules extends PackageRules {
   readonly checkFilter: CheckFilter;
+  readonly trust: PluginTrust;
   readonly queue: WorkQueue;
   readonly work: Pick<BacktestWork, 'progress' | 'cancel'>;
   source(scope: Scope, sha256: string): Promise<string>;
@@ -103,11 +105,13 @@ export type AskedVersion = AskedCode['versions'][number];
 /** A version of the install's plugin. @throws ApiError validation_failed */
 export async function versionGiven(
   ctx: Context,
-  body: { readonly package: object; readonly settings?: Readonly<Record<string, unknown>> | undefined },
+  body: Pick<Static<typeof GateCreate>, 'package' | 'signature' | 'settings'>,
   install: Install | undefined,
-  rules: PackageRules & Pick<BacktestRules, 'checkFilter'>,
+  rules: PackageRules & Pick<BacktestRules, 'checkFilter' | 'trust'>,
 ): Promise<AskedVersion> {
-  const { manifest, sha256, code } = await readPackage(body.package);
+  const document = await readPackage(body.package);
+  const { manifest, sha256, code } = document;
+  requireSignedTrial(rules.trust, document, body.signature);
   if (install && manifest.id !== install.pluginId)
     throw invalidField('package.manifest.id', 'conflict', {
       why: `The package is of ${manifest.id}, and ${install.id} is ${install.pluginId}.`,

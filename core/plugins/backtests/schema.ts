@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { Closed, described, enumeration, givenTime, idOf, named, nullable, time } from '../../lib/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { installSettings, plugin } from '../installs/contract.ts';
+import { signatureGiven } from '../installs/schema.ts';
 import { BacktestReport, GateReport } from './report.ts';
 
 const packed = 'A package document, as `tatami plugin pack` writes it.';
@@ -20,13 +21,17 @@ const window = {
   settings: Type.Optional(installSettings),
 };
 
-export const BacktestCreate = named('BacktestCreate', Closed({ package: document, ...window }));
+export const BacktestCreate = named(
+  'BacktestCreate',
+  Closed({ package: document, signature: signatureGiven, ...window }),
+);
 export const PluginBacktest = named(
   'PluginBacktest',
   Closed({
     package: Type.Optional(
       Type.Object({}, { description: `${packed} Without it, the installed version is tried.` }),
     ),
+    signature: signatureGiven,
     ...window,
   }),
 );
@@ -34,6 +39,7 @@ export const GateCreate = named(
   'GateCreate',
   Closed({
     package: document,
+    signature: signatureGiven,
     runs: Type.Optional(
       Type.Integer({
         minimum: 1,

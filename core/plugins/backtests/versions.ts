@@ -30,6 +30,7 @@ export function asInstalled(
     ...given,
     mode: 'simulate',
     modes: {},
+    offered: {},
     secretsSet: {},
     publisher: null,
     pending: null,

@@ -21,6 +21,7 @@ export const Consent = named(
   Closed({
     version: text('The version of the package.'),
     sha256: text('The SHA-256 of its code, in hex.'),
+    digest: text('SHA-256 of its manifest and code, in hex; a consent sends it.'),
     publisher,
     signature: text('Who signed it, in a sentence.'),
     scopes: Type.Array(

@@ -14,6 +14,7 @@ import {
   signatureSentence,
 } from './asked-sentences.ts';
 import type { Consent } from './consent-schema.ts';
+import { digestOf } from './reviewed.ts';
 
 export type { Consent };
 
@@ -38,6 +39,7 @@ export function consentOf(version: Version, before: Before | null): Consent {
   return {
     version: manifest.version,
     sha256: version.sha256,
+    digest: digestOf(version),
     publisher: version.publisher,
     signature: signatureSentence(version.publisher, version.unknownKey),
     scopes: scopesOf(manifest, before),

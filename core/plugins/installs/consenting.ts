@@ -7,6 +7,7 @@ import { ApiError } from '../../lib/errors.ts';
 import { checkGrant, checkManifest } from './check.ts';
 import { consentOf } from './consent.ts';
 import { getInstall, switched, type InstallRules } from './installs.ts';
+import { requireReviewed } from './reviewed.ts';
 import { installKind, type ConsentGiven, type Install } from './schema.ts';
 import { checkSettings } from './settings.ts';
 import { requireTrusted } from './trust.ts';
@@ -25,14 +26,14 @@ export async function showConsent(ctx: Context, ref: string) {
 export async function giveConsent(
   ctx: Context,
   ref: string,
-  { grant, sha256 }: Static<typeof ConsentGiven>,
+  { grant, ...reviewed }: Static<typeof ConsentGiven>,
   ifMatch: number | null,
   rules: InstallRules,
 ): Promise<ChangeSet> {
   const install = await getInstall(ctx, ref);
   requireVersion(install, ifMatch);
   const pending = pendingOf(install);
-  requireReviewed(pending, sha256);
+  requireReviewed({ pending, offered: install.offered }, reviewed);
   const { manifest, publisher } = pending;
   requireTrusted(rules.trust, pending);
   const settings = pending.settings ?? install.settings;
@@ -46,19 +47,6 @@ export async function giveConsent(
     modes: pending.modes ?? install.modes,
   };
   return switched(ctx, install, facts, rules);
-}
-
-/** Another version may have been uploaded since the review. @throws ApiError conflict */
-function requireReviewed(
-  { manifest, sha256 }: NonNullable<Install['pending']>,
-  given: string | undefined,
-): void {
-  if (given === sha256) return;
-  const what = given === undefined ? 'was not named' : 'is not the one that you named';
-  throw new ApiError(
-    'conflict',
-    `The code of version ${manifest.version}, which waits, ${what}. Review it (GET /plugins/${manifest.id}/consent), then send its hash, \`pending.sha256\`, as \`sha256\`.`,
-  );
 }
 
 /** The version before goes on, and what waited is dropped. */

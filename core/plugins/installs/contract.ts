@@ -102,6 +102,7 @@ const pending = nullable(
   Closed({
     version: Type.String({ description: 'The version that waits.' }),
     sha256: Type.String({ description: 'The SHA-256 of its code, in hex.' }),
+    digest: Type.String({ description: 'SHA-256 of its manifest and code, in hex; a consent sends it.' }),
     publisher,
     adds: Type.Array(Type.String(), { description: 'What it asks for beyond this version, in sentences.' }),
     since: described(time, 'When it was sent.'),

@@ -21,6 +21,7 @@ import { asksMorePower, consentOf } from './consent.ts';
 import { plugin, type InstallModes } from './contract.ts';
 import { unheardReason } from './hearing.ts';
 import { requireNamed } from './named.ts';
+import { withOffered } from './reviewed.ts';
 import { installKind, type Install, type InstallCreate, type InstallUpdate } from './schema.ts';
 import { probationRuns } from './mode.ts';
 import { checkSettings } from './settings.ts';
@@ -132,7 +133,6 @@ async function offered(
   rules.checkModes(input.modes ?? {});
   const keep = keepCodeOp(ctx, document, rules);
   const version = { manifest, sha256, publisher };
-  if (known) requireOwnCode(known, version);
   if (known && asksMore(known, version, input)) return waiting(ctx, known, { ...version, input }, keep);
   const facts = {
     ...{ ...version, pluginVersion: manifest.version, grant, ...chosen, pending: null },
@@ -208,21 +208,6 @@ function asksMore(
   return consent.scopes.some(({ scope, added }) => added && !grant.includes(scope));
 }
 
-/**
- * A consent names the code of the version that was reviewed. Another manifest around the same code would be consented to with it.
- * @throws ApiError conflict
- */
-function requireOwnCode(
-  { pending, pluginId }: Install,
-  { manifest, sha256 }: Parameters<typeof consentOf>[0],
-): void {
-  if (!pending || pending.sha256 !== sha256 || sameValue(pending.manifest, manifest)) return;
-  throw new ApiError(
-    'conflict',
-    `Version ${pending.manifest.version} of ${pluginId} waits for consent with the same code and another manifest. Consent to it or refuse it first (DELETE /plugins/${pluginId}/consent).`,
-  );
-}
-
 /** The upgrade is kept, and nothing else changes. */
 function waiting(
   ctx: Context,
@@ -236,7 +221,8 @@ function waiting(
     modes: input.modes ?? null,
   };
   const pending = { ...version, ...given, since: ctx.nowMs() };
-  const change = installKind.update(known, { pending }, ctx.nowMs());
+  const offered = withOffered(known.offered, version);
+  const change = installKind.update(known, { pending, offered }, ctx.nowMs());
   // The same package twice within a millisecond.
   if (!change) return { changes: [], ops: [keep], body: installKind.wire(known, ctx), status: 200 };
   return installed(ctx, change, [keep]);
@@ -283,6 +269,7 @@ function firstInstall(
     pluginId: facts.manifest.id,
     ...facts,
     ...probation,
+    offered: {},
     secretsSet: {},
     state: 'active',
     stateReason: unheardReason(facts),

@@ -19,6 +19,7 @@ import {
   type InstallModes,
 } from './contract.ts';
 import { heardTypes } from './hearing.ts';
+import { digestOf, type OfferedVersions } from './reviewed.ts';
 import { effectiveSettings } from './settings.ts';
 import { keepPastWants } from './wants.ts';
 
@@ -44,6 +45,7 @@ const kept = {
   /** The last event before it was installed or switched on: it listens to what comes after. Set by the database. */
   sinceSequence: plain<number>('since_sequence'),
   pending: json<PendingVersion | null>('pending_json'),
+  offered: json<OfferedVersions>('offered_json'),
   /** Runs it still has to propose: counted down by the database, without a new version of the row. */
   probationLeft: plain<number>('probation_left'),
 };
@@ -77,6 +79,7 @@ export const installKind = kindOf(plugin, {
       pending && {
         version: pending.manifest.version,
         sha256: pending.sha256,
+        digest: digestOf(pending),
         publisher: pending.publisher,
         adds: additions(consentOf(pending, { manifest, grant })),
         since: isoTime(pending.since),
@@ -148,7 +151,7 @@ const packageGiven = Type.Object(
   {},
   { description: 'A package document, as `tatami plugin pack` writes it.' },
 );
-const signatureGiven = Type.Optional(
+export const signatureGiven = Type.Optional(
   Closed(
     {
       keyId: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Which key signed it.' }),
@@ -206,7 +209,14 @@ export const ConsentGiven = named(
       Type.String({
         pattern: '^[0-9a-f]{64}$',
         description:
-          'The SHA-256 of the code that was reviewed: `pending.sha256`. Required; without it, and where another version waits by now, the answer is 409.',
+          '`pending.sha256` of the version that was reviewed. Enough without `digest` where its code was uploaded with one manifest only.',
+      }),
+    ),
+    digest: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-f]{64}$',
+        description:
+          '`pending.digest` of the version that was reviewed. Without it or `sha256`, and where another version waits by now, the answer is 409.',
       }),
     ),
   }),

@@ -73,6 +73,15 @@ export function requireTrusted(
   );
 }
 
+/** Trials (backtests, gates, shadows, replays) write nothing, but they run the code. @throws ApiError forbidden, validation_failed */
+export function requireSignedTrial(
+  trust: PluginTrust,
+  document: PluginPackage,
+  signature: PackageSignature | undefined,
+): void {
+  if (trust.requireSigned) publisherOf(trust, document, signature ? { signature } : {});
+}
+
 /** What another version may not be. @throws ApiError conflict, naming the flag that allows it */
 export function requireSuccession(
   known: Install,

@@ -36,7 +36,7 @@ export function consentRoutes(rules: InstallRules): Route[] {
       name: 'plugins.consent.give',
       summary: 'Switch to the version that waits, with this grant',
       description:
-        '`sha256` names the version that was reviewed, so that none that was uploaded since is switched to.',
+        '`digest` names the manifest and code that were reviewed, so that no version that was uploaded since is switched to.',
       scope: 'plugins:write',
       also: steering,
       limit: 'write',

@@ -1,9 +1,11 @@
 // Replays on request: in the server's own sandbox, one at a time beside the live runs, under a name of their own so that what a replay
 // is killed for is not held against the install.
+import type { Static } from 'typebox';
 import type { Context } from '../../context.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { readPackage } from '../installs/check.ts';
+import { requireSignedTrial, type PluginTrust } from '../installs/trust.ts';
 import { installKind } from '../installs/schema.ts';
 import { noteAway } from '../../lib/payer.ts';
 import type { Registry } from '../registry.ts';
@@ -12,6 +14,7 @@ import { findRun, type RunRow } from '../runs/rows.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
 import { whyNotItsCode } from './its-code.ts';
 import type { Recording } from './recording.ts';
+import type { ReplayGiven } from './schema.ts';
 import { replay, ReplayInterrupted, type Replayed } from './replay.ts';
 import { findRecording, recordingFacts } from './rows.ts';
 
@@ -26,14 +29,15 @@ export interface ReplayOptions {
   readonly clock: Clock;
   readonly sandbox: SandboxOnDemand;
   readonly registry: Pick<Registry, 'source'>;
+  readonly trust: PluginTrust;
 }
 
 export interface Replays {
   /** @throws ApiError not_found, conflict, rate_limited, unavailable, validation_failed */
-  replay(ctx: Context, runId: string, other: object | undefined): Promise<Replayed>;
+  replay(ctx: Context, runId: string, given: Static<typeof ReplayGiven>): Promise<Replayed>;
 }
 
-export function createReplays({ clock, sandbox, registry }: ReplayOptions): Replays {
+export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions): Replays {
   const rate = createRunRate(replaysPerMinuteMax, clock.monotonicMs);
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
@@ -52,11 +56,11 @@ export function createReplays({ clock, sandbox, registry }: ReplayOptions): Repl
   };
 
   return {
-    async replay(ctx, runId, other) {
+    async replay(ctx, runId, given) {
       const run = await findRun(ctx.store, ctx.scope, runId);
       if (!run) throw notFound();
       const recording = await getRecording(ctx, runId);
-      const code = await codeOf(registry, ctx, { run, recording, other });
+      const code = await codeOf({ registry, trust }, ctx, { run, recording, given });
       const waitMs = rate.take(run.install_id);
       if (waitMs !== null)
         throw new ApiError('rate_limited', `A plugin is replayed ${replaysPerMinuteMax} times a minute.`, {
@@ -80,13 +84,15 @@ export function createReplays({ clock, sandbox, registry }: ReplayOptions): Repl
 
 /** @throws ApiError validation_failed, and conflict where the code that ran is not kept */
 async function codeOf(
-  registry: ReplayOptions['registry'],
+  { registry, trust }: Pick<ReplayOptions, 'registry' | 'trust'>,
   ctx: Context,
-  asked: { readonly run: RunRow; readonly recording: Recording; readonly other: object | undefined },
+  asked: { readonly run: RunRow; readonly recording: Recording; readonly given: Static<typeof ReplayGiven> },
 ) {
   const { sha256, handler } = asked.recording;
-  if (asked.other) {
-    const { code: source, manifest, sha256: own } = await readPackage(asked.other);
+  if (asked.given.package) {
+    const document = await readPackage(asked.given.package);
+    const { code: source, manifest, sha256: own } = document;
+    requireSignedTrial(trust, document, asked.given.signature);
     const install = await installKind.find(ctx, asked.run.install_id);
     const why = whyNotItsCode(manifest, handler, install?.pluginId);
     if (why !== null) throw invalidField('package', 'conflict', { why });

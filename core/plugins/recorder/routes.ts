@@ -44,7 +44,7 @@ export function recorderRoutes(replays: Replays): Route[] {
       responses: { 200: ReplayShown },
       write: async (ctx, { params, body }) => ({
         changes: [],
-        body: await replays.replay(ctx, params.id, body.package),
+        body: await replays.replay(ctx, params.id, body),
         status: 200,
       }),
     }),

@@ -1,6 +1,7 @@
 // The public shapes of recordings and replays.
 import { Type } from 'typebox';
 import { Closed, described, enumeration, named, nullable, time } from '../../lib/schema.ts';
+import { signatureGiven } from '../installs/schema.ts';
 
 const text = (description: string) => Type.String({ description });
 const whole = (description: string) => Type.Integer({ description });
@@ -88,6 +89,7 @@ export const ReplayGiven = named(
         { description: 'Other code for the same recording: a document as `tatami plugin pack` writes it.' },
       ),
     ),
+    signature: signatureGiven,
   }),
 );
 

@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
 import { installSettings, plugin } from '../installs/contract.ts';
+import { signatureGiven } from '../installs/schema.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -63,6 +64,7 @@ export const ShadowCreate = named(
   'ShadowCreate',
   Closed({
     package: Type.Object({}, { description: 'A package document, as `tatami plugin pack` writes it.' }),
+    signature: signatureGiven,
     settings: Type.Optional(installSettings),
   }),
 );

@@ -9,6 +9,7 @@ import type { CheckFilter } from '../../resource/filtering.ts';
 import { versionGiven } from '../backtests/backtests.ts';
 import type { PackageRules } from '../installs/check.ts';
 import { getInstall } from '../installs/installs.ts';
+import type { PluginTrust } from '../installs/trust.ts';
 import { emptyReport, type ShadowCreate, type ShadowReport } from './report.ts';
 import { beginShadowOp, findShadow, runningShadows, stopShadowOp, type ShadowRow } from './rows.ts';
 import type { ShadowWork } from './work.ts';
@@ -18,6 +19,7 @@ const shadowsMax = 10;
 
 export interface ShadowRules extends PackageRules {
   readonly checkFilter: CheckFilter;
+  readonly trust: PluginTrust;
   readonly shadows: Pick<ShadowWork, 'begin' | 'stop' | 'seen'>;
 }
 

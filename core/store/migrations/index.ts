@@ -45,6 +45,7 @@ import provenAddresses from './0043-proven-addresses.sql' with { type: 'text' };
 import seats from './0044-seats.sql' with { type: 'text' };
 import keyLineage from './0047-key-lineage.sql' with { type: 'text' };
 import authority from './0048-authority.sql' with { type: 'text' };
+import offeredVersions from './0050-offered-versions.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -98,4 +99,5 @@ export const migrations: readonly Migration[] = [
   { name: '0044-seats', sql: seats },
   { name: '0047-key-lineage', sql: keyLineage },
   { name: '0048-authority', sql: authority },
+  { name: '0050-offered-versions', sql: offeredVersions },
 ];

@@ -1,0 +1,42 @@
+// A restore brings back the state of a backup, and no session or link that ended after it was made.
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeBackup } from '../../core/backup/make.ts';
+import { restoreBackup } from '../../core/backup/restore.ts';
+import { openSource } from '../../core/backup/source.ts';
+import { createSessions } from '../../core/identity/sessions/sessions.ts';
+import { createSystemClock, startApp } from '../app.ts';
+import { signIn } from '../identity/person.ts';
+
+const parent = mkdtempSync(join(tmpdir(), 'tatami-restored-'));
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+test('a session that was ended after a backup stays ended where the backup is restored', async () => {
+  const [dataDir, restored] = [join(parent, 'data'), join(parent, 'restored')];
+  const app = await startApp({ dataDir, clock: createSystemClock() });
+  const { cookie, who } = await signIn(app);
+  const { path } = await makeBackup({
+    ...{ dataDir, folder: join(parent, 'backups'), withKey: true, version: '0.0.0' },
+    ...{ nowMs: Date.now, onStep: () => undefined },
+  });
+  const found = (of: typeof app) => createSessions(of.services).find(new Headers({ cookie }));
+  expect(await found(app)).not.toBeNull();
+  await createSessions(app.services).end(who.accountId, who.sessionId);
+  await app.stop();
+  const source = await openSource(path, null, () => {
+    throw new Error('A backup needs no copy.');
+  });
+  await restoreBackup({
+    ...{ source, dataDir: restored, key: null },
+    ...{ nowMs: Date.now, onProgress: () => undefined },
+  });
+  const again = await startApp({ dataDir: restored, clock: createSystemClock() });
+  expect(await found(again)).toBeNull();
+  // Nobody is locked out: the account is there, with its seat.
+  expect(await createSessions(again.services).begin(who.accountId, { address: '', agent: '' })).toContain(
+    '=',
+  );
+  await again.stop();
+});
