@@ -62,6 +62,8 @@ export interface Context extends Services, Rights {
   readonly cause: Cause | null;
   readonly requestId: string;
   readonly traceparent: string | null;
+  /** True of a request that simulates: nothing is written, and nothing is sent to other servers. */
+  readonly simulates?: boolean;
   /** Present while a plugin run stages its effects: reads by id see them. */
   readonly staged: Staging | null;
 }

@@ -24,7 +24,7 @@ export function createContextOf(
   route: Route,
   { services, directoryOf }: ContextOptions,
 ): (call: Call) => Context | Promise<Context> {
-  const contextIn = (directory: Directory, { principal, origin, exchange }: Call): Context => ({
+  const contextIn = (directory: Directory, { principal, origin, exchange, terms }: Call): Context => ({
     ...services,
     scope: { ...principal.scope, away: exchange.away },
     workspaceId: principal.scope.workspaceId,
@@ -39,6 +39,7 @@ export function createContextOf(
     cause: origin.cause,
     requestId: exchange.requestId,
     traceparent: origin.traceparent,
+    simulates: terms.mode === 'simulate',
     staged: origin.staged,
   });
   const contextOf = (call: Call): Context | Promise<Context> => {

@@ -2,6 +2,7 @@
 import type { Change } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { EventRow } from '../events/event.ts';
+import type { Actor } from '../events/origin.ts';
 import { rightsNow } from '../identity/rights-now.ts';
 import { archiveItemsAbout } from '../inbox/about.ts';
 import type { Alarm } from '../reactions/alarm.ts';
@@ -24,9 +25,15 @@ export const expiryAlarm: Alarm = {
   },
 };
 
-const openOfMember = tenantStatement<{ id: string }>(
+interface OpenRow {
+  readonly id: string;
+  readonly actor_json: string;
+  readonly grant_id: string | null;
+}
+
+const openOfMember = tenantStatement<OpenRow>(
   'proposals.open_of_member',
-  `SELECT id FROM proposals INDEXED BY proposals_author WHERE workspace_id = :ws AND author_id = :member AND status = 'open'`,
+  `SELECT id, actor_json, grant_id FROM proposals INDEXED BY proposals_author WHERE workspace_id = :ws AND author_id = :member AND status = 'open'`,
 );
 
 /** Events after which proposals may have lost the credential that they were made by. */
@@ -41,13 +48,8 @@ export const proposalsOfEnded: Reaction = {
     const member = memberOf(event);
     if (member === null) return nothing;
     const rows = await ctx.store.read(ctx.scope, openOfMember, { member });
-    const open = await proposalKind.findMany(
-      ctx,
-      rows.map(({ id }) => id),
-    );
     const changes: Change[] = [];
-    for (const one of open) {
-      if (await proposerRights(ctx, one)) continue;
+    for (const one of await proposalKind.findMany(ctx, await withoutRights(ctx, rows))) {
       const reason = `${nameOfProposer(one)} may not write here any more.`;
       changes.push(...(await ended(ctx, one, { status: 'rejected', reason })));
     }
@@ -55,10 +57,21 @@ export const proposalsOfEnded: Reaction = {
   },
 };
 
+/** Ids of the proposals whose credential has ended. Each credential is looked up once, however many proposals it made. */
+async function withoutRights(ctx: Context, rows: readonly OpenRow[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const made of Map.groupBy(rows, (row) => `${row.actor_json} ${row.grant_id}`).values()) {
+    const [{ actor_json: actor, grant_id: grantId }] = made as [OpenRow];
+    const credential = { actor: JSON.parse(actor) as Actor, grantId };
+    if (!(await proposerRights(ctx, credential))) ids.push(...made.map(({ id }) => id));
+  }
+  return ids;
+}
+
 /** @returns null once the key, the grant or the membership that proposed has ended */
 export function proposerRights(
   { store, scope, nowMs }: Pick<Context, 'store' | 'scope' | 'nowMs'>,
-  found: Proposal,
+  found: Pick<Proposal, 'actor' | 'grantId'>,
 ): Promise<Rights | null> {
   return rightsNow(store, scope, { ...proposerOf(found), rights: everything }, nowMs());
 }

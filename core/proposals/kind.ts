@@ -1,7 +1,9 @@
 // How proposals are stored and shown. An open one has an alarm that ends it.
 import { json, plain, type Column } from '../changes/columns.ts';
 import type { Values } from '../changes/diff.ts';
-import type { Shown } from '../contract/contract.ts';
+import { scopeOfContract, type Shown } from '../contract/contract.ts';
+import type { Context } from '../context.ts';
+import { contracts } from '../contracts.ts';
 import type { Actor, Cause } from '../events/origin.ts';
 import { alarmOp } from '../reactions/alarm.ts';
 import { kindOf, type EntityOf } from '../resource/kind.ts';
@@ -70,12 +72,20 @@ export const proposalKind = kindOf(proposal, {
   },
 });
 
-/** With the values, which lists and events leave out: they are for who may read the objects. */
-export function showWhole(found: Proposal, view: Parameters<typeof proposalKind.wire>[1]): ShownProposal {
+/**
+ * With the values, which lists and events leave out. Of objects that the caller may not read, which a write can change along with those
+ * that it is about, only the names of the fields are shown.
+ */
+export function showWhole(found: Proposal, ctx: Context): ShownProposal {
   return {
-    ...proposalKind.wire(found, view),
-    effects: found.diff.map((effect) => shownEffect(effect, true)),
+    ...proposalKind.wire(found, ctx),
+    effects: found.diff.map((effect) => shownEffect(effect, mayRead(ctx, effect))),
   };
+}
+
+function mayRead({ scopes }: Context, { kind }: KeptEffect): boolean {
+  const contract = contracts.find(({ name }) => name === kind);
+  return contract !== undefined && scopes.has(contract.heardBy ?? scopeOfContract(contract, 'read'));
 }
 
 function shownEffect(

@@ -28,7 +28,11 @@ export const effectTable = {
     doc: 'Requests of a plugin to other servers, with its secrets, on behalf of whoever calls its action',
     scope: 'automations:write',
     ...{ member: true, guest: false, app: true },
-    operations: { 'plugins.call-action': 'where the manifest names hosts or secrets' },
+    operations: {
+      'plugins.call-action': 'where the manifest names hosts or secrets',
+      'proposals.rerun': 'where the manifest names hosts or secrets, of a proposal of a plugin',
+      'proposals.approve': 'the same, where what it was made on has moved',
+    },
     calls: ['net.fetch'],
   },
   'repeated-runs': {

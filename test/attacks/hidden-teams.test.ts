@@ -117,6 +117,33 @@ test('no reading of an issue that moved shows a guest what it was in the hidden 
       expect([path, (await guest('GET', at + path)).text.includes(id)]).toEqual([path, false]);
 });
 
+test('nothing that was written of an issue in a hidden team reaches a guest who is concerned, once it comes to a team of theirs', async () => {
+  const { id: guestId } = (await guest('GET', `${v1}/me`)).json.member;
+  const [out] = (await app.call('GET', `${v1}/workflows?limit=100`)).json.data.filter(
+    ({ name }: Json) => name === 'canary state',
+  );
+  const mention = `canary words @${guestId}`;
+  const given = { team: 'OUT', title: 'canary title', stateId: out.id, assigneeId: guestId };
+  const { id } = await made('/issues', { ...given, description: mention });
+  const comment = await made(`/issues/${id}/comments`, { body: mention });
+  await app.call('PATCH', `${v1}/issues/${id}`, { title: 'Shown', description: '', dueDate: '2026-12-01' });
+  await app.call('DELETE', `${v1}/comments/${comment.id}`);
+  await app.settled();
+  await app.call('POST', `${v1}/issues/${id}/move`, { team: 'ENG' });
+  await app.call('PATCH', `${v1}/issues/${id}`, { priority: 'urgent' });
+  await app.settled();
+  const comments = `/issues/${id}/comments`;
+  for (const path of [
+    ...['/inbox?limit=100', '/events?limit=100', '/events?limit=100&types=inbox.*', '/search?q=canary'],
+    ...[comments, `${comments}?deleted=only`, `${comments}?deleted=include`],
+  ]) {
+    const { status, text } = await guest('GET', v1 + path);
+    expect([path, status, text.match(/canary|\bOUT\b|OUT-\d+/g)]).toEqual([path, 200, null]);
+  }
+  const titles = (await guest('GET', `${v1}/inbox`)).json.data.map(({ title }: Json) => title);
+  expect(titles).toEqual([expect.stringContaining('priority none → urgent')]);
+});
+
 test('the trail still shows a guest what happened in their team, and a member all of it', async () => {
   const at = `${v1}/issues/${moved.id}/trail`;
   const { json: seen } = await guest('GET', at);

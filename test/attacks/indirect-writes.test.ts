@@ -259,3 +259,26 @@ test('what a removed member, a revoked key or a withdrawn app proposed is closed
   }
   expect((await app.call('GET', `${v1}/issues/${issue.id}`)).json.title).toBe('Untouched');
 });
+
+test('the audit log names who proposed, who approved and who undid, in the requests by which they did', async () => {
+  const [ana, boss, ada] = [await person('member'), await person('owner'), await person('admin')];
+  const issue = await made('issues', { team: 'ENG', title: 'Audited' });
+  const since = await app.lastSequence();
+  const id = await proposed(ana.call, 'PATCH', `issues/${issue.id}`, { title: 'Changed' });
+  await approved(id, boss.call);
+  expect((await undo(ada.call, id)).status).toBe(200);
+  const entries: Json[] = (await app.call('GET', `${v1}/audit-log?limit=100`)).json.data;
+  const done = entries
+    .filter(({ sequence, action }) => sequence > since && /^(issue|automation)\./.test(action))
+    .toReversed();
+  expect(done.map(({ action, actor }) => [action, actor.memberId])).toEqual([
+    ['automation.proposed', ana.id],
+    ['issue.updated', ana.id],
+    ['automation.approved', boss.id],
+    ['issue.updated', ada.id],
+    ['automation.undone', ada.id],
+  ]);
+  const requests = done.map(({ requestId }) => requestId);
+  expect([requests[1] === requests[2], requests[3] === requests[4]]).toEqual([true, true]);
+  expect(new Set(requests).size).toBe(3);
+});

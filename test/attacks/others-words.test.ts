@@ -59,7 +59,7 @@ test('a comment is deleted by its author and by admins, and by nobody else', asy
   expect(await commentEvents(before)).toEqual(['comment.deleted', 'comment.added', 'comment.deleted']);
 });
 
-test('a deleted comment is listed on request, and comes back with its thread by whoever may delete it', async () => {
+test('a deleted comment is listed to whoever may delete it, and comes back with its thread by them alone', async () => {
   const comment = await say('member');
   const path = `${v1}/comments/${comment.id}`;
   await as.member('DELETE', path);
@@ -69,6 +69,14 @@ test('a deleted comment is listed on request, and comes back with its thread by 
     );
   expect((await listed('')).includes(comment.id)).toBe(false);
   expect((await listed('deleted=only')).includes(comment.id)).toBe(true);
+  for (const [who, isListed] of [
+    ['guest', false],
+    ['other', false],
+    ['admin', true],
+  ] as const) {
+    const { text } = await as[who]('GET', `${v1}/issues/${issue.id}/comments?deleted=include&limit=100`);
+    expect([who, text.includes(comment.id)]).toEqual([who, isListed]);
+  }
   for (const who of ['guest', 'other'] as const)
     expect([who, (await as[who]('POST', `${path}/restore`)).status]).toEqual([who, 403]);
   const before = await app.lastSequence();

@@ -99,8 +99,22 @@ test('a signed request runs the handler once, and what is not signed runs nothin
   // Taken once, also by the next process.
   expect((await send(url, body, { 'x-webhook-signature': header })).status).toBe(401);
   app = await app.restart();
-  expect((await send(url, body, { 'x-webhook-signature': header })).status).toBe(401);
+  // In no other form of the header either.
+  const forms = [
+    header,
+    header.split(',').toReversed().join(' , '),
+    header.replace('v1=', `v1=${'0'.repeat(64)},v1=`),
+    header.replace('t=', 't=0'),
+    `${header},t=0`,
+  ];
+  for (const form of forms)
+    expect([form, (await send(url, body, { 'x-webhook-signature': form })).status]).toEqual([form, 401]);
   expect(await issues()).toBe(1);
+  const atOnce = signed(secret!, `${body}\n`);
+  const answers = await Promise.all(
+    forms.map(() => send(url, `${body}\n`, { 'x-webhook-signature': atOnce })),
+  );
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 401, 401, 401, 401]);
   const again = await opened('hook');
   expect([again.url, again.secret === secret]).toEqual([
     (await app.call('GET', `${path}/routes`)).json.data[0].url,

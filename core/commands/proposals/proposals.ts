@@ -98,12 +98,13 @@ function linesOf(found: Proposal): string {
   ].join('\n');
 }
 
+/** Values are absent of what the caller may not read. */
+const valueOf = (value: unknown): string => (value === undefined ? 'not shown' : shown(value));
+
 function effectLines({ id, class: does, kind, name, issue, entityId, fields, decision }: Effect): string[] {
   const on = issue === null || kind === 'issue' || kind === 'relation' ? '' : ` on ${issue}`;
   return [
     `${id.padStart(3)}  ${does} ${kind} ${name ?? entityId}${on}${decision === null ? '' : ` (${decision})`}`,
-    ...fields.map(
-      ({ name, before, after }) => `       ${name}: ${shown(before ?? null)} → ${shown(after ?? null)}`,
-    ),
+    ...fields.map(({ name, before, after }) => `       ${name}: ${valueOf(before)} → ${valueOf(after)}`),
   ];
 }

@@ -132,7 +132,8 @@ const ofReference = new Set(['id', 'key', 'name', 'identifier', 'type']);
 
 /** As people read it: the name of what is referred to, a list of names, else its JSON, so that nothing is left out. */
 function textOf(value: unknown): string {
-  if (value === null || value === undefined || value === '') return '—';
+  if (value === undefined) return 'not shown';
+  if (value === null || value === '') return '—';
   if (Array.isArray(value)) return value.map(textOf).join(', ') || '—';
   if (typeof value !== 'object') return String(value);
   const { name, identifier } = value as { name?: unknown; identifier?: unknown };

@@ -41,7 +41,7 @@ export const seeing: AlsoNeeded = {
 };
 
 /** Whether code of a plugin may send requests to other servers. Secrets are sent only to hosts of the manifest. */
-function sendsOutside({ manifest: { net = [], secrets = {} } }: Pick<Install, 'manifest'>): boolean {
+export function sendsOutside({ manifest: { net = [], secrets = {} } }: Pick<Install, 'manifest'>): boolean {
   return net.length > 0 || Object.keys(secrets).length > 0;
 }
 

@@ -1,6 +1,6 @@
 // Asks writes of a run again as the plugin, by its grant of now: those of the API at the door, its own past it.
 import type { AskedWrite, Staging } from '../../changes/staging.ts';
-import type { Cause } from '../../events/origin.ts';
+import type { Actor, Cause } from '../../events/origin.ts';
 import type { App } from '../../http/app.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -29,6 +29,14 @@ interface Asking {
 }
 
 const uncaused: Cause = { rootEventId: null, parentRunId: null, depth: 0, path: [] };
+
+/** Refuses what a run would do for somebody whose credential has ended. */
+export const callerGone = ({ name }: Actor): AskedAgain => ({
+  refusal: new ApiError(
+    'forbidden',
+    `${name}, who asked for this run, may not write here any more. Reject the proposal.`,
+  ),
+});
 
 export type AskAsPlugin = (asking: Asking, writes: readonly AskedWrite[]) => Promise<AskedAgain>;
 
@@ -63,13 +71,7 @@ export function createAskAsPlugin({ store, clock, app }: AskOptions): AskAsPlugi
   return async (recorded, writes) => {
     const { scope, caller: asker } = recorded;
     const caller = asker && (await callerNow(store, scope, asker, clock.nowMs()));
-    if (caller === null)
-      return {
-        refusal: new ApiError(
-          'forbidden',
-          `${asker!.actor.name}, who asked for this run, may not write here any more. Reject the proposal.`,
-        ),
-      };
+    if (caller === null) return callerGone(asker!.actor);
     const asking = { ...recorded, caller };
     return askAll(asking.scope.workspaceId, asking.install.id, writes, async (write, staged) => {
       if (ownWrites.has(write.operation)) return askOwn(asking, write, staged);

@@ -9,8 +9,10 @@ import { callingMember, isAdmin } from '../../identity/members/roles.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { authorOf } from '../../resource/author.ts';
+import type { Deleted } from '../../resource/deleted.ts';
 import { defineResource } from '../../resource/define.ts';
 import { plainOperations, type Rules } from '../../resource/operations.ts';
+import type { Condition } from '../../store/page.ts';
 import { issueKind } from '../issues/kind.ts';
 import { placeOfIssue } from '../issues/part.ts';
 import { mentionsIn } from '../mentions.ts';
@@ -54,9 +56,10 @@ const history = defineRoute({
 });
 
 const rules: Rules<typeof comment, Comment> = {
-  async where(ctx, _query, issueId) {
+  async where(ctx, query, issueId) {
     const issue = await getEntity(ctx, issueKind, issueId ?? '');
-    return [{ sql: 'issue_id = :issueId', params: { issueId: issue.id } }];
+    const ofIssue = { sql: 'issue_id = :issueId', params: { issueId: issue.id } };
+    return [ofIssue, ...(await whereRestorable(ctx, query))];
   },
   async sets(ctx, { parentId = null, body }, issueId) {
     const issue = await getEntity(ctx, issueKind, issueId ?? '');
@@ -101,8 +104,19 @@ export const comments = defineResource(comment, commentKind, {
   ],
 });
 
-function isAuthor({ actor }: Context, { authorId }: Pick<Comment, 'authorId'>): boolean {
-  return authorId === (actor.memberId ?? actor.id);
+function isAuthor(ctx: Context, { authorId }: Pick<Comment, 'authorId'>): boolean {
+  return authorId === authorIdOf(ctx);
+}
+
+const authorIdOf = ({ actor }: Context): string => actor.memberId ?? actor.id;
+
+/** Deleted comments are listed to whoever may restore them: others see what is not deleted. */
+async function whereRestorable(
+  ctx: Context,
+  { deleted = 'exclude' }: { readonly deleted?: Deleted },
+): Promise<Condition[]> {
+  if (deleted === 'exclude' || isAdmin(await callingMember(ctx))) return [];
+  return [{ sql: '(deleted_at IS NULL OR author_id = :authorId)', params: { authorId: authorIdOf(ctx) } }];
 }
 
 /** @throws ApiError forbidden */

@@ -4,11 +4,12 @@ import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { shownData, type EventRow } from '../../events/event.ts';
 import { isPresent } from '../../identity/members/roles.ts';
+import { standingOf } from '../../identity/standing.ts';
 import { listeningTo } from '../../inbox/preferences.ts';
 import { nothing, type Answer, type Reaction } from '../../reactions/reaction.ts';
 import { rowOf, subscriptionChange } from '../subscribers/kind.ts';
 import { itemChange } from './items.ts';
-import type { News, Reason } from './news.ts';
+import type { News, Reason, Tiding } from './news.ts';
 import { newsOfComment } from './of-comments.ts';
 import { newsOfIssue } from './of-issues.ts';
 import { newsOfProject, newsOfSla } from './of-others.ts';
@@ -43,7 +44,10 @@ const facts = ({ id, type, entityId, subjectId, createdAt, actor, cause }: Event
 
 async function answerTo(ctx: Context, event: EventRow, news: News): Promise<Answer> {
   const self = event.actor.memberId ?? event.actor.id;
-  const told = [...news.told].filter(([memberId]) => memberId !== self && isPresent(ctx, memberId));
+  const told: [string, Tiding][] = [];
+  for (const [memberId, tiding] of news.told)
+    if (memberId !== self && isPresent(ctx, memberId) && (await seesTeams(ctx, event, news, memberId)))
+      told.push([memberId, tiding]);
   const subscriptions = await subscriptionsOf(ctx, news);
   const reasons = new Map<string, Reason>(told.map(([memberId, { reason }]) => [memberId, reason]));
   const listening = told.length === 0 ? new Set<string>() : await listeningTo(ctx, reasons);
@@ -51,6 +55,29 @@ async function answerTo(ctx: Context, event: EventRow, news: News): Promise<Answ
   for (const [memberId, tiding] of told)
     if (listening.has(memberId)) items.push(await itemChange(ctx, event, news, memberId, tiding));
   return { changes: [...subscriptions, ...items] };
+}
+
+/**
+ * Whether a member sees the team of the issue, and the teams that the event names: a guest is not notified of what an issue was in a
+ * team that they do not see, since the item would be shown to them once the issue moves to a team of theirs.
+ */
+async function seesTeams(ctx: Context, event: EventRow, { issue }: News, memberId: string): Promise<boolean> {
+  if (!issue || ctx.directory.members.get(memberId)?.role !== 'guest') return true;
+  const standing = await standingOf(ctx.store, ctx.scope, memberId);
+  const seen = standing?.rights.narrowed?.get('issues:read')?.teams ?? [];
+  const keys = [ctx.directory.teams.get(issue.teamId)?.key, ...teamsIn(event)];
+  return keys.every((key) => key === undefined || seen.includes(key));
+}
+
+interface OfTeam {
+  readonly team?: { readonly key?: string };
+  readonly issue?: { readonly identifier?: string | null };
+}
+
+/** Keys of the teams that an event of an issue, or of a part of one, names. */
+function teamsIn({ data }: Pick<EventRow, 'data'>): (string | undefined)[] {
+  const { team, issue, previous } = data as OfTeam & { readonly previous?: OfTeam };
+  return [team?.key, previous?.team?.key, issue?.identifier?.split('-')[0]];
 }
 
 /** Who does not want to follow the issue stays away, but where they are meant in person. */
