@@ -14,7 +14,7 @@ const failuresAnHour = { account: 10, device: 10, peer: 60 } as const;
 const bucketsMax = 200_000;
 
 /** What an attempt counts against. */
-interface Attempt {
+export interface Attempt {
   /** The account, or the address where there is none of it: a guesser learns nothing from the difference. */
   readonly subject: string;
   readonly peer: string;

@@ -16,7 +16,7 @@ import { deviceAt, leadTo } from '../pages.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { destinationOf } from './destination.ts';
 import { deviceOf, rememberDevice } from './devices.ts';
-import type { SignInLimits } from './limits.ts';
+import type { Attempt, SignInLimits } from './limits.ts';
 
 /** What an account can ask for after the password. */
 export interface FurtherStep {
@@ -124,41 +124,66 @@ function signedOf(text: string, account: Account | null): string {
   return `${text} ${account?.passwordHash ?? ''}`;
 }
 
+/** Accounts whose comparisons count as one attempt. */
+interface Candidates {
+  /** Null stands for an account that does not exist. */
+  readonly accounts: readonly (Account | null)[];
+  readonly attempt: Attempt;
+}
+
 /**
  * Compares a password with those of the accounts that have an address, where there are attempts left; it takes as long where there is no
  * account as where there is one. Several accounts may claim an address that none has proven: the password says whose it is.
  */
 function createCheck({ services: { sealing, log }, passwords, limits }: SignInOptions) {
   return async (
-    { peer, headers }: Arrival,
+    arrival: Arrival,
     accounts: readonly Account[],
     subject: string,
     password: string,
   ): Promise<Checked> => {
-    const devices = new Map(accounts.map(({ id }) => [id, deviceOf(sealing, headers, id)]));
-    const knows = ({ id }: Account): boolean => devices.get(id) !== null;
-    const device = [...devices.values()].find((one) => one !== null) ?? null;
-    const attempt = { subject: createHash('sha256').update(subject).digest('hex'), peer, device };
-    const told = { account: accounts[0]?.id ?? 'unknown', peer, isKnownDevice: device !== null };
-    const refused = (waitSeconds: number): Checked => {
-      log('info', 'sign-in refused: too many failures', told);
-      return { account: null, waitSeconds };
-    };
-    // Whoever has to wait takes no place in the queue.
-    const waitSeconds = limits.waitOf(attempt);
-    if (waitSeconds !== null) return refused(waitSeconds);
-    const mayTry = once(() => limits.take(attempt));
-    // Whoever signed in here before is not kept waiting by others who claim the address.
-    const inOrder = accounts.toSorted((a, b) => Number(knows(b)) - Number(knows(a)));
-    const found = await accountWith(passwords, inOrder, password, mayTry);
-    if (found === 'refused') return refused(limits.waitOf(attempt) ?? 1);
-    if (found) {
-      limits.giveBack(attempt);
+    const candidates = candidatesOf(sealing, arrival, accounts, subject);
+    const isKnownDevice = candidates.some(({ attempt }) => attempt.device !== null);
+    const told = { account: accounts[0]?.id ?? 'unknown', peer: arrival.peer, isKnownDevice };
+    const taken: Attempt[] = [];
+    let waitSeconds: number | null = null;
+    for (const { accounts: some, attempt } of candidates) {
+      // Whoever has to wait takes no place in the queue.
+      const mayTry = once(() => limits.take(attempt));
+      const mustWait = limits.waitOf(attempt) !== null;
+      const found = mustWait ? 'refused' : await accountWith(passwords, some, password, mayTry);
+      if (found === 'refused') waitSeconds = Math.max(waitSeconds ?? 1, limits.waitOf(attempt) ?? 1);
+      else taken.push(attempt);
+      if (found === 'refused' || !found) continue;
+      for (const one of taken) limits.giveBack(one);
       return { account: found };
     }
-    log('info', 'sign-in refused: wrong password', told);
-    return { account: null, waitSeconds: null };
+    const why = waitSeconds === null ? 'wrong password' : 'too many failures';
+    log('info', `sign-in refused: ${why}`, told);
+    return { account: null, waitSeconds };
   };
+}
+
+/**
+ * Each account that the browser is known to, apart, and then the others: a device of one account is a stranger to every other one with
+ * the same address. Whoever signed in here before is not kept waiting by others who claim the address.
+ */
+function candidatesOf(
+  sealing: Services['sealing'],
+  { peer, headers }: Arrival,
+  accounts: readonly Account[],
+  subject: string,
+): Candidates[] {
+  const hashed = createHash('sha256').update(subject).digest('hex');
+  const strangers: (Account | null)[] = accounts.length === 0 ? [null] : [];
+  const known: Candidates[] = [];
+  for (const account of accounts) {
+    const device = deviceOf(sealing, headers, account.id);
+    if (device === null) strangers.push(account);
+    else known.push({ accounts: [account], attempt: { subject: hashed, peer, device } });
+  }
+  if (strangers.length === 0) return known;
+  return [...known, { accounts: strangers, attempt: { subject: hashed, peer, device: null } }];
 }
 
 /** All comparisons of one sign-in are one attempt. */
@@ -170,11 +195,11 @@ function once(take: () => boolean): () => boolean {
 /** @returns `refused` where there was no attempt left */
 async function accountWith(
   passwords: Passwords,
-  accounts: readonly Account[],
+  accounts: readonly (Account | null)[],
   password: string,
   mayTry: () => boolean,
 ): Promise<Account | null | 'refused'> {
-  for (const account of accounts.length === 0 ? [null] : accounts) {
+  for (const account of accounts) {
     const isRight = await passwords.verify(password, account?.passwordHash ?? null, mayTry);
     if (isRight === null) return 'refused';
     if (isRight && account) return account;

@@ -1,9 +1,9 @@
-// Requests of a thief that are still under way while the holder of an account sets another password: none of them outlives it.
+// Passwords: no request that is under way while another one is set outlives it, and another account with the address helps nobody guess.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { newReset } from '../../core/identity/resets/resets.ts';
 import { accountsByEmail } from '../../core/identity/accounts/accounts.ts';
 import { startApp, type TestApp } from '../app.ts';
-import { join, password } from '../identity/member.ts';
+import { invite, join, password } from '../identity/member.ts';
 import { createVisitor, type Visitor } from '../identity/visitor.ts';
 
 const another = 'nine herons at the mill';
@@ -49,4 +49,21 @@ test('a change of the password that waits while another password is set changes 
   const holder = createVisitor(app);
   expect((await holder.post('/sign-in', { email, password: another })).to).toBe('/account');
   expect(await isIn(holder)).toBe(true);
+});
+
+test('devices of an account do not help to guess the password of another one with the same address', async () => {
+  const { visitor: holder, email } = await join(app);
+  const other = await app.addWorkspace('Beta', 'BET');
+  const { link } = await invite({ call: app.clientOf(other.apiKey) }, email);
+  const mine = 'the words of a thief';
+  await createVisitor(app).post(link, { name: 'Eve', email, password: mine, another: 'yes' });
+  const guesses: number[] = [];
+  for (let device = 0; device < 3; device++) {
+    const thief = createVisitor(app);
+    await thief.post('/sign-in', { email, password: mine });
+    for (let n = 0; n < 5; n++)
+      guesses.push((await thief.post('/sign-in', { email, password: `guess ${device} ${n}` })).status);
+  }
+  expect(guesses.filter((status) => status !== 429)).toHaveLength(10);
+  expect((await holder.post('/sign-in', { email, password })).status).toBe(303);
 });
