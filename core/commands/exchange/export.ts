@@ -58,7 +58,9 @@ export async function exportWorkspace(file: string, options: ExportOptions, fold
 
 /** @throws CommandError */
 function chosen(workspaces: readonly Exported[], named: string | undefined): Exported {
-  const found = workspaces.filter(({ id, name }) => named === undefined || id === named || name === named);
+  const byId = workspaces.filter(({ id }) => id === named);
+  const found =
+    byId.length > 0 ? byId : workspaces.filter(({ name }) => named === undefined || name === named);
   const [only] = found;
   if (only && found.length === 1) return only;
   const list = workspaces.map(({ id, name }) => `  ${name} (${id})`);

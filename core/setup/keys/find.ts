@@ -17,20 +17,23 @@ const listWorkspaces = systemStatement<Named>(
   'who owns the data directory is told which workspaces it holds',
   'SELECT id, name FROM workspaces ORDER BY created_at LIMIT 1000',
 );
-const findKeys = systemStatement<{ workspace_id: string; id: string }>(
+const findKeys = systemStatement<{ workspace_id: string; id: string; exact: 0 | 1 }>(
   'api_keys.of_operator',
   'who owns the data directory names a key of any workspace',
-  `SELECT workspace_id, id FROM api_keys
-   WHERE id = :given OR prefix = :given OR (name = :given AND revoked_at IS NULL AND replaced_by IS NULL) LIMIT 20`,
+  `SELECT workspace_id, id, id = :given OR prefix = :given AS exact FROM api_keys
+   WHERE id = :given OR prefix = :given OR (name = :given AND revoked_at IS NULL AND replaced_by IS NULL)
+   ORDER BY exact DESC LIMIT 20`,
 );
 const readKey = tenantStatement<Row>(
   'api_keys.read',
   `SELECT ${apiKeyKind.select} FROM api_keys WHERE workspace_id = :ws AND id = :id`,
 );
-const findMembers = tenantStatement<Named>(
+/** A name that reads as an address is nobody's address. */
+const findMembers = tenantStatement<Named & { exact: 0 | 1 }>(
   'members.named',
-  `SELECT id, name FROM members WHERE workspace_id = :ws AND deleted_at IS NULL
-     AND (id = :given OR email_key = :key OR lower(name) = lower(:given)) LIMIT 20`,
+  `SELECT id, name, id = :given OR coalesce(email_key = :key, 0) AS exact FROM members WHERE workspace_id = :ws AND deleted_at IS NULL
+     AND (id = :given OR email_key = :key OR (lower(name) = lower(:given) AND instr(:given, '@') = 0))
+   ORDER BY exact DESC LIMIT 20`,
 );
 const listMembers = tenantStatement<Named>(
   'members.of_operator',
@@ -50,7 +53,8 @@ export function workspacesOf(store: Store): Promise<Named[]> {
 export async function findWorkspace(store: Store, given: string | undefined): Promise<Named> {
   const all = await workspacesOf(store);
   if (given === undefined && all.length === 1) return all[0]!;
-  const matching = all.filter(({ id, name }) => given === id || given === name);
+  const named = all.filter(({ id, name }) => given === id || given === name);
+  const matching = exactOrAll(named.map((one) => ({ ...one, exact: one.id === given })));
   if (matching.length === 1) return matching[0]!;
   if (all.length === 0) throw new ApiError('not_found', noWorkspace);
   if (given === undefined)
@@ -67,7 +71,9 @@ export async function findMember(store: Store, scope: Scope, given: string | und
     if (owner) return owner;
     throw new ApiError('not_found', 'The workspace has no owner whom a key could act for. Name a --member.');
   }
-  const [member, ...others] = await store.read(scope, findMembers, { given, key: addressKey(given) });
+  const [member, ...others] = exactOrAll(
+    await store.read(scope, findMembers, { given, key: addressKey(given) }),
+  );
   if (!member)
     throw new ApiError(
       'not_found',
@@ -84,7 +90,7 @@ export async function findMember(store: Store, scope: Scope, given: string | und
 /** @param given its id, prefix, whole text, or a name that one key alone has. @throws ApiError not_found */
 export async function findKey(store: Store, given: string): Promise<{ scope: Scope; key: ApiKey }> {
   const prefix = publicPartOf(given);
-  const [found, ...others] = await store.readSystem(findKeys, { given: prefix ?? given });
+  const [found, ...others] = exactOrAll(await store.readSystem(findKeys, { given: prefix ?? given }));
   if (others.length > 0)
     throw new ApiError(
       'not_found',
@@ -98,6 +104,12 @@ export async function findKey(store: Store, given: string): Promise<{ scope: Sco
       `There is no such key${prefix === null ? ` as ${given}` : ''}. \`tatami keys list\` shows all.`,
     );
   return { scope, key: apiKeyKind.fromRow(row) };
+}
+
+/** Anybody may choose a name that is the id, prefix or address of something else, so a name counts only where none of these fits. */
+function exactOrAll<T extends { readonly exact: boolean | 0 | 1 }>(found: readonly T[]): readonly T[] {
+  const exact = found.filter((one) => Boolean(one.exact));
+  return exact.length > 0 ? exact : found;
 }
 
 function namesOf(all: readonly Named[]): string {
