@@ -43,9 +43,9 @@ import agents from './0041-agents.sql' with { type: 'text' };
 import keyMinters from './0042-key-minters.sql' with { type: 'text' };
 import provenAddresses from './0043-proven-addresses.sql' with { type: 'text' };
 import seats from './0044-seats.sql' with { type: 'text' };
-import keyLineage from './0047-key-lineage.sql' with { type: 'text' };
-import authority from './0048-authority.sql' with { type: 'text' };
-import offeredVersions from './0050-offered-versions.sql' with { type: 'text' };
+import keyLineage from './0045-key-lineage.sql' with { type: 'text' };
+import authority from './0046-authority.sql' with { type: 'text' };
+import offeredVersions from './0047-offered-versions.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -97,7 +97,7 @@ export const migrations: readonly Migration[] = [
   { name: '0042-key-minters', sql: keyMinters },
   { name: '0043-proven-addresses', sql: provenAddresses },
   { name: '0044-seats', sql: seats },
-  { name: '0047-key-lineage', sql: keyLineage },
-  { name: '0048-authority', sql: authority },
-  { name: '0050-offered-versions', sql: offeredVersions },
+  { name: '0045-key-lineage', sql: keyLineage },
+  { name: '0046-authority', sql: authority },
+  { name: '0047-offered-versions', sql: offeredVersions },
 ];
