@@ -1,7 +1,7 @@
 // Makes a full backup of a data directory, whether a server runs over it or not: a consistent copy of the database, checked,
 // compressed and put into one file that is there whole under its name or not at all.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
 import { fingerprintOf } from '../lib/sealing.ts';
 import { isDiskFull } from '../store/engine-errors.ts';
 import { findDamage, openLive, readContents, readFacts } from '../store/copied-database.ts';
@@ -10,6 +10,7 @@ import { tryLock } from '../store/data-dir.ts';
 import { wayBack } from '../store/integrity/damage.ts';
 import { findDamagedPages } from '../store/integrity/live-verify.ts';
 import { recognise } from '../store/integrity/recognise.ts';
+import { filesIn } from '../store/paths.ts';
 import { makePrivateDir, makePrivateFile } from '../store/private.ts';
 import { nameWholeFile } from '../store/whole-file.ts';
 import { findLacking } from './archived.ts';
@@ -181,9 +182,8 @@ const contentsOf = (copy: string, dataDir: string): PackedFile[] =>
 function filesBelow(dataDir: string, name: string): PackedFile[] {
   const folder = join(dataDir, name);
   if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.startsWith('.') && !entry.name.endsWith('.new'))
-    .map((entry) => join(entry.parentPath, entry.name))
+  return filesIn(folder)
+    .filter((path) => !basename(path).startsWith('.') && !path.endsWith('.new'))
     .map((path) => ({ name: relative(dataDir, path), path }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }

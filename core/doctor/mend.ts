@@ -15,7 +15,7 @@ import { leftovers } from './fixes/leftovers.ts';
 import { orphans } from './fixes/orphans.ts';
 import { permissions } from './fixes/permissions.ts';
 import { search } from './fixes/search.ts';
-import { linksOf, pathsOf } from './paths.ts';
+import { linksOf, pathsOf } from '../store/paths.ts';
 import type { Subject } from './subject.ts';
 
 const fixes: readonly Fix[] = [permissions, leftovers, indexes, search, orphans, accept];

@@ -170,6 +170,17 @@ test('a backup and its restore neither empty nor fill a folder that was planted 
   expect((await restore(join(shared, 'new'))).workspaces).toBe(1);
 });
 
+test('a backup takes in no file that a link in the archive leads to', async () => {
+  mkdirSync(join(dir, 'archive'), { mode: 0o700 });
+  writeFileSync(join(outside, 'private.events'), 'words from outside');
+  symlinkSync(outside, join(dir, 'archive/elsewhere'));
+  const made = await makeBackup({
+    ...{ dataDir: dir, folder: join(parent, 'of-archive'), withKey: false, version: '0.0.0' },
+    ...{ nowMs: Date.now, onStep: () => undefined },
+  });
+  expect(readFileSync(made.path).includes('archive/elsewhere')).toBe(false);
+});
+
 test('orders of the operator go to no socket that another user, or a link, put in the place of the server’s', async () => {
   const fake = join(outside, 'fake.sock');
   const asked: string[] = [];

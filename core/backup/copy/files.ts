@@ -1,10 +1,11 @@
 // The files of old events beside the database: they never change, and a database that was copied needs those it names. Each is sent before
 // the segment that names it, under a name that says its content, because after a restore another file may be called the same.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { archivedName, type ArchivedFile } from '../../store/archive.ts';
+import { filesIn } from '../../store/paths.ts';
 import { makePrivateDir, makePrivateFile } from '../../store/private.ts';
 import type { Destination } from './destination.ts';
 import { CopyError } from './moment.ts';
@@ -71,9 +72,9 @@ export function createFilesSender(options: {
   return {
     async send() {
       if (!existsSync(folder)) return;
-      const local = readdirSync(folder, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
-        .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+      const local = filesIn(folder)
+        .filter((path) => path.endsWith(ending))
+        .map((path) => relative(folder, path))
         .filter((name) => !sent.has(name));
       if (local.length > 0) await sendThose(local);
       else unreadable = [];

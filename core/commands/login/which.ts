@@ -14,7 +14,9 @@ export function theLogin(logins: readonly Login[], named?: string): Login {
       exitCodes.loginNeeded,
     );
   if (named === undefined) return current;
-  const found = logins.filter((login) => isNamed(login, named));
+  // A workspace may be named like the id of another.
+  const byId = logins.filter(({ workspace }) => workspace.id === named);
+  const found = byId.length > 0 ? byId : logins.filter((login) => isNamed(login, named));
   const [only, another] = found;
   if (!only)
     throw new CommandError(
@@ -33,7 +35,7 @@ export function theLogin(logins: readonly Login[], named?: string): Login {
 function isNamed({ server, workspace }: Login, named: string): boolean {
   const address = named.replace(/\/+$/, '').toLowerCase();
   return (
-    [workspace.id, workspace.name].includes(named) ||
+    workspace.name === named ||
     [server, new URL(server).host].includes(address) ||
     workspace.name.toLowerCase() === named.toLowerCase()
   );

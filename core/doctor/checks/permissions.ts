@@ -1,5 +1,5 @@
 import { error, some, warning, type Check } from '../check.ts';
-import { pathsOf } from '../paths.ts';
+import { pathsOf } from '../../store/paths.ts';
 
 /** Made beside what they become; a start or command that was killed leaves one. */
 export const unfinished = /\.(new|new-journal|restoring)$/;

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { unfinished } from '../checks/permissions.ts';
-import { pathsOf } from '../paths.ts';
+import { pathsOf } from '../../store/paths.ts';
 import type { Fix } from './fix.ts';
 
 export const leftovers: Fix = {

@@ -1,5 +1,5 @@
 import { chmodSync } from 'node:fs';
-import { pathsOf } from '../paths.ts';
+import { pathsOf } from '../../store/paths.ts';
 import type { Fix } from './fix.ts';
 
 export const permissions: Fix = {

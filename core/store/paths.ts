@@ -22,6 +22,12 @@ function pathsIn(folder: string): PathFacts[] {
   });
 }
 
+/** The files below a folder, without those that a symbolic link leads to. */
+export const filesIn = (folder: string): string[] =>
+  pathsIn(folder)
+    .filter(({ stats }) => stats.isFile())
+    .map(({ path }) => path);
+
 export const linksOf = (dir: string): string[] =>
   pathsOf(dir)
     .filter(({ stats }) => stats.isSymbolicLink())
