@@ -26,7 +26,8 @@ test('no statement reads a whole workspace of a table that grows', async () => {
   const db = new Database(join(app.dataDir, 'tatami.db'));
   const wholes: string[] = [];
   for (const { name, text, sql } of registeredStatements()) {
-    if (/^(test|ENDPOINTS)\./.test(name) || name in reads) continue;
+    // A workspace is exported and imported whole, by a command and not by the server.
+    if (/^(test|exchange|ENDPOINTS)\./.test(name) || name in reads) continue;
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${text}`).all([]) as { detail: string }[];
     for (const { detail } of plan) {
       const [, alias = ''] = /^(?:SCAN|SEARCH) (\w+)/.exec(detail) ?? [];
