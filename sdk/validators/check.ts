@@ -29,9 +29,11 @@ interface Found {
 
 export function check(schema: Schema, value: unknown, path = ''): Found[] {
   const issue = wholeIssue(schema, value);
-  if (issue) return [{ path, issue }];
+  // A number is held to its range as well where it should be an integer.
+  const beside = typeof value === 'number' && !schema.anyOf ? at(path, inRange(schema, value)) : [];
+  if (issue) return [{ path, issue }, ...beside];
   if (typeof value === 'string') return at(path, inText(schema, value));
-  if (typeof value === 'number') return at(path, inRange(schema, value));
+  if (typeof value === 'number') return beside;
   if (Array.isArray(value)) return inList(schema, value, path);
   return typeof value === 'object' && value !== null ? inObject(schema, value, path) : [];
 }
