@@ -9,7 +9,7 @@ import type { Scope } from '../../store/store.ts';
 import { sendsOutside } from '../installs/rights.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Registry } from '../registry.ts';
-import { callerNow, inputOf, type RunInput } from '../runs/input.ts';
+import { inputNow, inputOf } from '../runs/input.ts';
 import type { Attempts, TriedRun } from '../runs/attempt.ts';
 import type { Effect } from '../runs/effects.ts';
 import { findRun, type RunRow } from '../runs/rows.ts';
@@ -57,25 +57,17 @@ export function createPluginSource(options: SourceOptions): Source {
   /** By proposal; each goes with the request that waits for it. */
   const underWay = new Map<string, Promise<AskedAgain>>();
 
-  /** What the run was given, with the rights that its caller still has; null where the caller's credential has ended. */
-  const inputNow = async (scope: Scope, run: RunRow): Promise<{ input: RunInput | null } | null> => {
-    const input = inputOf(run);
-    if (!input?.caller) return { input };
-    const caller = await callerNow(store, scope, input.caller, options.clock.nowMs());
-    return caller && { input: { ...input, caller } };
-  };
-
   const runAgain = async (ctx: Context, proposal: Proposal): Promise<AskedAgain> => {
     const { scope } = ctx;
     const install = await installOf(scope, proposal);
     if (!install) return refused('The plugin that proposed it is not active any more.');
     const run = await findRun(store, scope, proposal.runId ?? '');
     if (!run) return refused('The run that proposed it is no longer kept.');
-    const now = await inputNow(scope, run);
-    if (!now) return callerGone(inputOf(run)!.caller!.actor);
+    const input = await inputNow(store, scope, run, options.clock.nowMs());
+    if (input === 'ended') return callerGone(inputOf(run)!.caller!.actor);
     const event = run.event_id === null ? undefined : await findEvent(store, scope, run.event_id);
     const { signal } = new AbortController();
-    const trying: TriedRun = { run, event, ...now, signal, item: { scope } };
+    const trying: TriedRun = { run, event, input, signal, item: { scope } };
     try {
       // A run that simulates sends nothing to other servers: it has the answers to the requests that were sent before.
       const mode = ctx.simulates ? 'simulate' : 'propose';

@@ -46,6 +46,19 @@ export async function callerNow(
   return left && callerOf({ authority: authorityOf(caller), ...left });
 }
 
+/** What a run was given, with the rights that its caller still has; `ended` where the credential of its caller has ended. */
+export async function inputNow(
+  store: Store,
+  scope: Scope,
+  run: Pick<RunRow, 'input_json'>,
+  nowMs: number,
+): Promise<RunInput | null | 'ended'> {
+  const input = inputOf(run);
+  if (!input?.caller) return input;
+  const caller = await callerNow(store, scope, input.caller, nowMs);
+  return caller ? { ...input, caller } : 'ended';
+}
+
 /** Guards the commit of a run that somebody asked for: their credential must still be good. */
 export function callerGuards(scope: Scope, run: Pick<RunRow, 'input_json'>, nowMs: number): Op[] {
   const caller = inputOf(run)?.caller;

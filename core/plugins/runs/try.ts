@@ -12,7 +12,7 @@ import type { Registry } from '../registry.ts';
 import type { Attempt, Attempts, HeldRun } from './attempt.ts';
 import type { EndAttempt } from './ending.ts';
 import { givenUpCode } from './given-up.ts';
-import { callerNow, inputOf, type RunInput } from './input.ts';
+import { inputNow, type RunInput } from './input.ts';
 import type { Later } from './later.ts';
 import type { Verdicts } from './verdict.ts';
 
@@ -52,20 +52,18 @@ function createBegin(options: TryOptions): (held: HeldRun) => Promise<Attempt | 
     return null;
   };
 
-  /** What it was given, with the rights that its caller still has; `refused` once the run was ended as its caller has none. */
-  const findInput = async (held: HeldRun): Promise<RunInput | null | 'refused'> => {
-    const input = inputOf(held.run);
-    if (!input?.caller) return input;
-    const caller = await callerNow(options.store, held.item.scope, input.caller, options.clock.nowMs());
-    if (caller) return { ...input, caller };
-    await options.end(held, null, { status: 'dead', attempt: held.run.attempt, error: callerGone });
-    return 'refused';
+  /** What it was given, with the rights that its caller still has; `ended` once the run was ended as its caller has none. */
+  const findInput = async (held: HeldRun): Promise<RunInput | null | 'ended'> => {
+    const input = await inputNow(options.store, held.item.scope, held.run, options.clock.nowMs());
+    if (input === 'ended')
+      await options.end(held, null, { status: 'dead', attempt: held.run.attempt, error: callerGone });
+    return input;
   };
 
   return async (held) => {
     const install = await findInstall(held);
     const input = install && (await findInput(held));
-    if (!install || input === 'refused') return null;
+    if (!install || input === 'ended') return null;
     return options.attempts.make(input ? { ...held, input } : held, install);
   };
 }
