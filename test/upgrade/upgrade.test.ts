@@ -16,6 +16,9 @@ import { baseUrl, readPacked, unpack, type PackedDirectory } from './packed.ts';
 
 const folder = join(import.meta.dir, 'directories');
 const directories = readdirSync(folder).toSorted();
+/** Its upgrade goes through all steps that those of newer ones go through; TATAMI_LONG=1 kills theirs as well. */
+const oldest = 'schema-6.json.zst';
+const isLong = process.env.TATAMI_LONG !== undefined;
 const opener = join(import.meta.dir, '../faults/open-process.ts');
 const parent = mkdtempSync(join(tmpdir(), 'tatami-upgrade-'));
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
@@ -122,7 +125,7 @@ describe.concurrent.each(directories)('%s', (file) => {
     child.kill('SIGKILL');
   });
 
-  test.skipIf(!hasStrace)(
+  test.skipIf(!hasStrace || (file !== oldest && !isLong))(
     'an upgrade killed at any step is taken up by the next start (needs strace)',
     async () => {
       const kills: Record<string, number> = {};
