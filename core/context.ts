@@ -55,7 +55,7 @@ export interface Context extends Services, Rights {
   readonly actor: Actor;
   /** Credential by whose role and scopes the act is admitted. Every check of a role or a scope reads it, never the author. */
   readonly authority: Authority;
-  /** Of the member that holds the authority; absent for plugins and for what the service does by itself. */
+  /** Standing of the member that holds the authority; absent for plugins and for what the service does by itself. */
   readonly standing?: Standing | undefined;
   /** Ids of the only teams whose objects can be seen; null: all. Kinds apply it. */
   readonly visibleTeams: ReadonlySet<string> | null;

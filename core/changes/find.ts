@@ -130,7 +130,7 @@ function formerNames(
     `SELECT ${former.id} AS id FROM ${former.table} WHERE workspace_id = :ws AND ${matching(columns)}`,
   );
   return async ({ store, scope, visibleTeams }, values) => {
-    // What it was called in a team that the caller does not see tells of that team.
+    // A former identifier in a team that the caller does not see would tell of that team.
     if (visibleTeams !== null && 'team_id' in values && !visibleTeams.has(String(values.team_id)))
       return undefined;
     return (await store.readOne(scope, statement, values))?.id;

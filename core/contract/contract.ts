@@ -45,7 +45,7 @@ export interface Contract extends Target {
   /** It and its list can be read as they were at a moment (`asOf`). */
   readonly asOf?: true;
   /**
-   * Who may undo what was written of it, and by which operation. `values`: the earlier values are put back, by anyone who holds the write
+   * Undo of a write: who may ask for it, and by which operation. `values`: the earlier values are put back, by anyone who holds the write
    * scope. `operations`: the operations of its API are asked as the member who undoes, so that their role and every rule decide. `never`:
    * nothing takes it back; the text is the error message, and says what to do instead.
    */

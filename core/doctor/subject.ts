@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { holderOf } from '../store/data-dir.ts';
 import { openToLook, type Connection } from '../store/looking.ts';
 
-/** What checks of rows need. */
+/** Subject of checks that look at rows alone. */
 export type RowSubject = Pick<Subject, 'database' | 'rows'>;
 
 export interface Subject {

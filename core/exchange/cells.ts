@@ -7,7 +7,7 @@ import { isDay } from '../lib/time.ts';
 
 export type Cell = (value: unknown) => string | null;
 
-/** Of a text without a bound of its own. */
+/** Length limit of a text without one of its own. */
 const charsMax = 1024 * 1024;
 /** Deeper values are refused, because what reads JSON recursively ends there. */
 const depthMax = 64;
@@ -118,7 +118,7 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-/** Of every text in a value, names of properties included. */
+/** Faults of every text in a value, names of properties included. */
 function isWhole(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
   if (value === null || typeof value !== 'object') return true;

@@ -12,7 +12,7 @@ import { leftBehind, taken } from './tables.ts';
 /** Bad lines that are named, each with all that is wrong with it. */
 const namedMax = 20;
 
-/** What a file is refused for. */
+/** Reasons for which a file is refused. */
 export class BadRows extends ApiError {
   /** A sentence or more for each bad line. */
   readonly lines: readonly string[];
@@ -27,7 +27,7 @@ export class BadRows extends ApiError {
   }
 }
 
-/** What else finds faults in a database of one workspace: sentences. */
+/** Finds further faults in a database of one workspace, a sentence each. */
 export type Examine = (db: Connection) => readonly string[];
 
 export interface Checking {
