@@ -12,6 +12,13 @@ export interface Entity {
   readonly version: number;
 }
 
+/** An order whose objects are placed by their neighbors, and its version: 0 until something is placed in it. */
+export interface OrderVersion {
+  /** The id of the object whose cards, sub-issues or positions are in that order. */
+  readonly id: string;
+  readonly version: number;
+}
+
 /** One entity's change. The kind that made it knows its shape; everybody else sees only this. */
 export interface Change {
   readonly kind: string;
@@ -20,9 +27,11 @@ export interface Change {
   readonly after: Entity;
   /** Guard: the version this change was planned on; null for a creation. */
   readonly baseVersion: number | null;
+  /** Guard: the order that this change places the object in, at the version that its place was computed from. */
+  readonly order?: OrderVersion;
   /** Of the machinery's own rows: it derives no event. */
   readonly isSilent: boolean;
-  /** The object whose changes get in the way of each other, where that is another one: the board of a card. */
+  /** The object whose changes conflict with each other, where that is another one: the board of a limit. */
   readonly contends?: string;
   /** Why it was made, where a batch answers several events; absent: the cause of the batch. */
   readonly cause?: Cause;

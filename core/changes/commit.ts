@@ -9,6 +9,7 @@ import { idPrefixes } from '../lib/ids.ts';
 import { capital } from '../lib/words.ts';
 import type { CommitOptions, CommitOutcome, Op, Scope, Store } from '../store/store.ts';
 import type { Change } from './change.ts';
+import { orderOps } from './order.ts';
 
 /** Told of every committed batch of changes, before its caller is: caches listen. */
 interface CommitListener {
@@ -95,7 +96,7 @@ export function createCommitter(options: {
       const { scope } = author;
       const createdAt = options.nowMs();
       const view = { directory: options.directoryAfter(author.directory, changes), baseUrl };
-      const entityOps = changes.flatMap((change) => change.ops(scope));
+      const entityOps = [...orderOps(scope, changes), ...changes.flatMap((change) => change.ops(scope))];
       const events = eventsOf(changes, view, author, { ids, createdAt });
       // The store hands rows out in the microtask after the one that ends our wait for it, so before our caller goes on. Whoever
       // puts another wait around the store's commit has to hand them out before it ends.

@@ -95,7 +95,7 @@ export class Staging {
     for (const change of changes) {
       const key = `${change.kind}:${change.id}`;
       const earlier = this.#changes.get(key);
-      const merged = earlier ? earlier.followedBy(change) : change;
+      const merged = earlier ? following(earlier, change) : change;
       this.#changes.set(key, merged);
       this.#effects++;
       this.#grow(charsOf(merged) - (earlier ? charsOf(earlier) : 0));
@@ -115,6 +115,12 @@ export class Staging {
     this.#chars += chars;
     this.#room.take(this.#workspaceId, this.#installId, chars);
   }
+}
+
+/** The place is guarded at the version of the order that was read first. */
+function following(earlier: Change, later: Change): Change {
+  const order = earlier.order ?? later.order;
+  return { ...earlier.followedBy(later), ...(order ? { order } : {}) };
 }
 
 /** Of the long things in it, which are texts. */

@@ -217,6 +217,7 @@ export const leftBehind: Readonly<Record<string, string>> = {
   shadows: work,
   past_wants: install,
   idempotency: work,
+  order_versions: 'they order the writes of the server that is left; ranks and positions come along',
   proposals: sealed,
   purged_issues: work,
   search_documents: words,

@@ -38,6 +38,7 @@ export const retention: Readonly<Record<string, Bound>> = {
   labels: { keptFor: 'deleted' },
   boards: { keptFor: 'deleted' },
   board_cards: { keptWhile: 'their board and their issue are there' },
+  order_versions: { keptWhile: 'their board or issue is there; teams, projects and workspaces stay' },
   views: { keptFor: 'deleted' },
   plugins: { keptFor: 'deleted' },
   endpoints: { keptFor: 'deleted' },

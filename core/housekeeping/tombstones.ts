@@ -107,10 +107,16 @@ export const tombstones: readonly Sweep[] = [
       ),
       ...removeParts,
       remove(
+        'order_versions.sweep_of_issues',
+        'order_versions',
+        `SELECT o.workspace_id, o.id FROM (${goneIssues}) AS gone CROSS JOIN order_versions AS o
+         ON o.workspace_id = gone.workspace_id AND o.id = gone.id`,
+      ),
+      remove(
         'issues.sweep',
         'issues',
         `SELECT gone.workspace_id, gone.id FROM (${goneIssues}) AS gone
-       WHERE ${[...withoutParts, without('relations', 'from_id')].join(' AND ')}`,
+       WHERE ${[...withoutParts, without('relations', 'from_id'), without('order_versions', 'id')].join(' AND ')}`,
       ),
     ]),
     notes: noteGone,
@@ -149,10 +155,17 @@ export const tombstones: readonly Sweep[] = [
       'workspace_id, board_id, issue_id',
     ),
     remove(
+      'order_versions.sweep_of_boards',
+      'order_versions',
+      `SELECT o.workspace_id, o.id FROM boards AS b CROSS JOIN order_versions AS o
+         ON o.workspace_id = b.workspace_id AND o.id = b.id WHERE b.deleted_at <= :before`,
+    ),
+    remove(
       'boards.sweep',
       'boards',
       `SELECT b.workspace_id, b.id FROM boards AS b WHERE b.deleted_at <= :before
-         AND NOT EXISTS (SELECT 1 FROM board_cards AS c WHERE c.workspace_id = b.workspace_id AND c.board_id = b.id)`,
+         AND NOT EXISTS (SELECT 1 FROM board_cards AS c WHERE c.workspace_id = b.workspace_id AND c.board_id = b.id)
+         AND NOT EXISTS (SELECT 1 FROM order_versions AS o WHERE o.workspace_id = b.workspace_id AND o.id = b.id)`,
     ),
   ]),
   sweep([removeDeleted('views')]),

@@ -129,14 +129,16 @@ function createCommit(
     return set.completed ? { ...answer, completed: set.completed } : answer;
   };
 
-  /** One try. The answer where it was committed, or had been before under the same key; else what it lost. */
+  /** A place in an order is planned by one request after the other: whoever comes while others wait, waits behind them. */
+  const mustWait = ({ workspaceId }: Context, { changes }: ChangeSet): boolean =>
+    changes.some(({ order }) => order !== undefined && raceTurns.isTaken(`${workspaceId} ${order.id}`));
+
   const tryOnce = async (
     now: Context,
     { away }: Exchange,
-    plan: Plan,
+    set: ChangeSet,
     claim: KeyClaim | null,
   ): Promise<Tried> => {
-    const set = await plan(now);
     const planned = answerOf(set, set.body);
     if (!claim && isNothing(set)) {
       set.afterCommit?.();
@@ -149,7 +151,7 @@ function createCommit(
     away.ms += performance.now() - handedMs;
     if (committed.ok) return { answer: committedAnswer(set, stored, committed) };
     const earlier = claim && committed.part === 'guard' ? await claim.replay() : null;
-    return earlier ? { answer: earlier } : { lost: committed, object: contendedOf(set) };
+    return earlier ? { answer: earlier } : { lost: committed };
   };
 
   return async (
@@ -158,20 +160,19 @@ function createCommit(
     plan: Plan,
     claim: KeyClaim | null,
   ): Promise<WrittenAnswer> => {
-    const first = await tryOnce(ctx, exchange, plan, claim);
-    if ('answer' in first) return first.answer;
+    const first = await plan(ctx);
+    const tried = mustWait(ctx, first) ? null : await tryOnce(ctx, exchange, first, claim);
+    if (tried && 'answer' in tried) return tried.answer;
     const askedMs = performance.now();
-    return raceTurns.take(`${ctx.workspaceId} ${first.object ?? routeName}`, async () => {
+    return raceTurns.take(`${ctx.workspaceId} ${contendedOf(first) ?? routeName}`, async () => {
       exchange.away.ms += performance.now() - askedMs;
-      let { lost } = first;
-      for (let plans = 1; plans < plansMax; plans++) {
+      for (let plans = 1; ; plans++) {
         // Others may have renamed what a plan refers to since the last try.
         const now = { ...ctx, directory: await directoryOf(ctx.scope) };
-        const tried = await tryOnce(now, exchange, plan, claim);
-        if ('answer' in tried) return tried.answer;
-        ({ lost } = tried);
+        const again = await tryOnce(now, exchange, await plan(now), claim);
+        if ('answer' in again) return again.answer;
+        if (plans >= plansMax - 1) throw notCommitted(again.lost);
       }
-      throw notCommitted(lost);
     });
   };
 }
@@ -186,13 +187,14 @@ async function completedOf(answer: WrittenAnswer, { away }: Exchange): Promise<W
 }
 
 type Lost = Exclude<Committed, { ok: true }>;
-type Tried =
-  { readonly answer: WrittenAnswer } | { readonly lost: Lost; readonly object: string | undefined };
+/** The answer where it was committed, or had been before under the same key; else what it lost. */
+type Tried = { readonly answer: WrittenAnswer } | { readonly lost: Lost };
 
 /** What others change at the same time, by all likelihood: the first object that was there before. */
 function contendedOf({ changes }: ChangeSet): string | undefined {
+  const order = changes.find((change) => change.order)?.order;
   const { contends } = changes.find((change) => change.contends !== undefined) ?? {};
-  return contends ?? changes.find(({ before }) => before !== null)?.id;
+  return order?.id ?? contends ?? changes.find(({ before }) => before !== null)?.id;
 }
 
 /** The answer with its text, and what keeps it in the batch that it answers. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { evenRanks, rankBetween, rankLengthMax } from './rank.ts';
+import { rankBetween, rankLengthMax, ranksBelow } from './rank.ts';
 
 test.each([
   [null, null, 'a0'],
@@ -43,11 +43,13 @@ test('an order stays one under ten thousand moves to any place', () => {
   const seed = Number(process.env.TATAMI_SEED ?? 20261122);
   let state = seed;
   const below = (count: number) => (state = (state * 48271) % 2147483647) % count;
-  const order = evenRanks(50);
+  const order = ranksBelow('a0', 50);
   for (let move = 0; move < 10_000; move++) {
     order.splice(below(order.length), 1);
     const at = below(order.length + 1);
-    order.splice(at, 0, rankBetween(order[at - 1] ?? null, order[at] ?? null));
+    // Every other one has a tail.
+    const tail = move % 2 === 0 ? '' : `${below(10)}V`;
+    order.splice(at, 0, rankBetween(order[at - 1] ?? null, order[at] ?? null, tail));
   }
   expect({ seed, order }).toEqual({ seed, order: [...new Set(order)].sort() });
   expect(order.every((rank) => /^[0-9A-Za-z]+$/.test(rank) && !/^a0.*0$/.test(rank))).toBeTrue();
@@ -67,8 +69,21 @@ test('ranks stay short at both ends, and grow slowly in one gap', () => {
   expect(inGap).toBeGreaterThan(300);
 });
 
-test('even ranks are in order', () => {
-  const ranks = evenRanks(5_000);
-  expect(ranks).toEqual([...new Set(ranks)].sort());
-  expect(evenRanks(0)).toEqual([]);
+test('a rank with a tail lies in its gap, and the same gap with another tail has another rank', () => {
+  const ends = [null, 'Zz', 'a0', 'a0V', 'a1', 'a11', 'a1V', 'm0123456789abc', 'm0123456789abcV'];
+  for (const [at, before] of ends.entries())
+    for (const after of [...ends.slice(at + 1), null]) {
+      const ranks = ['01k', '0V', 'zzz'].map((tail) => rankBetween(before, after, tail));
+      expect([before, after, new Set(ranks).size]).toEqual([before, after, 3]);
+      for (const rank of ranks) {
+        expect([before, rank, rank > (before ?? '')]).toEqual([before, rank, true]);
+        expect([after, rank, rank < (after ?? '~')]).toEqual([after, rank, true]);
+      }
+    }
+});
+
+test('ranks below a beginning are in order, and between what is before and behind it', () => {
+  const ranks = ranksBelow('a0', 5_000);
+  expect(['a0', ...ranks, 'a1']).toEqual([...new Set(['a0', ...ranks, 'a1'])].sort());
+  expect(ranksBelow('a0', 0)).toEqual([]);
 });

@@ -1,7 +1,8 @@
 // The plain operations, as every resource has them unless it says otherwise.
 import { listKind, type PageParameters } from '../changes/list.ts';
 import { created, getEntity, removed, updated } from '../changes/operations.ts';
-import type { ChangeSet, Entity } from '../changes/change.ts';
+import { readOrder } from '../changes/order.ts';
+import type { ChangeSet, Entity, OrderVersion } from '../changes/change.ts';
 import type { Kind } from '../changes/kind.ts';
 import type { Contract, Created, Patch, Shown } from '../contract/contract.ts';
 import type { Context } from '../context.ts';
@@ -37,6 +38,11 @@ export interface Rules<C extends Contract, E extends Entity> {
     body: Created<C>,
     parentId: string | null,
   ) => Partial<E> | Promise<Partial<E>>;
+  /**
+   * The id of what the order belongs to in which a creation is placed behind the others; null where its body says the place. It is read
+   * before `sets`, which computes the place.
+   */
+  readonly placedIn?: (ctx: Context, body: Created<C>, parentId: string | null) => string | null;
   /** What an update moves beside what its body says. */
   readonly follows?: (ctx: Context, patch: Partial<E>, before: E) => Partial<E>;
   /**
@@ -91,14 +97,14 @@ export function plainOperations<C extends Contract, E extends Entity>(
       return listKind(ctx, kind, query, { where, order: keys, asked: { parentId } });
     },
     async create(ctx, body, parentId) {
-      const now = ctx.nowMs();
+      const times = timesOfCreation(ctx.nowMs());
+      const order = await orderOfCreation(ctx, rules.placedIn?.(ctx, body, parentId));
       // First, because the parent may not be there, whatever the body is.
       const set = await rules.sets?.(ctx, body, parentId);
       const given = keptOf(ctx, contract, 'create', body);
-      const times = { createdAt: now, updatedAt: now };
       const entity = entityOf<E>({ id: ctx.ids.next(contract.id), ...defaults, ...given, ...set, ...times });
       await rules.check?.(ctx, entity, null);
-      return created(ctx, kind, entity, contract.path);
+      return inOrder(created(ctx, kind, entity, contract.path), order);
     },
     get: async (ctx, id, asOf) =>
       asOf === undefined ? kind.wire(await find(ctx, id), ctx) : then.get(ctx, id, asOf),
@@ -119,6 +125,14 @@ export function plainOperations<C extends Contract, E extends Entity>(
     },
   };
 }
+
+const timesOfCreation = (now: number) => ({ createdAt: now, updatedAt: now });
+
+const orderOfCreation = async (ctx: Context, listId: string | null = null): Promise<OrderVersion | null> =>
+  listId === null ? null : readOrder(ctx, listId);
+
+const inOrder = (set: ChangeSet, order: OrderVersion | null): ChangeSet =>
+  order ? { ...set, changes: set.changes.map((change) => ({ ...change, order })) } : set;
 
 /** What one parent of many has is few: told so, the planner finds it by its parent also where another order sorts it. */
 function narrowedTo(parentId: string | null, where: readonly Condition[] = []): readonly Condition[] {

@@ -29,11 +29,11 @@ export function getTeam(directory: Directory, name: string): TeamEntry {
   return team;
 }
 
-/** The states a team's issues can stand in, by position. */
+/** The states a team's issues can stand in, by position; those that share one in the order of their creation. */
 export function statesOf(directory: Directory, teamId: string): StateEntry[] {
   return [...directory.states.values()]
     .filter((state) => state.teamId === teamId && !state.removed)
-    .sort((a, b) => a.position - b.position);
+    .sort((a, b) => a.position - b.position || (a.id < b.id ? -1 : 1));
 }
 
 const finished: ReadonlySet<StateType | undefined> = new Set(['completed', 'canceled', 'duplicate']);

@@ -221,7 +221,6 @@ test('whoever reorders at the same time loses no issue, and the same gap holds a
     expect([...order].sort()).toEqual([...titles].sort());
     expect(order[0]).toBe('Sub 0');
   }
-  // Into a gap between two that may have the same rank by now: all are given new ones.
   const order = await below(parent.id);
   const at = (title: string): string => all.find((one) => one.title === title).id;
   await reorder(at(order[11]!), { after: at(order[5]!) });
@@ -242,5 +241,4 @@ test.if(process.env.TATAMI_LONG === '1')('a gap that was used too often gets roo
   ).json.data.map(({ subOrder }: Json) => subOrder);
   expect(Math.max(...ranks.map(({ length }) => length))).toBeLessThanOrEqual(64);
   expect(ranks).toEqual([...ranks].sort());
-  expect(ranks[0]).toBe('a0');
 });

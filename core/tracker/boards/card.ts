@@ -1,6 +1,6 @@
 // The place of a card, as a change: its rank, and the event that tells of it. A card has no version of its own: it is put in its place
 // while the issue stands as it was when the place was sought.
-import type { Change, Entity, EventDraft } from '../../changes/change.ts';
+import type { Change, Entity, EventDraft, OrderVersion } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
@@ -21,8 +21,16 @@ export interface Reranked {
   readonly rank: string;
 }
 
+/** As a run stages it: the ranks that it writes, and the cell that the card was put into. */
+interface CardEntity extends Entity, Reranked {
+  readonly column: string;
+  readonly lane: string | null;
+  readonly others: readonly Reranked[];
+}
+
 export interface Placed extends Reranked {
   readonly board: Board;
+  readonly order: OrderVersion;
   /** Of the issue, once it is changed; within a run it may be changed with the row, or before. */
   readonly version: number;
   readonly column: string;
@@ -33,33 +41,55 @@ export interface Placed extends Reranked {
 
 export const cardKind = 'board_card';
 
-/** What a run has staged of the rank of a card. */
-export function stagedRank({ staged }: Context, board: Board, issueId: string): string | undefined {
-  return (staged?.find(cardKind, idOf(board, issueId)) as (Entity & Reranked) | undefined)?.rank;
+/** A card whose rank a run has staged. */
+export interface StagedCard {
+  readonly rank: string;
+  /** The cell that it was put into; null where only its rank was written anew. */
+  readonly cell: { readonly column: string; readonly lane: string | null } | null;
 }
 
-const idOf = (board: Board, issueId: string): string => `${board.id}/${issueId}`;
+/** What a run has staged of the cards of a board, by the ids of their issues. */
+export function stagedCards({ staged }: Context, board: Board): ReadonlyMap<string, StagedCard> {
+  const cards = new Map<string, StagedCard>();
+  for (const { kind, order, after } of staged?.changes ?? []) {
+    if (kind !== cardKind || order?.id !== board.id) continue;
+    const { issueId, rank, column, lane, others } = after as CardEntity;
+    // Other cards got new ranks before the run moved them.
+    for (const other of others)
+      if (!cards.has(other.issueId)) cards.set(other.issueId, { rank: other.rank, cell: null });
+    cards.set(issueId, { rank, cell: { column, lane } });
+  }
+  return cards;
+}
 
-export function cardMoved({ board, issueId, version, column, lane, rank, room }: Placed): Change {
-  const id = idOf(board, issueId);
+export function cardMoved(placed: Placed): Change {
+  const { board, order, issueId, version, column, lane, rank, room } = placed;
+  const id = `${board.id}/${issueId}`;
+  const others = room?.others ?? [];
+  const after: CardEntity = { id, version: 1, issueId, rank, column, lane, others };
+  const writeOthers = (scope: Scope): Op[] => room?.ops(scope) ?? [];
+  const tellOthers = (): EventDraft[] => others.map((other) => moveEvent(board, other, null, null));
   return {
     kind: cardKind,
     id,
     before: null,
-    after: Object.assign({ id, version: 1 }, { issueId, rank } satisfies Reranked),
+    after,
     baseVersion: null,
     isSilent: false,
-    contends: board.id,
+    order,
     ops: (scope) => [
-      ...(room?.ops(scope) ?? []),
+      ...writeOthers(scope),
       tenantOp(scope, put, { boardId: board.id, issueId, version, rank }, { expectRows: 1 }),
     ],
     isOfTeams: (ids) => board.teamId !== null && ids.has(board.teamId),
-    events: () => [
-      moveEvent(board, { issueId, rank }, column, lane),
-      ...(room?.others ?? []).map((other) => moveEvent(board, other, null, null)),
-    ],
-    followedBy: (later) => later,
+    events: () => [moveEvent(board, { issueId, rank }, column, lane), ...tellOthers()],
+    // Only the first change of a run in a board makes room there.
+    followedBy: (later) => ({
+      ...later,
+      after: Object.assign({}, later.after, { others }),
+      ops: (scope) => [...writeOthers(scope), ...later.ops(scope)],
+      events: (view) => [...later.events(view), ...tellOthers()],
+    }),
   };
 }
 

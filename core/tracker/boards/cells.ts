@@ -29,7 +29,7 @@ interface Asked {
   /** Only those behind this place, or, going backwards, before it. */
   readonly from?: readonly CursorValue[];
   /** From the last one on, backwards; of an order that people make. */
-  readonly backwards?: true;
+  readonly backwards?: boolean;
 }
 
 /** SQLite takes no more than 500 selects in one. */
@@ -53,7 +53,13 @@ export async function readCells(
   for (const row of await query.read(ctx)) places[Number(row.cell)]!.push(query.placeOf(row));
   if (!isByHand) return places;
   const sign = asked.backwards ? -1 : 1;
-  return places.map((all) => all.sort((a, b) => (a.at[0]! < b.at[0]! ? -sign : sign)).slice(0, asked.limit));
+  return places.map((all) => all.sort((a, b) => sign * byRank(a, b)).slice(0, asked.limit));
+}
+
+function byRank(a: Place, b: Place): number {
+  const [rankA, rankB] = [String(a.at[0]), String(b.at[0])];
+  if (rankA === rankB) return a.id < b.id ? -1 : 1;
+  return rankA < rankB ? -1 : 1;
 }
 
 class CellQuery {

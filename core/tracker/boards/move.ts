@@ -1,6 +1,7 @@
 // A move: the issue becomes what its column and lane stand for, and gets its place there, in one change set.
-import type { Change, ChangeSet } from '../../changes/change.ts';
+import type { Change, ChangeSet, OrderVersion } from '../../changes/change.ts';
 import { getEntity, requireVersion } from '../../changes/operations.ts';
+import { readOrder } from '../../changes/order.ts';
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { IssuePatch } from '../issues/bodies.ts';
@@ -32,6 +33,7 @@ export async function moveCard(
   ifMatch: number | null,
 ): Promise<ChangeSet> {
   const board = await getEntity(ctx, boardKind, id);
+  const order = board.sort === byHand ? await readOrder(ctx, board.id) : null;
   const issue = await findNamed(ctx, 'issueId', move.issueId);
   requireVersion(issue, ifMatch);
   const asked = placeAsked(board, move);
@@ -51,7 +53,7 @@ export async function moveCard(
   const changes = [
     ...(change ? [change] : []),
     ...(await limitsOf(ctx, moving)),
-    ...(board.sort === byHand ? await placed(ctx, moving, after, asked) : []),
+    ...(order ? await placed(ctx, moving, { order, after, asked }) : []),
   ];
   return { changes, body: withoutDescription(issueKind.wire(after, ctx)) };
 }
@@ -71,8 +73,7 @@ async function limitsOf(ctx: Context, { sight, issue, cell }: Moving): Promise<C
 async function placed(
   ctx: Context,
   { sight, issue, cell }: Moving,
-  after: Issue,
-  asked: Place | null,
+  { order, after, asked }: { order: OrderVersion; after: Issue; asked: Place | null },
 ): Promise<Change[]> {
   const { board } = sight;
   const stands = await rankOn(ctx, sight, issue, cell);
@@ -84,6 +85,7 @@ async function placed(
   return [
     cardMoved({
       board,
+      order,
       issueId: issue.id,
       version: (isStaged ? issue : after).version,
       column: cell.column.key,

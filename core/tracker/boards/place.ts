@@ -1,18 +1,18 @@
 // Where in a cell a card is to stand, as a rank: beside the card that a move names, or at an end.
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { rankBetween } from '../../lib/rank.ts';
+import { isBetween, rankBetween } from '../../lib/rank.ts';
 import { composedStatement, tenantStatement } from '../../store/statement.ts';
 import { issueKind, type Issue } from '../issues/kind.ts';
 import { placeIn, type Beside, type Place } from '../issues/place.ts';
 import { seeingIssues } from '../issues/seen.ts';
 import type { Move } from './bodies.ts';
-import { stagedRank } from './card.ts';
+import { stagedCards } from './card.ts';
 import { readCells, type Cell } from './cells.ts';
 import { byHand } from './contract.ts';
 import { defaultRank } from './default-rank.ts';
 import type { Board } from './kind.ts';
-import { Binding, hasKey, ofTeams, type BoardSight } from './sight.ts';
+import { Binding, hasKey, ofTeams, standsIn, type BoardSight } from './sight.ts';
 
 /** Null where a move says nothing of it. @throws ApiError validation_failed */
 export function placeAsked({ sort }: Board, move: Move): Place | null {
@@ -36,33 +36,36 @@ export async function findNamed(ctx: Context, at: string, name: string): Promise
 export async function rankOn(
   ctx: Context,
   sight: BoardSight,
-  { id, createdAt }: Issue,
+  issue: Issue,
   cell: Cell | null,
 ): Promise<string | null> {
+  const { board, columns, lanes } = sight;
+  if (cell && !standsIn(sight, columns, cell.column, issue)) return null;
+  if (cell?.lane && lanes && !standsIn(sight, lanes, cell.lane, issue)) return null;
   const binding = new Binding();
-  const where = [
-    'issues.workspace_id = :ws AND issues.id = :id',
-    ...binding.add(sight.conditions),
-    ...ofTeams(sight, binding),
-    ...(cell ? [hasKey(sight, sight.columns, cell.column.keys, binding)] : []),
-    ...(cell?.lane && sight.lanes ? [hasKey(sight, sight.lanes, cell.lane.keys, binding)] : []),
-  ];
   const sql = `SELECT c.rank FROM issues LEFT JOIN board_cards AS c
-      ON c.workspace_id = :ws AND c.board_id = :boardId AND c.issue_id = issues.id WHERE ${where.join(' AND ')}`;
-  const params = { ...binding.params, id, boardId: sight.board.id };
+      ON c.workspace_id = :ws AND c.board_id = :boardId AND c.issue_id = issues.id
+    WHERE issues.workspace_id = :ws AND issues.id = :id AND ${shownOn(sight, binding).join(' AND ')}`;
+  const { id, createdAt } = issue;
+  const params = { ...binding.params, id, boardId: board.id };
   const found = await ctx.store.readOne(ctx.scope, composedStatement<{ rank: string | null }>(sql), params);
-  return found ? (stagedRank(ctx, sight.board, id) ?? found.rank ?? defaultRank(createdAt, id)) : null;
+  return found ? (stagedCards(ctx, board).get(id)?.rank ?? found.rank ?? defaultRank(createdAt, id)) : null;
 }
 
+const shownOn = (sight: BoardSight, binding: Binding): string[] => [
+  ...binding.add(sight.conditions),
+  ...ofTeams(sight, binding),
+];
+
+const others = `FROM board_cards WHERE workspace_id = :ws AND board_id = :boardId
+     AND issue_id NOT IN (SELECT value FROM json_each(:without))`;
 const rankBehind = tenantStatement<{ rank: string }>(
   'board_cards.behind',
-  `SELECT rank FROM board_cards WHERE workspace_id = :ws AND board_id = :boardId AND rank > :rank AND issue_id <> :self
-   ORDER BY rank LIMIT 1`,
+  `SELECT rank ${others} AND rank > :rank ORDER BY rank LIMIT 1`,
 );
 const rankBefore = tenantStatement<{ rank: string }>(
   'board_cards.before',
-  `SELECT rank FROM board_cards WHERE workspace_id = :ws AND board_id = :boardId AND rank < :rank AND issue_id <> :self
-   ORDER BY rank DESC LIMIT 1`,
+  `SELECT rank ${others} AND rank < :rank ORDER BY rank DESC LIMIT 1`,
 );
 
 interface Placing {
@@ -73,30 +76,78 @@ interface Placing {
   readonly stands: string | null;
 }
 
+/** Ends the ranks of moved cards. Those of cards that nobody moved end otherwise, so that no two are equal. */
+const tail = 'W';
+
 /** The rank that a card is to have; null where it has its place. @throws ApiError validation_failed */
 export async function rankFor(ctx: Context, placing: Placing, to: Place): Promise<string | null> {
   const { stands, issue, sight } = placing;
-  const anchor = 'other' in to ? await rankOfNamed(ctx, placing, to) : await endOf(ctx, placing, to.by);
+  const isBefore = to.by === 'before' || to.by === 'top';
+  const staged = await stagedRanks(ctx, placing);
+  const anchor =
+    'other' in to
+      ? await rankOfNamed(ctx, placing, to)
+      : await nextInCell(ctx, placing, staged, { backwards: !isBefore });
   // Alone in its cell, it keeps the place that it has on the board.
   if (anchor === null) return stands === null ? rankOn(ctx, sight, issue, null) : null;
-  const isBefore = to.by === 'before' || to.by === 'top';
-  const beside = await nextTo(ctx, placing, anchor, isBefore);
+  const beside = await nextInCell(ctx, placing, staged, { backwards: isBefore, from: anchor });
   const [from, until] = isBefore ? [beside, anchor] : [anchor, beside];
   if (stands !== null && isBetween(stands, from, until)) return null;
   // No farther from the anchor than any other card of the board: one of another column may stand there.
-  const params = { boardId: sight.board.id, rank: anchor, self: issue.id };
-  const nearest = await ctx.store.readOne(ctx.scope, isBefore ? rankBefore : rankBehind, params);
-  return between(from, until, nearest?.rank ?? null, isBefore);
+  const params = { boardId: sight.board.id, rank: anchor, without: JSON.stringify([...staged.ids]) };
+  const stored = await ctx.store.readOne(ctx.scope, isBefore ? rankBefore : rankBehind, params);
+  const nearest = nearestOf([...staged.onBoard, stored?.rank], { backwards: isBefore, from: anchor });
+  return between(from, until, nearest, isBefore);
+}
+
+/** What a run has staged of the board, but for the card that is moved. */
+interface Staged {
+  /** Of the cards whose stored ranks no longer count, the one that is moved among them. */
+  readonly ids: ReadonlySet<string>;
+  readonly onBoard: readonly string[];
+  readonly inCell: readonly string[];
+}
+
+async function stagedRanks(ctx: Context, { sight, cell, issue }: Placing): Promise<Staged> {
+  const cards = [...stagedCards(ctx, sight.board)].filter(([id]) => id !== issue.id);
+  const unmoved = cards.flatMap(([id, card]) => (card.cell ? [] : [id]));
+  const standing = await standingIn(ctx, sight, cell, unmoved);
+  const isIn = cards.filter(([id, card]) =>
+    card.cell
+      ? card.cell.column === cell.column.key && card.cell.lane === (cell.lane?.key ?? null)
+      : standing.has(id),
+  );
+  return {
+    ids: new Set([issue.id, ...cards.map(([id]) => id)]),
+    onBoard: cards.map(([, { rank }]) => rank),
+    inCell: isIn.map(([, { rank }]) => rank),
+  };
+}
+
+/** Those of the ids whose cards stand in a cell. */
+async function standingIn(
+  ctx: Context,
+  sight: BoardSight,
+  { column, lane }: Cell,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const binding = new Binding();
+  const where = [
+    `issues.workspace_id = :ws AND issues.id IN ${binding.list(ids)}`,
+    ...shownOn(sight, binding),
+    hasKey(sight, sight.columns, column.keys, binding),
+    ...(lane && sight.lanes ? [hasKey(sight, sight.lanes, lane.keys, binding)] : []),
+  ];
+  const sql = `SELECT issues.id AS id FROM issues WHERE ${where.join(' AND ')}`;
+  const rows = await ctx.store.read(ctx.scope, composedStatement<{ id: string }>(sql), binding.params);
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** @param nearest what no place may lie beyond, seen from the end that it is near to: the last one, or the first */
 function between(from: string | null, until: string | null, nearest: string | null, isLast: boolean): string {
-  if (nearest === null || !isBetween(nearest, from, until)) return rankBetween(from, until);
-  return isLast ? rankBetween(nearest, until) : rankBetween(from, nearest);
-}
-
-function isBetween(rank: string, from: string | null, until: string | null): boolean {
-  return (from === null || rank > from) && (until === null || rank < until);
+  if (nearest === null || !isBetween(nearest, from, until)) return rankBetween(from, until, tail);
+  return isLast ? rankBetween(nearest, until, tail) : rankBetween(from, nearest, tail);
 }
 
 async function rankOfNamed(
@@ -115,28 +166,33 @@ async function rankOfNamed(
   });
 }
 
-/** The first card of the cell, or the last one, but the one that is moved. */
-async function endOf(
-  ctx: Context,
-  { sight, cell, issue }: Placing,
-  end: 'top' | 'bottom',
-): Promise<string | null> {
-  const asked = end === 'bottom' ? ({ limit: 2, backwards: true } as const) : { limit: 2 };
-  return firstBut(await readCells(ctx, sight, [cell], asked), issue);
+interface Direction {
+  readonly backwards: boolean;
+  /** The rank that it lies beyond; absent: the first one of all in that direction. */
+  readonly from?: string;
 }
 
-/** The card beside another one, but the one that is moved. */
-async function nextTo(
+/** The rank of the next card in the cell, but for the one that is moved. */
+async function nextInCell(
   ctx: Context,
-  { sight, cell, issue }: Placing,
-  rank: string,
-  isBefore: boolean,
+  { sight, cell }: Placing,
+  { ids, inCell }: Staged,
+  direction: Direction,
 ): Promise<string | null> {
-  const asked = { limit: 2, from: [rank], ...(isBefore ? { backwards: true as const } : {}) };
-  return firstBut(await readCells(ctx, sight, [cell], asked), issue);
+  const { backwards, from } = direction;
+  const asked = {
+    limit: ids.size + 1,
+    ...(from === undefined ? {} : { from: [from] }),
+    ...(backwards ? { backwards } : {}),
+  };
+  const [places = []] = await readCells(ctx, sight, [cell], asked);
+  const stored = places.find(({ id }) => !ids.has(id));
+  return nearestOf([...inCell, stored && String(stored.at[0])], direction);
 }
 
-function firstBut([places = []]: Awaited<ReturnType<typeof readCells>>, { id }: Issue): string | null {
-  const first = places.find((place) => place.id !== id);
-  return first ? String(first.at[0]) : null;
+function nearestOf(ranks: readonly (string | undefined)[], { backwards, from }: Direction): string | null {
+  const beyond = ranks.filter(
+    (rank) => rank !== undefined && (from === undefined || (backwards ? rank < from : rank > from)),
+  );
+  return (beyond.sort() as string[]).at(backwards ? -1 : 0) ?? null;
 }

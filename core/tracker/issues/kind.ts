@@ -75,6 +75,10 @@ const dropParts = [
     `DELETE FROM ${table} WHERE workspace_id = :ws AND issue_id = :issueId`,
   ),
 );
+const dropOrder = tenantStatement(
+  'order_versions.drop_of_issue',
+  'DELETE FROM order_versions WHERE workspace_id = :ws AND id = :issueId',
+);
 const dropRelations = tenantStatement(
   'relations.drop_of_issue',
   'DELETE FROM relations WHERE workspace_id = :ws AND (from_id = :issueId OR issue_id = :issueId)',
@@ -187,6 +191,7 @@ export const issueKind = kindOf(issue, {
       event: 'issue.purged',
       rows: (scope, { id: issueId, createdAt }) => [
         ...dropParts.map((drop) => tenantOp(scope, drop, { issueId })),
+        tenantOp(scope, dropOrder, { issueId }),
         tenantOp(scope, dropRelations, { issueId }),
         ...purgedOps(scope, { id: issueId, createdAt }),
       ],

@@ -2,44 +2,63 @@
 // an id, read as a number of thirteen digits, which lies behind every rank that was made before.
 import type { Change, ChangeSet } from '../../changes/change.ts';
 import { getEntity, requireVersion } from '../../changes/operations.ts';
+import { readOrder } from '../../changes/order.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { evenRanks, rankBetween, rankLengthMax } from '../../lib/rank.ts';
+import { isBetween, rankBetween, rankLengthMax, ranksBelow } from '../../lib/rank.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import type { IssueReorderInput } from './bodies.ts';
+import { issue as contract } from './contract.ts';
 import { issueKind, type Issue, type ShownIssue } from './kind.ts';
 import { placeIn, type Beside, type Place } from './place.ts';
 
 /** @param id one that was made just now */
 export function lastRank(id: string): string {
-  return `m${id.slice(4, 17)}`;
+  return `m${timeOrdered(id)}`;
 }
+
+/** No other id of this process has the same. */
+const timeOrdered = (id: string): string => id.slice(4, 17);
+
+/**
+ * The end of a rank that is computed: no other rank has it, so that an issue which comes back from its deletion, from another parent or by
+ * an undo shares its old rank with nobody. The last character keeps it from ending in a zero.
+ */
+const tailOf = ({ ids }: Context): string => `${timeOrdered(ids.next(contract.id))}V`;
 
 interface Sibling {
   readonly id: string;
   readonly sub_order: string;
 }
+const amongSiblings = `FROM issues INDEXED BY issues_sub_order WHERE workspace_id = :ws AND parent_id = :parentId AND parent_id IS NOT NULL
+     AND deleted_at IS NULL`;
 const next = tenantStatement<Sibling>(
   'issues.next_sibling',
-  `SELECT id, sub_order FROM issues INDEXED BY issues_sub_order WHERE workspace_id = :ws AND parent_id = :parentId AND parent_id IS NOT NULL
-     AND deleted_at IS NULL AND id <> :id AND (sub_order, id) > (:rank, :after) ORDER BY sub_order, id LIMIT 1`,
+  `SELECT id, sub_order ${amongSiblings} AND id <> :id AND (sub_order, id) > (:rank, :after) ORDER BY sub_order, id LIMIT 1`,
 );
 const previous = tenantStatement<Sibling>(
   'issues.previous_sibling',
-  `SELECT id, sub_order FROM issues INDEXED BY issues_sub_order WHERE workspace_id = :ws AND parent_id = :parentId AND parent_id IS NOT NULL
-     AND deleted_at IS NULL AND id <> :id AND (sub_order, id) < (:rank, :before) ORDER BY sub_order DESC, id DESC LIMIT 1`,
+  `SELECT id, sub_order ${amongSiblings} AND id <> :id AND (sub_order, id) < (:rank, :before)
+   ORDER BY sub_order DESC, id DESC LIMIT 1`,
 );
-const all = tenantStatement<Sibling>(
+const within = tenantStatement<Sibling>(
   'issues.siblings',
-  `SELECT id, sub_order FROM issues INDEXED BY issues_sub_order WHERE workspace_id = :ws AND parent_id = :parentId AND parent_id IS NOT NULL
-     AND deleted_at IS NULL ORDER BY sub_order, id`,
+  `SELECT id, sub_order ${amongSiblings} AND sub_order >= :from AND sub_order < :until ORDER BY sub_order, id`,
+);
+const twins = tenantStatement<{ sub_order: string }>(
+  'issues.siblings_of_one_rank',
+  `SELECT sub_order ${amongSiblings} GROUP BY sub_order HAVING count(*) > 1 LIMIT 1`,
 );
 
 /** Behind every rank. */
 const end = '~';
+/** Siblings whose ranks share so much of a rank that is too long get shorter ones. */
+const sharedChars = 18;
+/** The beginning of all ranks once all are computed anew: before that of an issue which is made later. */
+const first = 'a0';
 
 /**
- * Puts an issue before or behind another one of its parent, or at an end. Where the ranks leave no room, all of them get new ones.
+ * Puts an issue before or behind another one of its parent, or at an end.
  * @throws ApiError not_found, conflict, validation_failed
  */
 export async function reorderIssue(
@@ -52,9 +71,10 @@ export async function reorderIssue(
   requireVersion(issue, ifMatch);
   const asked = placeIn(given);
   if (!asked) throw invalidField('position', 'required', 'Give before, after or position.');
+  const order = await readOrder(ctx, issue.parentId ?? issue.id);
   const ahead = await aheadAt(ctx, issue, asked.place);
-  const rank = await rankBehind(ctx, issue, ahead);
-  const changes = rank === null ? await reranked(ctx, issue, ahead) : ranked(ctx, issue, rank);
+  const placed = await placedBehind(ctx, issue, ahead);
+  const changes = placed.map((change) => ({ ...change, order }));
   const after = changes.find((change) => change.id === issue.id)?.after ?? issue;
   return { changes, body: issueKind.wire(after as Issue, ctx) };
 }
@@ -88,18 +108,26 @@ async function findOther(ctx: Context, { id }: Issue, { by, other }: Beside): Pr
   return found;
 }
 
-/** Null where there is no room: two were put into the same place at once, or it was taken too often. */
+/** Nothing where the issue is there already. Equal ranks, which earlier versions made, and ranks that are too long are replaced. */
+async function placedBehind(ctx: Context, issue: Issue, ahead: Sibling | null): Promise<Change[]> {
+  const { parentId, subOrder } = issue;
+  if (await ctx.store.readOne(ctx.scope, twins, { parentId })) return reranked(ctx, issue, ahead, '');
+  const before = ahead?.sub_order ?? null;
+  const after = await rankBehind(ctx, issue, ahead);
+  if (subOrder !== null && isBetween(subOrder, before, after)) return [];
+  const rank = rankBetween(before, after, tailOf(ctx));
+  return rank.length > rankLengthMax
+    ? reranked(ctx, issue, ahead, rank.slice(0, sharedChars))
+    : ranked(ctx, issue, rank);
+}
+
 async function rankBehind(
   ctx: Context,
   { id, parentId }: Issue,
   ahead: Sibling | null,
 ): Promise<string | null> {
-  const rank = ahead?.sub_order ?? null;
-  const place = { parentId, id, rank: rank ?? '', after: ahead?.id ?? '' };
-  const behind = (await ctx.store.readOne(ctx.scope, next, place))?.sub_order ?? null;
-  if (rank !== null && behind !== null && rank >= behind) return null;
-  const between = rankBetween(rank, behind);
-  return between.length > rankLengthMax ? null : between;
+  const place = { parentId, id, rank: ahead?.sub_order ?? '', after: ahead?.id ?? '' };
+  return (await ctx.store.readOne(ctx.scope, next, place))?.sub_order ?? null;
 }
 
 function ranked(ctx: Context, issue: Issue, subOrder: string): Change[] {
@@ -107,14 +135,22 @@ function ranked(ctx: Context, issue: Issue, subOrder: string): Change[] {
   return change ? [change] : [];
 }
 
-async function reranked(ctx: Context, issue: Issue, ahead: Sibling | null): Promise<Change[]> {
-  const rows = await ctx.store.read(ctx.scope, all, { parentId: issue.parentId });
+/** @param shared the beginning of the ranks that are replaced; empty for all */
+async function reranked(
+  ctx: Context,
+  issue: Issue,
+  ahead: Sibling | null,
+  shared: string,
+): Promise<Change[]> {
+  const range = { parentId: issue.parentId, from: shared, until: shared + end };
+  const rows = await ctx.store.read(ctx.scope, within, range);
   const order = rows.map((row) => row.id).filter((id) => id !== issue.id);
   order.splice(ahead === null ? 0 : order.indexOf(ahead.id) + 1, 0, issue.id);
-  const ranks = evenRanks(order.length);
+  const tail = tailOf(ctx);
+  const ranks = ranksBelow(shared || first, order.length);
   const found = new Map((await issueKind.findMany(ctx, order)).map((one) => [one.id, one]));
   return order.flatMap((id, at) => {
     const sibling = found.get(id);
-    return sibling ? ranked(ctx, sibling, ranks[at]!) : [];
+    return sibling ? ranked(ctx, sibling, ranks[at]! + tail) : [];
   });
 }

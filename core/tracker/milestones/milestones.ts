@@ -5,7 +5,7 @@ import type { ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { defineResource } from '../../resource/define.ts';
-import { tenantStatement } from '../../store/statement.ts';
+import { lastPositionIn } from '../../resource/last-position.ts';
 import { issueKind } from '../issues/kind.ts';
 import { projectKind } from '../projects/kind.ts';
 import { milestone, positionMax } from './contract.ts';
@@ -14,10 +14,12 @@ import { milestoneKind } from './kind.ts';
 /** Issues that are changed in one batch, so that nobody's commit waits for long. */
 const leavingMax = 500;
 
-const lastPosition = tenantStatement<{ position: number | null }>(
-  'milestones.last_position',
-  'SELECT max(position) AS position FROM milestones WHERE workspace_id = :ws AND project_id = :projectId AND deleted_at IS NULL',
-);
+const lastPosition = lastPositionIn({
+  kind: milestone.name,
+  table: milestoneKind.table,
+  owner: 'projectId',
+  max: positionMax,
+});
 
 export const milestones = defineResource(milestone, milestoneKind, {
   async where(ctx, _query, projectId) {
@@ -26,15 +28,11 @@ export const milestones = defineResource(milestone, milestoneKind, {
   },
   async sets(ctx, { position }, parentId) {
     const { id: projectId } = await getEntity(ctx, projectKind, parentId ?? '');
-    return { projectId, position: position ?? (await nextPosition(ctx, projectId)) };
+    return { projectId, position: position ?? (await lastPosition(ctx, projectId)) };
   },
+  placedIn: (_ctx, { position }, projectId) => (position === undefined ? projectId : null),
   operations: { delete: deleteMilestone },
 });
-
-async function nextPosition({ store, scope }: Context, projectId: string): Promise<number> {
-  const last = (await store.readOne(scope, lastPosition, { projectId }))?.position ?? null;
-  return last === null ? 0 : Math.min(Math.floor(last) + 1, positionMax);
-}
 
 async function deleteMilestone(
   ctx: Context,

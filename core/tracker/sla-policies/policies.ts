@@ -7,6 +7,7 @@ import { invalidField } from '../../lib/errors.ts';
 import { alarmOp } from '../../reactions/alarm.ts';
 import { defineResource } from '../../resource/define.ts';
 import { kindOf } from '../../resource/kind.ts';
+import { lastPositionIn } from '../../resource/last-position.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { weekOf } from '../calendars/calendars.ts';
@@ -37,19 +38,22 @@ const policyKind = kindOf(slaPolicy, {
   },
 });
 
+const lastPosition = lastPositionIn({
+  kind: slaPolicy.name,
+  table: policyKind.table,
+  owner: null,
+  max: positionMax,
+});
+
 export const slaPolicies = defineResource(slaPolicy, policyKind, {
-  sets: ({ directory }, { position }) => ({ position: position ?? nextPosition(directory) }),
+  sets: async (ctx, { position }) => ({ position: position ?? (await lastPosition(ctx, ctx.workspaceId)) }),
+  placedIn: ({ workspaceId }, { position }) => (position === undefined ? workspaceId : null),
   async check(ctx, policy, before) {
     if (policy.filter !== before?.filter) await issueFiltering.check(ctx, policy.filter, 'filter');
     if (policy.pausedIn !== before?.pausedIn) checkStates(ctx.directory, policy.pausedIn);
     checkMinutes(ctx, policy);
   },
 });
-
-function nextPosition({ slaPolicies }: Directory): number {
-  const places = [...slaPolicies.values()].filter(({ removed }) => !removed).map(({ position }) => position);
-  return Math.min(Math.max(-1, ...places) + 1, positionMax);
-}
 
 function checkStates({ states }: Directory, pausedIn: readonly string[]): void {
   const types: readonly string[] = stateTypes;

@@ -1,10 +1,12 @@
 // Workflow states. One that issues stand in cannot be deleted, nor a team's last backlog state.
 import { Type } from 'typebox';
 import { getEntity, removed } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { foldName } from '../../lib/fold.ts';
 import { defineResource } from '../../resource/define.ts';
 import { kindOf } from '../../resource/kind.ts';
+import { lastPositionIn } from '../../resource/last-position.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { findTeam, getTeam, statesOf } from '../directory.ts';
 import { teamGiven } from '../teams/contract.ts';
@@ -17,17 +19,24 @@ const issueIn = tenantStatement<{ id: string }>(
   'SELECT id FROM issues INDEXED BY issues_state WHERE workspace_id = :ws AND state_id = :stateId AND deleted_at IS NULL LIMIT 1',
 );
 
+const lastPosition = lastPositionIn({
+  kind: state.name,
+  table: stateKind.table,
+  owner: 'teamId',
+  max: positionMax,
+});
+const teamIdOf = ({ directory }: Context, team: string): string => findTeam(directory, team)?.id ?? '';
+
 export const workflows = defineResource(state, stateKind, {
   query: { team: Type.Optional(teamGiven) },
   where: ({ directory }, { team }) =>
     team === undefined
       ? []
       : [{ sql: 'team_id = :teamId', params: { teamId: getTeam(directory, String(team)).id } }],
-  sets({ directory }, { team, position }) {
-    const states = statesOf(directory, findTeam(directory, team)?.id ?? '');
-    const last = Math.max(-1, ...states.map((other) => other.position));
-    return { position: position ?? Math.min(last + 1, positionMax) };
-  },
+  sets: async (ctx, { team, position }) => ({
+    position: position ?? (await lastPosition(ctx, teamIdOf(ctx, team))),
+  }),
+  placedIn: (ctx, { team, position }) => (position === undefined ? teamIdOf(ctx, team) : null),
   check({ directory }, { id, teamId, name }, before) {
     if (name === before?.name) return;
     for (const other of statesOf(directory, teamId))

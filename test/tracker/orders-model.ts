@@ -1,0 +1,35 @@
+// What one request after the other makes of columns of cards, and whether requests that came at once end like that.
+
+/** The ids in each column, in their order; sub-issues are one column, named by their parent. */
+export type Columns = ReadonlyMap<string, readonly string[]>;
+
+export interface Asked {
+  readonly id: string;
+  readonly column: string;
+  readonly position?: 'top' | 'bottom';
+  readonly before?: string;
+  readonly after?: string;
+  /** It was answered, and the log has nothing of it. */
+  readonly changesNothing?: true;
+}
+
+function moved(columns: Columns, { id, column, position, before, after }: Asked): Columns {
+  const rest = new Map([...columns].map(([name, ids]) => [name, ids.filter((other) => other !== id)]));
+  const ids = rest.get(column)!;
+  const beside = ids.indexOf((before ?? after)!);
+  const at = position === 'bottom' ? ids.length : position === 'top' ? 0 : after ? beside + 1 : beside;
+  return rest.set(column, ids.toSpliced(at, 0, id));
+}
+
+const isSame = (a: Columns, b: Columns): boolean =>
+  [...a].every(([name, ids]) => ids.join() === (b.get(name) ?? []).join());
+
+/** @param logged in the order of the log, which is the serial order; what changed nothing changes nothing at one of its moments */
+export function isSerial(before: Columns, logged: readonly Asked[], after: Columns): boolean {
+  const moments = [before];
+  for (const one of logged) if (!one.changesNothing) moments.push(moved(moments.at(-1)!, one));
+  return (
+    isSame(moments.at(-1)!, after) &&
+    logged.every((one) => !one.changesNothing || moments.some((now) => isSame(now, moved(now, one))))
+  );
+}

@@ -1,0 +1,235 @@
+// Orders that people make: places that are asked for at the same time end as if they had been asked for one after the other.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { composedStatement } from '../../core/store/statement.ts';
+import { scopeOf, tenantOp } from '../../core/store/store.ts';
+import { seededRandom } from '../faults/server.ts';
+import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
+import { install, packSource } from '../plugins/pack.ts';
+import { isSerial, type Asked, type Columns } from './orders-model.ts';
+
+let app: TestApp;
+beforeAll(async () => void (app = await startApp()));
+afterAll(() => app.stop());
+
+const isLong = process.env.TATAMI_LONG === '1';
+const seed = Number(process.env.TATAMI_SEED ?? Math.floor(Math.random() * 1e9));
+
+const made = async (path: string, body: object): Promise<Json> => {
+  const { status, json, text } = await app.call('POST', `/api/v1${path}`, body);
+  expect([status, text]).toEqual([201, text]);
+  return json;
+};
+const read = async (path: string): Promise<Json> => (await app.call('GET', `/api/v1${path}`)).json;
+
+async function issuesOf(title: string, count: number, fields: object = {}): Promise<string[]> {
+  app.clock.advance(1000);
+  const issues = Array.from({ length: count }, (_, at) => ({
+    team: 'ENG',
+    title: `${title} ${at}`,
+    ...fields,
+  }));
+  return (await made('/issues/bulk', { issues })).data.map(({ id }: Json) => id);
+}
+
+const boardOf = (title: string): Promise<Json> =>
+  made('/boards', { name: title, filter: { title: { startsWith: `${title} ` } } });
+
+async function columnsOf({ id }: Json): Promise<Columns> {
+  const { columns } = await read(`/boards/${id}/cards?perColumn=100&fields=title`);
+  return new Map(columns.map(({ key, cards }: Json) => [key, cards.map((card: Json) => card.id)]));
+}
+
+async function siblingsOf(parent: string): Promise<Json[]> {
+  return (await read(`/issues?parent=${parent}&sort=subOrder&limit=100`)).data;
+}
+const subIssuesOf = async (parent: string): Promise<Columns> =>
+  new Map([[parent, (await siblingsOf(parent)).map(({ id }) => id)]]);
+
+async function expectOwnRanks(parent: string): Promise<void> {
+  const ranks = (await siblingsOf(parent)).map(({ subOrder }) => subOrder);
+  expect(ranks).toEqual([...new Set(ranks)].sort());
+}
+
+const moveOn = (board: Json, { id, column, ...place }: Asked): Promise<Reply> =>
+  app.call('POST', `/api/v1/boards/${board.id}/move`, { issueId: id, column, ...place });
+const reorder = ({ id, position, before, after }: Omit<Asked, 'column'>): Promise<Reply> =>
+  app.call('POST', `/api/v1/issues/${id}/reorder`, { position, before, after });
+
+/** Asks all at once. @returns the requests in the order in which the log has them; those that changed nothing last */
+async function allAtOnce(asked: readonly Asked[], ask: (one: Asked) => Promise<Reply>): Promise<Asked[]> {
+  const from = await app.lastSequence();
+  const replies = await Promise.all(asked.map(ask));
+  expect(replies.map(({ status, text }) => [status, text])).toEqual(replies.map(({ text }) => [200, text]));
+  const events: Json[] = [];
+  for (let after = from; ; after = events.at(-1).sequence) {
+    const { data, pageInfo } = await read(`/events?limit=100&after=${after}`);
+    events.push(...data);
+    if (!pageInfo.hasNextPage) break;
+  }
+  const tellsOf = ({ type, data }: Json, id: string): boolean =>
+    type === 'board.card_moved'
+      ? data.issue.id === id && data.column !== null
+      : type === 'issue.updated' && data.id === id && 'subOrder' in data.previous;
+  const placeOf = ({ id }: Asked): number => {
+    const at = events.findIndex((event) => tellsOf(event, id));
+    return at < 0 ? events.length : at;
+  };
+  return asked
+    .map((one) => ({ one, place: placeOf(one) }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ one, place }) => ({ ...one, ...(place === events.length ? { changesNothing: true } : {}) }));
+}
+
+const ends = ['bottom', 'top'] as const;
+
+test('cards moved at once into one column end in an order that one move after the other gives', async () => {
+  const ids = await issuesOf('column', 12);
+  const board = await boardOf('column');
+  const before = await columnsOf(board);
+  const asked = ids.map((id, at): Asked => ({ id, column: 'Todo', position: ends[at % 2]! }));
+  const logged = await allAtOnce(asked, (one) => moveOn(board, one));
+  const after = await columnsOf(board);
+  expect(isSerial(before, logged, after)).toBeTrue();
+  const places = new Map(asked.map(({ id, position }) => [id, position]));
+  const byEnd = after.get('Todo')!.map((id) => places.get(id));
+  // The first one that comes stands alone, wherever it asked for.
+  expect(byEnd.filter((end, at) => end !== byEnd[at - 1]).length).toBeLessThanOrEqual(3);
+});
+
+test('sub-issues reordered at once end in an order that one reorder after the other gives, each with a rank of its own', async () => {
+  const [parent = ''] = await issuesOf('parent', 1);
+  const ids = await issuesOf('child', 12, { parentId: parent });
+  const before = await subIssuesOf(parent);
+  const asked = ids.map((id, at): Asked => ({ id, column: parent, position: ends[at % 2]! }));
+  const logged = await allAtOnce(asked, reorder);
+  const after = await subIssuesOf(parent);
+  expect(isSerial(before, logged, after)).toBeTrue();
+  await expectOwnRanks(parent);
+});
+
+test('what is created at once without a position gets one of its own', async () => {
+  const { id: project } = await made('/projects', { name: 'Ordered' });
+  const each = (path: string, body: (at: number) => object) =>
+    Promise.all(Array.from({ length: 6 }, (_, at) => made(path, body(at))));
+  const policy = { kind: 'resolution', filter: {}, targetMinutes: 60 };
+  const created = [
+    await each(`/projects/${project}/milestones`, (at) => ({ name: `Step ${at}` })),
+    await each('/workflows', (at) => ({ team: 'ENG', name: `State ${at}`, type: 'started' })),
+    await each('/sla-policies', (at) => ({ name: `Policy ${at}`, ...policy })),
+  ];
+  for (const all of created) {
+    const positions = all.map(({ position }) => position).sort((a, b) => a - b);
+    expect(positions).toEqual(positions.map((_, at) => positions[0] + at));
+  }
+});
+
+test('the cards that one run of a plugin moves end in the order in which it moves them', async () => {
+  const ids = await issuesOf('run', 5);
+  const board = await boardOf('run');
+  const document = await packSource(`{
+    id: 'com.test.mover', version: '1.0.0', engines: { tatami: '*' },
+    scopes: { 'boards:write': { why: 'test' }, 'issues:write': { why: 'test' }, 'projects:read': { why: 'test' } },
+    on: { 'project.created': { handle: async (event, ctx) => {
+      const [a, b, c, d, e] = ${JSON.stringify(ids)};
+      const move = (issueId, place) => ctx.boards.move('${board.id}', { issueId, column: 'Todo', ...place });
+      await move(a, { position: 'top' });
+      await move(b, { position: 'top' });
+      await move(c, { position: 'bottom' });
+      await move(d, { after: b });
+      await move(e, { before: d });
+      await move(a, { position: 'bottom' });
+    } } },
+  }`);
+  await install(app.call, document);
+  await made('/projects', { name: 'Mover' });
+  await app.settled();
+  const [run] = (await read('/plugins/com.test.mover/runs')).data;
+  expect([run.status, run.error]).toEqual(['succeeded', null]);
+  const [a, b, c, d, e] = ids;
+  expect((await columnsOf(board)).get('Todo')).toEqual([b!, e!, d!, c!, a!]);
+  await app.call('DELETE', '/api/v1/plugins/com.test.mover');
+});
+
+test('a sub-issue that comes back has a rank of its own, whoever took its place', async () => {
+  const [parent = ''] = await issuesOf('gone parent', 1);
+  const [a = '', b = '', c = ''] = await issuesOf('gone', 3, { parentId: parent });
+  // Twice into the gap behind the same one, with nothing else there.
+  await reorder({ id: b, position: 'top' });
+  await reorder({ id: c, after: a });
+  await app.call('DELETE', `/api/v1/issues/${c}`);
+  await reorder({ id: b, after: a });
+  expect((await app.call('POST', `/api/v1/issues/${c}/restore`)).status).toBe(200);
+  await expectOwnRanks(parent);
+  const order = (await subIssuesOf(parent)).get(parent)!;
+  expect([order[0], [...order].sort()]).toEqual([a, [a, b, c]]);
+});
+
+const makeEqual = composedStatement(
+  "UPDATE issues SET sub_order = 'a1' WHERE workspace_id = :ws AND parent_id = :parent",
+);
+
+test('equal ranks of an earlier version order by creation, and the next reorder replaces them', async () => {
+  const [parent = ''] = await issuesOf('equal parent', 1);
+  const [a = '', b = '', c = '', d = ''] = await issuesOf('equal', 4, { parentId: parent });
+  const scope = scopeOf(app.workspace.workspaceId);
+  await app.services.store.commit([tenantOp(scope, makeEqual, { parent })]);
+  expect((await subIssuesOf(parent)).get(parent)).toEqual([a, b, c, d]);
+  expect((await reorder({ id: d, after: a })).status).toBe(200);
+  expect((await subIssuesOf(parent)).get(parent)).toEqual([a, d, b, c]);
+  await expectOwnRanks(parent);
+});
+
+test('an order that was proposed is approved as it was shown, and one that moved since is shown again', async () => {
+  const [parent = ''] = await issuesOf('proposed parent', 1);
+  const [a = '', b = '', c = ''] = await issuesOf('proposed', 3, { parentId: parent });
+  const { id: memberId } = await made('/members', { name: 'Ada', email: 'ada@example.com', role: 'admin' });
+  const scopes = ['issues:write', 'approvals:write', 'proposals:read'];
+  const ada = app.clientOf((await made('/api-keys', { name: 'ada', memberId, scopes })).key);
+  const propose = async (id: string, place: object): Promise<string> =>
+    (await app.call('POST', `/api/v1/issues/${id}/reorder`, place, { 'tatami-mode': 'propose' })).json.id;
+  const first = await propose(b, { position: 'bottom' });
+  const second = await propose(a, { position: 'bottom' });
+  expect((await ada('POST', `/api/v1/proposals/${first}/approve`, {})).status).toBe(200);
+  expect((await subIssuesOf(parent)).get(parent)).toEqual([a, c, b]);
+  // The last one is another one now.
+  const moved = await ada('POST', `/api/v1/proposals/${second}/approve`, {});
+  expect(moved.json.error.message).toContain('revision 2');
+  expect((await ada('POST', `/api/v1/proposals/${second}/approve`, { revision: 2 })).status).toBe(200);
+  expect((await subIssuesOf(parent)).get(parent)).toEqual([c, b, a]);
+  await expectOwnRanks(parent);
+});
+
+test('places asked for at once, at random, always end as one after the other', async () => {
+  const random = seededRandom(seed);
+  const below = (count: number): number => Math.floor(random() * count);
+  const [parent = ''] = await issuesOf('any parent', 1);
+  const children = await issuesOf('any child', 7, { parentId: parent });
+  const cards = await issuesOf('any', 9);
+  const board = await boardOf('any');
+  const names = ['Backlog', 'Todo', 'Done'];
+  const drawn = (ids: readonly string[], now: Columns): Asked[] => {
+    const movers = [...ids].sort(() => random() - 0.5).slice(0, 2 + below(4));
+    return movers.map((id) => {
+      const column = [...now.keys()].filter((name) => name === parent || names.includes(name));
+      const to = column[below(column.length)]!;
+      // Only what stays where it is, so that nobody names a card that leaves the column meanwhile.
+      const others = now.get(to)!.filter((other) => (to === parent ? other !== id : !movers.includes(other)));
+      const way = below(others.length > 0 ? 4 : 2);
+      if (way < 2) return { id, column: to, position: ends[way]! };
+      return { id, column: to, [way === 2 ? 'before' : 'after']: others[below(others.length)]! };
+    });
+  };
+  for (let round = 0; round < (isLong ? 1_000 : 12); round++) {
+    for (const [ids, state, ask] of [
+      [children, () => subIssuesOf(parent), reorder],
+      [cards, () => columnsOf(board), (one: Asked) => moveOn(board, one)],
+    ] as const) {
+      const before = await state();
+      const logged = await allAtOnce(drawn(ids, before), ask);
+      const after = await state();
+      const said = { seed, round, before: [...before], logged, after: [...after] };
+      expect({ ...said, is: isSerial(before, logged, after) }).toEqual({ ...said, is: true });
+    }
+    await expectOwnRanks(parent);
+  }
+});
