@@ -1,5 +1,8 @@
 // Orders that people make: places that are asked for at the same time end as if they had been asked for one after the other.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readConfig } from '../../core/config.ts';
+import { replay } from '../../core/doctor/checks/replay.ts';
+import { openSubject } from '../../core/doctor/subject.ts';
 import { composedStatement } from '../../core/store/statement.ts';
 import { scopeOf, tenantOp } from '../../core/store/store.ts';
 import { seededRandom } from '../faults/server.ts';
@@ -34,8 +37,8 @@ async function issuesOf(title: string, count: number, fields: object = {}): Prom
 const boardOf = (title: string): Promise<Json> =>
   made('/boards', { name: title, filter: { title: { startsWith: `${title} ` } } });
 
-async function columnsOf({ id }: Json): Promise<Columns> {
-  const { columns } = await read(`/boards/${id}/cards?perColumn=100&fields=title`);
+async function columnsOf({ id }: Json, query = ''): Promise<Columns> {
+  const { columns } = await read(`/boards/${id}/cards?perColumn=100&fields=title${query}`);
   return new Map(columns.map(({ key, cards }: Json) => [key, cards.map((card: Json) => card.id)]));
 }
 
@@ -123,31 +126,80 @@ test('what is created at once without a position gets one of its own', async () 
   }
 });
 
-test('the cards that one run of a plugin moves end in the order in which it moves them', async () => {
-  const ids = await issuesOf('run', 5);
-  const board = await boardOf('run');
+test('columns replaced at once are those of one request, and cycles moved at once to one time stay apart', async () => {
+  const board = await boardOf('replaced');
+  const given = ['Todo', 'Done', 'Backlog', 'In Progress'].map((value) => [{ value }, { value: 'Canceled' }]);
+  const patch = (path: string, body: object): Promise<Reply> => app.call('PATCH', `/api/v1${path}`, body);
+  const replaced = await Promise.all(given.map((columns) => patch(`/boards/${board.id}`, { columns })));
+  expect(replaced.map(({ status }) => status)).toEqual(given.map(() => 200));
+  const { columns } = await read(`/boards/${board.id}`);
+  expect(given.map(([first]) => first!.value)).toContain(columns[0].value);
+  expect(columns.map(({ value }: Json) => value)).toEqual([columns[0].value, 'Canceled']);
+  const at = (day: number): string => new Date(Date.UTC(2031, 0, day)).toISOString();
+  const days = [1, 8, 15, 22];
+  const cycles = await Promise.all(
+    days.map((day) => made('/cycles', { team: 'ENG', startsAt: at(day), endsAt: at(day + 7) })),
+  );
+  const moved = await Promise.all(
+    cycles.map(({ id }) => patch(`/cycles/${id}`, { startsAt: at(50), endsAt: at(57) })),
+  );
+  expect(moved.map(({ status }) => status).sort()).toEqual([200, 422, 422, 422]);
+  const { data } = await read('/cycles?team=ENG');
+  expect(data.map(({ startsAt }: Json) => startsAt).filter((start: string) => start === at(50))).toHaveLength(
+    1,
+  );
+  expect(new Set(data.map(({ number }: Json) => number)).size).toBe(data.length);
+});
+
+const placeCard = composedStatement(
+  'INSERT INTO board_cards (workspace_id, board_id, issue_id, rank) VALUES (:ws, :board, :id, :rank)',
+);
+
+test('a run of a plugin places what it moves and creates in the order in which it asks', async () => {
+  const [a = '', b = '', c = '', d = '', e = ''] = await issuesOf('run', 5);
+  const [x = '', y = '', z = '', w = ''] = await issuesOf('crowd', 4);
+  const [board, crowd] = [await boardOf('run'), await boardOf('crowd')];
+  // Between these two only a rank fits that is too long: the run gets shorter ones for all.
+  const scope = scopeOf(app.workspace.workspaceId);
+  const ranked = ['V', 'W'].map((last, at) => ({ id: [x, y][at]!, rank: `a0${'V'.repeat(61)}${last}` }));
+  for (const card of ranked)
+    await app.services.store.commit([tenantOp(scope, placeCard, { board: crowd.id, ...card })]);
+  const moves: (readonly [Json, string, object])[] = [
+    [board, a, { position: 'top' }],
+    [board, b, { position: 'top' }],
+    [board, c, { position: 'bottom' }],
+    [board, d, { after: b }],
+    [board, e, { before: d }],
+    [board, a, { position: 'bottom' }],
+    [crowd, z, { after: x }],
+    [crowd, w, { after: z }],
+    [crowd, z, { before: y }],
+  ];
+  const asked = moves.map(([{ id }, issueId, place]) => [
+    id,
+    { issueId, column: id === board.id ? 'Todo' : 'Backlog', ...place },
+  ]);
   const document = await packSource(`{
     id: 'com.test.mover', version: '1.0.0', engines: { tatami: '*' },
-    scopes: { 'boards:write': { why: 'test' }, 'issues:write': { why: 'test' }, 'projects:read': { why: 'test' } },
+    scopes: { 'boards:write': { why: 'test' }, 'issues:write': { why: 'test' }, 'projects:write': { why: 'test' } },
     on: { 'project.created': { handle: async (event, ctx) => {
-      const [a, b, c, d, e] = ${JSON.stringify(ids)};
-      const move = (issueId, place) => ctx.boards.move('${board.id}', { issueId, column: 'Todo', ...place });
-      await move(a, { position: 'top' });
-      await move(b, { position: 'top' });
-      await move(c, { position: 'bottom' });
-      await move(d, { after: b });
-      await move(e, { before: d });
-      await move(a, { position: 'bottom' });
+      for (const [board, move] of ${JSON.stringify(asked)}) await ctx.boards.move(board, move);
+      for (const name of ['first', 'second', 'third']) await ctx.milestones.create(event.data.id, { name });
     } } },
   }`);
   await install(app.call, document);
-  await made('/projects', { name: 'Mover' });
+  const project = await made('/projects', { name: 'Mover' });
   await app.settled();
   const [run] = (await read('/plugins/com.test.mover/runs')).data;
   expect([run.status, run.error]).toEqual(['succeeded', null]);
-  const [a, b, c, d, e] = ids;
-  expect((await columnsOf(board)).get('Todo')).toEqual([b!, e!, d!, c!, a!]);
-  await app.call('DELETE', '/api/v1/plugins/com.test.mover');
+  expect((await columnsOf(board)).get('Todo')).toEqual([b, e, d, c, a]);
+  expect((await columnsOf(crowd)).get('Backlog')).toEqual([x, w, z, y]);
+  const { data } = await read(`/projects/${project.id}/milestones`);
+  expect(data.map(({ name, position }: Json) => [name, position])).toEqual([
+    ['first', 0],
+    ['second', 1],
+    ['third', 2],
+  ]);
 });
 
 test('a sub-issue that comes back has a rank of its own, whoever took its place', async () => {
@@ -232,4 +284,8 @@ test('places asked for at once, at random, always end as one after the other', a
     }
     await expectOwnRanks(parent);
   }
+  expect(await columnsOf(board, `&asOf=${await app.lastSequence()}`)).toEqual(await columnsOf(board));
+  const subject = openSubject(readConfig({ dataDir: app.dataDir }, {}), app.clock.now());
+  expect(await replay.look(subject)).toEqual([]);
+  subject.close();
 });
