@@ -129,7 +129,7 @@ function createCommit(
     return set.completed ? { ...answer, completed: set.completed } : answer;
   };
 
-  /** A place in an order is planned by one request after the other: whoever comes while others wait, waits behind them. */
+  /** Places in one order are planned one after the other: a request that comes while others wait queues behind them. */
   const mustWait = ({ workspaceId }: Context, { changes }: ChangeSet): boolean =>
     changes.some(({ order }) => order !== undefined && raceTurns.isTaken(`${workspaceId} ${order.id}`));
 

@@ -29,7 +29,7 @@ type Room = Pick<Placed, 'rank' | 'room'>;
 /** @param rank the one that a card is to get. @returns the one that it gets, and what else is written for it */
 export async function makeRoom(ctx: Context, board: Board, issueId: string, rank: string): Promise<Room> {
   const { id: boardId } = board;
-  // A run moves at most a hundred cards: its ranks are written anew by whoever comes next.
+  // A run moves at most a hundred cards, so its ranks stay bounded; the next move shortens them.
   if (rank.length <= rankLengthMax || stagedCards(ctx, board).size > 0) return { rank, room: null };
   const shared = rank.slice(0, sharedChars);
   const range = { boardId, shared, end: shared + above };

@@ -21,8 +21,8 @@ export function lastRank(id: string): string {
 const timeOrdered = (id: string): string => id.slice(4, 17);
 
 /**
- * The end of a rank that is computed: no other rank has it, so that an issue which comes back from its deletion, from another parent or by
- * an undo shares its old rank with nobody. The last character keeps it from ending in a zero.
+ * The end of a computed rank. No other rank ends so: an issue that gets its old rank back, by a restore or an undo, is the only one that
+ * has it. The last character keeps the rank from ending in a zero.
  */
 const tailOf = ({ ids }: Context): string => `${timeOrdered(ids.next(contract.id))}V`;
 
