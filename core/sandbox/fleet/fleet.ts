@@ -26,6 +26,8 @@ export interface FleetOptions {
 
 /** A sidecar that has nothing to do for so long ends, but for the one active of a sandbox that is not split. */
 const idleMs = 30_000;
+/** The standby of a sandbox that is not split starts this long after the active one, so that the first runs get the CPU to themselves. */
+const standbyDelayMs = 2_000;
 
 export interface Fleet {
   members(): readonly Member[];
@@ -49,6 +51,7 @@ export function createFleet(options: FleetOptions): Fleet {
   const roster = createRoster();
   /** Killed and not yet gone. */
   const dying = new Set<Promise<unknown>>();
+  let standbyTimer: Timer | undefined;
   const retries = createRetries(() => {
     fill();
     options.onChange();
@@ -77,7 +80,12 @@ export function createFleet(options: FleetOptions): Fleet {
   /** Starts what is missing, one process at a time. */
   const fill = (): void => {
     const missing = retries.isWaiting ? undefined : missingOf(roster, split);
-    if (missing) spawn(missing.role, missing.group);
+    if (missing?.role === 'standby' && !split) standbyTimer ??= setTimeout(startStandby, standbyDelayMs);
+    else if (missing) spawn(missing.role, missing.group);
+  };
+  const startStandby = (): void => {
+    standbyTimer = undefined;
+    if (!retries.isWaiting && missingOf(roster, split)?.role === 'standby') spawn('standby');
   };
 
   const retire = (sidecar: SidecarProcess, why: string): void => {
@@ -107,6 +115,7 @@ export function createFleet(options: FleetOptions): Fleet {
     keep: roster.keep,
     async stop() {
       retries.stop();
+      clearTimeout(standbyTimer);
       for (const { sidecar } of roster.members()) retire(sidecar, 'the sandbox stops');
       await Promise.all(dying);
     },
