@@ -51,7 +51,6 @@ export function createFleet(options: FleetOptions): Fleet {
   const roster = createRoster();
   /** Killed and not yet gone. */
   const dying = new Set<Promise<unknown>>();
-  let standbyTimer: Timer | undefined;
   const retries = createRetries(() => {
     fill();
     options.onChange();
@@ -77,16 +76,8 @@ export function createFleet(options: FleetOptions): Fleet {
     options.onGone(sidecar, why);
   };
 
-  /** Starts what is missing, one process at a time. */
-  const fill = (): void => {
-    const missing = retries.isWaiting ? undefined : missingOf(roster, split);
-    if (missing?.role === 'standby' && !split) standbyTimer ??= setTimeout(startStandby, standbyDelayMs);
-    else if (missing) spawn(missing.role, missing.group);
-  };
-  const startStandby = (): void => {
-    standbyTimer = undefined;
-    if (!retries.isWaiting && missingOf(roster, split)?.role === 'standby') spawn('standby');
-  };
+  const missing = () => (retries.isWaiting ? undefined : missingOf(roster, split));
+  const { fill, stop: stopFilling } = createFilling({ missing, spawn, delayMs: split ? 0 : standbyDelayMs });
 
   const retire = (sidecar: SidecarProcess, why: string): void => {
     if (!roster.remove(sidecar)) return;
@@ -115,11 +106,33 @@ export function createFleet(options: FleetOptions): Fleet {
     keep: roster.keep,
     async stop() {
       retries.stop();
-      clearTimeout(standbyTimer);
+      stopFilling();
       for (const { sidecar } of roster.members()) retire(sidecar, 'the sandbox stops');
       await Promise.all(dying);
     },
   };
+}
+
+/** Starts what is missing, one process at a time, and a standby after a delay. */
+function createFilling(options: {
+  missing(): Pick<Member, 'role' | 'group'> | undefined;
+  spawn(role: Role, group?: string): Member;
+  /** 0 starts the standby at once. */
+  delayMs: number;
+}) {
+  const { missing, spawn, delayMs } = options;
+  let timer: Timer | undefined;
+  const fill = (isLate: boolean): void => {
+    const place = missing();
+    if (!place) return;
+    if (isLate || place.role !== 'standby') spawn(place.role, place.group);
+    else timer ??= setTimeout(startLate, delayMs);
+  };
+  const startLate = (): void => {
+    timer = undefined;
+    fill(true);
+  };
+  return { fill: () => fill(delayMs === 0), stop: () => clearTimeout(timer) };
 }
 
 function spawnMember(
