@@ -86,7 +86,6 @@ test('the tests that are made of the contracts know the new resource, without a 
     '--timeout=60000',
     'test/api/scopes.test.ts',
     'test/resources',
-    'test/api/isolation.test.ts',
     'test/api/openapi.test.ts',
   );
 }, 120_000);

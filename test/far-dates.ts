@@ -1,7 +1,9 @@
 // Runs tests as on another day: `bun test/far-dates.ts`, and see its usage below. Needs libfaketime.
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fakeTimeEnv, fakeTimeLibrary } from './faults/faketime.ts';
+import { bundleProgram, bundleVariable } from './program.ts';
 
 const root = join(import.meta.dir, '..');
 const days = (count: number): number => Date.now() + count * 86_400_000;
@@ -33,7 +35,7 @@ const left =
  * on a far day, with a clock of their own, what these assert there. `.ci/run` runs this part; all of them run before a release.
  */
 const deciding =
-  /^(core\/(backup|lib)\/.*|core\/changes\/operations|core\/webhooks\/signature|test\/api\/(alerts|api-keys|event-types|filter|filter-meaning|inbox|issues-imported|key-ends|keys-and-people|trash|values)|test\/cli\/(login-file|members)|test\/identity\/(outside|outside-tokens)|test\/plugins\/once|test\/tracker\/(inbox|milestones|projects|releases|sla|sla-policies|triage)|test\/webhooks\/(vectors|verifiers))\.test\.ts$/;
+  /^(core\/(backup|lib)\/.*|core\/changes\/operations|core\/webhooks\/signature|test\/api\/(alerts|api-keys|event-types|filter|filter-meaning|inbox|issues-imported|key-ends|keys-and-people|trash|values)|test\/cli\/login-file|test\/identity\/(outside|outside-tokens)|test\/tracker\/(inbox|milestones|projects|releases|sla|sla-policies|triage)|test\/webhooks\/(vectors|verifiers))\.test\.ts$/;
 
 function filesThatTouchTime(): string[] {
   return [...new Bun.Glob('{core,sdk,plugins,test}/**/*.test.ts').scanSync(root)]
@@ -53,7 +55,7 @@ async function runOn(name: string, { startMs, timeZone }: Day, files: readonly s
     [process.execPath, 'test', '--timeout', '60000', '--parallel=3', '--no-isolate', ...files],
     {
       cwd: root,
-      env: { ...process.env, ...fakeTimeEnv(offsetSeconds), TZ: timeZone },
+      env: { ...process.env, [bundleVariable]: bundle, ...fakeTimeEnv(offsetSeconds), TZ: timeZone },
       stdio: ['ignore', 'inherit', 'inherit'],
     },
   );
@@ -76,6 +78,9 @@ if (fakeTimeLibrary === null) {
   );
   process.exit(0);
 }
+const bundle = mkdtempSync(join(tmpdir(), 'tatami-bundle-'));
+process.on('exit', () => rmSync(bundle, { recursive: true }));
+await bundleProgram(bundle);
 const files = flags.has('--all') ? [] : filesThatTouchTime();
 for (const [name, day] of Object.entries(calendar))
   if (named.length === 0 || named.includes(name))

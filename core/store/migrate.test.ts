@@ -103,7 +103,7 @@ test.skipIf(!hasStrace)(
       }
     };
     // The snapshot is written page by page before the first statement: some of its pages stand for all.
-    const step = process.env.TATAMI_LONG ? 1 : 5;
+    const step = process.env.TATAMI_LONG ? 1 : 12;
     await Promise.all([killAll('pwrite64', step), killAll('fsync', 1)]);
     expect(wrong).toEqual([]);
     expect(kills).toBeGreaterThan(20);

@@ -53,6 +53,16 @@ export const hostileValues: readonly unknown[] = [
   '💥'.repeat(500),
 ];
 
+/** Shares `all` between places: each call returns every nth of them, and others than the call before. The long form returns all. */
+export function shared<T>(all: readonly T[], nth: number): () => readonly T[] {
+  if (process.env.TATAMI_LONG !== undefined) return () => all;
+  let turn = 0;
+  return () => {
+    turn++;
+    return all.filter((_, at) => (at + turn) % nth === 0);
+  };
+}
+
 /** @param ids own objects and absent ones, by form */
 export function arbitraryOf(schema: TSchema, ids: readonly Seeds[]): Arbitrary<unknown> {
   const shape = schema as Shape;

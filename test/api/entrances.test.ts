@@ -7,7 +7,7 @@ import type { Route } from '../../core/http/route.ts';
 import { allScopes, expandScopes } from '../../core/rights/scopes.ts';
 import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
 import { valueClientOf } from '../value-client.ts';
-import { arbitraryOf, hostileValues, sometimesBroken } from './arbitrary.ts';
+import { arbitraryOf, hostileValues, shared, sometimesBroken } from './arbitrary.ts';
 import { everyOperation } from './every-operation.ts';
 import { exampleOf, fillPath, nowhere, seed, type Seeds } from './seeds.ts';
 
@@ -190,9 +190,7 @@ describe('whatever is asked of a route, both entrances answer alike:', () => {
     const names = (schema: TSchema | undefined): string[] =>
       Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
     const all = [...hostileValues, undefined];
-    let turn = 0;
-    /** Each place has every eighth of them, and others than the place before; `fuzz.test.ts` sends all to each over HTTP. */
-    const some = (): unknown[] => all.filter((_, at) => (at + turn) % 8 === 0, turn++);
+    const some = shared(all, 8);
     for (const route of routes) {
       const example = exampleOf(route, hookUrl);
       for (const name of [...names(route.query), 'surprise', '__proto__'])
@@ -209,7 +207,7 @@ describe('whatever is asked of a route, both entrances answer alike:', () => {
       const ids = [own, nowhere];
       const bodies = route.body ? sometimesBroken(arbitraryOf(route.body, ids)) : fc.constant(undefined);
       const queries = route.query ? arbitraryOf(route.query, ids) : fc.constant({});
-      for (const [body, given] of fc.sample(fc.tuple(bodies, queries), { seed: 20261122, numRuns: 12 })) {
+      for (const [body, given] of fc.sample(fc.tuple(bodies, queries), { seed: 20261122, numRuns: 6 })) {
         const entries = Object.entries(given as object).filter(([, value]) => value !== undefined);
         const search = new URLSearchParams(entries.map(([name, value]) => [name, String(value)]));
         await alike(owner, route, { body, query: `?${search}` });

@@ -6,6 +6,7 @@ import type { TSchema } from 'typebox';
 import type { Route } from '../../core/http/route.ts';
 import { issueFiltering } from '../../core/tracker/issues/filter.ts';
 import { startApp, type Reply, type TestApp } from '../app.ts';
+import { shared } from './arbitrary.ts';
 import { rowsOf } from './rows.ts';
 import { exampleOf, fillPath, nowhere, seed, type Seeds } from './seeds.ts';
 
@@ -68,8 +69,11 @@ function placed(example: unknown, [step, ...rest]: readonly string[], id: string
 }
 
 const forms = Object.keys(nowhere);
+const someForms = shared(forms, 3);
+
 async function compare(ask: (id: string) => Promise<Reply>, place: string): Promise<number> {
-  for (const form of forms) {
+  const tried = someForms();
+  for (const form of tried) {
     const [there, none] = [foreign[form]!, nowhere[form]!];
     expect([place, form, visible(await ask(there), there)]).toEqual([
       place,
@@ -77,7 +81,7 @@ async function compare(ask: (id: string) => Promise<Reply>, place: string): Prom
       visible(await ask(none), none),
     ]);
   }
-  return forms.length;
+  return tried.length;
 }
 
 const pathOf = (route: Route): string => fillPath(route.path, route.params, own);
@@ -94,7 +98,7 @@ test('in every query parameter', async () => {
         `${route.name} ?${name}`,
       );
   }
-  expect(compared).toBeGreaterThan(500);
+  expect(compared).toBeGreaterThan(200);
   for (const field of Object.keys(issueFiltering.fields))
     for (const test of ['eq', 'in', 'nin', 'contains', 'startsWith', 'gt'])
       await compare((id) => {
@@ -119,7 +123,7 @@ test('in every text of every body', async () => {
         `${route.name} ${place.join('.')}`,
       );
   }
-  expect(compared).toBeGreaterThan(400);
+  expect(compared).toBeGreaterThan(150);
   // Names of a record are ids, too.
   const transitions = (id: string) => ({ transitions: { [id]: [own.state] } });
   await compare((id) => app.call('PATCH', `/api/v1/teams/${own.team}`, transitions(id)), 'transitions');

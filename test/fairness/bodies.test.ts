@@ -13,7 +13,7 @@ const millions = `{"issues":[${'{},'.repeat(1_390_000)}{}]}`;
 
 test('four megabytes of nothing, from four clients', async () => {
   const report = await arena.flood(async () => {
-    const until = performance.now() + (long ? 10_000 : 3_000);
+    const until = performance.now() + (long ? 10_000 : 1_500);
     const client = async (): Promise<void> => {
       while (performance.now() < until) {
         const response = await fetch(`${arena.url}/api/v1/issues/bulk`, {

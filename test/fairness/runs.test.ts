@@ -57,7 +57,7 @@ test('behind a backlog of one plugin, another plugin of the same workspace is se
       } } } }`),
   );
   await install(app.call, await quick('test.other', 'label.created'));
-  const backlog = long ? 10_000 : 800;
+  const backlog = long ? 10_000 : 500;
   await fileMany(app.call, 'ENG', backlog);
   await app.call('POST', '/api/v1/labels', { name: 'Served?', color: '#123456' });
   const waited = await untilMs(

@@ -55,13 +55,13 @@ test.skipIf(!hasStrace)(
     };
     const smallFiles = async (): Promise<void> => {
       for (const call of ['openat', 'write', 'pwrite64', 'fsync', 'fdatasync', 'rename'])
-        await killAll(small, call, process.env.TATAMI_LONG ? 1 : 6);
+        await killAll(small, call, process.env.TATAMI_LONG ? 1 : 12);
     };
     const databaseFiles = async (): Promise<void> => {
       for (const call of ['openat', 'fsync', 'ftruncate', 'unlink'])
-        await killAll(database, call, process.env.TATAMI_LONG ? 1 : 4);
+        await killAll(database, call, process.env.TATAMI_LONG ? 1 : 8);
       // The migration writes a few hundred pages in one transaction: some of them say as much as all.
-      await killAll(database, 'pwrite64', process.env.TATAMI_LONG ? 1 : 120);
+      await killAll(database, 'pwrite64', process.env.TATAMI_LONG ? 1 : 240);
     };
     await Promise.all([smallFiles(), databaseFiles()]);
     rmSync(parent, { recursive: true, force: true });

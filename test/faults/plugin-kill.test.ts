@@ -10,7 +10,7 @@ import { everything } from './oracle.ts';
 import { handedOver } from './own-copy.ts';
 import { clientOf, seededRandom, startServer } from './server.ts';
 
-const kills = process.env.TATAMI_LONG ? 60 : 4;
+const kills = process.env.TATAMI_LONG ? 60 : 2;
 const issuesEach = 40;
 
 test(`the core is killed ${kills} times while a plugin works: effects exactly once`, async () => {

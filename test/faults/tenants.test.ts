@@ -18,7 +18,7 @@ import { startApp, type TestApp } from '../app.ts';
 import { insertMadeUpRow } from './made-up-row.ts';
 import { seededRandom } from './server.ts';
 
-const rounds = process.env.TATAMI_LONG ? 40 : 20;
+const rounds = process.env.TATAMI_LONG ? 40 : 10;
 /** Of several objects of a kind, values that fit one another are seldom picked together. */
 const ownRounds = 20 * rounds;
 const seed = 20_261_120;

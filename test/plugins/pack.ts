@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describePackage } from '../../core/plugins/describe.ts';
-import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
+import { staticManifest } from '../../core/sandbox/sidecar/guest/definition.ts';
+import type { PackageSourceMap, PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../sdk/plugin/pack.ts';
 import type { Client, Json } from '../app.ts';
 
@@ -22,10 +23,19 @@ async function pack(source: string): Promise<PluginPackage> {
   const dir = mkdtempSync(join(tmpdir(), 'tatami-plugin-'));
   try {
     writeFileSync(join(dir, 'plugin.ts'), source);
-    return await packPlugin(dir, { describe: describePackage });
+    const describe = (code: string, map: PackageSourceMap | null): Promise<unknown> =>
+      describeHere(join(dir, 'bundle.js'), code).catch(() => describePackage(code, map));
+    return await packPlugin(dir, { describe });
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
+}
+
+/** Reads the definition as a sidecar does, but in this process: the plugins of tests are trusted, and a sidecar takes 0.15 s of CPU. */
+async function describeHere(path: string, code: string): Promise<unknown> {
+  writeFileSync(path, code);
+  const { default: definition } = (await import(path)) as { default: unknown };
+  return JSON.parse(staticManifest(definition));
 }
 
 /** Installs with everything the manifest asks, unless `grant` says otherwise, and trusts it at once. @returns the install */

@@ -122,7 +122,7 @@ test('a run that is interrupted again and again loses no attempt, and is done wh
   let cutting = true;
   const cut = (async () => {
     // At some length a sidecar comes up and begins the run in between, however busy the machine is.
-    for (let pauseMs = 600; cutting; pauseMs = Math.min(pauseMs * 1.2, 8_000)) {
+    for (let pauseMs = 300; cutting; pauseMs = Math.min(pauseMs * 1.2, 8_000)) {
       for (const pid of sidecarPids()) process.kill(pid, 'SIGKILL');
       await Bun.sleep(pauseMs);
     }

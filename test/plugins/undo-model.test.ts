@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
 
-const seeds = process.env.TATAMI_LONG ? 1_000 : 40;
+const seeds = process.env.TATAMI_LONG ? 1_000 : 20;
 const firstSeed = Number(process.env.TATAMI_SEED ?? 1);
 const steps = 5;
 

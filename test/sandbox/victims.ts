@@ -3,7 +3,7 @@
 import { eventLimits, jobOf, pluginOf } from './harness.ts';
 import type { Sandbox } from '../../core/sandbox/supervisor.ts';
 
-const pauseMs = 20;
+const pauseMs = 60;
 /**
  * They need a few milliseconds. Those at work beside one another are charged equal parts of what their process uses: where one core of
  * a virtual machine stands still, its part is the time of its neighbour on the other one.

@@ -5,6 +5,7 @@ import { seededRandom } from '../faults/server.ts';
 
 const v1 = '/api/v1';
 const seed = Number(process.env.TATAMI_SEED ?? 20_261_122);
+const steps = process.env.TATAMI_LONG ? 240 : 60;
 
 /** Chance, from a seed. */
 function randomOf(seed: number) {
@@ -177,7 +178,7 @@ test('at every moment, issues, lists, projects and boards are as they were read 
     made.issue!.push((await post('/issues', { team: 'ENG', title: `Issue ${n}` })).id);
 
   const moments: Seen[] = [];
-  for (let step = 0; step < 120; step++) {
+  for (let step = 0; step < steps; step++) {
     await something(random, made);
     const answers = new Map<string, Json>();
     const board = random.pick(made.board!);

@@ -10,7 +10,7 @@ import { seededRandom, startServer, type Server } from '../faults/server.ts';
 import { hooksOf, startHooks, startReceiver } from './receiver.ts';
 
 const long = process.env.TATAMI_LONG !== undefined;
-const kills = long ? 50 : 5;
+const kills = long ? 50 : 3;
 const eventsPerKill = long ? 200 : 40;
 /** Attempts in flight at one endpoint. */
 const inFlightMax = 8;

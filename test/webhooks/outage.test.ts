@@ -8,9 +8,9 @@ import { createClock, type Json, type TestClock } from '../app.ts';
 import { startHooks, startReceiver, type Hooks, type Receiver } from './receiver.ts';
 
 const hour = 3_600_000;
-const seeds = process.env.TATAMI_LONG ? 1_000 : 100;
+const seeds = process.env.TATAMI_LONG ? 1_000 : 50;
 /** As many as a workspace may have. */
-const endpointsMax = 100;
+const endpointsMax = 50;
 const seed = Number(process.env.SEED ?? 20_261_123);
 
 let cleanUp: (() => Promise<unknown>)[] = [];

@@ -8,7 +8,12 @@ export interface SidecarPrograms {
   guest: string;
 }
 
-export async function bundlePrograms(): Promise<SidecarPrograms> {
+/** They never change while the core runs. */
+let bundled: Promise<SidecarPrograms> | undefined;
+
+export const bundlePrograms = (): Promise<SidecarPrograms> => (bundled ??= makePrograms());
+
+async function makePrograms(): Promise<SidecarPrograms> {
   if (embedded) return embedded.sidecarPrograms();
   const [sidecar, guest] = await Promise.all([
     bundle(join(import.meta.dir, '../sidecar/main.ts'), 'node', 'esm'),

@@ -26,6 +26,8 @@ export interface FleetOptions {
 
 /** A sidecar that has nothing to do for so long ends, but for the one active of a sandbox that is not split. */
 const idleMs = 30_000;
+/** The standby of a sandbox that is not split starts this long after the active one, so that the first runs get the CPU to themselves. */
+const standbyDelayMs = 2_000;
 
 export interface Fleet {
   members(): readonly Member[];
@@ -74,11 +76,8 @@ export function createFleet(options: FleetOptions): Fleet {
     options.onGone(sidecar, why);
   };
 
-  /** Starts what is missing, one process at a time. */
-  const fill = (): void => {
-    const missing = retries.isWaiting ? undefined : missingOf(roster, split);
-    if (missing) spawn(missing.role, missing.group);
-  };
+  const missing = () => (retries.isWaiting ? undefined : missingOf(roster, split));
+  const { fill, stop: stopFilling } = createFilling({ missing, spawn, delayMs: split ? 0 : standbyDelayMs });
 
   const retire = (sidecar: SidecarProcess, why: string): void => {
     if (!roster.remove(sidecar)) return;
@@ -107,10 +106,33 @@ export function createFleet(options: FleetOptions): Fleet {
     keep: roster.keep,
     async stop() {
       retries.stop();
+      stopFilling();
       for (const { sidecar } of roster.members()) retire(sidecar, 'the sandbox stops');
       await Promise.all(dying);
     },
   };
+}
+
+/** Starts what is missing, one process at a time, and a standby after a delay. */
+function createFilling(options: {
+  missing(): Pick<Member, 'role' | 'group'> | undefined;
+  spawn(role: Role, group?: string): Member;
+  /** 0 starts the standby at once. */
+  delayMs: number;
+}) {
+  const { missing, spawn, delayMs } = options;
+  let timer: Timer | undefined;
+  const fill = (isLate: boolean): void => {
+    const place = missing();
+    if (!place) return;
+    if (isLate || place.role !== 'standby') spawn(place.role, place.group);
+    else timer ??= setTimeout(startLate, delayMs);
+  };
+  const startLate = (): void => {
+    timer = undefined;
+    fill(true);
+  };
+  return { fill: () => fill(delayMs === 0), stop: () => clearTimeout(timer) };
 }
 
 function spawnMember(
