@@ -48,7 +48,7 @@ beforeAll(async () => {
   );
   expect(compiled.exitCode).toBe(0);
   victim = Bun.spawn(['sleep', '1000']);
-  means = await prepareJail([probe]);
+  means = await prepareJail({ nodePath: probe, addonPath: probe });
 });
 
 afterAll(() => {
