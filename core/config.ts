@@ -347,10 +347,7 @@ export function readBrowsers(env: Environment = process.env): string[] {
   return DISPLAY + WAYLAND_DISPLAY === '' ? [] : ['xdg-open'];
 }
 
-/**
- * Where the one executable unpacks what must lie on a disk to run (XDG Base Directory Specification). That of root is not in its home,
- * which others may not enter: sidecars run under users of their own.
- */
+/** Directory to which the executable unpacks files that it runs (XDG Base Directory Specification; for root that of the system). */
 export function readCacheDir(env: Readonly<Record<string, string | undefined>> = process.env): string {
   const { TATAMI_CACHE_DIR: chosen = '', XDG_CACHE_HOME: cache = '' } = env;
   if (chosen !== '') {

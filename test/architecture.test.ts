@@ -291,8 +291,8 @@ const besideThemselves: Readonly<Record<string, string>> = {
   'core/lib/own-program.ts': 'It knows both.',
   'core/plugins/first-party.ts': 'They are embedded packed.',
   'core/plugins/sdk-sources.ts': 'They are embedded.',
-  'core/sandbox/fleet/bundle.ts': 'They are embedded bundled.',
-  'core/sandbox/fleet/spawn.ts': 'The entry of the jail is the executable itself.',
+  'core/sandbox/fleet/bundle.ts':
+    'They are embedded bundled, and the entry of the jail is the executable itself.',
   'core/sandbox/locate.ts': 'They are embedded and unpacked.',
   'core/store/writer/thread.ts': 'The thread is an entry of the bundle: build/executable.ts.',
   'sdk/plugin/bundle.ts': 'The sources of the SDK are embedded and handed to it.',

@@ -5,7 +5,6 @@ import { nonceSource, ProtocolBreach } from './frames.ts';
 import { prepareJail } from './jail/prepare.ts';
 import { findAddon, findNode } from './locate.ts';
 import { spawnSidecar, type Spoken } from './fleet/process.ts';
-import { jailFiles } from './fleet/spawn.ts';
 import { codeMax } from './protocol.ts';
 import type { RunLimits } from './protocol.ts';
 
@@ -51,7 +50,7 @@ export async function describePlugin(code: string, nodePath: string = findNode()
     programs: await bundlePrograms(),
     jail: process.platform === 'linux' ? 'auto' : 'off',
     isolatesMax: 1,
-    ...(await prepareJail([nodePath, addonPath, ...jailFiles])),
+    ...(await prepareJail({ nodePath, addonPath })),
     idleMs: 60_000,
     busy: () => answered !== undefined,
     onMessage: (message) => {

@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs';
 import { errorForLog } from '../lib/failures.ts';
 import { bundlePrograms } from './fleet/bundle.ts';
-import { jailFiles } from './fleet/spawn.ts';
 import { noConfinement } from './jail/confinement.ts';
 import { hideProcess } from './jail/core-side.ts';
 import { prepareJail, type JailMeans } from './jail/prepare.ts';
@@ -33,7 +32,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (process.platform === 'linux' && options.jail !== 'off') hideProcess();
   const programs = options.programs ?? (await bundlePrograms());
   const addonPath = findAddon();
-  const means = await prepareJail([options.nodePath, addonPath, ...jailFiles]);
+  const means = await prepareJail({ nodePath: options.nodePath, addonPath });
+  warnOfSharedUser(options, means);
   const bare = { ...means, confinement: { ...noConfinement, powerless: means.confinement.powerless } };
   const ladder: [without: string, options: SandboxOptions, means: JailMeans][] = [
     ['', options, means],
@@ -50,6 +50,16 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     }
   }
   throw new Error('unreachable: the last step returns or throws');
+}
+
+function warnOfSharedUser({ jail, log }: SandboxOptions, { confinement }: JailMeans): void {
+  const { closedFiles } = confinement;
+  if (jail === 'off' || closedFiles.length === 0) return;
+  const quoted = closedFiles.map((file) => `'${file.replaceAll("'", String.raw`'\''`)}'`).join(' ');
+  log(
+    'warn',
+    `Sidecars run as root, because other users may not read what they execute. Run chmod o+rx ${quoted} to give each sidecar a user of its own.`,
+  );
 }
 
 async function open(options: SandboxOptions, parts: SchedulerParts): Promise<Sandbox> {

@@ -1,6 +1,6 @@
 // Builds the executable for this machine, and runs it as somebody has it who copied it alone: in a folder of its own, with nothing in
 // its environment but where it may unpack.
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../imports.ts';
@@ -31,9 +31,8 @@ export interface Started {
 
 /** The level of compression is a quick one: what it holds is the same. */
 export function buildExecutable(): Executable {
+  // Private: the users of sidecars may not enter.
   const outside = mkdtempSync(join(tmpdir(), 'tatami-binary-'));
-  // As a program usually lies: where the users of sidecars may read it.
-  chmodSync(outside, 0o755);
   const target = `linux-${process.arch}`;
   const dist = join(outside, 'dist');
   const command = [process.execPath, 'build/main.ts', '--target', target, '--level', '3', '--out', dist];

@@ -22,7 +22,10 @@ const other = startAuthorizationServer();
 other.behaviour.workspace = 'Beta';
 const config = dir.path('config');
 const file = join(config, 'tatami/credentials.json');
-const browser = `${process.execPath} ${join(import.meta.dir, 'browser-process.ts')}`;
+/** BROWSER separates words by spaces, which the path of the checkout may contain. */
+const browser = `${dir.path('bun')} ${dir.path('browser-process.ts')}`;
+symlinkSync(process.execPath, dir.path('bun'));
+symlinkSync(join(import.meta.dir, 'browser-process.ts'), dir.path('browser-process.ts'));
 
 beforeEach(() => {
   rmSync(config, { recursive: true, force: true });

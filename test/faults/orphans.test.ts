@@ -17,7 +17,7 @@ function sidecarsOf(pid: number): number[] {
     try {
       const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
       parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
-      if (/^[^\0]*node\0.*isolated-vm/s.test(readFileSync(`/proc/${name}/cmdline`, 'utf8')))
+      if (/^[^\0]*node\0--jitless/.test(readFileSync(`/proc/${name}/cmdline`, 'utf8')))
         sidecars.add(Number(name));
     } catch {
       // It ended meanwhile.

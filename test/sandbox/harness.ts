@@ -125,7 +125,7 @@ function isSidecar(pid: string): boolean {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
     return (
       state !== 'Z' &&
-      /isolated-vm/.test(command) &&
+      /--jitless/.test(command) &&
       !/unshare/.test(command) &&
       [parent, statOf(parent).parent].includes(String(process.pid))
     );

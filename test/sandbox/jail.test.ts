@@ -1,19 +1,24 @@
 // The level of the jail is told as it is, with what is missing by name: on this kernel, on one without Landlock, for a
 // user who is not root. What the jail refuses is shown in `hostile-sidecar/native.test.ts`.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { packageRoot } from '../../core/lib/clean-bun.ts';
 import { findPlaces } from '../../core/sandbox/jail/cgroup.ts';
 import { absentOf, levelOf, missingOf } from '../../core/sandbox/jail/level.ts';
 import type { JailReport } from '../../core/sandbox/jail/level.ts';
 import { prepareJail } from '../../core/sandbox/jail/prepare.ts';
 import { syscallRules } from '../../core/sandbox/jail/syscalls.ts';
-import { findNode } from '../../core/sandbox/locate.ts';
+import { findAddon, findNode } from '../../core/sandbox/locate.ts';
 import { startSandbox } from '../../core/sandbox/supervisor.ts';
 import { jobOf, openSandbox, pluginOf, sidecarPids } from './harness.ts';
 
 const onLinux = process.platform === 'linux';
+const isRoot = onLinux && process.getuid?.() === 0;
+const files = { nodePath: findNode(), addonPath: findAddon() };
+/** A user who is not root, and has no files. */
+const nobody = 65534;
 const allOfIt: JailReport = {
   landlock: 6,
   seccomp: true,
@@ -32,9 +37,9 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Opens a sandbox in a process of its own and prints what it says of its jail. */
-const openFiles = `
-  import { openSandbox, jobOf, pluginOf } from '${import.meta.dir}/harness.ts';
+/** Opens a sandbox in a process of its own and prints what it says of its jail. @param harness path of its module */
+const openFiles = (harness: string): string => `
+  import { openSandbox, jobOf, pluginOf } from ${JSON.stringify(harness)};
   try {
     const sandbox = await openSandbox({ jail: process.argv.at(-1) });
     const { status } = await sandbox.run(jobOf('ins_any', await pluginOf('await ctx.issues.get(1);')));
@@ -63,16 +68,56 @@ interface Said extends Partial<JailReport> {
   absent?: string[];
 }
 
-async function openElsewhere(before: string, jail: string, uid?: number): Promise<Said> {
-  const script = join(folder, `open-${Math.abs(before.length)}.ts`);
-  writeFileSync(script, `${before}\n${openFiles}`);
+interface Elsewhere {
+  /** What the process does first. */
+  before?: string;
+  jail?: string;
+  uid?: number;
+  /** Goes before its command. */
+  under?: readonly string[];
+  /** Where that shows the checkout. */
+  checkout?: string;
+}
+
+async function openElsewhere(how: Elsewhere = {}): Promise<Said> {
+  const { before = '', jail = 'auto', uid, under = [], checkout = packageRoot } = how;
+  const there = (path: string): string => join(checkout, relative(packageRoot, path));
+  const script = join(folder, `open-${crypto.randomUUID()}.ts`);
+  writeFileSync(script, `${before}\n${openFiles(there(join(import.meta.dir, 'harness.ts')))}`);
   chmodSync(folder, 0o755);
-  const child = Bun.spawn([process.execPath, script, jail], {
+  const child = Bun.spawn([...under, there(process.execPath), script, jail], {
     ...(uid === undefined ? {} : { uid, gid: uid }),
     stderr: 'inherit',
     env: {},
   });
   return JSON.parse(await new Response(child.stdout).text()) as Said;
+}
+
+/** What shows the checkout at a path below a folder that only root may enter, to the command behind it. */
+function inPrivateFolder(): { under: string[]; checkout: string } {
+  const above = join(folder, 'p rivé ü');
+  const checkout = join(above, 'tatami');
+  mkdirSync(checkout, { recursive: true });
+  chmodSync(above, 0o700);
+  const command = 'mount --bind "$0" "$1" && shift && exec "$@"';
+  return {
+    under: ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', command, packageRoot, checkout],
+    checkout,
+  };
+}
+
+function canMount(): boolean {
+  const made = mkdtempSync(join(tmpdir(), 'tatami-mount-'));
+  const command = ['unshare', '--mount', '--propagation', 'private', 'mount', '--bind', packageRoot, made];
+  const { success } = Bun.spawnSync(command, { stderr: 'ignore' });
+  rmSync(made, { recursive: true });
+  return success;
+}
+
+/** Others can reach the checkout. */
+function isPublic(): boolean {
+  const command = ['test', '-r', join(import.meta.dir, 'harness.ts')];
+  return Bun.spawnSync(command, { uid: nobody, gid: nobody, cwd: '/' }).success;
 }
 
 describe.skipIf(!onLinux)('the level (needs Linux)', () => {
@@ -87,35 +132,69 @@ describe.skipIf(!onLinux)('the level (needs Linux)', () => {
     expect(report.missing).toEqual(missingOf(report));
     expect(report.absent).toEqual(absentOf(report));
     if (report.powerless) expect(status).toMatch(/^CapEff:\s*0+$/m);
-    if (report.ownUser && process.getuid?.() === 0) expect(status).not.toMatch(/^Uid:\s*0\b/m);
+    if (report.ownUser && isRoot) expect(status).not.toMatch(/^Uid:\s*0\b/m);
     if (report.namespaces.includes('pid')) expect(status).toMatch(/^NSpid:\s*\d+\s+1$/m);
     if (report.controlGroup) expect(findPlaces().length).toBeGreaterThan(0);
   });
 
   test('is partial on a kernel without Landlock, which a strict jail refuses by name', async () => {
-    const auto = await openElsewhere(noLandlock, 'auto');
+    const auto = await openElsewhere({ before: noLandlock });
     expect(auto).toMatchObject({ status: 'succeeded', landlock: 0 });
     expect(auto.message).toEndWith(
       '(level partial): install only plugins that you trust. It lacks Landlock ABI 6 (the kernel has none).',
     );
     expect(auto.missing).toEqual(['Landlock ABI 6 (the kernel has none)']);
-    const strict = await openElsewhere(noLandlock, 'strict');
+    const strict = await openElsewhere({ before: noLandlock, jail: 'strict' });
     expect(strict).toMatchObject({ status: 'refused' });
     expect(strict.message).toContain('a strict jail needs Landlock ABI 6 (the kernel has none)');
   });
 
-  test.skipIf(process.getuid?.() !== 0)(
-    'is no lower for a user who is not root (needs root to become one)',
+  test.skipIf(!isRoot || !isPublic())(
+    'is no lower for a user who is not root (needs root to become one, and a checkout that others may read)',
     async () => {
-      const { confinement } = await prepareJail([import.meta.path]);
+      const { confinement } = await prepareJail(files);
       if (!confinement.ownUser) return;
-      const { namespaces, powerless, landlock } = await openElsewhere('', 'auto', 65534);
-      const root = await openElsewhere('', 'auto');
+      const { namespaces, powerless, landlock } = await openElsewhere({ uid: nobody });
+      const root = await openElsewhere();
       expect({ namespaces, powerless, landlock }).toEqual({
         namespaces: confinement.namespaces,
         powerless: true,
         landlock: root.landlock as number,
       });
+    },
+  );
+
+  test.skipIf(!isRoot || !canMount())(
+    'is no lower in a private folder: each sidecar has a user of its own there (needs root that may mount)',
+    async () => {
+      const { confinement } = await prepareJail(files);
+      const { status, ownUser, powerless, namespaces } = await openElsewhere(inPrivateFolder());
+      expect({ status, ownUser, powerless, namespaces }).toEqual({
+        status: 'succeeded',
+        ownUser: confinement.ownUser || confinement.namespaces.includes('user'),
+        powerless: true,
+        namespaces: confinement.namespaces,
+      });
+    },
+  );
+
+  test.skipIf(!isRoot)(
+    'names the files whose modes keep root from giving sidecars a user of their own (needs root)',
+    async () => {
+      const closed = join(folder, "only root's");
+      writeFileSync(closed, 'no program', { mode: 0o700 });
+      const { confinement } = await prepareJail({ ...files, nodePath: closed });
+      expect(confinement.ownUser).toBe(false);
+      if (confinement.closedFiles.length === 0) return;
+      const said: string[] = [];
+      const log = (_level: string, message: string): void => void said.push(message);
+      await expect(startSandbox({ nodePath: closed, log, clock: Date.now, jail: 'strict' })).rejects.toThrow(
+        'The sandbox sidecar did not start',
+      );
+      expect(said[0]).toStartWith(
+        'Sidecars run as root, because other users may not read what they execute.',
+      );
+      expect(said[0]).toContain(`'${join(folder, String.raw`only root'\''s`)}'`);
     },
   );
 });

@@ -1,7 +1,9 @@
-// Bundles our own sidecar and guest programs once at start; the executable holds them bundled. Node cannot strip types with `--jitless` (that needs
-// WebAssembly), and a program given on standard input needs no readable file inside the jail.
+// Bundles our own programs once for each process; the executable holds them bundled. Node cannot strip types with `--jitless` (that
+// needs WebAssembly), and programs given on standard input and as an argument need no readable file inside the jail.
 import { join } from 'node:path';
+import { cleanBunFlags } from '../../lib/clean-bun.ts';
 import { embedded } from '../../lib/embedded.ts';
+import { isExecutable, jailEntryWord } from '../../lib/own-program.ts';
 
 export interface SidecarPrograms {
   sidecar: string;
@@ -10,25 +12,42 @@ export interface SidecarPrograms {
 
 /** They never change while the core runs. */
 let bundled: Promise<SidecarPrograms> | undefined;
+let entry: Promise<readonly string[]> | undefined;
 
 export const bundlePrograms = (): Promise<SidecarPrograms> => (bundled ??= makePrograms());
+
+/** Arguments with which our own program is the entry of the jail; the order follows. */
+export const jailEntry = (): Promise<readonly string[]> => (entry ??= makeEntry());
 
 async function makePrograms(): Promise<SidecarPrograms> {
   if (embedded) return embedded.sidecarPrograms();
   const [sidecar, guest] = await Promise.all([
-    bundle(join(import.meta.dir, '../sidecar/main.ts'), 'node', 'esm'),
-    bundle(join(import.meta.dir, '../sidecar/guest/main.ts'), 'browser', 'iife'),
+    bundle('../sidecar/main.ts', 'node', 'esm'),
+    bundle('../sidecar/guest/main.ts', 'browser', 'iife'),
   ]);
   // Sloppy functions would leak their callers and arguments to the guest.
   return { sidecar, guest: `'use strict';\n${guest}` };
 }
 
+async function makeEntry(): Promise<readonly string[]> {
+  if (isExecutable) return [jailEntryWord];
+  return [...cleanBunFlags, '-e', await bundle('../jail/entry.ts', 'bun', 'esm', true)];
+}
+
 async function bundle(
-  entrypoint: string,
-  target: 'node' | 'browser',
+  file: string,
+  target: 'bun' | 'node' | 'browser',
   format: 'esm' | 'iife',
+  minify = false,
 ): Promise<string> {
-  const result = await Bun.build({ entrypoints: [entrypoint], target, format, external: ['isolated-vm'] });
+  const entrypoint = join(import.meta.dir, file);
+  const result = await Bun.build({
+    entrypoints: [entrypoint],
+    target,
+    format,
+    external: ['isolated-vm'],
+    minify,
+  });
   const [output] = result.outputs;
   if (!output) throw new Error(`${entrypoint} cannot be bundled.`);
   return output.text();

@@ -3,7 +3,6 @@
 // needs a fork and a user namespace a process of one thread, and Bun can be neither; it stays behind as a parent of 1
 // MB, which dies with its child and the other way round.
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { limitTool } from './core-side.ts';
 import type { User } from './core-side.ts';
 
@@ -16,9 +15,23 @@ export interface Confinement {
   ownUser: boolean;
   /** Its files can be read without a capability to read everything. */
   powerless: boolean;
+  /** The files whose modes alone keep root from giving each sidecar a user id of its own. */
+  closedFiles: string[];
 }
 
-export const noConfinement: Confinement = { prefix: [], namespaces: [], ownUser: false, powerless: false };
+/** Files that a sidecar's process opens by descriptor. */
+export interface SidecarFiles {
+  programs: readonly string[];
+  libraries: readonly string[];
+}
+
+export const noConfinement: Confinement = {
+  prefix: [],
+  namespaces: [],
+  ownUser: false,
+  powerless: false,
+  closedFiles: [],
+};
 
 /** Both of util-linux. Without the first, `unshare` would outlive a core that is killed, and the sidecar with it. */
 const setprivPath = '/usr/bin/setpriv';
@@ -30,18 +43,20 @@ const namespacesWanted = ['pid', 'net', 'ipc', 'uts'];
 const userIdsFrom = 1_900_000_000;
 const userIds = 200_000_000;
 
-/** What this kernel and this user give, found out by trying. @param files that the sidecar's user must be able to read */
-export async function findConfinement(files: readonly string[]): Promise<Confinement> {
+/** Tries what this kernel and this user give. */
+export async function findConfinement(files: SidecarFiles): Promise<Confinement> {
   if (process.platform !== 'linux') return noConfinement;
   const self = process.getuid?.() ?? 0;
-  const ownUser =
-    self === 0 && files.every((path) => reachable(path)) && (await runs([limitTool, '--version'], true));
-  const powerless = self !== 0 || ownUser || files.every((path) => reachable(path, self));
+  const couldHaveUser = self === 0 && (await runs([limitTool, '--version'], true));
+  const closedFiles = couldHaveUser ? closedTo(files) : [];
+  const ownUser = couldHaveUser && closedFiles.length === 0;
+  const powerless = self !== 0 || ownUser || closedTo(files, self).length === 0;
   // Root needs no user namespace, and one without a map of ids would take its files away.
   const namespaces = self === 0 && !ownUser ? namespacesWanted : ['user', ...namespacesWanted];
+  const found = { ...noConfinement, ownUser, powerless, closedFiles };
   return (await canUnshare(namespaces, ownUser))
-    ? { prefix: prefixOf(namespaces), namespaces, ownUser, powerless }
-    : { ...noConfinement, ownUser, powerless };
+    ? { ...found, prefix: prefixOf(namespaces), namespaces }
+    : found;
 }
 
 async function canUnshare(namespaces: readonly string[], ownUser: boolean): Promise<boolean> {
@@ -84,17 +99,18 @@ async function runs(command: string[], ownUser: boolean): Promise<boolean> {
   }
 }
 
-/** A user who is in no group that matters may read this file; without a user, one who owns nothing of it. */
-function reachable(path: string, uid?: number): boolean {
-  const readBit = 0o4;
-  const searchBit = 0o1;
-  const allows = (one: string, bit: number): boolean => {
-    const { mode, uid: owner } = statSync(one);
-    return ((owner === uid ? mode >> 6 : mode) & bit) !== 0;
+/**
+ * Files whose mode refuses a user who is in no group that matters. Folders have no say: the core opens the files.
+ * @param uid of that user; absent: one who owns none of them
+ */
+function closedTo({ programs, libraries }: SidecarFiles, uid?: number): string[] {
+  const closed = (path: string, bits: number): boolean => {
+    const { mode, uid: owner } = statSync(path);
+    return ((owner === uid ? mode >> 6 : mode) & bits) !== bits;
   };
-  if (!allows(path, readBit)) return false;
-  for (let folder = dirname(path); ; folder = dirname(folder)) {
-    if (!allows(folder, searchBit)) return false;
-    if (folder === dirname(folder)) return true;
-  }
+  const [readAndExecute, read] = [0o5, 0o4];
+  return [
+    ...programs.filter((path) => closed(path, readAndExecute)),
+    ...libraries.filter((path) => closed(path, read)),
+  ];
 }

@@ -13,9 +13,13 @@ import { seccompProgram } from './seccomp.ts';
 import { syscallRules } from './syscalls.ts';
 
 export interface JailOrder {
-  /** Program and arguments; `{jail}` among them becomes the report of what was put in place, as JSON. */
+  /** Path of the file that is executed. */
+  program: string;
+  /** Its arguments, the first of which is its name; `{jail}` among them becomes the report of what was put in place, as JSON. */
   command: string[];
   readable: string[];
+  /** Descriptors that the program inherits; Bun has marked all above 3 to be closed. */
+  inherited: number[];
   /** Its files cannot be reached without them. */
   keepCapabilities: boolean;
   /** It runs when nobody else wants the processor. */
@@ -29,6 +33,7 @@ const PR_SET_NO_NEW_PRIVS = 38;
 const SCHED_IDLE = 5;
 const SIGKILL = 9n;
 const SECCOMP_MODE_FILTER = 2n;
+const F_SETFD = 2;
 const RLIMIT_FSIZE = 1;
 const RLIMIT_STACK = 3;
 const RLIMIT_CORE = 4;
@@ -48,13 +53,13 @@ function enterJail(order: JailOrder): never {
   if (order.idle) libc.sched_setscheduler(0, SCHED_IDLE, ptr(new Int32Array([0])));
   if (!order.keepCapabilities) dropCapabilities(libc);
   if (libc.prctl(PR_SET_NO_NEW_PRIVS, 1n, 0n, 0n, 0n) !== 0) fail('The kernel refuses no_new_privs.');
-  const [program = ''] = order.command;
-  const landlock = applyLandlock(libc, program, order.readable);
+  const landlock = applyLandlock(libc, order.program, order.readable);
   const rlimits = applyLimits(libc);
+  for (const descriptor of order.inherited) libc.fcntl(descriptor, F_SETFD, 0);
   const report: EntryReport = { landlock, rlimits, seccomp: applySeccomp(libc) };
   const command = order.command.map((part) => (part === '{jail}' ? JSON.stringify(report) : part));
-  replaceProcess(libc, program, command);
-  return fail(`${program} cannot be executed.`);
+  replaceProcess(libc, order.program, command);
+  return fail(`${command[0]} cannot be executed.`);
 }
 
 function applyLandlock(libc: LibC, program: string, readable: string[]): number {

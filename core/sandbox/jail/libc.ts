@@ -13,6 +13,7 @@ export function openLibC() {
     setrlimit: { args: [i32, ptr], returns: i32 },
     execve: { args: [ptr, ptr, ptr], returns: i32 },
     open: { args: [ptr, i32, i32], returns: i32 },
+    fcntl: { args: [i32, i32, i32], returns: i32 },
     close: { args: [i32], returns: i32 },
   });
   return symbols;

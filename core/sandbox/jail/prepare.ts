@@ -1,4 +1,5 @@
 // What this machine offers for a jail, found out once before the first sidecar.
+import { jailEntry } from '../fleet/bundle.ts';
 import { findPlaces, sweep, type Places } from './cgroup.ts';
 import { findConfinement, noConfinement } from './confinement.ts';
 import type { Confinement } from './confinement.ts';
@@ -6,12 +7,20 @@ import type { Confinement } from './confinement.ts';
 export interface JailMeans {
   confinement: Confinement;
   places: Places;
+  entry: readonly string[];
 }
 
-/** @param files that a sidecar's process must be able to read */
-export async function prepareJail(files: readonly string[]): Promise<JailMeans> {
-  if (process.platform !== 'linux') return { confinement: noConfinement, places: [] };
+/** @param files that a sidecar executes or loads */
+export async function prepareJail(files: {
+  readonly nodePath: string;
+  readonly addonPath: string;
+}): Promise<JailMeans> {
+  if (process.platform !== 'linux') return { confinement: noConfinement, places: [], entry: [] };
   const places = findPlaces();
   sweep(places);
-  return { confinement: await findConfinement(files), places };
+  const confinement = await findConfinement({
+    programs: [process.execPath, files.nodePath],
+    libraries: [files.addonPath],
+  });
+  return { confinement, places, entry: await jailEntry() };
 }
