@@ -78,6 +78,30 @@ describe('rows that change without an event of their own are as the log says', (
     }
   });
 
+  test('an issue with a value of a deleted custom field, also when another field takes its key', async () => {
+    const field = { key: 'area', name: 'Area', type: 'text' };
+    const { id } = await ask('POST', '/fields', field);
+    await ask('POST', '/issues', { team: 'ENG', title: 'Kept', fields: { area: 'disk' } });
+    const changed = await ask('POST', '/issues', { team: 'ENG', title: 'Changed', fields: { area: 'disk' } });
+    await ask('DELETE', `/fields/${id}`);
+    await ask('POST', '/fields', field);
+    await ask('PATCH', `/issues/${changed.id}`, { title: 'Changed since', fields: { area: 'net' } });
+    expect(await found()).toEqual([]);
+  });
+
+  test('a deleted issue of a milestone that was deleted after it', async () => {
+    const project = await ask('POST', '/projects', { name: 'Spring' });
+    const milestone = await ask('POST', `/projects/${project.id}/milestones`, { name: 'Beta' });
+    const place = { projectId: project.id, milestoneId: milestone.id };
+    const gone = await ask('POST', '/issues', { team: 'ENG', title: 'Gone', ...place });
+    const other = await ask('POST', '/issues', { team: 'ENG', title: 'Other' });
+    const relation = await ask('POST', `/issues/${other.id}/relations`, { type: 'blocks', issueId: gone.id });
+    await ask('DELETE', `/issues/${gone.id}`);
+    await ask('DELETE', `/milestones/${milestone.id}`);
+    await ask('DELETE', `/relations/${relation.id}`);
+    expect(await found()).toEqual([]);
+  });
+
   test('proposals, and the inbox items that quote them, of an issue that was purged', async () => {
     const propose = async (id: string, title: string): Promise<Json> =>
       ask('PATCH', `/issues/${id}`, { title }, { 'tatami-mode': 'propose' });

@@ -7,10 +7,7 @@ export interface References {
   isGone(name: string, workspaceId: unknown, id: unknown): boolean;
   /** Id of the team of a key; undefined for an unknown key. */
   teamOf(workspaceId: unknown, key: unknown): string | undefined;
-  /** Custom field of an id; undefined for a deleted one. */
   fieldOf(workspaceId: unknown, id: string): FieldReferred | undefined;
-  /** True where a custom field that is not deleted has the key. */
-  isField(workspaceId: unknown, key: string): boolean;
 }
 
 /** Reads each table at its first use. @param isLogged true where the log has an event of the object */
@@ -35,28 +32,23 @@ export function referencesOf(
     return new Map(all.map(({ workspace_id: workspaceId, key, id }) => [`${workspaceId} ${key}`, id]));
   });
   const fields = lazy(() => {
-    const all = rows<Identified & { key: string; restored: number }>(
+    const all = rows<Identified & { key: string; deleted: number }>(
       `SELECT workspace_id, id, key, EXISTS (SELECT 1 FROM events AS e WHERE e.workspace_id = f.workspace_id
-         AND e.entity_kind = 'field' AND e.entity_id = f.id AND e.type = 'field.restored') AS restored
-       FROM fields AS f WHERE deleted_at IS NULL`,
+         AND e.entity_kind = 'field' AND e.entity_id = f.id AND e.type = 'field.deleted') AS deleted FROM fields AS f`,
     );
-    return {
-      byId: new Map(
-        all.map(({ workspace_id: workspaceId, id, key, restored }) => [
-          `${workspaceId} ${id}`,
-          { key, wasDeleted: restored === 1 },
-        ]),
-      ),
-      keys: new Set(all.map(({ workspace_id: workspaceId, key }) => `${workspaceId} ${key}`)),
-    };
+    return new Map(
+      all.map(({ workspace_id: workspaceId, id, key, deleted }) => [
+        `${workspaceId} ${id}`,
+        { key, wasDeleted: deleted === 1 },
+      ]),
+    );
   });
   return {
     isGone: (name, workspaceId, id) =>
       isLogged(String(workspaceId), name, String(id)) &&
       !present(name).has(`${String(workspaceId)} ${String(id)}`),
     teamOf: (workspaceId, key) => teams().get(`${String(workspaceId)} ${String(key)}`),
-    fieldOf: (workspaceId, id) => fields().byId.get(`${String(workspaceId)} ${id}`),
-    isField: (workspaceId, key) => fields().keys.has(`${String(workspaceId)} ${key}`),
+    fieldOf: (workspaceId, id) => fields().get(`${String(workspaceId)} ${id}`),
   };
 }
 
@@ -67,7 +59,7 @@ interface Identified {
 
 interface FieldReferred {
   readonly key: string;
-  /** Events of the time when it was deleted leave its values out. */
+  /** Events leave its values out while it is deleted. */
   readonly wasDeleted: boolean;
 }
 

@@ -83,19 +83,16 @@ function fieldValues(references: References): Fact {
   return fact('fields', ['fields_json'], (row, { data }) => {
     if (data.fields === undefined) return true;
     const told = data.fields as Data;
-    const stored = Object.entries((storedIn(row, 'fields_json') ?? {}) as Data);
-    const known = new Map(
-      stored.map(([id, value]) => [references.fieldOf(row.workspace_id, id)?.key, value]),
-    );
+    const stored = Object.entries((storedIn(row, 'fields_json') ?? {}) as Data).map(([id, value]) => ({
+      field: references.fieldOf(row.workspace_id, id),
+      value,
+    }));
+    // A key may be that of a deleted field, and of one that came after it.
+    const isStored = ([key, value]: readonly [string, unknown]): boolean =>
+      stored.some((one) => one.field?.key === key && sameValue(one.value, value));
     return (
-      Object.entries(told).every(
-        ([key, value]) => sameValue(known.get(key), value) || !references.isField(row.workspace_id, key),
-      ) &&
-      stored.every(([id]) => {
-        const field = references.fieldOf(row.workspace_id, id);
-        if (field === undefined) return references.isGone('field', row.workspace_id, id);
-        return field.key in told || field.wasDeleted;
-      })
+      Object.entries(told).every(isStored) &&
+      stored.every(({ field }) => field && (field.key in told || field.wasDeleted))
     );
   });
 }
