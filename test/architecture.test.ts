@@ -133,7 +133,7 @@ const parts: Readonly<Record<string, Part>> = {
   exchange: { of: ['core/exchange/'], may: ['lib', 'contract', 'store', 'events'] },
   doctor: {
     of: ['core/doctor/'],
-    may: 'lib contract store backup events changes webhooks sandbox plugins resources'.split(' '),
+    may: 'lib contract store backup events changes webhooks proposals sandbox plugins resources'.split(' '),
     types: ['service'],
   },
   commands: {

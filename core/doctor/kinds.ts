@@ -1,9 +1,10 @@
 // The kinds of all objects, by their names.
 import type { AnyKind } from '../changes/kind.ts';
 import { installKind } from '../plugins/installs/schema.ts';
+import { proposalKind } from '../proposals/kind.ts';
 import { kinds as kindsOfResources } from '../resources.ts';
 import { endpointKind } from '../webhooks/endpoints/kind.ts';
 
 export const kinds: ReadonlyMap<string, AnyKind> = new Map(
-  [...kindsOfResources.values(), endpointKind, installKind].map((kind) => [kind.name, kind]),
+  [...kindsOfResources.values(), endpointKind, installKind, proposalKind].map((kind) => [kind.name, kind]),
 );

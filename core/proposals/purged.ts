@@ -11,7 +11,8 @@ import { proposalKind, type KeptEffect, type Proposal } from './kind.ts';
 import { targetOf } from './make.ts';
 import { sealWrites } from './writes.ts';
 
-const reason = 'An issue that it is about was purged.';
+/** Takes the place of the words that an inbox item quotes, too. */
+export const purgedReason = 'An issue that it is about was purged.';
 
 const page = tenantStatement<{ id: string; issue_ids_json: string; diff_json: string }>(
   'proposals.page',
@@ -64,13 +65,13 @@ async function forgetIn(ctx: Context, found: Proposal, isGone: (effect: KeptEffe
   const said = { id: found.id, title, diff: JSON.stringify(diff), writes: JSON.stringify(writes) };
   const ops = [
     tenantOp(ctx.scope, forget, said),
-    ...(await withoutTextOfItems(ctx, { target: targetOf(found), createdAt: found.createdAt }, reason)),
+    ...(await withoutTextOfItems(ctx, { target: targetOf(found), createdAt: found.createdAt }, purgedReason)),
   ];
   if (found.status !== 'open') return { changes: [], ops };
   const now = ctx.nowMs();
   const change = proposalKind.update(
     found,
-    { status: 'rejected', reason, title, diff, decidedAt: now },
+    { status: 'rejected', reason: purgedReason, title, diff, decidedAt: now },
     now,
   )!;
   const cause = found.cause ? { cause: found.cause } : {};

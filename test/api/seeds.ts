@@ -20,6 +20,12 @@ const prefixes: ReadonlyMap<string, string> = new Map([
   ...contracts.flatMap(({ name, id }) => (id === null ? [] : [[name, id] as const])),
 ]);
 
+/** The name of what an id belongs to; undefined for text that is no id. */
+export function nameOfId(text: string): string | undefined {
+  for (const [name, prefix] of prefixes) if (new RegExp(patternOf(prefix)).test(text)) return name;
+  return undefined;
+}
+
 /** A form's name by the schema of a parameter or property; undefined where it is no id. */
 export function formOf(schema: TSchema): string | undefined {
   const { pattern } = schema as { pattern?: string };

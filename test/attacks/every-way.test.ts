@@ -15,11 +15,10 @@ import { connect } from '../mcp/agents.ts';
 import { makeGrant } from '../oauth/grant.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { pathOf, seedTwoTeams, type TwoTeams } from '../rights/asking.ts';
+import { printedSeed, randomOf } from '../random.ts';
 import { asText, keyAuthenticateOf, routeAt } from '../value-client.ts';
 
-const seed = Number(process.env.TATAMI_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const isLong = process.env.TATAMI_LONG !== undefined;
-console.log(`TATAMI_SEED=${seed}`);
 const v1 = '/api/v1';
 const hookUrl = 'http://127.0.0.1:1/';
 /**
@@ -49,15 +48,8 @@ let app: TestApp;
 let teams: TwoTeams;
 let callers: Caller[];
 let writes: Route[];
-let drawn = seed;
+const { below: draw } = randomOf(printedSeed());
 
-/** A number below `count`, by the seed (mulberry32). */
-function draw(count: number): number {
-  drawn = (drawn + 0x6d2b79f5) | 0;
-  let bits = Math.imul(drawn ^ (drawn >>> 15), 1 | drawn);
-  bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-  return ((bits ^ (bits >>> 14)) >>> 0) % count;
-}
 const some = (): readonly Caller[] => (isLong ? callers : [callers[draw(callers.length)]!]);
 
 async function keyOf(role: Role): Promise<Caller> {

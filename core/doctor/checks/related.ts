@@ -1,7 +1,8 @@
-// Relations have no events of their own: what the log says of them stands in events of the issues that they are between.
+// What events of issues tell of other tables: labels of an issue, and relations and attachments, which have no events of their own.
 import type { RowSubject } from '../subject.ts';
 import { error, some, type Finding } from '../check.ts';
-import { readEvent } from './last-event.ts';
+import { idOf, timeOf } from '../facts/fact.ts';
+import { readEvent, type Data, type LastEvent } from './last-event.ts';
 
 interface Row {
   readonly workspace_id: string;
@@ -46,5 +47,81 @@ export function relations(subject: RowSubject): Finding[] {
   });
   return differing.length > 0
     ? [error(`Not as the log says, in relations: ${some(differing.map(({ id }) => id))}.`)]
+    : [];
+}
+
+/** Deleted issues keep labels that were deleted since, and others for a moment. */
+export function labels(
+  subject: RowSubject,
+  lastOf: (workspaceId: string, issueId: string) => number | undefined,
+): Finding[] {
+  const { rows, database } = subject;
+  const deleted = new Set(
+    rows<{ id: string }>('SELECT id FROM labels WHERE deleted_at IS NOT NULL').map(({ id }) => id),
+  );
+  const kept = (ids: readonly string[]): string =>
+    ids
+      .filter((id) => !deleted.has(id))
+      .sort()
+      .join();
+  const issues = database()
+    .prepare(
+      `SELECT workspace_id, id, (SELECT group_concat(label_id) FROM issue_labels AS l
+         WHERE l.workspace_id = i.workspace_id AND l.issue_id = i.id) AS labels FROM issues AS i`,
+    )
+    .iterate() as Iterable<{ workspace_id: string; id: string; labels: string | null }>;
+  const differing: string[] = [];
+  for (const issue of issues) {
+    const sequence = lastOf(issue.workspace_id, issue.id);
+    if (sequence === undefined) continue;
+    const last = readEvent(subject, issue.workspace_id, sequence);
+    if (!last) continue;
+    const told = (last.data.labels as readonly { id: string }[]).map(({ id }) => id);
+    if (kept(told) !== kept(issue.labels?.split(',') ?? [])) differing.push(issue.id);
+  }
+  return differing.length > 0 ? [error(`Not as the log says, in issue_labels: ${some(differing)}.`)] : [];
+}
+
+const attachmentColumns = {
+  issue_id: ({ issue }: Data) => idOf(issue),
+  kind: ({ kind }: Data) => kind,
+  title: ({ title }: Data) => title,
+  url: ({ url }: Data) => url,
+  content_type: ({ contentType }: Data) => contentType,
+  bytes: ({ bytes }: Data) => bytes,
+  sha256: ({ sha256 }: Data) => sha256,
+  creator_kind: ({ creator }: Data) => (creator as Data).kind,
+  creator_id: ({ creator }: Data) => (creator as Data).id,
+  creator_name: ({ creator }: Data) => (creator as Data).name,
+  version: ({ version }: Data) => version,
+  created_at: ({ createdAt }: Data) => timeOf(createdAt),
+  updated_at: ({ updatedAt }: Data) => timeOf(updatedAt),
+};
+
+/** Each attachment as its last event shows it. */
+export function attachments(subject: RowSubject): Finding[] {
+  const events = subject.rows<{ workspace_id: string; sequence: number }>(
+    "SELECT workspace_id, sequence FROM events WHERE type LIKE 'issue.attachment\\_%' ESCAPE '\\' ORDER BY sequence",
+  );
+  let isWhole = true;
+  const last = new Map<string, LastEvent>();
+  for (const { workspace_id: workspaceId, sequence } of events) {
+    const event = readEvent(subject, workspaceId, sequence);
+    if (event) last.set(`${workspaceId} ${(event.data.attachment as { id: string }).id}`, event);
+    else isWhole = false;
+  }
+  const columns = ['workspace_id', 'id', 'deleted_at', ...Object.keys(attachmentColumns)];
+  const differing = subject
+    .rows<Record<string, unknown>>(`SELECT ${columns.join(', ')} FROM attachments`)
+    .filter((row) => {
+      const event = last.get(`${String(row.workspace_id)} ${String(row.id)}`);
+      if (!event) return isWhole;
+      const told = event.data.attachment as Data;
+      const deletedAt = event.type === 'issue.attachment_removed' ? timeOf(told.updatedAt) : null;
+      if (row.deleted_at !== deletedAt) return true;
+      return Object.entries(attachmentColumns).some(([column, of]) => row[column] !== of(told));
+    });
+  return differing.length > 0
+    ? [error(`Not as the log says, in attachments: ${some(differing.map(({ id }) => String(id)))}.`)]
     : [];
 }

@@ -1,0 +1,91 @@
+// Facts of plugins and proposals: both change in ways that no event tells in full.
+import { sameValue } from '../../changes/change.ts';
+import type { LastEvent } from '../checks/last-event.ts';
+import { titleOf } from '../../proposals/diff.ts';
+import type { KeptEffect } from '../../proposals/kind.ts';
+import type { Actor } from '../../events/origin.ts';
+import type { Install } from '../../plugins/installs/schema.ts';
+import { fact, storedIn, timeOf, type SpecialFacts } from './fact.ts';
+
+interface Told {
+  readonly state: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly scopes: readonly { readonly scope: string; readonly granted: boolean }[];
+  readonly secrets: readonly { readonly name: string; readonly setAt: string | null }[];
+  readonly pending: { readonly version: string; readonly sha256: string } | null;
+  readonly probation: { readonly runsLeft: number } | null;
+  readonly updatedAt: string;
+  readonly previous?: object;
+}
+const told = ({ data }: LastEvent): Partial<Told> => data;
+
+/** An install that is stored as active is shown in one of these states. */
+const running = ['active', 'probation', 'needs_consent'];
+const isRunning = (state: unknown): boolean => running.includes(String(state));
+
+export const automationFacts: SpecialFacts = {
+  plugin: () => [
+    fact('state', ['state'], (row, event) => {
+      const { state } = told(event);
+      return row.state === (isRunning(state) ? 'active' : state);
+    }),
+    // No event names the removal of a plugin: one that ran is disabled, and any other is updated without a difference.
+    fact('deleted', ['deleted_at'], (row, event) => {
+      const { state, updatedAt, previous = {} } = told(event);
+      if (row.deleted_at === null) return event.type !== 'plugin.disabled' || !isRunning(state);
+      return row.deleted_at === timeOf(updatedAt) && Object.keys(previous).length === 0;
+    }),
+    // Runs count it down without an event.
+    fact('probation', ['probation_left'], (row, event) => {
+      const { probation } = told(event);
+      if (probation === undefined) return true;
+      const left = Number(row.probation_left);
+      return probation === null ? left === 0 : left > 0 && left <= probation.runsLeft;
+    }),
+    fact('pending', ['pending_json'], (row, event) => {
+      const { pending } = told(event);
+      const stored = storedIn(row, 'pending_json') as Install['pending'];
+      if (pending === undefined) return true;
+      if (pending === null || stored === null) return pending === stored;
+      return pending.version === stored.manifest.version && pending.sha256 === stored.sha256;
+    }),
+    fact('scopes', ['grant_json'], (row, event) => {
+      const granted = told(event).scopes?.flatMap(({ scope, granted }) => (granted ? [scope] : []));
+      const stored = storedIn(row, 'grant_json') as string[];
+      return granted === undefined || sameValue(granted.toSorted(), stored.toSorted());
+    }),
+    // Settings that nobody set are shown by their defaults.
+    fact('settings', ['settings_json'], (row, event) => {
+      const { settings } = told(event);
+      const stored = Object.entries(storedIn(row, 'settings_json') as Install['settings']);
+      return settings === undefined || stored.every(([name, value]) => sameValue(settings[name], value));
+    }),
+    fact('secrets', ['secrets_set_json'], (row, event) => {
+      const set = told(event).secrets?.flatMap(({ name, setAt }) => (setAt ? [[name, timeOf(setAt)]] : []));
+      const stored = Object.entries(storedIn(row, 'secrets_set_json') as Install['secretsSet']);
+      return set === undefined || sameValue(set.toSorted(), stored.toSorted());
+    }),
+  ],
+  proposal: () => [
+    // A purge takes the words of its issue out of title and effects, without an event.
+    fact('title', ['title', 'diff_json', 'actor_json'], (row, { data }) => {
+      const actor = storedIn(row, 'actor_json') as Actor;
+      const diff = storedIn(row, 'diff_json') as KeptEffect[];
+      return (
+        row.title === data.title || row.title === titleOf(diff, actor.kind === 'plugin' ? actor.name : null)
+      );
+    }),
+    fact('effects', ['diff_json'], (row, { data }) =>
+      sameValue(
+        (storedIn(row, 'diff_json') as KeptEffect[]).map(nameless),
+        (data.effects as KeptEffect[]).map(nameless),
+      ),
+    ),
+  ],
+};
+
+/** Of an effect, all that a purge leaves. */
+const nameless = ({ id, operation, kind, entityId, class: does, baseVersion, decision }: KeptEffect) => ({
+  ...{ id, operation, kind, entityId },
+  ...{ does, baseVersion, decision },
+});

@@ -1,0 +1,83 @@
+// Facts of a row that its last event tells: those that follow from the contract of its kind, and those of `special.ts` and `automation.ts`.
+import type { Contract } from '../../contract/contract.ts';
+import type { Field, FieldOptions, Reference, Target } from '../../contract/field.ts';
+import { actorParts, isReference, keptName } from '../../contract/schemas.ts';
+import { snake } from '../../lib/words.ts';
+import { kinds } from '../kinds.ts';
+import type { Data } from '../checks/last-event.ts';
+import { automationFacts } from './automation.ts';
+import { equal, fact, idOf, timeOf, type Fact } from './fact.ts';
+import type { References } from './references.ts';
+import { specialFacts } from './special.ts';
+
+/** @returns special facts in the place of those of the same name */
+export function factsOf(contract: Contract, references: References): readonly Fact[] {
+  const special = { ...specialFacts, ...automationFacts }[contract.name]?.(references) ?? [];
+  const plain = [...fieldFacts(contract, references), ...builtInFacts(contract)];
+  const names = new Set(special.map(({ name }) => name));
+  return [...plain.filter(({ name }) => !names.has(name)), ...special];
+}
+
+function fieldFacts({ fields }: Contract, references: References): Fact[] {
+  return Object.entries(fields).flatMap(([name, field]): Fact[] => {
+    if (field.options.computed || field.options.unlogged) return [];
+    if (field.type === 'actor') return actorFacts(name);
+    if (isReference(field)) return [referenceFact(name, field, references)];
+    return isShownAsKept(field) ? [valueFact(name, field)] : [];
+  });
+}
+
+/** Labels of a template are stored by id and shown with their names. */
+const isShownAsKept = ({ type, given, shown }: Field): boolean =>
+  type !== 'json' || JSON.stringify(given) === JSON.stringify(shown);
+
+function valueFact(name: string, { type }: Field): Fact {
+  const column = snake(name);
+  if (type === 'json') return equal(name, `${column}_json`, (data) => data[name]);
+  if (type === 'time') return equal(name, column, (data) => timeOf(data[name]));
+  if (type === 'flag') return equal(name, column, (data) => (name in data ? Number(data[name]) : undefined));
+  return equal(name, column, (data) => data[name]);
+}
+
+function actorFacts(name: string): Fact[] {
+  return actorParts(name).map((part) => {
+    const key = part.slice(name.length).toLowerCase();
+    const told = (data: Data): unknown => {
+      if (data[name] === undefined) return undefined;
+      return (data[name] as Data | null)?.[key] ?? null;
+    };
+    return equal(name, snake(part), told);
+  });
+}
+
+type Refers = Reference<Target, string, unknown, FieldOptions>;
+
+function referenceFact(name: string, field: Refers, references: References): Fact {
+  const { to, by } = field;
+  const column = snake(keptName(name, field));
+  return fact(name, [column], (row, { data }) => {
+    const [told, stored] = [data[name], row[column] ?? null];
+    if (told === undefined) return true;
+    // Events show null in the place of an object that was deleted before them.
+    if (told === null || told === '')
+      return stored === null || references.isGone(to.name, row.workspace_id, stored);
+    return stored === (by === 'id' ? idOf(told) : references.teamOf(row.workspace_id, told));
+  });
+}
+
+function builtInFacts({ name, events }: Contract): Fact[] {
+  const facts = [
+    equal('version', 'version', ({ version }) => version),
+    equal('createdAt', 'created_at', ({ createdAt }) => timeOf(createdAt)),
+    equal('updatedAt', 'updated_at', ({ updatedAt }) => timeOf(updatedAt)),
+  ];
+  return kinds.get(name)?.keepsDeleted ? [...facts, deletedFact(events.deleted)] : facts;
+}
+
+/** An event of what cannot be restored shows no time of deletion: its type says it, and the deletion was the last change. */
+function deletedFact(deleted: string | undefined): Fact {
+  return fact('deleted', ['deleted_at'], (row, { type, data }) => {
+    if (data.deletedAt !== undefined) return row.deleted_at === timeOf(data.deletedAt);
+    return row.deleted_at === (type === deleted ? timeOf(data.updatedAt) : null);
+  });
+}

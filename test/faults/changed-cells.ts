@@ -1,0 +1,142 @@
+// Changes single cells of the tables that the doctor's replay covers, each in a transaction that is rolled back.
+import Database from 'libsql';
+import { contracts, eventsOf } from '../../core/contracts.ts';
+import { structure } from '../../core/doctor/checks/structure.ts';
+import { replay } from '../../core/doctor/checks/replay.ts';
+import { kinds } from '../../core/doctor/kinds.ts';
+import type { RowSubject } from '../../core/doctor/subject.ts';
+import type { Random } from '../random.ts';
+
+const sealed = 'sealed, or a hash of a secret';
+const marks = 'a mark of the machinery, which no request shows';
+const partly = 'shown in part, or in the words of a release';
+const related = 'moves with other rows, without an event of its object';
+
+/** Columns of which the log tells nothing, or not all. */
+export const untold: Readonly<Record<string, string>> = {
+  'issues.updated_at': related,
+  'issues.sla_due_at': related,
+  'relations.creator_kind': partly,
+  'relations.creator_id': partly,
+  'relations.creator_name': partly,
+  'relations.version': partly,
+  'relations.created_at': partly,
+  'relations.updated_at': partly,
+  'cycles.settled_at': marks,
+  'teams.issue_count': related,
+  'members.joined_at': related,
+  'members.email_key': marks,
+  'sla_clocks.counted_from': marks,
+  'sla_clocks.sequence': marks,
+  'api_keys.secret_hash': sealed,
+  'api_keys.last_used_at': marks,
+  'api_keys.minted_by': marks,
+  'api_keys.minted_with': marks,
+  'api_keys.lineage_id': marks,
+  'oauth_apps.secrets_json': sealed,
+  'grants.last_used_at': marks,
+  'endpoints.url': sealed,
+  'endpoints.namespaces_json': marks,
+  'endpoints.since_sequence': marks,
+  'endpoints.secret_sealed': sealed,
+  'endpoints.previous_secrets_json': sealed,
+  'endpoints.maker_id': marks,
+  'endpoints.made_with': marks,
+  'plugins.manifest_json': partly,
+  'plugins.pending_json': partly,
+  'plugins.offered_json': marks,
+  'plugins.since_sequence': marks,
+  'plugins.probation_left': related,
+  'proposals.actor_json': partly,
+  'proposals.cause_json': marks,
+  'proposals.diff_json': partly,
+  'proposals.issue_ids_json': marks,
+  'proposals.writes_sealed_json': sealed,
+  'proposals.grant_id': marks,
+  'issue_labels.created_at': marks,
+};
+
+type Value = string | number | null;
+
+interface Column {
+  readonly table: string;
+  readonly name: string;
+  readonly type: string;
+  readonly notnull: number;
+}
+
+/** Every column that the log tells. */
+export function toldColumns(db: Database.Database): Column[] {
+  const tables = contracts.flatMap(({ name, events }) => {
+    const kind = kinds.get(name);
+    return kind && eventsOf(events).length > 0 ? [kind.table] : [];
+  });
+  return [...tables, 'issue_labels', 'relations', 'attachments'].flatMap((table) =>
+    (db.prepare(`PRAGMA table_info(${table})`).all() as Omit<Column, 'table'>[])
+      .map((column) => ({ ...column, table }))
+      .filter(({ name }) => name !== 'workspace_id' && untold[`${table}.${name}`] === undefined),
+  );
+}
+
+/** @returns the change, as a sentence, where the doctor does not find it; null where it does, or where no row can be changed so */
+export function missedChange(db: Database.Database, column: Column, random: Random): string | null {
+  const { table, name } = column;
+  const rows = db.prepare(`SELECT rowid AS at, * FROM ${table}`.replace('rowid AS at, ', '')).all() as Record<
+    string,
+    Value
+  >[];
+  const possible = rows.filter((row) => isTold(column, row));
+  if (possible.length === 0) return null;
+  const row = random.of(possible);
+  const value = changed(row[name] ?? null, column, random);
+  const where = table === 'issue_labels' ? 'issue_id = ?2 AND label_id = ?3' : 'id = ?2';
+  const keys = table === 'issue_labels' ? [row.issue_id, row.label_id] : [row.id];
+  db.exec('BEGIN');
+  try {
+    db.prepare(`UPDATE ${table} SET ${name} = ?1 WHERE ${where}`).run([value, ...keys]);
+    const found = isFound(db);
+    return found ? null : `${table}.${name} of ${String(keys)}: ${String(row[name])} → ${String(value)}`;
+  } catch (thrown) {
+    // A constraint of the table refuses the change.
+    if (/^SQLITE_(CONSTRAINT|MISMATCH)/.test((thrown as { code?: string }).code ?? '')) return null;
+    throw thrown;
+  } finally {
+    db.exec('ROLLBACK');
+  }
+}
+
+/** Events of a personal view do not tell what it holds. */
+function isTold({ table, name }: Column, row: Readonly<Record<string, Value>>): boolean {
+  const hidden = ['name', 'description', 'sort', 'layout', 'group_by', 'filter_json'];
+  return table !== 'views' || row.visibility === 'shared' || !hidden.includes(name);
+}
+
+function isFound(db: Database.Database): boolean {
+  const subject: RowSubject = {
+    database: () => db,
+    rows: <R>(sql: string, ...params: readonly (string | number | bigint)[]) =>
+      db.prepare(sql).all([...params]) as R[],
+  };
+  try {
+    return [replay, structure].some(({ look }) => look(subject).some(({ level }) => level === 'error'));
+  } catch {
+    return true;
+  }
+}
+
+function changed(value: Value, { table, name, type, notnull }: Column, random: Random): Value {
+  // An install that did not run and was removed looks, without its time, as one that changed in nothing.
+  const isRemoval = table === 'plugins' && name === 'deleted_at';
+  if (value !== null && notnull === 0 && !isRemoval && random.once(3)) return null;
+  if (name.endsWith('_json'))
+    return JSON.stringify(changedJson(value === null ? null : JSON.parse(String(value))));
+  if (type === 'TEXT') return value === null ? 'x' : `${value}x`;
+  return value === null ? 1 : Number(value) === 1 ? 0 : Number(value) + 1;
+}
+
+/** The same with one part more, or other. */
+function changedJson(value: unknown): unknown {
+  if (Array.isArray(value)) return [...value, 'x'];
+  if (value !== null && typeof value === 'object') return { ...value, x: 1 };
+  return value === 'x' ? 'y' : 'x';
+}

@@ -1,0 +1,141 @@
+// `tatami doctor` knows every way in which a row changes: after random operations a directory is clean, and a changed cell is found.
+// The seed is printed, and taken from TATAMI_SEED; TATAMI_LONG=1 takes more steps and changes every column.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { readConfig } from '../../core/config.ts';
+import { replay } from '../../core/doctor/checks/replay.ts';
+import { examine } from '../../core/doctor/doctor.ts';
+import { openSubject } from '../../core/doctor/subject.ts';
+import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
+import { install, packSource } from '../plugins/pack.ts';
+import { printedSeed, randomOf } from '../random.ts';
+import { missedChange, toldColumns, untold } from './changed-cells.ts';
+import { createWorld } from './random-operations.ts';
+
+const seed = printedSeed();
+const isLong = process.env.TATAMI_LONG !== undefined;
+const parent = mkdtempSync(join(tmpdir(), 'tatami-doctor-random-'));
+const v1 = '/api/v1';
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+async function errorsOf(dataDir: string, nowMs: number): Promise<string[]> {
+  const subject = openSubject(readConfig({ dataDir, sandboxJail: 'off', backupDir: '' }, {}), nowMs);
+  const results = await examine(subject, () => undefined).finally(subject.close);
+  return results.flatMap(({ check, findings }) =>
+    findings.flatMap(({ level, message }) => (level === 'error' ? [`${check}: ${message}`] : [])),
+  );
+}
+
+describe('rows that change without an event of their own are as the log says', () => {
+  const clock = createSystemClock();
+  const dataDir = join(parent, 'each');
+  let app: TestApp;
+  beforeAll(async () => void (app = await startApp({ clock, dataDir })));
+  afterAll(() => app.stop());
+  const found = async (): Promise<string[]> => {
+    await app.settled();
+    const subject = openSubject(readConfig({ dataDir }, {}), clock.now());
+    const findings = replay.look(subject);
+    subject.close();
+    return findings.map(({ message }) => message);
+  };
+  const ask = async (method: string, path: string, body?: unknown, headers = {}): Promise<Json> => {
+    const { status, json, text } = await app.call(method, v1 + path, body, headers);
+    if (status >= 400) throw new Error(`${method} ${path} answered ${status}: ${text}`);
+    return json;
+  };
+  const packed = (name: string) =>
+    packSource(`{
+      id: 'com.test.${name}', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:write': { why: 'test' } },
+      on: { 'issue.created': { async handle(event, ctx) { await ctx.issues.update(event.data.id, { priority: 'high' }); } } },
+    }`);
+
+  test('a plugin on probation, before and after runs that count it down', async () => {
+    const { id, state } = await install(app.call, await packed('new'), { probation: true });
+    expect([state, await found()]).toEqual(['probation', []]);
+    for (const title of ['One', 'Two']) await ask('POST', '/issues', { team: 'ENG', title });
+    expect(await found()).toEqual([]);
+    expect((await ask('GET', `/plugins/${id}`)).probation.runsLeft).toBeLessThan(20);
+  });
+
+  test('a plugin that waits for consent', async () => {
+    await install(app.call, await packed('asks'));
+    const wider = await packSource(
+      "{ id: 'com.test.asks', version: '2.0.0', engines: { tatami: '*' }, scopes: { 'issues:write': { why: 'test' }, 'labels:read': { why: 'test' } }, on: { 'issue.created': { handle() {} } } }",
+    );
+    const { state } = await ask('POST', '/plugins', { package: wider });
+    expect([state, await found()]).toEqual(['needs_consent', []]);
+  });
+
+  test('a removed plugin, whether it ran or was paused', async () => {
+    await ask('PATCH', '/plugins/com.test.asks', { state: 'paused_by_admin' });
+    for (const name of ['new', 'asks']) {
+      await ask('DELETE', `/plugins/com.test.${name}`);
+      expect([name, await found()]).toEqual([name, []]);
+    }
+  });
+
+  test('an issue with a value of a deleted custom field, also when another field takes its key', async () => {
+    const field = { key: 'area', name: 'Area', type: 'text' };
+    const { id } = await ask('POST', '/fields', field);
+    await ask('POST', '/issues', { team: 'ENG', title: 'Kept', fields: { area: 'disk' } });
+    const changed = await ask('POST', '/issues', { team: 'ENG', title: 'Changed', fields: { area: 'disk' } });
+    await ask('DELETE', `/fields/${id}`);
+    await ask('POST', '/fields', field);
+    await ask('PATCH', `/issues/${changed.id}`, { title: 'Changed since', fields: { area: 'net' } });
+    expect(await found()).toEqual([]);
+  });
+
+  test('a deleted issue of a milestone that was deleted after it', async () => {
+    const project = await ask('POST', '/projects', { name: 'Spring' });
+    const milestone = await ask('POST', `/projects/${project.id}/milestones`, { name: 'Beta' });
+    const place = { projectId: project.id, milestoneId: milestone.id };
+    const gone = await ask('POST', '/issues', { team: 'ENG', title: 'Gone', ...place });
+    await ask('DELETE', `/issues/${gone.id}`);
+    await ask('DELETE', `/milestones/${milestone.id}`);
+    expect(await found()).toEqual([]);
+    await app.call('POST', `${v1}/issues/${gone.id}/restore`);
+    expect(await found()).toEqual([]);
+  });
+
+  test('proposals, and the inbox items that quote them, of an issue that was purged', async () => {
+    const propose = async (id: string, title: string): Promise<Json> =>
+      ask('PATCH', `/issues/${id}`, { title }, { 'tatami-mode': 'propose' });
+    const { id } = await ask('POST', '/issues', { team: 'ENG', title: 'Secret' });
+    const rejected = await propose(id, 'Secret of A');
+    await ask('POST', `/proposals/${rejected.id}/reject`, { reason: 'No.' });
+    const open = await propose(id, 'Secret of B');
+    await app.settled();
+    await ask('DELETE', `/issues/${id}`);
+    await ask('POST', `/issues/${id}/purge`);
+    expect(await found()).toEqual([]);
+    expect((await ask('GET', `/proposals/${open.id}`)).status).toBe('rejected');
+  });
+});
+
+test('after random operations the doctor finds nothing, and then it finds a changed cell', async () => {
+  const random = randomOf(seed);
+  const clock = createSystemClock();
+  const dataDir = join(parent, 'random');
+  const app = await startApp({ clock, dataDir, flags: { egressAllow: '127.0.0.0/8' } });
+  const world = await createWorld(app, random, 'http://127.0.0.1:1/');
+  for (let step = 0; step < (isLong ? 600 : 60); step++) await world.step();
+  await app.settled();
+  await app.stop();
+  expect(await errorsOf(dataDir, clock.now())).toEqual([]);
+  const db = new Database(join(dataDir, 'tatami.db'));
+  db.exec('PRAGMA foreign_keys = OFF');
+  const columns = toldColumns(db);
+  const tried = isLong ? columns : Array.from({ length: 15 }, () => random.of(columns));
+  expect(tried.flatMap((column) => missedChange(db, column, random) ?? [])).toEqual([]);
+  const known = new Set(columns.map(({ table }) => table));
+  for (const name of Object.keys(untold)) {
+    const [table = '', column] = name.split('.');
+    expect([name, known.has(table)]).toEqual([name, true]);
+    expect(db.prepare(`SELECT name FROM pragma_table_info('${table}')`).pluck().all()).toContain(column);
+  }
+  db.close();
+}, 1_800_000);
