@@ -15,6 +15,10 @@ import type { UndoOptions } from './undo.ts';
 
 type Remote = (command: Command) => Command;
 
+const signature: [string, string] = [
+  '--signature <file>',
+  'signature of the package; by default the package file with .sig',
+];
 const json: [string, string] = ['--json', 'print one JSON value on stdout'];
 
 /**
@@ -43,7 +47,7 @@ export function addPlugin(program: Command, remote: Remote, folder: string): Com
   remote(
     plugin
       .command('install <package>')
-      .description('install a package file, or a first-party plugin by name'),
+      .description('install a package file, the plugin of a folder, or a first-party plugin by name'),
   )
     .option('--yes', 'grant the scopes it asks for')
     .option('--downgrade', 'take an older version than the one that is installed')
@@ -58,7 +62,7 @@ export function addPlugin(program: Command, remote: Remote, folder: string): Com
       '--gate [runs]',
       'of an upgrade: try it on the last runs of the installed version first, 20 by default',
     )
-    .option('--signature <file>', 'its signature; by default the package file with .sig')
+    .option(...signature)
     .action(async (source: string, options: InstallOptions) =>
       (await import('./install.ts')).install(source, options, folder),
     );
@@ -100,7 +104,10 @@ function addRuns(plugin: Command, remote: Remote, folder: string): void {
       .command('replay <run>')
       .description('run a recorded run again, writing nothing, and say where it comes out differently'),
   )
-    .option('--local <dir>', 'replay it here, with the plugin of a folder, in place of the code that ran')
+    .option(
+      '--local <package>',
+      'replay it here, with the plugin of a folder or a package file, in place of the code that ran',
+    )
     .action(async (run: string, options: ReplayOptions) =>
       (await import('./replay.ts')).replayRun(run, options, folder),
     );
@@ -180,12 +187,13 @@ function addBacktest(plugin: Command, remote: Remote, folder: string): Command {
   return remote(
     plugin
       .command('backtest <plugin>')
-      .description('try the plugin of a folder, or an installed one, on recorded events'),
+      .description('try the plugin of a folder, a package file, or an installed plugin on recorded events'),
   )
     .option('--since <time>', 'events from here on: a time, or how long ago', '30d')
     .option('--until <time>', 'events up to here; by default now')
     .option('--events <n>', 'events to run it for at most, up to 10000')
     .option('--settings <file>', 'a JSON file with the settings to try it with')
+    .option(...signature)
     .action(async (source: string, options: BacktestOptions) =>
       (await import('./backtest.ts')).backtest(source, options, folder),
     );
@@ -197,7 +205,11 @@ function addShadow(plugin: Command, remote: Remote, folder: string): Command {
       .command('shadow <plugin>')
       .description('run another version beside an installed one, on live events, and show where they differ'),
   )
-    .option('--with <file>', 'begin with this package file, or the plugin of this folder')
+    .option(
+      '--with <package>',
+      'begin with this package file, the plugin of this folder, or this first-party plugin',
+    )
+    .option(...signature)
     .option('--stop', 'stop it')
     .action(async (name: string, options: ShadowOptions) =>
       (await import('./shadow.ts')).shadow(name, options, folder),
