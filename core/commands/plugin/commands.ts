@@ -6,6 +6,7 @@ import type { AttackOptions } from './attack/command.ts';
 import type { BacktestOptions } from './backtest.ts';
 import type { ConsentOptions } from './consent.ts';
 import type { InstallOptions } from './install.ts';
+import type { ProbationOptions } from './probation.ts';
 import type { ReplayOptions } from './replay.ts';
 import type { ShadowOptions } from './shadow.ts';
 import { addRoutes } from './routes/commands.ts';
@@ -56,7 +57,7 @@ export function addPlugin(program: Command, remote: Remote, folder: string): Com
       'apply; propose: what it would write waits for approval; or simulate: it is recorded and dropped',
     )
     .option('--settings <file>', 'a JSON file with its settings')
-    .option('--no-probation', 'let a new plugin write at once, in place of only proposing in its first runs')
+    .option('--no-probation', 'let a new plugin write at once, without 20 approved runs first')
     .option('--replace', 'take other code under the version that is installed')
     .option(
       '--gate [runs]',
@@ -161,6 +162,18 @@ function addTrust(plugin: Command, folder: string): void {
 }
 
 function addVersions(plugin: Command, remote: Remote): void {
+  remote(
+    plugin
+      .command('probation <plugin>')
+      .description(
+        'show how many approved runs a plugin on probation is missing, or end or begin its probation',
+      ),
+  )
+    .option('--end', 'let it write by itself from now on')
+    .option('--begin', 'have it only propose until 20 of its runs are approved')
+    .action(async (name: string, options: ProbationOptions) =>
+      (await import('./probation.ts')).probation(name, options),
+    );
   remote(
     plugin
       .command('consent <plugin>')

@@ -15,12 +15,12 @@ import { placeOfDetail } from './author-error.ts';
 import { readGivenPackage, type GivenPackage } from './given-package.ts';
 import { missingSecrets, type WithSecrets } from './secrets/missing.ts';
 import { readSettings } from './settings.ts';
+import { probationLines, type Standing } from './standing.ts';
 import { showGate } from './backtest.ts';
 
-interface Install extends WithSecrets {
+interface Install extends WithSecrets, Pick<Standing, 'probation'> {
   id: string;
   pluginVersion: string;
-  probation: { runsLeft: number } | null;
 }
 
 export interface InstallOptions extends RemoteOptions {
@@ -75,10 +75,9 @@ function askedOf(given: GivenPackage, options: InstallOptions, folder: string): 
 }
 
 function installedLine(install: Install): string {
-  const { pluginId, pluginVersion, id, probation } = install;
+  const { pluginId, pluginVersion, id } = install;
   const line = `${pluginId} ${pluginVersion} installed as ${id}${missingSecrets(install)}`;
-  if (!probation) return line;
-  return `${line}\n  on probation: it only proposes what its next ${probation.runsLeft} runs would write (--no-probation to trust it at once)`;
+  return [line, ...probationLines(install).map((words) => `  ${words}`)].join('\n');
 }
 
 function gateOf(

@@ -109,7 +109,13 @@ const pending = nullable(
   }),
 );
 const probation = nullable(
-  Closed({ runsLeft: Type.Integer({ minimum: 1, description: 'Runs that it still proposes.' }) }),
+  Closed({
+    runsLeft: Type.Integer({
+      minimum: 1,
+      description: 'Runs that people have still to approve before the plugin writes by itself.',
+    }),
+    message: Type.String({ description: 'The same in words, with the ways to end probation.' }),
+  }),
 );
 const events = Type.Array(Type.String());
 const filters = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
@@ -194,7 +200,7 @@ export const plugin = defineContract({
     }),
     probation: json(probation, {
       ...made,
-      doc: 'How long it only proposes; null once it does as its mode says.',
+      doc: 'Approvals missing until the plugin writes by itself; null of a plugin that is not on probation.',
     }),
     budget: json(InstallBudget, { ...never, doc: 'What it may use in a UTC day, where somebody set that.' }),
   },
