@@ -42,7 +42,9 @@ export interface Plugin {
     readonly name: string;
     /** When it runs, as a cron expression; null where only a run of the plugin asks for it. */
     readonly cron: string | null;
-    /** The time zone that it is read in. */
+    /** IANA time zone of `cron`, such as `Europe/Berlin`. */
+    readonly timeZone: string;
+    /** Earlier name of `timeZone`, with the same value. */
     readonly tz: string;
   }[];
   /** Where it may send requests. */
@@ -448,7 +450,9 @@ export interface PluginAsks {
     readonly name: string;
     /** When it runs, as a cron expression; null where only a run of the plugin asks for it. */
     readonly cron: string | null;
-    /** The time zone that it is read in. */
+    /** IANA time zone of `cron`, such as `Europe/Berlin`. */
+    readonly timeZone: string;
+    /** Earlier name of `timeZone`, with the same value. */
     readonly tz: string;
     /** What it lets the plugin do. */
     readonly sentence: string;

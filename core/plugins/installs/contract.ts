@@ -129,7 +129,8 @@ export const scheduleFields = {
       description: 'When it runs, as a cron expression; null where only a run of the plugin asks for it.',
     }),
   ),
-  tz: Type.String({ description: 'The time zone that it is read in.' }),
+  timeZone: Type.String({ description: 'IANA time zone of `cron`, such as `Europe/Berlin`.' }),
+  tz: Type.String({ description: 'Earlier name of `timeZone`, with the same value.' }),
 };
 const schedules = Type.Array(Closed(scheduleFields));
 

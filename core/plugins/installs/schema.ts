@@ -9,6 +9,7 @@ import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { allScopes } from '../../rights/scopes.ts';
 import { sentenceOf } from '../../rights/words.ts';
 import { spentShown } from '../budgets/schema.ts';
+import { shownSchedule } from './asked-sentences.ts';
 import { additions, consentOf } from './consent.ts';
 import {
   BudgetGiven,
@@ -95,11 +96,7 @@ export const installKind = kindOf(plugin, {
         Object.entries(manifest.on ?? {}).flatMap(([type, { filter }]) => (filter ? [[type, filter]] : [])),
       ),
     schedules: ({ manifest }) =>
-      Object.entries(manifest.schedules ?? {}).map(([name, { cron, tz }]) => ({
-        name,
-        cron: cron ?? null,
-        tz: tz ?? 'UTC',
-      })),
+      Object.entries(manifest.schedules ?? {}).map(([name, schedule]) => shownSchedule(name, schedule)),
   },
   events(before, after) {
     if (!before) return ['plugin.installed'];
