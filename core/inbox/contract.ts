@@ -35,6 +35,7 @@ const kinds = [
   'plugin_missed_events',
   'plugin_loop',
   'plugin_budget',
+  'plugin_probation_ended',
   'system_problem',
   'proposal_made',
 ] as const;

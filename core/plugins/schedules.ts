@@ -1,5 +1,6 @@
 // Schedules: one work row per install and schedule, due at its next time; when it falls due a run is queued and the row
 // moves on, in one batch. A run that is still open is not doubled. A time that was planned by a clock which was ahead is planned anew.
+import type { PluginManifest } from '../../sdk/plugin/manifest.ts';
 import type { Context } from '../context.ts';
 import type { SeenTimes } from '../events/wall-clock.ts';
 import { createWorkQueue, neverMs, type WorkItem, type WorkQueue } from '../events/work.ts';
@@ -11,6 +12,7 @@ import { scopeOf, tenantOp, type Op, type Store } from '../store/store.ts';
 import { systemStatement, tenantStatement } from '../store/statement.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { nextRunMs } from '../lib/cron.ts';
+import { zoneOf } from './installs/schedule-zone.ts';
 import type { Install } from './installs/schema.ts';
 import type { Registry } from './registry.ts';
 import { findOpenRun, queueRunOps, scheduledRun } from './runs/rows.ts';
@@ -93,8 +95,8 @@ export function createSchedules(options: {
       const schedules = Object.entries(install.manifest.schedules ?? {});
       const drop = schedules.map(([name]) => queue.remove(scope, `${install.id}/${name}`));
       if (install.state !== 'active' || install.deletedAt !== null) return drop;
-      const add = schedules.flatMap(([name, { cron, tz }]) => {
-        const next = nextOf({ cron, tz }, clock.nowMs());
+      const add = schedules.flatMap(([name, schedule]) => {
+        const next = nextOf(schedule, clock.nowMs());
         return next === null ? [] : [queue.add(scope, install.id, `${install.id}/${name}`, next)];
       });
       return [...drop, ...add];
@@ -104,10 +106,10 @@ export function createSchedules(options: {
 
 /** Null for none: without `cron`, a schedule has no time of its own. */
 function nextOf(
-  schedule: { readonly cron?: string | undefined; readonly tz?: string | undefined } | undefined,
+  schedule: NonNullable<PluginManifest['schedules']>[string] | undefined,
   nowMs: number,
 ): number | null {
-  return schedule?.cron === undefined ? null : nextRunMs(schedule.cron, schedule.tz, nowMs);
+  return schedule?.cron === undefined ? null : nextRunMs(schedule.cron, zoneOf(schedule), nowMs);
 }
 
 /** Looks through all that is planned, one round at a time. */

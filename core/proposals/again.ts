@@ -26,6 +26,8 @@ export interface Source {
   ask(ctx: Context, proposal: Proposal, writes: readonly AskedWrite[]): Promise<AskedAgain>;
   /** What it would ask for now, where the state that it saw has moved. */
   anew(ctx: Context, proposal: Proposal, writes: readonly AskedWrite[]): Promise<AskedAgain>;
+  /** Changes beside the writes, for the commit that approves a whole proposal. */
+  approved?(ctx: Context, proposal: Proposal): Promise<readonly Change[]>;
 }
 
 /** Asks one write. @returns why it is refused; null where it is staged */

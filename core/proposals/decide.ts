@@ -188,7 +188,7 @@ async function approved(
   found: Proposal,
   chosen: ReadonlySet<number>,
   again: Again,
-  { keep }: Deciding,
+  { keep, sources }: Deciding,
 ): Promise<ChangeSet> {
   const now = ctx.nowMs();
   const named = again.changes.map((change) => inNameOf(ctx, found, change));
@@ -210,9 +210,10 @@ async function approved(
     now,
   )!;
   const items = await archiveItemsAbout(ctx, targetOf(found));
+  const beside = isWhole ? ((await sources[found.source].approved?.(ctx, found)) ?? []) : [];
   const kept = { installId: found.installId, cause: found.cause ?? begunBy(events), nowMs: now };
   return {
-    changes: [...named.map(({ change }) => change), { ...decision, ...causeOf(found) }, ...items],
+    changes: [...named.map(({ change }) => change), { ...decision, ...causeOf(found) }, ...beside, ...items],
     ops: [
       ...authorityGuards(ctx.scope, proposerOf(found), now),
       ...again.ops,

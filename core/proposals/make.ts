@@ -32,6 +32,8 @@ export interface Proposing extends Pick<Differ, 'committer' | 'planned'> {
   /** Of a plugin run. */
   readonly run: { readonly id: string; readonly installId: string } | null;
   readonly writes: readonly StagedWrite[];
+  /** Sentence for whoever may decide, beside what it would do. */
+  readonly note?: string | undefined;
 }
 
 export interface Made {
@@ -65,7 +67,7 @@ export function makeProposal(proposing: Proposing, making: Making): Made | null 
     undoneBy: null,
     updatedAt: nowMs,
   });
-  return { proposal: made, items: itemsAbout(made.after, making) };
+  return { proposal: made, items: itemsAbout(made.after, proposing.note, making) };
 }
 
 /** What of a proposal follows from its writes. */
@@ -95,14 +97,14 @@ export function makingIn(ctx: Context): Making {
 export const targetOf = ({ id }: Pick<Proposal, 'id'>) => ({ kind: proposal.name, id });
 
 /** Whoever may decide, with the member for whom an app or a key asked. */
-function itemsAbout(made: Proposal, { ids, directory, nowMs }: Making): Change[] {
+function itemsAbout(made: Proposal, note: string | undefined, { ids, directory, nowMs }: Making): Change[] {
   const { kind, memberId, name } = made.actor;
   const who = kind === 'app' ? `${name}, for ${made.authorName},` : made.authorName;
   const item = {
     kind: 'proposal_made' as const,
     reason: 'proposal' as const,
     title: `${who} proposes a change`,
-    body: `${made.title}. Approve or reject it; after seven days it ends by itself.`,
+    body: `${made.title}. Approve or reject it; after seven days it ends by itself.${note === undefined ? '' : ` ${note}`}`,
     target: targetOf(made),
   };
   const admins = adminsOf(directory).filter((id) => kind !== 'user' || id !== memberId);

@@ -57,6 +57,12 @@ export interface ScheduledEvent {
 export interface Schedule<Scopes, Settings> {
   /** Five fields; at most every five minutes. Without it, the schedule runs only when `ctx.schedule.once` asks for it. */
   cron?: string;
+  /**
+   * IANA time zone in which `cron` is read, such as Europe/Berlin; by default UTC. On the day when clocks go forward, a schedule with one
+   * minute and one hour that are skipped runs at the end of the gap; when they go back, it runs at the first of both times.
+   */
+  timeZone?: string;
+  /** Earlier name of `timeZone`. */
   tz?: string;
   /** What happens when the previous run is still going. */
   overlap?: 'skip';

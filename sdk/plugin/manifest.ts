@@ -44,6 +44,9 @@ const ownLimits = Type.Optional(
 const schedule = closed({
   /** Absent: it runs only when a run asks for it, by `ctx.schedule.once`. */
   cron: Type.Optional(line(100)),
+  /** IANA time zone; UTC where it is absent. */
+  timeZone: Type.Optional(line(60)),
+  /** Earlier name of `timeZone`. */
   tz: Type.Optional(line(60)),
   overlap: Type.Optional(Type.Enum(['skip'])),
   limits: ownLimits,

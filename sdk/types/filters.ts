@@ -464,6 +464,7 @@ export interface InboxItemFilter {
         | 'plugin_missed_events'
         | 'plugin_loop'
         | 'plugin_budget'
+        | 'plugin_probation_ended'
         | 'system_problem'
         | 'proposal_made'
         | null,

@@ -41,6 +41,7 @@ export interface InboxItem {
     | 'plugin_missed_events'
     | 'plugin_loop'
     | 'plugin_budget'
+    | 'plugin_probation_ended'
     | 'system_problem'
     | 'proposal_made';
   /** What happened, in one line. */

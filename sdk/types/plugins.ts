@@ -42,7 +42,9 @@ export interface Plugin {
     readonly name: string;
     /** When it runs, as a cron expression; null where only a run of the plugin asks for it. */
     readonly cron: string | null;
-    /** The time zone that it is read in. */
+    /** IANA time zone of `cron`, such as `Europe/Berlin`. */
+    readonly timeZone: string;
+    /** Earlier name of `timeZone`, with the same value. */
     readonly tz: string;
   }[];
   /** Where it may send requests. */
@@ -101,10 +103,12 @@ export interface Plugin {
     /** When it was sent. ISO 8601, UTC. */
     readonly since: string;
   } | null;
-  /** How long it only proposes; null once it does as its mode says. */
+  /** Approvals missing until the plugin writes by itself; null of a plugin that is not on probation. */
   readonly probation: {
-    /** Runs that it still proposes. */
+    /** Runs that people have still to approve before the plugin writes by itself. */
     readonly runsLeft: number;
+    /** The same in words, with the ways to end probation. */
+    readonly message: string;
   } | null;
   /** What it may use in a UTC day, where somebody set that. */
   readonly budget: {
@@ -160,7 +164,7 @@ export interface PluginInstall {
   mode?: 'apply' | 'propose' | 'simulate' | undefined;
   /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has the name that the API shows, or one that a body gives it; one that no plugin updates is refused. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
   modes?: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>> | undefined;
-  /** Whether its next 20 runs that write something only propose it. A new install does, unless this is `false`. */
+  /** True puts the plugin on probation: it only proposes what it would write, until people have approved 20 of its runs. False ends probation. Default of a new install: true; of an upgrade: as it was. */
   probation?: boolean | undefined;
   /** Allow an older version than the one installed. */
   downgrade?: boolean | undefined;
@@ -195,7 +199,7 @@ export interface PluginPatch {
   modes?: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>> | undefined;
   /** Whether it runs. */
   state?: 'active' | 'paused_by_admin' | undefined;
-  /** Whether its next 20 runs that write something only propose it. A new install does, unless this is `false`. */
+  /** True puts the plugin on probation: it only proposes what it would write, until people have approved 20 of its runs. False ends probation. Default of a new install: true; of an upgrade: as it was. */
   probation?: boolean | undefined;
   /** In place of what was set; a member that is left out is as the host has it. */
   budget?:
@@ -446,7 +450,9 @@ export interface PluginAsks {
     readonly name: string;
     /** When it runs, as a cron expression; null where only a run of the plugin asks for it. */
     readonly cron: string | null;
-    /** The time zone that it is read in. */
+    /** IANA time zone of `cron`, such as `Europe/Berlin`. */
+    readonly timeZone: string;
+    /** Earlier name of `timeZone`, with the same value. */
     readonly tz: string;
     /** What it lets the plugin do. */
     readonly sentence: string;

@@ -92,16 +92,25 @@ test('an undo of a time is of a plugin, and lists what others changed since', as
   ]);
 });
 
-test('a plugin on probation is listed as what it does, with the runs that are left', async () => {
+test('a plugin on probation is listed as what it does, with the approvals that are missing and the ways to end it', async () => {
   await install(app.call, await packSource(triage('careful', 'Propose')), { probation: true });
   await issueNamed('Propose something');
   const listed = await run('plugin', 'list');
-  expect(listed.out).toMatch(/careful +1\.0\.0 +propose +probation: 19 runs left/);
+  expect(listed.out).toMatch(/careful +1\.0\.0 +propose +probation: 20 approvals missing/);
   expect(listed.out).toMatch(/triage +1\.0\.0 +apply +active/);
+  expect(listed.out).toContain('`tatami plugin probation NAME --end`');
   const one = await run('plugin', 'show', 'careful');
-  expect([one.code, one.out]).toMatchObject([0, expect.stringContaining('state  probation: 19 runs left')]);
+  expect([one.code, one.out]).toMatchObject([
+    0,
+    expect.stringContaining('state  probation: 20 approvals missing'),
+  ]);
+  expect(one.out).toContain('until people have approved 20 more of its runs');
   expect(one.out).toContain('mode   propose until its probation ends, then apply');
-  expect((await asJson('plugin', 'show', 'careful')).json).toMatchObject({ probation: { runsLeft: 19 } });
+
+  await install(app.call, await packSource(triage('trusted', 'Nothing like it')), { probation: true });
+  const ended = await run('plugin', 'probation', 'trusted', '--end');
+  expect([ended.code, ended.out]).toEqual([0, 'trusted  not on probation: mode apply\n']);
+  expect((await app.call('GET', '/api/v1/plugins/trusted')).json.state).toBe('active');
 });
 
 test('proposals are listed, shown field by field, approved in part and rejected with a reason', async () => {

@@ -160,7 +160,7 @@ test('what a manifest says wrongly is refused with its place, and with what to w
     [{ version: '2' }, 'version', '2.0.0'],
     [
       { schedules: { say: { cron: '0 3 * * *', tz: 'Europe/Berln' } } },
-      'schedules.say',
+      'schedules.say.tz',
       'Did you mean Europe/Berlin?',
     ],
   ];

@@ -1,6 +1,7 @@
 // What a plugin finds in its isolate and what its runs report: the guest's side of the contract, in the real sandbox.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import * as errors from '../../sdk/plugin/errors.ts';
+import { surface } from '../../core/sandbox/sidecar/guest/surface.ts';
 import type { CallAnswer, SandboxJob, SandboxOutcome } from '../../core/sandbox/supervisor.ts';
 import { codeOf, jobOf, eventLimits, openSandbox, pluginOf, runToEnd } from './harness.ts';
 import type { TestSandbox } from './harness.ts';
@@ -65,6 +66,45 @@ describe('host calls', () => {
     expect(JSON.parse(outcome.logs[0]!.message)).toEqual(
       named.map(([code, name]) => [code, name, `${name}: No.`, name]),
     );
+  });
+
+  test('without their scope in the manifest are refused with the scope to add, in every namespace', async () => {
+    const all = surface.flatMap(({ name, scope, reads, writes, earlier }) => [
+      ...reads.map((method) => [name, method, `${scope}:read`]),
+      ...writes.map((method) => [name, method, `${scope}:write`]),
+      ...earlier.map(([before, now]) => [name, before, `${scope}:${reads.includes(now) ? 'read' : 'write'}`]),
+    ]);
+    const code =
+      await codeOf(`export default { scopes: { 'comments:read': {} }, on: { 'issue.created': { async handle(_, ctx) {
+      const told = [];
+      for (const [name, method, scope] of ${JSON.stringify(all)})
+        await ctx[name][method]('x').then(() => told.push(scope), (e) =>
+          told.push(e.code === 'insufficient_scope' && e.name === 'ScopeDenied' && e.message.includes('Add "' + scope + '"')));
+      ctx.log.info(told);
+      ctx.log.info(ctx.comments.constructor === Object, Object.isFrozen(ctx.comments), Object.keys(ctx.comments));
+    } } } };`);
+    const seen: string[] = [];
+    const call = (op: string): Promise<CallAnswer> => {
+      seen.push(op);
+      return Promise.resolve({ ok: true, value: 'null' });
+    };
+    const { logs } = await runToEnd(sandbox, jobOf(`ins_${installs++}`, code, { call }));
+    expect(JSON.parse(logs[0]!.message)).toEqual(
+      all.map(([name, , scope]) =>
+        scope === 'comments:read' && ['comments', 'reactions'].includes(name!) ? scope : true,
+      ),
+    );
+    expect(logs[1]!.message).toBe('true true ["list","get"]');
+    expect(seen).toEqual(['comments.list', 'comments.get', 'reactions.list', 'reactions.listOnIssue']);
+    const { name, scope } = surface.find(({ reads, scope }) => reads.length > 0 && scope !== 'comments')!;
+    const uncaught = await codeOf(
+      `export default { scopes: {}, on: { 'issue.created': { async handle(_, ctx) { await ctx.${name}.list(); } } } };`,
+    );
+    const outcome = await runToEnd(sandbox, jobOf(`ins_${installs++}`, uncaught));
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      message: expect.stringContaining(`ctx.${name}.list needs the scope ${scope}:read`),
+    });
   });
 
   test('wait for their turn beyond the concurrent limit', async () => {

@@ -1,4 +1,4 @@
-// `tatami plugin backtest DIR`: tries the plugin of a folder, or an installed one by name, on recorded events and prints what it would
+// `tatami plugin backtest DIR`: tries the plugin of a folder or a package file, or an installed one by name, on recorded events and prints what it would
 // have done. Ctrl-C cancels it.
 import { resolve } from 'node:path';
 import { statSync } from 'node:fs';
@@ -10,8 +10,8 @@ import { CommandError, createProgress, exitCodes, printResult } from '../output.
 import { poll } from '../poll.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { gateLines, reportLines, type Backtest } from './backtest-lines.ts';
+import { readGivenPackage, type GivenPackage } from './given-package.ts';
 import { saying } from './known.ts';
-import { packFolder } from './pack.ts';
 import { readSettings } from './settings.ts';
 
 export interface BacktestOptions extends RemoteOptions {
@@ -19,6 +19,8 @@ export interface BacktestOptions extends RemoteOptions {
   until?: string;
   events?: string;
   settings?: string;
+  /** File of the signature of the package. */
+  signature?: string;
 }
 
 const eventsMax = 10_000;
@@ -35,20 +37,24 @@ export async function backtest(source: string, options: BacktestOptions, folder:
       : { events: wholeNumber('--events', options.events, 1, eventsMax) }),
     ...(options.settings === undefined ? {} : { settings: readSettings(options.settings, folder) }),
   };
-  const root = resolve(folder, source);
-  const isFolder = statSync(root, { throwIfNoEntry: false })?.isDirectory() === true;
-  const starting = isFolder
-    ? startPackage(call, { ...asked, package: await packFolder(root) })
+  const starting = isPackage(source, folder)
+    ? startPackage(call, {
+        ...asked,
+        ...(await readGivenPackage(source, folder, { signature: options.signature, bareFolder: true })),
+      })
     : saying(call, { plugin: source }, startInstalled(call, source, asked));
   const ended = await waitFor(call, starting);
   printResult(ended, options, reportLines);
 }
 
+/** An installed plugin has a bare name, which may hold points: acme.hello. */
+function isPackage(source: string, folder: string): boolean {
+  const found = statSync(resolve(folder, source), { throwIfNoEntry: false });
+  return found?.isDirectory() === true || /[/\\]|\.json$/.test(source);
+}
+
 /** On the plugin where a version of it is installed, so that its own runs are compared too. */
-async function startPackage(
-  call: Call,
-  body: { readonly package: Awaited<ReturnType<typeof packFolder>> },
-): Promise<Backtest> {
+async function startPackage(call: Call, body: GivenPackage): Promise<Backtest> {
   try {
     return await startInstalled(call, body.package.manifest.id, body);
   } catch (error) {
@@ -65,7 +71,7 @@ function startInstalled(call: Call, plugin: string, body: object): Promise<Backt
 export async function showGate(
   call: Call,
   { pluginId, pluginVersion }: { readonly pluginId: string; readonly pluginVersion: string },
-  body: { readonly package: object; readonly runs: number },
+  body: GivenPackage & { readonly runs: number },
 ): Promise<string> {
   const starting = call<Backtest>('POST', `/plugins/${encodeURIComponent(pluginId)}/gate`, body);
   return gateLines(await waitFor(call, starting), pluginVersion);

@@ -6,6 +6,7 @@ import type { AttackOptions } from './attack/command.ts';
 import type { BacktestOptions } from './backtest.ts';
 import type { ConsentOptions } from './consent.ts';
 import type { InstallOptions } from './install.ts';
+import type { ProbationOptions } from './probation.ts';
 import type { ReplayOptions } from './replay.ts';
 import type { ShadowOptions } from './shadow.ts';
 import { addRoutes } from './routes/commands.ts';
@@ -15,6 +16,10 @@ import type { UndoOptions } from './undo.ts';
 
 type Remote = (command: Command) => Command;
 
+const signature: [string, string] = [
+  '--signature <file>',
+  'signature of the package; by default the package file with .sig',
+];
 const json: [string, string] = ['--json', 'print one JSON value on stdout'];
 
 /**
@@ -43,7 +48,7 @@ export function addPlugin(program: Command, remote: Remote, folder: string): Com
   remote(
     plugin
       .command('install <package>')
-      .description('install a package file, or a first-party plugin by name'),
+      .description('install a package file, the plugin of a folder, or a first-party plugin by name'),
   )
     .option('--yes', 'grant the scopes it asks for')
     .option('--downgrade', 'take an older version than the one that is installed')
@@ -52,13 +57,13 @@ export function addPlugin(program: Command, remote: Remote, folder: string): Com
       'apply; propose: what it would write waits for approval; or simulate: it is recorded and dropped',
     )
     .option('--settings <file>', 'a JSON file with its settings')
-    .option('--no-probation', 'let a new plugin write at once, in place of only proposing in its first runs')
+    .option('--no-probation', 'let a new plugin write at once, without 20 approved runs first')
     .option('--replace', 'take other code under the version that is installed')
     .option(
       '--gate [runs]',
       'of an upgrade: try it on the last runs of the installed version first, 20 by default',
     )
-    .option('--signature <file>', 'its signature; by default the package file with .sig')
+    .option(...signature)
     .action(async (source: string, options: InstallOptions) =>
       (await import('./install.ts')).install(source, options, folder),
     );
@@ -100,7 +105,10 @@ function addRuns(plugin: Command, remote: Remote, folder: string): void {
       .command('replay <run>')
       .description('run a recorded run again, writing nothing, and say where it comes out differently'),
   )
-    .option('--local <dir>', 'replay it here, with the plugin of a folder, in place of the code that ran')
+    .option(
+      '--local <package>',
+      'replay it here, with the plugin of a folder or a package file, in place of the code that ran',
+    )
     .action(async (run: string, options: ReplayOptions) =>
       (await import('./replay.ts')).replayRun(run, options, folder),
     );
@@ -156,6 +164,18 @@ function addTrust(plugin: Command, folder: string): void {
 function addVersions(plugin: Command, remote: Remote): void {
   remote(
     plugin
+      .command('probation <plugin>')
+      .description(
+        'show how many approved runs a plugin on probation is missing, or end or begin its probation',
+      ),
+  )
+    .option('--end', 'let it write by itself from now on')
+    .option('--begin', 'have it only propose until 20 of its runs are approved')
+    .action(async (name: string, options: ProbationOptions) =>
+      (await import('./probation.ts')).probation(name, options),
+    );
+  remote(
+    plugin
       .command('consent <plugin>')
       .description('show the version that waits for consent, and switch to it'),
   )
@@ -180,12 +200,13 @@ function addBacktest(plugin: Command, remote: Remote, folder: string): Command {
   return remote(
     plugin
       .command('backtest <plugin>')
-      .description('try the plugin of a folder, or an installed one, on recorded events'),
+      .description('try the plugin of a folder, a package file, or an installed plugin on recorded events'),
   )
     .option('--since <time>', 'events from here on: a time, or how long ago', '30d')
     .option('--until <time>', 'events up to here; by default now')
     .option('--events <n>', 'events to run it for at most, up to 10000')
     .option('--settings <file>', 'a JSON file with the settings to try it with')
+    .option(...signature)
     .action(async (source: string, options: BacktestOptions) =>
       (await import('./backtest.ts')).backtest(source, options, folder),
     );
@@ -197,7 +218,11 @@ function addShadow(plugin: Command, remote: Remote, folder: string): Command {
       .command('shadow <plugin>')
       .description('run another version beside an installed one, on live events, and show where they differ'),
   )
-    .option('--with <file>', 'begin with this package file, or the plugin of this folder')
+    .option(
+      '--with <package>',
+      'begin with this package file, the plugin of this folder, or this first-party plugin',
+    )
+    .option(...signature)
     .option('--stop', 'stop it')
     .action(async (name: string, options: ShadowOptions) =>
       (await import('./shadow.ts')).shadow(name, options, folder),

@@ -1,29 +1,26 @@
 // `tatami plugin install FILE|NAME`: shows what the plugin asks for, or asks for otherwise than the version that is installed, then
 // installs and grants it.
-import { readFileSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Call } from '../../../sdk/client/call.ts';
 import { ApiCallError } from '../../../sdk/client/index.ts';
-import { parsePackage, type PluginPackage } from '../../../sdk/plugin/manifest.ts';
+import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { printableCopy } from '../../lib/printable.ts';
 import { consentLines, type Replaced } from '../../plugins/consent.ts';
-import { firstPartyNames, packFirstParty } from '../../plugins/first-party.ts';
 import { placeText } from '../../plugins/source-places.ts';
 import type { Consent } from '../../plugins/installs/consent-schema.ts';
 import { ask, CommandError, exitCodes, printResult, say } from '../output.ts';
 import { wholeNumber } from '../flags.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { placeOfDetail } from './author-error.ts';
+import { readGivenPackage, type GivenPackage } from './given-package.ts';
 import { missingSecrets, type WithSecrets } from './secrets/missing.ts';
 import { readSettings } from './settings.ts';
-import { readSignature, signatureFile } from './sign.ts';
+import { probationLines, type Standing } from './standing.ts';
 import { showGate } from './backtest.ts';
 
-interface Install extends WithSecrets {
+interface Install extends WithSecrets, Pick<Standing, 'probation'> {
   id: string;
   pluginVersion: string;
-  probation: { runsLeft: number } | null;
 }
 
 export interface InstallOptions extends RemoteOptions {
@@ -40,69 +37,58 @@ export interface InstallOptions extends RemoteOptions {
 }
 
 /** The body of the request. */
-interface Asked {
-  readonly package: PluginPackage;
-  readonly signature?: object;
+interface Asked extends GivenPackage {
   readonly sha256: string;
 }
 
 /** @param folder where the path of a package file begins */
 export async function install(source: string, options: InstallOptions, folder: string): Promise<void> {
   const call = connect(options);
-  const document = await read(source, folder);
-  const asked = askedOf(source, document, options, folder);
+  const given = await readGivenPackage(source, folder, options);
+  const { package: document } = given;
+  const asked = askedOf(given, options, folder);
   const worded = (error: unknown): never => {
     throw inWords(error, document, options);
   };
   const { installed, asked: asks } = await preview(call, asked).catch(worded);
   if (installed && options.downgrade !== true) refuseDowngrade(document, installed);
   for (const line of consentLines(document.manifest.id, asks, installed)) say(line);
-  if (installed && options.gate !== undefined) say(await gateOf(call, document, installed, options.gate));
+  if (installed && options.gate !== undefined) say(await gateOf(call, given, installed, options.gate));
   if (options.yes !== true) await confirm('Nothing was installed.');
   const made = await call<Install>('POST', '/plugins', asked).catch(worded);
   printResult(made, options, installedLine);
 }
 
 /** The body of the request: what is left out is as the server has it. */
-function askedOf(source: string, document: PluginPackage, options: InstallOptions, folder: string): Asked {
+function askedOf(given: GivenPackage, options: InstallOptions, folder: string): Asked {
+  const { package: document } = given;
   const { downgrade, replace, mode, probation, settings } = options;
   return {
-    ...{ package: document, grant: Object.keys(document.manifest.scopes ?? {}) },
+    ...given,
+    ...{ grant: Object.keys(document.manifest.scopes ?? {}) },
     ...{ downgrade, replace, mode },
     ...(probation === false ? { probation } : {}),
     ...(settings === undefined ? {} : { settings: readSettings(settings, folder) }),
-    ...signatureOf(source, options, folder),
     // Whoever goes on has seen what it is.
     sha256: document.sha256,
   };
 }
 
-/** Beside the package file, as `tatami plugin sign` writes it, unless it is elsewhere. */
-function signatureOf(source: string, { signature }: InstallOptions, folder: string): { signature?: object } {
-  const file = resolve(folder, signature ?? signatureFile(source));
-  if (signature === undefined && statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return {};
-  return { signature: readSignature(file) };
-}
-
 function installedLine(install: Install): string {
-  const { pluginId, pluginVersion, id, probation } = install;
+  const { pluginId, pluginVersion, id } = install;
   const line = `${pluginId} ${pluginVersion} installed as ${id}${missingSecrets(install)}`;
-  if (!probation) return line;
-  return `${line}\n  on probation: it only proposes what its next ${probation.runsLeft} runs would write (--no-probation to trust it at once)`;
+  return [line, ...probationLines(install).map((words) => `  ${words}`)].join('\n');
 }
 
 function gateOf(
   call: Call,
-  document: PluginPackage,
+  given: GivenPackage,
   { version }: Replaced,
-  given: string | true,
+  lastRuns: string | true,
 ): Promise<string> {
-  const runs = given === true ? 20 : wholeNumber('--gate', given, 1, 200);
-  return showGate(
-    call,
-    { pluginId: document.manifest.id, pluginVersion: version },
-    { package: document, runs },
-  );
+  const runs = lastRuns === true ? 20 : wholeNumber('--gate', lastRuns, 1, 200);
+  const { id } = given.package.manifest;
+  return showGate(call, { pluginId: id, pluginVersion: version }, { ...given, runs });
 }
 
 /** As the server has it: it alone knows whom its operator trusts, and what is installed. */
@@ -144,23 +130,6 @@ function inWords(error: unknown, document: PluginPackage, { settings }: InstallO
     }),
     cause: error,
   });
-}
-
-/** A bare name is a plugin that comes with Tatami, whatever file of that name lies about; everything else is a file. */
-async function read(source: string, folder: string): Promise<PluginPackage> {
-  const file = resolve(folder, source);
-  const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() === true;
-  if (/[./\\]/.test(source)) {
-    if (!isFile) throw new CommandError(`There is no file ${source}. Make it with \`tatami plugin pack\`.`);
-    return parsePackage(readFileSync(file, 'utf8'));
-  }
-  const hint = isFile ? ` The file of that name is ./${source}.` : '';
-  if (!firstPartyNames().includes(source))
-    throw new CommandError(
-      `There is no first-party plugin ${source}; there are ${firstPartyNames().join(', ')}.${hint}`,
-    );
-  if (isFile) say(`${source} is the plugin that comes with Tatami.${hint}`);
-  return packFirstParty(source);
 }
 
 export async function confirm(otherwise: string): Promise<void> {

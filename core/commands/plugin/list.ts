@@ -14,11 +14,19 @@ interface Install extends Standing {
 export async function list(options: RemoteOptions): Promise<void> {
   const all = await readAll<Install>(connect(options), '/plugins');
   printResult(all, options, (shown) =>
-    shown.length === 0 ? 'No plugins are installed.' : shown.map(line).join('\n'),
+    shown.length === 0 ? 'No plugins are installed.' : [...shown.map(line), ...howToEnd(shown)].join('\n'),
   );
 }
 
 function line({ pluginId, pluginVersion, id, waitsFor, ...standing }: Install): string {
   const wait = waitsFor ? `  ${waitWords(waitsFor)}` : '';
   return `${pluginId.padEnd(24)} ${pluginVersion.padEnd(10)} ${modeNow(standing).padEnd(9)} ${stateNow(standing).padEnd(24)} ${id}${wait}`;
+}
+
+/** One line for all that are on probation. */
+function howToEnd(all: readonly Install[]): string[] {
+  if (all.every(({ probation }) => !probation)) return [];
+  return [
+    'A plugin on probation only proposes what it would write. It ends with approved runs (`tatami proposals approve`), or with `tatami plugin probation NAME --end`.',
+  ];
 }

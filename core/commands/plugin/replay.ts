@@ -1,16 +1,16 @@
 // `tatami plugin replay RUN [--local DIR]`: whether a recorded run comes out the same again: in the server, with the code that ran; or
 // here, with the plugin of a folder. Nothing is written.
-import { resolve } from 'node:path';
 import type { Call } from '../../../sdk/client/call.ts';
 import { ApiCallError } from '../../../sdk/client/index.ts';
+import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { withLocalSandbox } from '../../plugins/local-sandbox.ts';
 import { replay, type Divergence, type Replayed } from '../../plugins/recorder/replay.ts';
 import { whyNotItsCode } from '../../plugins/recorder/its-code.ts';
 import type { Recording } from '../../plugins/recorder/recording.ts';
 import { CommandError, exitCodes, logHere, printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
+import { readGivenPackage } from './given-package.ts';
 import { sayingOf } from './known.ts';
-import { packFolder } from './pack.ts';
 
 export interface ReplayOptions extends RemoteOptions {
   local?: string;
@@ -25,7 +25,7 @@ export async function replayRun(runId: string, options: ReplayOptions, folder: s
       : await replayHere(
           await sayingOf('run', runId, call<Recording>('GET', `${path}/recording`)),
           await pluginOf(call, path),
-          resolve(folder, options.local),
+          (await readGivenPackage(options.local, folder, { bareFolder: true })).package,
         );
   printResult(replayed, options, replayText);
   if (replayed.result !== 'identical') process.exitCode = exitCodes.failed;
@@ -42,13 +42,11 @@ async function pluginOf(call: Call, path: string): Promise<string | undefined> {
   }
 }
 
-/** @param root the plugin's folder */
 async function replayHere(
   recording: Recording,
   pluginId: string | undefined,
-  root: string,
+  { code: source, sha256, manifest }: PluginPackage,
 ): Promise<Replayed> {
-  const { code: source, sha256, manifest } = await packFolder(root);
   const why = whyNotItsCode(manifest, recording.handler, pluginId);
   if (why !== null) throw new CommandError(why, exitCodes.usage);
   const code = { sha256, source, handlers: [...manifest.handlers] };

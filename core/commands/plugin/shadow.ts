@@ -1,16 +1,15 @@
 // `tatami plugin shadow NAME`: begins, shows or stops the version that runs beside an installed one.
-import { readFileSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { parsePackage, type PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import type { ShadowReport } from '../../plugins/shadows/report.ts';
 import { CommandError, exitCodes, printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { differenceLines } from './differences.ts';
+import { readGivenPackage } from './given-package.ts';
 import { saying } from './known.ts';
-import { packFolder } from './pack.ts';
 
 export interface ShadowOptions extends RemoteOptions {
   with?: string;
+  /** File of the signature of the package. */
+  signature?: string;
   stop?: boolean;
 }
 
@@ -31,29 +30,15 @@ export async function shadow(name: string, options: ShadowOptions, folder: strin
     throw new CommandError('Give --with or --stop, not both.', exitCodes.usage);
   const call = connect(options);
   const path = `/plugins/${encodeURIComponent(name)}/shadow`;
+  const { with: source, signature } = options;
   const body =
-    options.with === undefined ? null : { package: await packageOf(resolve(folder, options.with)) };
+    source === undefined ? null : await readGivenPackage(source, folder, { signature, bareFolder: true });
   const asked = async (): Promise<Shadow> => {
     if (body) return call<Shadow>('POST', path, body);
     if (options.stop === true) await call('DELETE', path);
     return call<Shadow>('GET', path);
   };
   printResult(await saying(call, { plugin: name }, asked()), options, (one) => shadowLines(name, one));
-}
-
-async function packageOf(path: string): Promise<PluginPackage> {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (!found) throw new CommandError(`There is no ${path}.`, exitCodes.usage);
-  if (found.isDirectory()) return packFolder(path);
-  try {
-    return await parsePackage(JSON.parse(readFileSync(path, 'utf8')));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CommandError(
-      `${path} is no package: ${why} Write one with \`tatami plugin pack\`.`,
-      exitCodes.usage,
-    );
-  }
 }
 
 function shadowLines(

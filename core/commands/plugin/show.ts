@@ -2,7 +2,7 @@
 import { printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { saying } from './known.ts';
-import { modeNow, stateNow, type Standing } from './standing.ts';
+import { modeNow, probationLines, stateNow, type Standing } from './standing.ts';
 
 interface Install extends Standing {
   readonly id: string;
@@ -34,6 +34,7 @@ function linesOf(install: Install): string[] {
     `${pluginId} ${pluginVersion}  ${id}${publisher === null ? '' : `, signed by ${publisher}`}`,
     ...(description === '' ? [] : [description]),
     `state  ${stateNow(install)}${stateReason === null ? '' : `: ${stateReason}`}`,
+    ...probationLines(install).map((words) => `       ${words}`),
     `mode   ${modeLine(install)}`,
     ...Object.entries(install.modes).map(([what, mode]) => `       ${what}: ${mode}`),
     `hears  ${install.events.join(', ') || 'no events'}`,

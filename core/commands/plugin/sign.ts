@@ -1,7 +1,7 @@
 // `tatami plugin keygen|sign|verify`: signatures of package files, without a server.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parsePackage, type PluginPackage } from '../../../sdk/plugin/manifest.ts';
+import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import {
   isPublicKey,
   isSignedBy,
@@ -12,9 +12,7 @@ import {
 } from '../../plugins/signature.ts';
 import { CommandError, exitCodes, printResult } from '../output.ts';
 import { writeNamedFile } from '../write-file.ts';
-
-/** Where the signature of a package file is. */
-export const signatureFile = (file: string): string => `${file}.sig`;
+import { readPackageFile, readSignature, signatureFile } from './given-package.ts';
 
 /** @param folder where relative paths begin */
 export function keygen(file: string, options: { json?: boolean }, folder: string): void {
@@ -67,30 +65,6 @@ export async function verifyFile(
     options,
     (shown) => `${shown.id} ${shown.version} is signed by the key ${shown.keyId}`,
   );
-}
-
-/** @throws CommandError where it is none */
-export function readSignature(path: string): PackageSignature {
-  try {
-    const { keyId, signature } = JSON.parse(readFileSync(path, 'utf8')) as Partial<PackageSignature>;
-    if (typeof keyId === 'string' && typeof signature === 'string') return { keyId, signature };
-  } catch (error) {
-    throw new CommandError(
-      `There is no signature at ${path}; make one with \`tatami plugin sign\`.`,
-      undefined,
-      {
-        cause: error,
-      },
-    );
-  }
-  throw new CommandError(`${path} is no signature; make one with \`tatami plugin sign\`.`);
-}
-
-async function readPackageFile(file: string, folder: string): Promise<PluginPackage> {
-  const path = resolve(folder, file);
-  if (!existsSync(path))
-    throw new CommandError(`There is no file ${file}. Make it with \`tatami plugin pack\`.`);
-  return parsePackage(readFileSync(path, 'utf8'));
 }
 
 function signatureBy(document: PluginPackage, key: string, folder: string): PackageSignature {

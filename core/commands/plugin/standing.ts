@@ -2,11 +2,17 @@
 import { effectiveMode } from '../../plugins/installs/mode.ts';
 import type { InstallMode } from '../../plugins/installs/contract.ts';
 
+interface Probation {
+  readonly runsLeft: number;
+  /** Absent on older servers. */
+  readonly message?: string;
+}
+
 /** Of an install as it is shown. */
 export interface Standing {
   readonly mode: InstallMode;
   readonly state: string;
-  readonly probation?: { readonly runsLeft: number } | null;
+  readonly probation?: Probation | null;
 }
 
 /** The mode that its next run has. */
@@ -15,10 +21,15 @@ export function modeNow({ mode, probation }: Standing): InstallMode {
   return effectiveMode({ mode, modes: {}, probationLeft, budget: { whenSpent: 'stop' } });
 }
 
-/** `active`, or `probation: 20 runs left`. */
+/** `active`, or `probation: 20 approvals missing`. */
 export function stateNow({ state, probation }: Standing): string {
   if (!probation) return state;
   const { runsLeft } = probation;
-  const left = `${runsLeft} ${runsLeft === 1 ? 'run' : 'runs'} left`;
+  const left = `${runsLeft} ${runsLeft === 1 ? 'approval' : 'approvals'} missing`;
   return state === 'probation' ? `probation: ${left}` : `${state}, probation: ${left}`;
+}
+
+/** State of its probation in words, with the ways to end it; empty of a plugin that is not on probation. */
+export function probationLines({ probation }: Pick<Standing, 'probation'>): string[] {
+  return probation?.message === undefined ? [] : [probation.message];
 }

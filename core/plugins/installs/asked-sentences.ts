@@ -1,6 +1,7 @@
 // What a manifest asks for beside scopes, in sentences, as a person is asked for consent.
 import type { NetRequest, PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { listed } from '../../lib/listed.ts';
+import { zoneOf } from './schedule-zone.ts';
 
 type Members<Name extends keyof PluginManifest> = NonNullable<PluginManifest[Name]>;
 
@@ -15,10 +16,17 @@ export function secretSentence(name: string, { hosts, header }: Members<'secrets
   return `Use the secret ${name}, sent in the header ${header} to ${listed(hosts, 'and')}.`;
 }
 
-export function scheduleSentence(name: string, { cron, tz = 'UTC' }: Members<'schedules'>[string]): string {
+/** As installs and consents show it. */
+export function shownSchedule(name: string, schedule: Members<'schedules'>[string]) {
+  const zone = zoneOf(schedule);
+  return { name, cron: schedule.cron ?? null, timeZone: zone, tz: zone };
+}
+
+export function scheduleSentence(name: string, schedule: Members<'schedules'>[string]): string {
+  const { cron } = schedule;
   return cron === undefined
     ? `Run ${name} when it asks for it.`
-    : `Run ${name} on its own at ${cron} (${tz}).`;
+    : `Run ${name} on its own at ${cron} (${zoneOf(schedule)}).`;
 }
 
 export function eventSentence(type: string, { filter }: Members<'on'>[string]): string {

@@ -15,6 +15,7 @@ import { checkNetShape } from '../outside/net.ts';
 import { checkSourceMap } from '../source-places.ts';
 import { subscribedTypes } from './hearing.ts';
 import { requireSentTypes } from './named.ts';
+import { requireZone, zoneOf } from './schedule-zone.ts';
 import { checkSettingsSchema } from './settings-schema.ts';
 
 /** What a manifest's scopes and subscriptions are checked by. */
@@ -66,8 +67,10 @@ export function checkRequests(manifest: PluginManifest, rules: RequestRules): vo
   checkNetShape(manifest);
   checkSettingsSchema(manifest.settings);
   checkActions(manifest);
-  for (const [name, { cron, tz }] of Object.entries(manifest.schedules ?? {})) {
-    const wrong = cron === undefined ? null : checkCron(cron, tz);
+  for (const [name, schedule] of Object.entries(manifest.schedules ?? {})) {
+    requireZone(schedule, `package.manifest.schedules.${name}`);
+    const { cron } = schedule;
+    const wrong = cron === undefined ? null : checkCron(cron, zoneOf(schedule));
     if (wrong) throw invalidField(`package.manifest.schedules.${name}`, 'invalid_format', { why: wrong });
   }
 }

@@ -12,6 +12,7 @@ import {
   scheduleSentence,
   secretSentence,
   signatureSentence,
+  shownSchedule,
 } from './asked-sentences.ts';
 import type { Consent } from './consent-schema.ts';
 import { digestOf } from './reviewed.ts';
@@ -61,8 +62,8 @@ function handledBy(manifest: PluginManifest, was: Partial<PluginManifest>) {
       ...told(name, secrets, was.secrets, secretSentence),
     })),
     events: Object.keys(on).map((type) => ({ type, ...told(type, on, was.on, eventSentence) })),
-    schedules: Object.entries(schedules).map(([name, { cron, tz = 'UTC' }]) => ({
-      ...{ name, cron: cron ?? null, tz },
+    schedules: Object.entries(schedules).map(([name, schedule]) => ({
+      ...shownSchedule(name, schedule),
       ...told(name, schedules, was.schedules, scheduleSentence),
     })),
     actions: Object.entries(actions).map(([name, { target }]) => ({

@@ -109,7 +109,13 @@ const pending = nullable(
   }),
 );
 const probation = nullable(
-  Closed({ runsLeft: Type.Integer({ minimum: 1, description: 'Runs that it still proposes.' }) }),
+  Closed({
+    runsLeft: Type.Integer({
+      minimum: 1,
+      description: 'Runs that people have still to approve before the plugin writes by itself.',
+    }),
+    message: Type.String({ description: 'The same in words, with the ways to end probation.' }),
+  }),
 );
 const events = Type.Array(Type.String());
 const filters = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
@@ -123,7 +129,8 @@ export const scheduleFields = {
       description: 'When it runs, as a cron expression; null where only a run of the plugin asks for it.',
     }),
   ),
-  tz: Type.String({ description: 'The time zone that it is read in.' }),
+  timeZone: Type.String({ description: 'IANA time zone of `cron`, such as `Europe/Berlin`.' }),
+  tz: Type.String({ description: 'Earlier name of `timeZone`, with the same value.' }),
 };
 const schedules = Type.Array(Closed(scheduleFields));
 
@@ -194,7 +201,7 @@ export const plugin = defineContract({
     }),
     probation: json(probation, {
       ...made,
-      doc: 'How long it only proposes; null once it does as its mode says.',
+      doc: 'Approvals missing until the plugin writes by itself; null of a plugin that is not on probation.',
     }),
     budget: json(InstallBudget, { ...never, doc: 'What it may use in a UTC day, where somebody set that.' }),
   },

@@ -2,8 +2,17 @@
 import type { InstallMode } from './contract.ts';
 import type { Install } from './schema.ts';
 
-/** Runs of a new install that are proposed before it writes by itself. */
+/** Runs of a new install that people approve before it writes by itself. */
 export const probationRuns = 20;
+
+/** State of an install on probation, the approvals that are missing and the ways to end it. */
+export function probationSentence({
+  pluginId,
+  probationLeft,
+}: Pick<Install, 'pluginId' | 'probationLeft'>): string {
+  const missing = probationLeft === 1 ? '1 more of its runs' : `${probationLeft} more of its runs`;
+  return `On probation: it only proposes what it would write, until people have approved ${missing}. Approve them with \`tatami proposals approve\`, or end probation with \`tatami plugin probation ${pluginId} --end\` (API: \`"probation": false\`).`;
+}
 
 /** The mode of writes, and those of classes and fields that have another. */
 export type Modes = Pick<Install, 'mode' | 'modes'>;

@@ -9,6 +9,7 @@ import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { allScopes } from '../../rights/scopes.ts';
 import { sentenceOf } from '../../rights/words.ts';
 import { spentShown } from '../budgets/schema.ts';
+import { shownSchedule } from './asked-sentences.ts';
 import { additions, consentOf } from './consent.ts';
 import {
   BudgetGiven,
@@ -21,6 +22,7 @@ import {
 import { heardTypes } from './hearing.ts';
 import { digestOf, type OfferedVersions } from './reviewed.ts';
 import { effectiveSettings } from './settings.ts';
+import { probationSentence } from './mode.ts';
 import { keepPastWants } from './wants.ts';
 
 /** What takes the place of the running version once somebody consents. */
@@ -46,7 +48,7 @@ const kept = {
   sinceSequence: plain<number>('since_sequence'),
   pending: json<PendingVersion | null>('pending_json'),
   offered: json<OfferedVersions>('offered_json'),
-  /** Runs it still has to propose: counted down by the database, without a new version of the row. */
+  /** Runs that people have still to approve; 0 of an install that is not on probation. */
   probationLeft: plain<number>('probation_left'),
 };
 export type Install = EntityOf<typeof plugin, typeof kept>;
@@ -84,18 +86,17 @@ export const installKind = kindOf(plugin, {
         adds: additions(consentOf(pending, { manifest, grant })),
         since: isoTime(pending.since),
       },
-    probation: ({ probationLeft }) => (probationLeft > 0 ? { runsLeft: probationLeft } : null),
+    probation: (install) =>
+      install.probationLeft > 0
+        ? { runsLeft: install.probationLeft, message: probationSentence(install) }
+        : null,
     settings: effectiveSettings,
     filters: ({ manifest }) =>
       Object.fromEntries(
         Object.entries(manifest.on ?? {}).flatMap(([type, { filter }]) => (filter ? [[type, filter]] : [])),
       ),
     schedules: ({ manifest }) =>
-      Object.entries(manifest.schedules ?? {}).map(([name, { cron, tz }]) => ({
-        name,
-        cron: cron ?? null,
-        tz: tz ?? 'UTC',
-      })),
+      Object.entries(manifest.schedules ?? {}).map(([name, schedule]) => shownSchedule(name, schedule)),
   },
   events(before, after) {
     if (!before) return ['plugin.installed'];
@@ -136,7 +137,7 @@ const modes = Type.Optional(Type.Unsafe<InstallModes>(installModesGiven));
 const probation = Type.Optional(
   Type.Boolean({
     description:
-      'Whether its next 20 runs that write something only propose it. A new install does, unless this is `false`.',
+      'True puts the plugin on probation: it only proposes what it would write, until people have approved 20 of its runs. False ends probation. Default of a new install: true; of an upgrade: as it was.',
   }),
 );
 const sha256 = Type.Optional(

@@ -10,6 +10,7 @@ import type { Sealing } from '../../lib/sealing.ts';
 import { makeProposal } from '../../proposals/make.ts';
 import type { Op, Scope, Store } from '../../store/store.ts';
 import type { InstallMode } from '../installs/contract.ts';
+import { probationSentence } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
 import { ownWrites } from '../own-calls.ts';
 import type { Attempt, HeldRun } from '../runs/attempt.ts';
@@ -151,6 +152,7 @@ async function propose(
       actor: { kind: 'plugin', id: install.id, name: install.manifest.name ?? install.pluginId },
       planned: { since: startedAt, until: nowMs },
       run: { id: run.id, installId: install.id },
+      note: install.probationLeft > 0 ? probationSentence(install) : undefined,
     },
     making,
   );

@@ -6,6 +6,7 @@ import type { AskedAgain, Source } from '../../proposals/again.ts';
 import type { Proposal } from '../../proposals/kind.ts';
 import { effectTable } from '../../rights/effects.ts';
 import type { Scope } from '../../store/store.ts';
+import { countApproval } from '../installs/probation.ts';
 import { sendsOutside } from '../installs/rights.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Registry } from '../registry.ts';
@@ -105,5 +106,6 @@ export function createPluginSource(options: SourceOptions): Source {
       underWay.set(key, running);
       return running;
     },
+    approved: (ctx, { installId }) => countApproval(ctx, installId),
   };
 }

@@ -6,7 +6,6 @@ import type { SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Op } from '../../store/store.ts';
 import type { Disable } from '../disable.ts';
 import type { FailureWatch } from '../failures.ts';
-import { probationStep, type ProbationOptions } from '../installs/probation.ts';
 import type { Registry } from '../registry.ts';
 import { traitsOf, type HandlerKind } from '../handler-kinds.ts';
 import type { Attempt, HeldRun } from './attempt.ts';
@@ -26,7 +25,7 @@ export interface Verdicts {
   fail(held: HeldRun, tried: Attempt, outcome: Failed): Promise<void>;
 }
 
-export interface VerdictOptions extends ProbationOptions {
+export interface VerdictOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly registry: Pick<Registry, 'places'>;
@@ -90,9 +89,7 @@ async function endWell(
 ): Promise<boolean> {
   const { result } = outcome;
   const kept = await options.holdBack(held, tried);
-  const hasEffects = tried.staged.changes.length > 0;
-  const probation = hasEffects ? await probationStep(options, held.item.scope, tried.install) : null;
-  const isEnded = await options.end(held, tried, {
+  return options.end(held, tried, {
     status: 'succeeded',
     attempt: held.run.attempt + 1,
     error: null,
@@ -100,14 +97,8 @@ async function endWell(
     changes: kept.changes,
     met: kept.met,
     // A run whose own values are not kept leaves nothing from which the next could go on.
-    more: [
-      ...progressOps(options, held, outcome, goesOn && kept.ownValues),
-      ...kept.ops,
-      ...(probation?.ops ?? []),
-    ],
+    more: [...progressOps(options, held, outcome, goesOn && kept.ownValues), ...kept.ops],
   });
-  if (isEnded) await probation?.done();
-  return isEnded;
 }
 
 async function endBadly(

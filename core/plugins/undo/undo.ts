@@ -8,6 +8,7 @@ import { ApiError, invalidField } from '../../lib/errors.ts';
 import { counted } from '../../lib/counted.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import type { Op } from '../../store/store.ts';
+import { takeApprovalsBack } from '../installs/probation.ts';
 import { undoing } from './changes.ts';
 import { foldChanges, type Skip } from './fold.ts';
 import { keepChangesOps, keptOf, keyOf, markOp, readChanges, type KeptChange, type KeptRow } from './kept.ts';
@@ -67,6 +68,7 @@ export async function undoAll(ctx: Context, kinds: UndoKinds, rows: readonly Kep
   return {
     changes: [
       ...made,
+      ...(await takeApprovalsBack(ctx, rows)),
       { ...announce({ kind: 'automation', id: undid[0]! }, 'automation.undone', told), cause },
     ],
     ops: [...ops, ...keepChangesOps(ctx.scope, id, made, of), ...(await markOps(ctx, rows, id))],

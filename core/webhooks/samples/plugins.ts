@@ -82,7 +82,7 @@ function pluginOf({ nowMs }: SampleSetting) {
     scopes: [assigning],
     events: ['issue.created'],
     filters: { 'issue.created': { priority: ['urgent'] } },
-    schedules: [{ name: 'handover', cron: '0 9 * * 1', tz: 'Europe/Zagreb' }],
+    schedules: [{ name: 'handover', cron: '0 9 * * 1', timeZone: 'Europe/Zagreb', tz: 'Europe/Zagreb' }],
     settings: { channel: 'on-call' },
     net: [
       {

@@ -1,9 +1,9 @@
-/** What a handler receives as `ctx`: one object per run, with only the members its declared scopes allow. */
+/** What a handler receives as `ctx`: one object per run; calls that need a scope the manifest does not declare are refused by name. */
 import { callHost, hostError, sleep, writeLog } from './bridge.ts';
 import { cpuLeftMs, now, random } from './clock.ts';
 import { describeAll } from './globals.ts';
 import { fetchIn } from './fetch.ts';
-import { freeze, keys, numberOf, stringOf } from './primordials.ts';
+import { create, freeze, keys, NativeError, NativePromise, numberOf, stringOf } from './primordials.ts';
 import { surface } from './surface.ts';
 import type { LogLevel } from '../../protocol.ts';
 
@@ -26,43 +26,74 @@ export interface RunInput {
 interface Namespace {
   readonly name: string;
   readonly calls: readonly (readonly [method: string, op: string])[];
+  /** Prototype of the member: the calls for which no scope is declared. */
+  readonly refused: object;
 }
 
-/** What a plugin with these declared scopes finds in `ctx`; the same in every run. */
-export function namespacesOf(declared: readonly string[]): readonly Namespace[] {
-  const namespaces = [namespaceOf('kv', KV), namespaceOf('schedule', SCHEDULE)];
+/** What a plugin with these declared scopes finds in `ctx`; made once, so that what is refused costs a run nothing. */
+interface Members {
+  readonly namespaces: readonly Namespace[];
+  /** Prototype of `ctx`: the namespaces of which no scope is declared. */
+  readonly undeclared: object;
+}
+
+export function membersOf(declared: readonly string[]): Members {
+  const nothing = freeze({});
+  const namespaces = [namespaceOf('kv', KV, nothing), namespaceOf('schedule', SCHEDULE, nothing)];
+  const undeclared: Record<string, object> = {};
   for (const { name, scope, reads, writes, earlier = [] } of surface) {
-    if (!allows(declared, `${scope}:read`)) continue;
-    const methods = allows(declared, `${scope}:write`) ? [...reads, ...writes] : reads;
-    namespaces.push(
-      namespaceOf(
-        name,
-        methods,
-        earlier.filter(([, now]) => methods.includes(now)),
-      ),
-    );
+    const mayRead = allows(declared, `${scope}:read`);
+    const methods = allows(declared, `${scope}:write`) ? [...reads, ...writes] : mayRead ? reads : [];
+    const refused: Record<string, unknown> = {};
+    for (const method of reads)
+      if (!mayRead) refused[method] = refusing(`${name}.${method}`, `${scope}:read`);
+    for (const method of writes)
+      if (!methods.includes(method)) refused[method] = refusing(`${name}.${method}`, `${scope}:write`);
+    for (const [before, now] of earlier) if (now in refused) refused[before] = refused[now];
+    if (!mayRead) undeclared[name] = freeze(refused);
+    else
+      namespaces.push(
+        namespaceOf(
+          name,
+          methods,
+          freeze(refused),
+          earlier.filter(([, now]) => methods.includes(now)),
+        ),
+      );
   }
-  return namespaces;
+  return { namespaces, undeclared: freeze(undeclared) };
+}
+
+/** A call for which the manifest declares no scope: rejects with the scope to add. */
+function refusing(call: string, scope: string): () => Promise<never> {
+  const message = `ctx.${call} needs the scope ${scope}, which the plugin does not declare. Add "${scope}": { why: '…' } to \`scopes\` in its definition, and install it again.`;
+  return () => {
+    const site = new NativeError();
+    return new NativePromise((_, reject) => reject(hostError('insufficient_scope', message, site)));
+  };
 }
 
 function namespaceOf(
   name: string,
   methods: readonly string[],
+  refused: object,
   earlier: readonly (readonly [before: string, now: string])[] = [],
 ): Namespace {
   const known = methods.map((method) => [method, method] as const);
-  return { name, calls: [...known, ...earlier].map(([called, method]) => [called, `${name}.${method}`]) };
+  const calls = [...known, ...earlier].map(([called, method]) => [called, `${name}.${method}`] as const);
+  return { name, calls, refused };
 }
 
-/** @param declared scopes, and what `namespacesOf` made of them */
+/** @param declared scopes, and what `membersOf` made of them */
 export function makeContext(
   run: number,
   input: RunInput,
   declared: readonly string[],
-  namespaces: readonly Namespace[],
+  { namespaces, undeclared }: Members,
 ): object {
   const granted = input.scopes ?? declared;
   const ctx: Record<string, unknown> = {
+    __proto__: undeclared,
     run: freeze({ ...input.run, cpuLeftMs }),
     settings: input.settings,
     now,
@@ -75,8 +106,8 @@ export function makeContext(
   };
   // Counted loops: an iterator is slow where code is interpreted, and the plugin's to replace.
   for (let i = 0; i < namespaces.length; i++) {
-    const { name, calls } = namespaces[i] as Namespace;
-    const members: Record<string, unknown> = {};
+    const { name, calls, refused } = namespaces[i] as Namespace;
+    const members = create(refused) as Record<string, unknown>;
     for (let j = 0; j < calls.length; j++) {
       const call = calls[j] as Namespace['calls'][number];
       const op = call[1];

@@ -5,7 +5,7 @@ import { readProgress } from '../../protocol.ts';
 import { afterCalls, endRun, endWell, hostError, openOutbox, openRun, settle } from './bridge.ts';
 import type { GuestLimits, Outbox } from './bridge.ts';
 import { installClock, setCpuLeft, startClock } from './clock.ts';
-import { makeContext, namespacesOf } from './context.ts';
+import { makeContext, membersOf } from './context.ts';
 import type { RunInput } from './context.ts';
 import { handlerNames, readDefinition, staticManifest } from './definition.ts';
 import type { Definition } from './definition.ts';
@@ -17,7 +17,7 @@ import { installRecorder } from './recorder.ts';
 const messageUnitsMax = 2000;
 const tooLong = 'What the handler returned is too long: it may have 20,480 characters of JSON.';
 let definition: Definition = { handlers: {}, scopes: [] };
-let namespaces = namespacesOf([]);
+let members = membersOf([]);
 let limits: GuestLimits = { calls: 0, concurrentCalls: 0, logBytes: 0, logLines: 0 };
 
 /**
@@ -50,7 +50,7 @@ async function invoke(name: string, input: RunInput, run: number): Promise<void>
   try {
     const handle = definition.handlers[name];
     if (!handle) throw new Error(`The plugin has no handler ${name}.`);
-    const result = await handle(input.event, makeContext(run, input, definition.scopes, namespaces));
+    const result = await handle(input.event, makeContext(run, input, definition.scopes, members));
     const kind = slice(name, 0, indexOf(name, ':'));
     const progress = kind === 'schedule' ? progressText(result) : '';
     const answer = kind === 'action' || kind === 'route' ? resultText(result) : '';
@@ -111,7 +111,7 @@ function framesOf(stack: unknown): string {
 
 function register(given: unknown): string {
   definition = readDefinition(given);
-  namespaces = namespacesOf(definition.scopes);
+  members = membersOf(definition.scopes);
   return handlerNames(definition);
 }
 

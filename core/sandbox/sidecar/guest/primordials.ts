@@ -8,8 +8,7 @@ type Uncurry = <T, A extends unknown[], R>(method: (this: T, ...args: A) => R) =
 export const uncurry = bind.bind(call) as Uncurry;
 
 export const { parse, stringify } = JSON;
-const { create } = Object;
-export const { defineProperty, freeze, keys } = Object;
+export const { create, defineProperty, freeze, keys } = Object;
 export const { isArray } = Array;
 export const { construct } = Reflect;
 export const { floor, imul, max } = Math;

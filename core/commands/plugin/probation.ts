@@ -1,0 +1,29 @@
+// `tatami plugin probation PLUGIN [--end|--begin]`: how far a plugin is trusted to write by itself.
+import { CommandError, exitCodes, printResult } from '../output.ts';
+import { connect, type RemoteOptions } from '../remote.ts';
+import { saying } from './known.ts';
+import { probationLines, type Standing } from './standing.ts';
+
+export interface ProbationOptions extends RemoteOptions {
+  end?: boolean;
+  begin?: boolean;
+}
+
+interface Install extends Standing {
+  readonly pluginId: string;
+}
+
+export async function probation(name: string, options: ProbationOptions): Promise<void> {
+  if (options.end === true && options.begin === true)
+    throw new CommandError('Give --end or --begin, not both.', exitCodes.usage);
+  const call = connect(options);
+  const path = `/plugins/${encodeURIComponent(name)}`;
+  const asked =
+    options.end === true || options.begin === true
+      ? call<Install>('PATCH', path, { probation: options.begin === true })
+      : call<Install>('GET', path);
+  printResult(await saying(call, { plugin: name }, asked), options, (install) => {
+    const [words = `not on probation: mode ${install.mode}`] = probationLines(install);
+    return `${install.pluginId}  ${words}`;
+  });
+}
