@@ -12,7 +12,8 @@ import { tenantOp } from '../../store/store.ts';
 import { weekOf } from '../calendars/calendars.ts';
 import { issueFiltering } from '../issues/filter.ts';
 import { slaAlarm } from '../sla/alarm-name.ts';
-import { stateTypes } from '../workflows/contract.ts';
+import { idOfName } from '../../resource/names.ts';
+import { state, stateTypes } from '../workflows/contract.ts';
 import { positionMax, slaPolicy } from './contract.ts';
 
 type Policy = Omit<Kept<typeof slaPolicy>, 'version'>;
@@ -38,7 +39,11 @@ const policyKind = kindOf(slaPolicy, {
 });
 
 export const slaPolicies = defineResource(slaPolicy, policyKind, {
-  sets: ({ directory }, { position }) => ({ position: position ?? nextPosition(directory) }),
+  sets: (ctx, { position, pausedIn }) => ({
+    position: position ?? nextPosition(ctx.directory),
+    ...(pausedIn && { pausedIn: statesNamed(ctx, pausedIn) }),
+  }),
+  follows: (ctx, { pausedIn }) => (pausedIn ? { pausedIn: statesNamed(ctx, pausedIn) } : {}),
   async check(ctx, policy, before) {
     if (policy.filter !== before?.filter) await issueFiltering.check(ctx, policy.filter, 'filter');
     if (policy.pausedIn !== before?.pausedIn) checkStates(ctx.directory, policy.pausedIn);
@@ -51,8 +56,17 @@ function nextPosition({ slaPolicies }: Directory): number {
   return Math.min(Math.max(-1, ...places) + 1, positionMax);
 }
 
+const types: readonly string[] = stateTypes;
+
+/** With ids in place of names, which several teams may give their states. @throws ApiError validation_failed */
+function statesNamed(ctx: Context, pausedIn: readonly string[]): string[] {
+  const ids = pausedIn.map((given, index) =>
+    types.includes(given) ? given : idOfName(ctx, state, given, `pausedIn.${index}`),
+  );
+  return [...new Set(ids)];
+}
+
 function checkStates({ states }: Directory, pausedIn: readonly string[]): void {
-  const types: readonly string[] = stateTypes;
   for (const [index, given] of pausedIn.entries())
     if (!types.includes(given) && states.get(given)?.removed !== false)
       throw invalidField(`pausedIn.${index}`, 'not_found', {

@@ -3,6 +3,7 @@
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import { getEntity, requireVersion } from '../../changes/operations.ts';
+import { idOrName } from '../../contract/field.ts';
 import { schemasOf } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
@@ -31,7 +32,7 @@ const one = {
   path: '/api/v1/subscribers/{id}/{memberId}',
   params: Closed({
     id: nameOf(issue),
-    memberId: nameOf(member),
+    memberId: idOrName(member),
   }),
   scope: 'issues:write',
   rows: 'team',

@@ -7,7 +7,7 @@ import { defineResource } from '../../resource/define.ts';
 import { kindOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { findTeam, getTeam, statesOf } from '../directory.ts';
-import { teamGiven } from '../teams/contract.ts';
+import { teamAsked } from '../teams/contract.ts';
 import { positionMax, state, type StateType } from './contract.ts';
 
 const stateKind = kindOf(state, { table: 'states' });
@@ -18,7 +18,7 @@ const issueIn = tenantStatement<{ id: string }>(
 );
 
 export const workflows = defineResource(state, stateKind, {
-  query: { team: Type.Optional(teamGiven) },
+  query: { team: Type.Optional(teamAsked) },
   where: ({ directory }, { team }) =>
     team === undefined
       ? []
