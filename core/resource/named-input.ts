@@ -15,6 +15,8 @@ type Sent = Map<string, string>;
 interface Reading {
   readonly ctx: Context;
   readonly sent: Sent;
+  /** Of the first name that stands for nothing. */
+  refusal: ApiError | null;
 }
 
 /** The value with ids; the same value where nothing changes. */
@@ -32,22 +34,35 @@ export function withIds(route: Route): Route {
   };
   switch (route.kind) {
     case 'read':
-      return { ...route, read: (ctx, input) => route.read(ctx, read({ ctx, sent: new Map() }, input)) };
+      return { ...route, read: asking(read, (ctx, input) => route.read(ctx, input)) };
     case 'write':
-      return {
-        ...route,
-        async write(ctx, input) {
-          const sent: Sent = new Map();
-          const named = read({ ctx, sent }, input);
-          if (sent.size === 0) return route.write(ctx, named);
-          return route.write(notingAsSent(ctx, sent), named).catch((error: unknown) => {
-            throw error instanceof ApiError ? asSent(error, sent) : error;
-          });
-        },
-      };
+      return { ...route, write: asking(read, (ctx, input) => route.write(ctx, input)) };
     default:
       throw new Error(`${route.name} does not take names: only operations that read and write do.`);
   }
+}
+
+type Handler<T> = (ctx: Context, input: CheckedInput) => Promise<T>;
+
+function asking<T>(
+  read: (reading: Reading, input: CheckedInput) => CheckedInput,
+  handle: Handler<T>,
+): Handler<T> {
+  return async (ctx, input) => {
+    const reading: Reading = { ctx, sent: new Map(), refusal: null };
+    const named = read(reading, input);
+    const { sent, refusal } = reading;
+    if (sent.size === 0 && !refusal) return handle(ctx, named);
+    try {
+      const answer = await handle(notingAsSent(ctx, sent), named);
+      if (refusal) throw refusal;
+      return answer;
+    } catch (error) {
+      // What the caller does not see is not found, whatever the body says.
+      if (refusal && !(error instanceof ApiError && error.code !== 'validation_failed')) throw refusal;
+      throw error instanceof ApiError ? asSent(error, sent) : error;
+    }
+  };
 }
 
 function notingAsSent(ctx: Context, sent: Sent): Context {
@@ -89,10 +104,22 @@ function resolveIn(schema: TSchema | undefined): Resolve | null {
   const { properties, items, anyOf, [refersTo]: to } = schema as Shape;
   if (to?.names?.within) return null;
   if (to)
-    return (value, { ctx }, path) => (typeof value === 'string' ? idOfName(ctx, to, value, path) : value);
+    return (value, reading, path) =>
+      typeof value === 'string' ? idOrNothing(reading, to, value, path) : value;
   if (anyOf) return anyOf.map(resolveIn).find((resolve) => resolve !== null) ?? null;
   if (items) return resolveItems(items);
   return properties ? resolveProperties(properties) : null;
+}
+
+/** The name itself where it stands for nothing: it is refused once the operation has found what it is about. */
+function idOrNothing(reading: Reading, to: Target, name: string, path: string): string {
+  try {
+    return idOfName(reading.ctx, to, name, path);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    reading.refusal ??= error;
+    return name;
+  }
 }
 
 function resolveItems(items: TSchema): Resolve | null {
@@ -125,26 +152,19 @@ function resolveProperties(properties: Readonly<Record<string, TSchema>>): Resol
       const becomes = resolve ? resolve(is, reading, inside(name)) : is;
       if (of !== undefined) {
         after ??= { ...given };
-        rename(after, name, of, inside);
-        reading.sent.set(inside(of), inside(name));
+        if (after[of] !== undefined) reading.refusal ??= bothGiven(inside(name), of);
+        delete after[name];
         after[of] = becomes;
+        reading.sent.set(inside(of), inside(name));
       } else if (becomes !== is) (after ??= { ...given })[name] = becomes;
     }
     return after ?? value;
   };
 }
 
-/** @throws ApiError validation_failed where both names are given */
-function rename(
-  after: Record<string, unknown>,
-  name: string,
-  of: string,
-  inside: (name: string) => string,
-): void {
-  if (after[of] !== undefined)
-    throw invalidField(inside(name), 'conflict', {
-      why: `It is another name for ${of}, which is given as well.`,
-      fix: 'Leave one of the two out.',
-    });
-  delete after[name];
+function bothGiven(path: string, of: string): ApiError {
+  return invalidField(path, 'conflict', {
+    why: `It is another name for ${of}, which is given as well.`,
+    fix: 'Leave one of the two out.',
+  });
 }

@@ -45,7 +45,7 @@ const folded = (property: string, name: string): string =>
 /** The objects of a place that take names, such as the states of the team of an issue. */
 export interface Among {
   has(entry: DirectoryEntry): boolean;
-  /** The place, as the end of a sentence: ` in the team ENG`. */
+  /** The place, as the end of a sentence: ` in this team`. */
   readonly words: string;
   /** Of several with one name, the one with the lowest rank is meant. Absent, or of equal ranks: the name is ambiguous. */
   rank?(entry: DirectoryEntry): number;
@@ -86,30 +86,39 @@ export function idOfName(
   if (isIdOf(to, given)) return given;
   if (given === 'me' && to.alias?.isCaller) return requireMe(ctx.actor.memberId, path);
   const target = to as Named;
-  const entries = among.entries ?? entriesOf(ctx.directory, target);
-  for (const property of target.names?.by ?? []) {
-    if (!among.isOpen && !isOpen(target) && !mayReadProperty(ctx, target, property)) continue;
-    const named = idsNamed(entries, property, given)
+  const place = { ...among, entries: among.entries ?? entriesOf(ctx.directory, target) };
+  const found = foundBy(ctx, target, given, place);
+  const [only] = found;
+  if (!only) throw unknown(ctx, target, given, path, place);
+  if (found.length > 1) throw ambiguous(target, given, path, found);
+  ctx.resolved?.(path, only.id);
+  return only.id;
+}
+
+type Place = Among & { readonly entries: Entries };
+
+/** Those of the first property by which any is found. */
+function foundBy(ctx: Naming, to: Named, name: string, place: Place): readonly DirectoryEntry[] {
+  const { entries } = place;
+  const isOpen = place.isOpen || isKnownByKey(to);
+  for (const property of to.names?.by ?? []) {
+    if (!isOpen && !mayReadProperty(ctx, to, property)) continue;
+    const found = idsNamed(entries, property, name)
       .map((id) => entries.get(id)!)
-      .filter((entry) => isThere(ctx, target, entry) && among.has(entry));
-    const found = named.length > 1 ? lowest(named, among) : named;
-    const [only] = found;
-    if (!only) continue;
-    if (found.length > 1) throw ambiguous(target, given, path, found);
-    ctx.resolved?.(path, only.id);
-    return only.id;
+      .filter((entry) => isThere(ctx, to, entry) && place.has(entry));
+    if (found.length > 0) return lowest(found, place);
   }
-  throw unknown(ctx, target, given, path, among, entries);
+  return [];
 }
 
 function lowest(found: readonly DirectoryEntry[], { rank }: Among): readonly DirectoryEntry[] {
-  if (!rank) return found;
+  if (!rank || found.length === 1) return found;
   const least = Math.min(...found.map(rank));
   return found.filter((entry) => rank(entry) === least);
 }
 
 /** Keys of teams begin the identifiers of issues, so that whoever sees the issues of a team knows its key. */
-const isOpen = ({ name }: Named): boolean => name === 'team';
+const isKnownByKey = ({ name }: Named): boolean => name === 'team';
 
 function isThere(ctx: Naming, to: Named, entry: DirectoryEntry): boolean {
   if (entry.removed) return false;
@@ -171,12 +180,11 @@ export function namesSeen(
 /** As many names as an error lists whole. */
 const listedMax = 12;
 
-function unknown(ctx: Naming, to: Named, given: string, path: string, among: Among, entries: Entries): Error {
+function unknown(ctx: Naming, to: Named, given: string, path: string, place: Place): Error {
   const by = to.names?.by ?? [];
-  const place = { ...among, entries };
   const known = [...new Set(by.flatMap((property) => namesSeen(ctx, to, property, place)))];
   const listed = [...new Set(namesSeen(ctx, to, by.includes('key') ? 'key' : 'name', place))];
-  const isAllowed = among.isOpen || by.some((property) => mayReadProperty(ctx, to, property));
+  const isAllowed = place.isOpen || by.some((property) => mayReadProperty(ctx, to, property));
   const use =
     listed.length > 0 && listed.length <= listedMax
       ? `Use one of ${listed.join(', ')}, or an id.`
@@ -184,7 +192,7 @@ function unknown(ctx: Naming, to: Named, given: string, path: string, among: Amo
         ? `Use one that GET /api/v1/${to.path} lists.`
         : `Give an id: names need the scope ${readScopeOf(to)}.`;
   return invalidField(path, 'not_found', {
-    why: `There is no ${to.name} ${given}${among.words}.`,
+    why: `There is no ${to.name} ${given}${place.words}.`,
     fix: `${use}${didYouMeanAny(given, known)}`,
   });
 }

@@ -51,10 +51,10 @@ export function firstState(directory: Directory, teamId: string): StateEntry {
 }
 
 /** What requests say of the state of an issue: names of the team's states, and types, of which the first by position is meant. */
-function statesIn({ teams }: Directory, teamId: string): Among {
+function statesIn(teamId: string): Among {
   return {
     has: (entry) => entry.teamId === teamId,
-    words: ` in the team ${teams.get(teamId)?.key ?? ''}`,
+    words: ' in this team',
     rank: (entry) => Number(entry.position),
     isOpen: true,
   };
@@ -63,18 +63,12 @@ function statesIn({ teams }: Directory, teamId: string): Among {
 /** Id of a state that issues of the team can be moved to, by its id, name or type. @throws ApiError validation_failed */
 export function stateNamed(ctx: Naming, teamId: string, given: string, path: string): string {
   const { directory } = ctx;
-  const id = idOfName(
-    ctx,
-    state,
-    given === 'cancelled' ? 'canceled' : given,
-    path,
-    statesIn(directory, teamId),
-  );
+  const name = given === 'cancelled' ? 'canceled' : given;
+  const id = idOfName(ctx, state, name, path, statesIn(teamId));
   if (findState(directory, teamId, id)) return id;
-  const { key = '' } = directory.teams.get(teamId) ?? {};
   throw invalidField(path, 'not_found', {
-    why: `${id} is not a state of the team ${key}.`,
-    fix: `Use one of its states, as GET /api/v1/workflows?team=${key} lists them.`,
+    why: `${id} is not a state of this team.`,
+    fix: `Use one of its states, as GET /api/v1/workflows?team=${directory.teams.get(teamId)?.key ?? ''} lists them.`,
   });
 }
 

@@ -48,7 +48,7 @@ export function resolveCycle(
   const path = `${at}cycleId`;
   const cycleId = idOfName(ctx, cycle, given, path, {
     has: (entry) => entry.teamId === teamId,
-    words: ` in the team ${directory.teams.get(teamId)?.key ?? ''}`,
+    words: ' in this team',
     rank: ({ status }) => (status === 'completed' ? 1 : 0),
     isOpen: true,
   });

@@ -59,7 +59,7 @@ export function resolveLabels(
   labels: readonly string[],
   at: string,
 ): string[] {
-  const among = labelsIn(ctx, teamId);
+  const among = labelsIn(teamId);
   const ids = labels.map((wanted, index) => {
     const id = idOfName(ctx, label, wanted, `${at}.${index}`, among);
     const known = ctx.directory.labels.get(id);
@@ -73,11 +73,10 @@ export function resolveLabels(
 }
 
 /** The labels of a team and of the workspace, those of the team first; without a team, those of the workspace. */
-export function labelsIn({ directory }: Context, teamId: string | null): Among {
-  const team = teamId === null ? undefined : directory.teams.get(teamId);
+function labelsIn(teamId: string | null): Among {
   return {
     has: (entry) => entry.teamId === null || entry.teamId === teamId,
-    words: teamId === null ? ' for all teams' : ` in the team ${team?.key ?? ''}`,
+    words: teamId === null ? ' for all teams' : ' for this team',
     rank: (entry) => (entry.teamId === null ? 1 : 0),
     isOpen: true,
   };

@@ -3,7 +3,6 @@
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import { getEntity, requireVersion } from '../../changes/operations.ts';
-import { idOrName } from '../../contract/field.ts';
 import { schemasOf } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
@@ -32,7 +31,7 @@ const one = {
   path: '/api/v1/subscribers/{id}/{memberId}',
   params: Closed({
     id: nameOf(issue),
-    memberId: idOrName(member),
+    memberId: nameOf(member),
   }),
   scope: 'issues:write',
   rows: 'team',

@@ -27,7 +27,7 @@ async function templateNamed(ctx: Context, name: string, teamId: string, path: s
     entries,
     has: (entry) => entry.teamId === null || entry.teamId === teamId,
     rank: (entry) => (entry.teamId === null ? 1 : 0),
-    words: ` for issues of the team ${ctx.directory.teams.get(teamId)?.key ?? ''}`,
+    words: ' for this team',
     isOpen: true,
   });
 }
