@@ -185,7 +185,7 @@ export interface Target {
 }
 
 /** What request bodies name an object by in place of its id. */
-export interface Names {
+interface Names {
   /** Fields, those that go first before the others: what matches one of them is not looked for in the next. */
   readonly by: readonly string[];
   /** Object within which a name is looked for, so that only the operation can resolve it. Absent: the workspace. */

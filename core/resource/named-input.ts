@@ -146,20 +146,28 @@ function resolveProperties(properties: Readonly<Record<string, TSchema>>): Resol
     const given = value as Readonly<Record<string, unknown>>;
     const inside = (name: string): string => (path === '' ? name : `${path}.${name}`);
     let after: Record<string, unknown> | null = null;
-    for (const { name, of, resolve } of all) {
+    for (const { name, of = name, resolve } of all) {
       const is = given[name];
       if (is === undefined) continue;
       const becomes = resolve ? resolve(is, reading, inside(name)) : is;
-      if (of !== undefined) {
-        after ??= { ...given };
-        if (after[of] !== undefined) reading.refusal ??= bothGiven(inside(name), of);
-        delete after[name];
-        after[of] = becomes;
-        reading.sent.set(inside(of), inside(name));
-      } else if (becomes !== is) (after ??= { ...given })[name] = becomes;
+      if (of === name && becomes === is) continue;
+      after ??= { ...given };
+      if (of !== name) rename(after, reading, inside, { name, of });
+      after[of] = becomes;
     }
     return after ?? value;
   };
+}
+
+function rename(
+  after: Record<string, unknown>,
+  reading: Reading,
+  inside: (name: string) => string,
+  { name, of }: { readonly name: string; readonly of: string },
+): void {
+  if (after[of] !== undefined) reading.refusal ??= bothGiven(inside(name), of);
+  reading.sent.set(inside(of), inside(name));
+  delete after[name];
 }
 
 function bothGiven(path: string, of: string): ApiError {

@@ -190,7 +190,7 @@ export interface IssueCreate {
   number?: number | undefined;
   /** ISO 8601 time at which it was made elsewhere; needs the scope `import:write`. */
   createdAt?: string | undefined;
-  /** The member who made it elsewhere, also one who was removed; needs the scope `import:write`. Id, e-mail address or name of a member, or `me`. */
+  /** The member who made it elsewhere, by id also one who was removed; needs the scope `import:write`. Id, e-mail address or name of a member, or `me`. */
   creatorId?: string | undefined;
   /** What it is about, in up to 500 characters. Text that is not only white space. */
   title: string;

@@ -33,7 +33,7 @@ export const importedInputs = {
   creatorId: Type.Optional(
     described(
       idOrName(member),
-      'The member who made it elsewhere, also one who was removed; needs the scope `import:write`.',
+      'The member who made it elsewhere, by id also one who was removed; needs the scope `import:write`.',
     ),
   ),
 };
