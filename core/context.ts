@@ -64,6 +64,8 @@ export interface Context extends Services, Rights {
   readonly traceparent: string | null;
   /** True of a request that simulates: nothing is written, and nothing is sent to other servers. */
   readonly simulates?: boolean;
+  /** Notes the id that a name in the body stands for, by its path, where the request is stored to be asked again. */
+  readonly resolved?: (path: string, value: unknown) => void;
   /** Present while a plugin run stages its effects: reads by id see them. */
   readonly staged: Staging | null;
 }

@@ -9,11 +9,13 @@ import {
   idAndName,
   idOf,
   nameOf,
+  refersTo,
   ruled,
   text as textOf,
   time as timeText,
   type CalledBy,
 } from '../lib/schema.ts';
+import { capital } from '../lib/words.ts';
 
 export interface FieldOptions {
   /** What it is, in a sentence, for the document and the types of the SDK. */
@@ -176,7 +178,33 @@ export interface Target {
   /** Prefix of its ids; null for UUIDs. */
   readonly id: string | null;
   readonly alias?: CalledBy;
+  readonly names?: Names;
+  readonly path?: string;
+  readonly scope?: string;
   readonly directory?: { readonly as: string; readonly keeps: readonly string[] };
+}
+
+/** What request bodies name an object by in place of its id. */
+interface Names {
+  /** Fields, those that go first before the others: what matches one of them is not looked for in the next. */
+  readonly by: readonly string[];
+  /** Object within which a name is looked for, so that only the operation can resolve it. Absent: the workspace. */
+  readonly within?: 'team' | 'project';
+}
+
+const wordOf: Readonly<Record<string, string>> = { email: 'e-mail address' };
+
+/** Schema of a place in a request body that refers to an object: takes its id, its alias or one of its names. */
+export function idOrName(to: Target): ReturnType<typeof Type.String> {
+  if (!to.names) return nameOf(to);
+  const words = ['id', ...to.names.by.map((name) => wordOf[name] ?? name)];
+  const listed = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+  return Type.String({
+    minLength: 1,
+    maxLength: 254,
+    description: `${capital(listed)} of a ${to.name}${to.alias?.isCaller ? ', or `me`' : ''}.`,
+    [refersTo]: to,
+  });
 }
 
 export interface Reference<T extends Target, By extends string, Shown, O extends FieldOptions> extends Field<
@@ -200,7 +228,7 @@ export function reference<
   const O extends FieldOptions,
   S extends TSchema = TObject<{ id: TString; name: TString }>,
 >(to: T, options: O = {} as O, shown?: S): Reference<T, 'id', Static<S>, O> {
-  const given = nameOf(to);
+  const given = idOrName(to);
   const { doc } = options;
   return {
     type: 'reference',
@@ -216,12 +244,11 @@ export function reference<
 export function referenceBy<const T extends Target, const By extends string, const O extends FieldOptions>(
   to: T,
   by: By,
-  schema: TSchema,
   options: O = {} as O,
 ): Reference<T, By, string, O> {
   const { doc = `The ${to.name} ${by}.` } = options;
   const shown = described(Type.String(), doc);
-  return { type: 'reference', to, by, given: described(schema, options.doc), shown, options };
+  return { type: 'reference', to, by, given: described(idOrName(to), options.doc), shown, options };
 }
 
 export interface ActorShown {

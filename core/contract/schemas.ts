@@ -1,8 +1,28 @@
 // The public schemas of a contract: as it is shown, and the bodies of its creation and update. Made once for each contract.
-import { Type, type Static, type TObject, type TProperties, type TSchema, type TUnsafe } from 'typebox';
-import { Closed, described, idOf, named, nullable, pageOf, time, version } from '../lib/schema.ts';
+import {
+  Type,
+  type Static,
+  type TObject,
+  type TOptional,
+  type TProperties,
+  type TSchema,
+  type TUnsafe,
+} from 'typebox';
+import {
+  alsoCalled,
+  Closed,
+  described,
+  idOf,
+  named,
+  nullable,
+  pageOf,
+  time,
+  version,
+  writes,
+  type Writes,
+} from '../lib/schema.ts';
 import { isRestorable, type Contract, type Created, type Patch, type Shown } from './contract.ts';
-import type { Field, FieldOptions, Reference, Target } from './field.ts';
+import { idOrName, type Field, type FieldOptions, type Reference, type Target } from './field.ts';
 
 export interface Schemas<C extends Contract> {
   readonly shown: TUnsafe<Shown<C>>;
@@ -62,10 +82,21 @@ function inputsOf(contract: Contract, at: 'create' | 'update'): Record<string, T
   const inputs: Record<string, TSchema> = {};
   for (const [name, field] of writableAt(contract, at)) {
     const schema = orNull(field, field.given);
-    inputs[givenName(name, field)] =
-      at === 'create' && field.options.required ? schema : Type.Optional(schema);
+    const given = givenName(name, field);
+    const isRequired = at === 'create' && field.options.required;
+    inputs[given] = isRequired ? schema : Type.Optional(schema);
+    if (isReference(field) && given !== name && !isRequired)
+      inputs[name] = otherName(given, orNull(field, idOrName(field.to)));
   }
   return inputs;
+}
+
+/** A property that says the same as another one beside it, whose name the operation knows it by. */
+export function otherName<S extends TSchema>(of: string, schema: S): TOptional<S> {
+  const marks = { [alsoCalled]: of, [writes]: [of] satisfies Writes };
+  const { description = '' } = schema as { description?: string };
+  const other: TSchema = { ...schema, description: `Another name for \`${of}\`. ${description}`, ...marks };
+  return Type.Optional(other as S) as TOptional<S>;
 }
 
 type NamedField = readonly [name: string, field: Field];

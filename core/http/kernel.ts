@@ -3,7 +3,6 @@
 // come in and answers go out in the entrances (`entrance.ts`).
 import { ApiError } from '../lib/errors.ts';
 import { idPrefixes } from '../lib/ids.ts';
-import { withCaller } from './caller.ts';
 import { admitTo, admitToPropose, requireFields } from './admission.ts';
 import type { Narrowing } from '../rights/rights.ts';
 import { plainTerms, type Asked, type Terms } from './call.ts';
@@ -30,7 +29,7 @@ export function createKernel(options: WorkOptions): Kernel {
   return {
     serve(route) {
       const ask = createAsk(route);
-      const work = workOf(withCaller(route), options);
+      const work = workOf(options.withIds(route), options);
       return async (entrance, incoming) => {
         const exchange = newExchange(ids.next(idPrefixes.request));
         try {

@@ -21,7 +21,10 @@ import {
 } from './route.ts';
 import { createWrite, type WriteOptions } from './write.ts';
 
-export interface WorkOptions extends ContextOptions, WriteOptions {}
+export interface WorkOptions extends ContextOptions, WriteOptions {
+  /** The route with handlers that are given ids in place of names. */
+  withIds(route: Route): Route;
+}
 
 /** Rejects with the error that the caller is to be told. */
 export type Work = (asked: Asked) => Promise<Answer>;

@@ -14,6 +14,7 @@ import type { ContextOptions } from './context-of.ts';
 import type { Exchange } from './exchange.ts';
 import type { IdempotencyKeys, KeyClaim } from './idempotency.ts';
 import { pathOf, successStatusOf, type CheckedInput, type WriteRoute } from './route.ts';
+import { createResolvedNames } from './resolved-names.ts';
 import type { Turns } from './turns.ts';
 
 /** A lost race is planned again this often before the caller is told to. */
@@ -52,9 +53,11 @@ export function createWrite(
     plan: Plan,
   ): Promise<WrittenAnswer> => {
     const { ids, made } = keptIds(ctx.ids, origin.ids);
-    const set = await plan({ ...ctx, ids });
+    const names = createResolvedNames();
+    const set = await plan({ ...ctx, ids, resolved: names.note });
     if (set.ops && !staged.takesOps) throw new ApiError('forbidden', 'A plugin cannot do this.');
-    staged.add(set.changes, { operation: route.name, input: { ...input }, ids: made }, set.ops);
+    const asked = { operation: route.name, input: names.withIds(input), ids: made };
+    staged.add(set.changes, asked, set.ops);
     return answerOf(set, hidePending(set.body));
   };
 
@@ -103,12 +106,13 @@ function proposing(name: string, { propose }: WriteOptions, { input }: Call, pla
   return async (now) => {
     const sinceMs = now.nowMs();
     const { ids, made } = keptIds(now.ids);
-    const set = await plan({ ...now, ids });
+    const names = createResolvedNames();
+    const set = await plan({ ...now, ids, resolved: names.note });
     const held = await judge(now, set);
     if (!held.waits) return held.ops.length === 0 ? set : { ...set, ops: [...(set.ops ?? []), ...held.ops] };
     if (set.beforeCommit ?? set.afterCommit)
       throw new ApiError('forbidden', `${name} cannot be proposed: it does more than change objects.`);
-    const asked = { operation: name, input: { ...input }, ids: made };
+    const asked = { operation: name, input: names.withIds(input), ids: made };
     return propose(now, { ...asked, changes: set.changes, ops: set.ops ?? [] }, sinceMs);
   };
 }

@@ -23,3 +23,16 @@ export function didYouMean(given: string, known: Iterable<string>): string {
   const near = nearest(given, known);
   return near === undefined ? '' : ` Did you mean ${near}?`;
 }
+
+/** As `didYouMean`, with up to three names, the nearest first. */
+export function didYouMeanAny(given: string, known: Iterable<string>): string {
+  const left = new Set(known);
+  const near: string[] = [];
+  for (let next = nearest(given, left); next !== undefined && near.length < 3; next = nearest(given, left)) {
+    near.push(next);
+    left.delete(next);
+  }
+  const last = near.pop();
+  if (last === undefined) return '';
+  return ` Did you mean ${near.length === 0 ? last : `${near.join(', ')} or ${last}`}?`;
+}

@@ -89,6 +89,11 @@ export interface CalledBy {
 /** Of a place where `me` stands for the member who asks. */
 export const takesMe: unique symbol = Symbol('takes me');
 
+/** Of a place in a request body that takes the id or a name of an object: the contract of that object. */
+export const refersTo: unique symbol = Symbol('refers to');
+/** Of a property of a request body that is another spelling of one beside it: the name of that one. */
+export const alsoCalled: unique symbol = Symbol('also called');
+
 /** What names an object: its id, or beside it what people call it by. */
 export function nameOf({
   id,

@@ -1,11 +1,9 @@
 // An agent as a caller of the API: each of its calls enters by the door for values, under its own rights and limits.
-import type { Directory } from '../context.ts';
 import type { App } from '../http/app.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Arrival } from '../http/route.ts';
 import type { Outcome, Take, ValueCall } from '../http/values.ts';
 import { ApiError } from '../lib/errors.ts';
-import type { Scope } from '../store/store.ts';
 import { createHold } from './hold.ts';
 
 /** What a call takes beside who makes it. */
@@ -24,7 +22,6 @@ export interface Agent {
   readonly principal: Principal;
   /** Reads the rights of the token anew. To be called after every wait. @throws ApiError unauthorized where the token has ended */
   refresh(): Promise<void>;
-  directory(): Directory | Promise<Directory>;
   /** Whether it may call an operation at all. */
   may(operation: string): boolean;
   /** Calls an operation. A write that is guarded answers 202 with the proposal that it became. @throws Refused */
@@ -48,10 +45,7 @@ const asText: Take<string | null> = (body) => {
   return { taken: text, bytes: text?.length ?? 0 };
 };
 
-export function createAgents(
-  app: App,
-  directoryOf: (scope: Scope) => Directory | Promise<Directory>,
-): (principal: Principal, identify: Arrival['identify']) => Agent {
+export function createAgents(app: App): (principal: Principal, identify: Arrival['identify']) => Agent {
   const call = app.caller(asText);
   return (first, identify) => {
     let principal = first;
@@ -66,7 +60,6 @@ export function createAgents(
         principal = now;
         hold = createHold(principal);
       },
-      directory: () => directoryOf(principal.scope),
       may(operation) {
         const { scope } = app.route(operation);
         return scope === null || principal.scopes.has(scope) || (principal.narrowed?.has(scope) ?? false);

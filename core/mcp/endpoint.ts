@@ -2,13 +2,12 @@
 // read by the protocol's own code, which is loaded with the first request, so that a server without agents does not carry it.
 import { Type } from 'typebox';
 import type { Committer } from '../changes/commit.ts';
-import type { Directory, Services } from '../context.ts';
+import type { Services } from '../context.ts';
 import type { FreshEvents } from '../events/fresh.ts';
 import type { App } from '../http/app.ts';
 import type { Principal } from '../http/principal.ts';
 import { defineRoute, type Arrival, type RawAnswer, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Scope } from '../store/store.ts';
 import { createAgents, type Agent } from './agent.ts';
 import { lackOf, mcpPath, noToken } from './challenge.ts';
 import { createDecisions } from './decisions.ts';
@@ -39,7 +38,6 @@ const firstScopes = [
 export interface McpOptions extends Pick<Hosts, 'corsOrigins'> {
   readonly app: () => App;
   readonly services: Services;
-  readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly fresh: FreshEvents;
   readonly committer: Committer;
   readonly clock: Clock;
@@ -77,7 +75,7 @@ export function createMcp(options: McpOptions): Mcp {
       sealing,
       version,
       baseUrl,
-      agentOf: createAgents(app, options.directoryOf),
+      agentOf: createAgents(app),
     };
   };
   const inbound = async (arrival: Arrival): Promise<RawAnswer> => {

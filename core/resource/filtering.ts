@@ -11,9 +11,9 @@ import type { Me, Mention } from '../lib/filter-value.ts';
 import { didYouMean } from '../lib/nearest.ts';
 import { filterConditions } from '../store/filter-sql.ts';
 import type { Condition } from '../store/page.ts';
-import { entriesOf, type DirectoryEntry } from './directory.ts';
+import { entriesOf } from './directory.ts';
 import { filterColumnsOf, filterFieldsOf, type FilterColumns } from './filter.ts';
-import { idsNamed } from './names.ts';
+import { idsNamed, isSeen, namesSeen } from './names.ts';
 
 type Columns = ReturnType<FilterColumns>;
 
@@ -237,13 +237,6 @@ function isInDirectory(ctx: Context, { field, way, value }: Mention): boolean {
   });
 }
 
-/** What belongs to a team that the caller does not see is not there. */
-function isSeen({ visibleTeams, directory }: Context, entry: DirectoryEntry | undefined): boolean {
-  if (!entry || visibleTeams === null) return entry !== undefined;
-  const teamId = directory.teams.has(entry.id) ? entry.id : entry.teamId;
-  return typeof teamId !== 'string' || visibleTeams.has(teamId);
-}
-
 function unknown(ctx: Context, { path, field, way, given }: Mention): Error {
   const words = [...new Set(field.ways.flatMap(({ words = {} }) => Object.values(words)))];
   const names = way.by === 'id' ? [] : namesSeen(ctx, field.to, way.property);
@@ -253,13 +246,4 @@ function unknown(ctx: Context, { path, field, way, given }: Mention): Error {
     why: `There is no ${field.to.name} ${given}.`,
     fix: `Name one that is there.${meant}${types}`,
   });
-}
-
-/** The names that the caller may read, and so be told of. */
-export function namesSeen(ctx: Context, to: Omit<Mention['field']['to'], 'id'>, property: string): string[] {
-  const { path, scope = path } = to;
-  if (!to.directory || path === undefined || !ctx.scopes.has(`${scope}:read`)) return [];
-  return [...entriesOf(ctx.directory, to).values()]
-    .filter((entry) => !entry.removed && isSeen(ctx, entry))
-    .map((entry) => String(entry[property]));
 }

@@ -1,6 +1,15 @@
-// Objects of the directory by what people call them, in any case. Looked up once for each version of a section.
+// Finds objects of the directory by what people call them, in any case: the one place where a name becomes an id. Indexes are made once
+// for each version of a section.
+import type { Contract } from '../contract/contract.ts';
+import type { Target } from '../contract/field.ts';
+import type { Context } from '../context.ts';
+import { addressKey } from '../lib/address.ts';
+import { invalidField } from '../lib/errors.ts';
 import { foldName } from '../lib/fold.ts';
-import type { DirectoryEntry } from './directory.ts';
+import { requireMe } from '../lib/me.ts';
+import { didYouMeanAny } from '../lib/nearest.ts';
+import { idPattern } from '../lib/schema.ts';
+import { entriesOf, type DirectoryEntry } from './directory.ts';
 
 type Entries = ReadonlyMap<string, DirectoryEntry>;
 type Index = ReadonlyMap<string, readonly string[]>;
@@ -14,16 +23,185 @@ export function idsNamed(entries: Entries, property: string, name: string): read
   indexes.set(entries, known);
   const index = known.get(property) ?? indexOf(entries, property);
   known.set(property, index);
-  return index.get(foldName(name)) ?? nobody;
+  return index.get(folded(property, name)) ?? nobody;
 }
 
 function indexOf(entries: Entries, property: string): Index {
   const index = new Map<string, string[]>();
   for (const entry of entries.values()) {
-    const name = foldName(String(entry[property]));
+    const value = entry[property];
+    if (value === null || value === undefined) continue;
+    const name = folded(property, String(value));
     const ids = index.get(name);
     if (ids) ids.push(entry.id);
     else index.set(name, [entry.id]);
   }
   return index;
+}
+
+const folded = (property: string, name: string): string =>
+  (property === 'email' ? addressKey(name) : null) ?? foldName(name);
+
+/** The objects of a place that take names, such as the states of the team of an issue. */
+export interface Among {
+  has(entry: DirectoryEntry): boolean;
+  /** The place, as the end of a sentence: ` in this team`. */
+  readonly words: string;
+  /** Of several with one name, the one with the lowest rank is meant. Absent, or of equal ranks: the name is ambiguous. */
+  rank?(entry: DirectoryEntry): number;
+  /** Whoever writes in the place may name them, without the scope to read all of them. */
+  readonly isOpen?: true;
+  /** In place of the directory. */
+  readonly entries?: Entries;
+}
+
+type Named = Pick<Contract, 'name' | 'path' | 'scope' | 'names' | 'directory'> & Pick<Target, 'id'>;
+export type Naming = Pick<
+  Context,
+  'directory' | 'scopes' | 'narrowed' | 'visibleTeams' | 'actor' | 'resolved'
+>;
+
+const anywhere: Among = { has: () => true, words: '' };
+const shapes = new Map<string | null, RegExp>();
+
+/** Whether a text is shaped like an id of the contract: such a text is never looked up as a name. */
+export function isIdOf({ id }: Pick<Target, 'id'>, text: string): boolean {
+  const shape = shapes.get(id) ?? new RegExp(idPattern(id));
+  shapes.set(id, shape);
+  return shape.test(text);
+}
+
+/**
+ * Id of the object that a request body names. An id is returned as it is: whether it exists is for the operation to check.
+ * @param path of the value in the body
+ * @throws ApiError validation_failed for a name that no object has, or that several have
+ */
+export function idOfName(
+  ctx: Naming,
+  to: Target,
+  given: string,
+  path: string,
+  among: Among = anywhere,
+): string {
+  if (isIdOf(to, given)) return given;
+  if (given === 'me' && to.alias?.isCaller) return requireMe(ctx.actor.memberId, path);
+  const target = to as Named;
+  const place = { ...among, entries: among.entries ?? entriesOf(ctx.directory, target) };
+  const found = foundBy(ctx, target, given, place);
+  const [only] = found;
+  if (!only) throw unknown(ctx, target, given, path, place);
+  if (found.length > 1) throw ambiguous(target, given, path, found);
+  ctx.resolved?.(path, only.id);
+  return only.id;
+}
+
+type Place = Among & { readonly entries: Entries };
+
+/** Those of the first property by which any is found. */
+function foundBy(ctx: Naming, to: Named, name: string, place: Place): readonly DirectoryEntry[] {
+  const { entries } = place;
+  const isOpen = place.isOpen || isKnownByKey(to);
+  for (const property of to.names?.by ?? []) {
+    if (!isOpen && !mayReadProperty(ctx, to, property)) continue;
+    const found = idsNamed(entries, property, name)
+      .map((id) => entries.get(id)!)
+      .filter((entry) => isThere(ctx, to, entry) && place.has(entry));
+    if (found.length > 0) return lowest(found, place);
+  }
+  return [];
+}
+
+function lowest(found: readonly DirectoryEntry[], { rank }: Among): readonly DirectoryEntry[] {
+  if (!rank || found.length === 1) return found;
+  const least = Math.min(...found.map(rank));
+  return found.filter((entry) => rank(entry) === least);
+}
+
+/** Keys of teams begin the identifiers of issues, so that whoever sees the issues of a team knows its key. */
+const isKnownByKey = ({ name }: Named): boolean => name === 'team';
+
+function isThere(ctx: Naming, to: Named, entry: DirectoryEntry): boolean {
+  if (entry.removed) return false;
+  return isSeen(ctx, entry) || (to.name === 'team' && ctx.scopes.has('teams:read'));
+}
+
+/** False for what belongs to a team that the caller does not see. */
+export function isSeen(
+  { visibleTeams, directory }: Pick<Context, 'visibleTeams' | 'directory'>,
+  entry: DirectoryEntry | undefined,
+): boolean {
+  if (!entry || visibleTeams === null) return entry !== undefined;
+  const teamId = teamIdOf(directory, entry);
+  return teamId === null || visibleTeams.has(teamId);
+}
+
+function teamIdOf({ teams }: Context['directory'], entry: DirectoryEntry): string | null {
+  if (teams.has(entry.id)) return entry.id;
+  return typeof entry.teamId === 'string' ? entry.teamId : null;
+}
+
+const readScopeOf = ({ path, scope = path }: Pick<Named, 'path' | 'scope'>): string => `${scope}:read`;
+
+function mayReadProperty({ scopes, narrowed }: Naming, to: Named, property: string): boolean {
+  const scope = readScopeOf(to);
+  if (scopes.has(scope)) return true;
+  const part = narrowed?.get(scope);
+  return part !== undefined && !part.own && (part.fields === null || part.fields.includes(property));
+}
+
+/** Whether the caller's right to read such objects, which may be narrowed to teams, covers one of them. */
+function isReadable(ctx: Naming, to: Named, entry: DirectoryEntry): boolean {
+  const teams = ctx.scopes.has(readScopeOf(to)) ? null : ctx.narrowed?.get(readScopeOf(to))?.teams;
+  const teamId = teams ? teamIdOf(ctx.directory, entry) : null;
+  return !teams || teamId === null || teams.includes(ctx.directory.teams.get(teamId)?.key ?? '');
+}
+
+/** The names that the caller may read, so that an error may show them. */
+export function namesSeen(
+  ctx: Naming,
+  to: {
+    readonly name: string;
+    readonly path?: string;
+    readonly scope?: string;
+    readonly directory?: { readonly as: string };
+  },
+  property: string,
+  among: Among = anywhere,
+): string[] {
+  const target = to as Named;
+  if (target.path === undefined || !mayReadProperty(ctx, target, property)) return [];
+  const entries = among.entries ?? (to.directory ? entriesOf(ctx.directory, to) : null);
+  return [...(entries?.values() ?? [])]
+    .filter((entry) => !entry.removed && isSeen(ctx, entry) && isReadable(ctx, target, entry))
+    .filter((entry) => entry[property] !== null && among.has(entry))
+    .map((entry) => String(entry[property]));
+}
+
+/** As many names as an error lists whole. */
+const listedMax = 12;
+
+function unknown(ctx: Naming, to: Named, given: string, path: string, place: Place): Error {
+  const by = to.names?.by ?? [];
+  const known = [...new Set(by.flatMap((property) => namesSeen(ctx, to, property, place)))];
+  const listed = [...new Set(namesSeen(ctx, to, by.includes('key') ? 'key' : 'name', place))];
+  const isAllowed = place.isOpen || by.some((property) => mayReadProperty(ctx, to, property));
+  const use =
+    listed.length > 0 && listed.length <= listedMax
+      ? `Use one of ${listed.join(', ')}, or an id.`
+      : isAllowed
+        ? `Use one that GET /api/v1/${to.path} lists.`
+        : `Give an id: names need the scope ${readScopeOf(to)}.`;
+  return invalidField(path, 'not_found', {
+    why: `There is no ${to.name} ${given}${place.words}.`,
+    fix: `${use}${didYouMeanAny(given, known)}`,
+  });
+}
+
+function ambiguous(to: Named, given: string, path: string, found: readonly DirectoryEntry[]): Error {
+  const ids = found.slice(0, 5).map(({ id }) => id);
+  const more = found.length > ids.length ? ` and ${found.length - ids.length} more` : '';
+  return invalidField(path, 'conflict', {
+    why: `${found.length} ${to.path} are called ${given}.`,
+    fix: `Give the id of one: ${ids.join(', ')}${more}.`,
+  });
 }

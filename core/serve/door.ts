@@ -8,6 +8,7 @@ import { createCoder } from '../http/coding.ts';
 import { createCrossOrigin } from '../http/cross-origin.ts';
 import { createIdempotencyKeys } from '../http/idempotency.ts';
 import { createKernel } from '../http/kernel.ts';
+import { withIds } from '../resource/named-input.ts';
 import { createOutflow, type Outflow } from '../http/outflow.ts';
 import { createRateLimiter } from '../http/rate-limit.ts';
 import type { Authenticate } from '../http/principal.ts';
@@ -59,6 +60,7 @@ export function createDoor(options: {
       directoryOf,
       raceTurns: createTurns(),
       propose: createPropose(committer),
+      withIds,
     }),
     requests: createRequests({
       services,

@@ -2,8 +2,9 @@
 import type { Entry } from '../contract/contract.ts';
 import type { Directory } from '../context.ts';
 import { invalidField, type Wrong } from '../lib/errors.ts';
+import { idOfName, type Among, type Naming } from '../resource/names.ts';
 import type { team } from './teams/contract.ts';
-import type { state, StateType } from './workflows/contract.ts';
+import { state, type StateType } from './workflows/contract.ts';
 
 export type TeamEntry = Entry<typeof team>;
 export type StateEntry = Entry<typeof state>;
@@ -47,6 +48,28 @@ export function firstState(directory: Directory, teamId: string): StateEntry {
   const state = states.find(({ type }) => type === 'backlog') ?? states[0];
   if (!state) throw new Error(`The team ${teamId} has no states.`);
   return state;
+}
+
+/** What requests say of the state of an issue: names of the team's states, and types, of which the first by position is meant. */
+function statesIn(teamId: string): Among {
+  return {
+    has: (entry) => entry.teamId === teamId,
+    words: ' in this team',
+    rank: (entry) => Number(entry.position),
+    isOpen: true,
+  };
+}
+
+/** Id of a state that issues of the team can be moved to, by its id, name or type. @throws ApiError validation_failed */
+export function stateNamed(ctx: Naming, teamId: string, given: string, path: string): string {
+  const { directory } = ctx;
+  const name = given === 'cancelled' ? 'canceled' : given;
+  const id = idOfName(ctx, state, name, path, statesIn(teamId));
+  if (findState(directory, teamId, id)) return id;
+  throw invalidField(path, 'not_found', {
+    why: `${id} is not a state of this team.`,
+    fix: `Use one of its states, as GET /api/v1/workflows?team=${directory.teams.get(teamId)?.key ?? ''} lists them.`,
+  });
 }
 
 /** The state of that id which issues of the team can be moved to. */

@@ -3,9 +3,9 @@ import { Type } from 'typebox';
 import type { Context } from '../context.ts';
 import type { Condition } from '../store/page.ts';
 import { getTeam } from './directory.ts';
-import { teamGiven } from './teams/contract.ts';
+import { teamAsked } from './teams/contract.ts';
 
-export const teamQuery = { team: Type.Optional(teamGiven) };
+export const teamQuery = { team: Type.Optional(teamAsked) };
 
 /** @throws ApiError for a team that is not there */
 export function usableInTeam(

@@ -53,7 +53,7 @@ export interface ApiKeyCreate {
   name: string;
   /** What it may do: no more than the key that mints it. */
   scopes: readonly Scope[];
-  /** The member whom the key acts for; by default its minter. Only admins and owners mint for others. An id with the prefix usr_, or `me` for the one who asks. */
+  /** The member whom the key acts for; by default its minter. Only admins and owners mint for others. Id, e-mail address or name of a member, or `me`. */
   memberId?: string | undefined;
   /** ISO 8601 time in the future; null or absent never expires. */
   expiresAt?: string | null | undefined;

@@ -71,7 +71,7 @@ export interface BoardCreate {
   name: string;
   /** What it is for. Markdown, up to 65536 characters. */
   description?: string | undefined;
-  /** The team whose issues it shows, by its key; null for those of all teams. A UUID in lower case, or its key in any case, such as ENG. */
+  /** The team whose issues it shows, by its key; null for those of all teams. Id, key or name of a team. */
   team?: string | null | undefined;
   /** Which issues it shows. A filter tree, as in the list of issues; `{}` lets all pass. */
   filter?: Readonly<Record<string, unknown>> | undefined;
@@ -111,7 +111,7 @@ export interface BoardPatch {
   name?: string | undefined;
   /** What it is for. Markdown, up to 65536 characters. */
   description?: string | undefined;
-  /** The team whose issues it shows, by its key; null for those of all teams. A UUID in lower case, or its key in any case, such as ENG. */
+  /** The team whose issues it shows, by its key; null for those of all teams. Id, key or name of a team. */
   team?: string | null | undefined;
   /** Which issues it shows. A filter tree, as in the list of issues; `{}` lets all pass. */
   filter?: Readonly<Record<string, unknown>> | undefined;

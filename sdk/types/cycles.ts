@@ -60,7 +60,7 @@ export interface CycleCreate {
   name?: string | undefined;
   /** What the team wants to reach in it. Markdown, up to 65536 characters. */
   description?: string | undefined;
-  /** The team whose work it is about, by its key. A UUID in lower case, or its key in any case, such as ENG. */
+  /** The team whose work it is about, by its key. Id, key or name of a team. */
   team: string;
   /** When it starts by itself. Cycles of a team do not overlap. An ISO 8601 time. */
   startsAt: string;

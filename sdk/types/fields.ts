@@ -78,7 +78,7 @@ export interface FieldCreate {
   required?: boolean | undefined;
   /** Issues keep and show their values, lists filter by them, and no issue is given another. */
   archived?: boolean | undefined;
-  /** The team whose issues have it, by its key; null for those of all. A UUID in lower case, or its key in any case, such as ENG. */
+  /** The team whose issues have it, by its key; null for those of all. Id, key or name of a team. */
   team?: string | null | undefined;
 }
 

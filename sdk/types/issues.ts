@@ -172,14 +172,16 @@ export interface IssueQuery {
 
 /** Create an issue. */
 export interface IssueCreate {
-  /** The team that the issue belongs to. A UUID in lower case, or its key in any case, such as ENG. */
+  /** The team that the issue belongs to. Id, key or name of a team. */
   team?: string | undefined;
-  /** Another name for `team`. A UUID in lower case, or its key in any case, such as ENG. */
+  /** Another name for `team`. Id, key or name of a team. */
   teamKey?: string | undefined;
-  /** Another name for `team`. A UUID in lower case, or its key in any case, such as ENG. */
+  /** Another name for `team`. Id, key or name of a team. */
   teamId?: string | undefined;
-  /** A template: what the body leaves out is as the template has it, and its sub-issues are made along. An id with the prefix tpl_. */
+  /** A template: what the body leaves out is as the template has it, and its sub-issues are made along. Id or name of a template. */
   templateId?: string | undefined;
+  /** Another name for `templateId`. Id or name of a template. */
+  template?: string | undefined;
   /** The system that it was imported from. Up to 255 characters. */
   externalSource?: string | undefined;
   /** What that system calls it; unique with its source in a workspace. Up to 255 characters. */
@@ -188,32 +190,44 @@ export interface IssueCreate {
   number?: number | undefined;
   /** ISO 8601 time at which it was made elsewhere; needs the scope `import:write`. */
   createdAt?: string | undefined;
-  /** The member who made it elsewhere, also one who was removed; needs the scope `import:write`. An id with the prefix usr_, or `me` for the one who asks. */
+  /** The member who made it elsewhere, by id also one who was removed; needs the scope `import:write`. Id, e-mail address or name of a member, or `me`. */
   creatorId?: string | undefined;
   /** What it is about, in up to 500 characters. Text that is not only white space. */
   title: string;
   /** All there is to say of it. Markdown, up to 256 KiB. */
   description?: string | undefined;
-  /** The step of the work that it is in. An id with the prefix wfs_. */
+  /** The step of the work that it is in. Id, name or type of a state. */
   stateId?: string | undefined;
+  /** Another name for `stateId`. Id, name or type of a state. */
+  state?: string | undefined;
   /** How much it presses. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** Who works on it. An id with the prefix usr_, or `me` for the one who asks. */
+  /** Who works on it. Id, e-mail address or name of a member, or `me`. */
   assigneeId?: string | null | undefined;
+  /** Another name for `assigneeId`. Id, e-mail address or name of a member, or `me`. */
+  assignee?: string | null | undefined;
   /** Its labels. Names or ids. */
   labels?: readonly string[] | undefined;
   /** What it says in custom fields of its workspace and team. By key. What is not named stays; null takes a value away. */
   fields?: Readonly<Record<string, string | number | boolean | readonly string[] | null>> | undefined;
-  /** The project that it is part of. An id with the prefix prj_. */
+  /** The project that it is part of. Id or name of a project. */
   projectId?: string | null | undefined;
-  /** The step of its project that it is part of; left behind where it moves to another project. An id with the prefix mil_. */
+  /** Another name for `projectId`. Id or name of a project. */
+  project?: string | null | undefined;
+  /** The step of its project that it is part of; left behind where it moves to another project. Id or name of a milestone. */
   milestoneId?: string | null | undefined;
+  /** Another name for `milestoneId`. Id or name of a milestone. */
+  milestone?: string | null | undefined;
   /** The issue that it is a part of. An id with the prefix iss_, or its identifier, such as ENG-42. */
   parentId?: string | null | undefined;
+  /** Another name for `parentId`. An id with the prefix iss_, or its identifier, such as ENG-42. */
+  parent?: string | null | undefined;
   /** How much work it is, in whatever the team counts. */
   estimate?: number | null | undefined;
-  /** The cycle of its team in which it is planned. An id with the prefix cyc_. */
+  /** The cycle of its team in which it is planned. Id, number or name of a cycle. */
   cycleId?: string | null | undefined;
+  /** Another name for `cycleId`. Id, number or name of a cycle. */
+  cycle?: string | null | undefined;
   /** The day by which it is to be done. A day as YYYY-MM-DD. */
   dueDate?: string | null | undefined;
 }
@@ -236,26 +250,38 @@ export interface IssuePatch {
   title?: string | undefined;
   /** All there is to say of it. Markdown, up to 256 KiB. */
   description?: string | undefined;
-  /** The step of the work that it is in. An id with the prefix wfs_. */
+  /** The step of the work that it is in. Id, name or type of a state. */
   stateId?: string | undefined;
+  /** Another name for `stateId`. Id, name or type of a state. */
+  state?: string | undefined;
   /** How much it presses. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** Who works on it. An id with the prefix usr_, or `me` for the one who asks. */
+  /** Who works on it. Id, e-mail address or name of a member, or `me`. */
   assigneeId?: string | null | undefined;
+  /** Another name for `assigneeId`. Id, e-mail address or name of a member, or `me`. */
+  assignee?: string | null | undefined;
   /** Its labels. Names or ids. */
   labels?: readonly string[] | undefined;
   /** What it says in custom fields of its workspace and team. By key. What is not named stays; null takes a value away. */
   fields?: Readonly<Record<string, string | number | boolean | readonly string[] | null>> | undefined;
-  /** The project that it is part of. An id with the prefix prj_. */
+  /** The project that it is part of. Id or name of a project. */
   projectId?: string | null | undefined;
-  /** The step of its project that it is part of; left behind where it moves to another project. An id with the prefix mil_. */
+  /** Another name for `projectId`. Id or name of a project. */
+  project?: string | null | undefined;
+  /** The step of its project that it is part of; left behind where it moves to another project. Id or name of a milestone. */
   milestoneId?: string | null | undefined;
+  /** Another name for `milestoneId`. Id or name of a milestone. */
+  milestone?: string | null | undefined;
   /** The issue that it is a part of. An id with the prefix iss_, or its identifier, such as ENG-42. */
   parentId?: string | null | undefined;
+  /** Another name for `parentId`. An id with the prefix iss_, or its identifier, such as ENG-42. */
+  parent?: string | null | undefined;
   /** How much work it is, in whatever the team counts. */
   estimate?: number | null | undefined;
-  /** The cycle of its team in which it is planned. An id with the prefix cyc_. */
+  /** The cycle of its team in which it is planned. Id, number or name of a cycle. */
   cycleId?: string | null | undefined;
+  /** Another name for `cycleId`. Id, number or name of a cycle. */
+  cycle?: string | null | undefined;
   /** The day by which it is to be done. A day as YYYY-MM-DD. */
   dueDate?: string | null | undefined;
   /** Names or ids of labels that the issue is to have beside those it has. Others who add at the same time lose nothing. */
@@ -285,26 +311,38 @@ export interface IssueUpdate {
   title?: string | undefined;
   /** All there is to say of it. Markdown, up to 256 KiB. */
   description?: string | undefined;
-  /** The step of the work that it is in. An id with the prefix wfs_. */
+  /** The step of the work that it is in. Id, name or type of a state. */
   stateId?: string | undefined;
+  /** Another name for `stateId`. Id, name or type of a state. */
+  state?: string | undefined;
   /** How much it presses. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** Who works on it. An id with the prefix usr_, or `me` for the one who asks. */
+  /** Who works on it. Id, e-mail address or name of a member, or `me`. */
   assigneeId?: string | null | undefined;
+  /** Another name for `assigneeId`. Id, e-mail address or name of a member, or `me`. */
+  assignee?: string | null | undefined;
   /** Its labels. Names or ids. */
   labels?: readonly string[] | undefined;
   /** What it says in custom fields of its workspace and team. By key. What is not named stays; null takes a value away. */
   fields?: Readonly<Record<string, string | number | boolean | readonly string[] | null>> | undefined;
-  /** The project that it is part of. An id with the prefix prj_. */
+  /** The project that it is part of. Id or name of a project. */
   projectId?: string | null | undefined;
-  /** The step of its project that it is part of; left behind where it moves to another project. An id with the prefix mil_. */
+  /** Another name for `projectId`. Id or name of a project. */
+  project?: string | null | undefined;
+  /** The step of its project that it is part of; left behind where it moves to another project. Id or name of a milestone. */
   milestoneId?: string | null | undefined;
+  /** Another name for `milestoneId`. Id or name of a milestone. */
+  milestone?: string | null | undefined;
   /** The issue that it is a part of. An id with the prefix iss_, or its identifier, such as ENG-42. */
   parentId?: string | null | undefined;
+  /** Another name for `parentId`. An id with the prefix iss_, or its identifier, such as ENG-42. */
+  parent?: string | null | undefined;
   /** How much work it is, in whatever the team counts. */
   estimate?: number | null | undefined;
-  /** The cycle of its team in which it is planned. An id with the prefix cyc_. */
+  /** The cycle of its team in which it is planned. Id, number or name of a cycle. */
   cycleId?: string | null | undefined;
+  /** Another name for `cycleId`. Id, number or name of a cycle. */
+  cycle?: string | null | undefined;
   /** The day by which it is to be done. A day as YYYY-MM-DD. */
   dueDate?: string | null | undefined;
   /** Names or ids of labels that the issue is to have beside those it has. Others who add at the same time lose nothing. */
@@ -323,50 +361,64 @@ export interface IssueBulkDelete {
 
 /** Create or update an issue by the id that it has elsewhere. */
 export interface IssueExternalPut {
-  /** The team that the issue belongs to. A UUID in lower case, or its key in any case, such as ENG. */
+  /** The team that the issue belongs to. Id, key or name of a team. */
   team?: string | undefined;
-  /** Another name for `team`. A UUID in lower case, or its key in any case, such as ENG. */
+  /** Another name for `team`. Id, key or name of a team. */
   teamKey?: string | undefined;
-  /** Another name for `team`. A UUID in lower case, or its key in any case, such as ENG. */
+  /** Another name for `team`. Id, key or name of a team. */
   teamId?: string | undefined;
   /** What it is about, in up to 500 characters. Text that is not only white space. */
   title: string;
   /** All there is to say of it. Markdown, up to 256 KiB. */
   description?: string | undefined;
-  /** The step of the work that it is in. An id with the prefix wfs_. */
+  /** The step of the work that it is in. Id, name or type of a state. */
   stateId?: string | undefined;
+  /** Another name for `stateId`. Id, name or type of a state. */
+  state?: string | undefined;
   /** How much it presses. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** Who works on it. An id with the prefix usr_, or `me` for the one who asks. */
+  /** Who works on it. Id, e-mail address or name of a member, or `me`. */
   assigneeId?: string | null | undefined;
+  /** Another name for `assigneeId`. Id, e-mail address or name of a member, or `me`. */
+  assignee?: string | null | undefined;
   /** Its labels. Names or ids. */
   labels?: readonly string[] | undefined;
   /** What it says in custom fields of its workspace and team. By key. What is not named stays; null takes a value away. */
   fields?: Readonly<Record<string, string | number | boolean | readonly string[] | null>> | undefined;
-  /** The project that it is part of. An id with the prefix prj_. */
+  /** The project that it is part of. Id or name of a project. */
   projectId?: string | null | undefined;
-  /** The step of its project that it is part of; left behind where it moves to another project. An id with the prefix mil_. */
+  /** Another name for `projectId`. Id or name of a project. */
+  project?: string | null | undefined;
+  /** The step of its project that it is part of; left behind where it moves to another project. Id or name of a milestone. */
   milestoneId?: string | null | undefined;
+  /** Another name for `milestoneId`. Id or name of a milestone. */
+  milestone?: string | null | undefined;
   /** The issue that it is a part of. An id with the prefix iss_, or its identifier, such as ENG-42. */
   parentId?: string | null | undefined;
+  /** Another name for `parentId`. An id with the prefix iss_, or its identifier, such as ENG-42. */
+  parent?: string | null | undefined;
   /** How much work it is, in whatever the team counts. */
   estimate?: number | null | undefined;
-  /** The cycle of its team in which it is planned. An id with the prefix cyc_. */
+  /** The cycle of its team in which it is planned. Id, number or name of a cycle. */
   cycleId?: string | null | undefined;
+  /** Another name for `cycleId`. Id, number or name of a cycle. */
+  cycle?: string | null | undefined;
   /** The day by which it is to be done. A day as YYYY-MM-DD. */
   dueDate?: string | null | undefined;
 }
 
 /** Move an issue to another team. */
 export interface IssueMove {
-  /** The team that it goes to. A UUID in lower case, or its key in any case, such as ENG. */
+  /** The team that it goes to. Id, key or name of a team. */
   team?: string | undefined;
-  /** Another name for `team`. A UUID in lower case, or its key in any case, such as ENG. */
+  /** Another name for `team`. Id, key or name of a team. */
   teamKey?: string | undefined;
-  /** Another name for `team`. A UUID in lower case, or its key in any case, such as ENG. */
+  /** Another name for `team`. Id, key or name of a team. */
   teamId?: string | undefined;
-  /** Its state there; absent: the one of the same type and, where there is one, name. An id with the prefix wfs_. */
+  /** Its state there; absent: the one of the same type and, where there is one, name. Id, name or type of a state. */
   stateId?: string | undefined;
+  /** Another name for `stateId`. Id, name or type of a state. */
+  state?: string | undefined;
 }
 
 /** Put a sub-issue into another place among those of its parent. */
@@ -395,26 +447,38 @@ export interface IssueTriageAccept {
   title?: string | undefined;
   /** All there is to say of it. Markdown, up to 256 KiB. */
   description?: string | undefined;
-  /** The step of the work that it is in. An id with the prefix wfs_. */
+  /** The step of the work that it is in. Id, name or type of a state. */
   stateId?: string | undefined;
+  /** Another name for `stateId`. Id, name or type of a state. */
+  state?: string | undefined;
   /** How much it presses. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** Who works on it. An id with the prefix usr_, or `me` for the one who asks. */
+  /** Who works on it. Id, e-mail address or name of a member, or `me`. */
   assigneeId?: string | null | undefined;
+  /** Another name for `assigneeId`. Id, e-mail address or name of a member, or `me`. */
+  assignee?: string | null | undefined;
   /** Its labels. Names or ids. */
   labels?: readonly string[] | undefined;
   /** What it says in custom fields of its workspace and team. By key. What is not named stays; null takes a value away. */
   fields?: Readonly<Record<string, string | number | boolean | readonly string[] | null>> | undefined;
-  /** The project that it is part of. An id with the prefix prj_. */
+  /** The project that it is part of. Id or name of a project. */
   projectId?: string | null | undefined;
-  /** The step of its project that it is part of; left behind where it moves to another project. An id with the prefix mil_. */
+  /** Another name for `projectId`. Id or name of a project. */
+  project?: string | null | undefined;
+  /** The step of its project that it is part of; left behind where it moves to another project. Id or name of a milestone. */
   milestoneId?: string | null | undefined;
+  /** Another name for `milestoneId`. Id or name of a milestone. */
+  milestone?: string | null | undefined;
   /** The issue that it is a part of. An id with the prefix iss_, or its identifier, such as ENG-42. */
   parentId?: string | null | undefined;
+  /** Another name for `parentId`. An id with the prefix iss_, or its identifier, such as ENG-42. */
+  parent?: string | null | undefined;
   /** How much work it is, in whatever the team counts. */
   estimate?: number | null | undefined;
-  /** The cycle of its team in which it is planned. An id with the prefix cyc_. */
+  /** The cycle of its team in which it is planned. Id, number or name of a cycle. */
   cycleId?: string | null | undefined;
+  /** Another name for `cycleId`. Id, number or name of a cycle. */
+  cycle?: string | null | undefined;
   /** The day by which it is to be done. A day as YYYY-MM-DD. */
   dueDate?: string | null | undefined;
   /** Names or ids of labels that the issue is to have beside those it has. Others who add at the same time lose nothing. */

@@ -38,7 +38,7 @@ export interface LabelCreate {
   name: string;
   /** How it is shown. A colour as #rrggbb in lower case. */
   color?: string | undefined;
-  /** The team whose issues carry it, by its key; null for those of all. A UUID in lower case, or its key in any case, such as ENG. */
+  /** The team whose issues carry it, by its key; null for those of all. Id, key or name of a team. */
   team?: string | null | undefined;
 }
 

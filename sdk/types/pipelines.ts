@@ -48,7 +48,7 @@ export interface PipelineCreate {
   type?: 'continuous' | 'scheduled' | undefined;
   /** What releases go through: they begin in the first, and are published into the last. Up to 20, in their order. */
   stages?: readonly string[] | undefined;
-  /** The team that looks after it, by its key; null where none does. A UUID in lower case, or its key in any case, such as ENG. */
+  /** The team that looks after it, by its key; null where none does. Id, key or name of a team. */
   team?: string | null | undefined;
   /** Where the source of it lies: an address or a name. Text that is not only white space. */
   repository?: string | null | undefined;
@@ -62,7 +62,7 @@ export interface PipelinePatch {
   type?: 'continuous' | 'scheduled' | undefined;
   /** What releases go through: they begin in the first, and are published into the last. Up to 20, in their order. */
   stages?: readonly string[] | undefined;
-  /** The team that looks after it, by its key; null where none does. A UUID in lower case, or its key in any case, such as ENG. */
+  /** The team that looks after it, by its key; null where none does. Id, key or name of a team. */
   team?: string | null | undefined;
   /** Where the source of it lies: an address or a name. Text that is not only white space. */
   repository?: string | null | undefined;

@@ -84,8 +84,10 @@ export interface ProjectCreate {
   status?: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled' | undefined;
   /** Whether it will reach its goal; null where nobody has said. */
   health?: 'on_track' | 'at_risk' | 'off_track' | null | undefined;
-  /** Who leads it. An id with the prefix usr_, or `me` for the one who asks. */
+  /** Who leads it. Id, e-mail address or name of a member, or `me`. */
   leadId?: string | null | undefined;
+  /** Another name for `leadId`. Id, e-mail address or name of a member, or `me`. */
+  lead?: string | null | undefined;
   /** Who works on it. Up to 100 ids, `me` among them. */
   members?: readonly string[] | undefined;
   /** The day on which it begins. A day as YYYY-MM-DD. */
@@ -114,8 +116,10 @@ export interface ProjectPatch {
   status?: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled' | undefined;
   /** Whether it will reach its goal; null where nobody has said. */
   health?: 'on_track' | 'at_risk' | 'off_track' | null | undefined;
-  /** Who leads it. An id with the prefix usr_, or `me` for the one who asks. */
+  /** Who leads it. Id, e-mail address or name of a member, or `me`. */
   leadId?: string | null | undefined;
+  /** Another name for `leadId`. Id, e-mail address or name of a member, or `me`. */
+  lead?: string | null | undefined;
   /** Who works on it. Up to 100 ids, `me` among them. */
   members?: readonly string[] | undefined;
   /** The day on which it begins. A day as YYYY-MM-DD. */

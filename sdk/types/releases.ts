@@ -71,7 +71,7 @@ export interface ReleaseCreate {
   name: string;
   /** The version that people know it by, such as 2.5.0; each once in a pipeline. Text that is not only white space. */
   tag: string;
-  /** The pipeline that it goes through. An id with the prefix pip_. */
+  /** The pipeline that it goes through. Id or name of a pipeline. */
   pipelineId: string;
   /** The day on which it is to be published. A day as YYYY-MM-DD. */
   targetDate?: string | null | undefined;

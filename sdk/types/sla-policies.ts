@@ -65,8 +65,10 @@ export interface SlaPolicyCreate {
   targetMinutes: number;
   /** So many of these minutes before, the issue is at risk; null for no warning. */
   atRiskMinutes?: number | null | undefined;
-  /** The calendar by whose working hours it counts; null counts around the clock. An id with the prefix cal_. */
+  /** The calendar by whose working hours it counts; null counts around the clock. Id or name of a calendar. */
   calendarId?: string | null | undefined;
+  /** Another name for `calendarId`. Id or name of a calendar. */
+  calendar?: string | null | undefined;
   /** States in which the time stands still, by id or by type: triage, backlog, unstarted, started, completed, canceled, duplicate. */
   pausedIn?: readonly string[] | undefined;
 }
@@ -85,8 +87,10 @@ export interface SlaPolicyPatch {
   targetMinutes?: number | undefined;
   /** So many of these minutes before, the issue is at risk; null for no warning. */
   atRiskMinutes?: number | null | undefined;
-  /** The calendar by whose working hours it counts; null counts around the clock. An id with the prefix cal_. */
+  /** The calendar by whose working hours it counts; null counts around the clock. Id or name of a calendar. */
   calendarId?: string | null | undefined;
+  /** Another name for `calendarId`. Id or name of a calendar. */
+  calendar?: string | null | undefined;
   /** States in which the time stands still, by id or by type: triage, backlog, unstarted, started, completed, canceled, duplicate. */
   pausedIn?: readonly string[] | undefined;
 }

@@ -63,7 +63,7 @@ export interface TeamCreate {
 export interface TeamPatch {
   /** What it is called. Text that is not only white space. */
   name?: string | undefined;
-  /** The moves between states that it allows. State id → ids of the states that its issues may move to. Null allows any move. */
+  /** The moves between states that it allows. State → states that its issues may move to, each by id or name. Null allows any move. */
   transitions?: Readonly<Record<string, readonly string[]>> | null | undefined;
   /** Which new issues go to its triage state where they say no other: those of plugins and guests (`outside`), or all. */
   triage?: 'off' | 'outside' | 'all' | undefined;

@@ -67,7 +67,7 @@ export interface TemplateQuery {
 export interface TemplateCreate {
   /** What it is called. Text that is not only white space. */
   name: string;
-  /** The team whose issues it is for, by its key; null for those of all. A UUID in lower case, or its key in any case, such as ENG. */
+  /** The team whose issues it is for, by its key; null for those of all. Id, key or name of a team. */
   team?: string | null | undefined;
   /** A title that forms propose; a creation says its own. Text that is not only white space. */
   title?: string | null | undefined;
@@ -75,10 +75,14 @@ export interface TemplateCreate {
   description?: string | undefined;
   /** How much such issues press. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** Who works on them. An id with the prefix usr_, or `me` for the one who asks. */
+  /** Who works on them. Id, e-mail address or name of a member, or `me`. */
   assigneeId?: string | null | undefined;
-  /** The project that they are part of. An id with the prefix prj_. */
+  /** Another name for `assigneeId`. Id, e-mail address or name of a member, or `me`. */
+  assignee?: string | null | undefined;
+  /** The project that they are part of. Id or name of a project. */
   projectId?: string | null | undefined;
+  /** Another name for `projectId`. Id or name of a project. */
+  project?: string | null | undefined;
   /** Their labels. Names or ids. */
   labels?: readonly string[] | undefined;
   /** How much work they are. */
@@ -99,10 +103,14 @@ export interface TemplatePatch {
   description?: string | undefined;
   /** How much such issues press. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** Who works on them. An id with the prefix usr_, or `me` for the one who asks. */
+  /** Who works on them. Id, e-mail address or name of a member, or `me`. */
   assigneeId?: string | null | undefined;
-  /** The project that they are part of. An id with the prefix prj_. */
+  /** Another name for `assigneeId`. Id, e-mail address or name of a member, or `me`. */
+  assignee?: string | null | undefined;
+  /** The project that they are part of. Id or name of a project. */
   projectId?: string | null | undefined;
+  /** Another name for `projectId`. Id or name of a project. */
+  project?: string | null | undefined;
   /** Their labels. Names or ids. */
   labels?: readonly string[] | undefined;
   /** How much work they are. */

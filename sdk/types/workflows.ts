@@ -42,7 +42,7 @@ export interface WorkflowStateCreate {
   type: 'triage' | 'backlog' | 'unstarted' | 'started' | 'completed' | 'canceled' | 'duplicate' | 'cancelled';
   /** Its place among the states of the team. */
   position?: number | undefined;
-  /** The team whose work it is a step of, by its key. A UUID in lower case, or its key in any case, such as ENG. */
+  /** The team whose work it is a step of, by its key. Id, key or name of a team. */
   team: string;
 }
 

@@ -17,6 +17,7 @@ interface Shape {
   minItems?: number;
   maxItems?: number;
   properties?: Record<string, TSchema>;
+  patternProperties?: Record<string, TSchema>;
   required?: string[];
 }
 
@@ -108,6 +109,10 @@ function typed(type: string, shape: Shape, ids: readonly Seeds[]): Arbitrary<unk
 }
 
 function objectOf(shape: Shape, ids: readonly Seeds[]): Arbitrary<object> {
+  const [entries] = Object.values(shape.patternProperties ?? {});
+  // Entries that fit: the server looks at some errors alone, and those of one list would hide the others.
+  const key = fc.string({ maxLength: 10 }).filter((name) => name !== '__proto__');
+  if (entries && 'type' in entries) return fc.dictionary(key, arbitraryOf(entries, ids), { maxKeys: 3 });
   const properties = Object.entries(shape.properties ?? {}).map(
     ([name, property]) => [name, arbitraryOf(property, ids)] as const,
   );

@@ -124,7 +124,7 @@ test('each issue that is not there, or cannot be changed so, is named, and none 
     [{ path: 'ids.1', issue: 'not_found', fix: expect.stringContaining(`${c.identifier}: `) }],
   ]);
   // And why: what to do about it alone would not say.
-  expect(moved.json.error.details[0].fix).toContain("is not a state of the issue's team.");
+  expect(moved.json.error.details[0].fix).toContain('is not a state of this team.');
   // What is wrong with all of them is said once, where it stands.
   for (const [wrong, detail] of [
     [{ labels: ['nothing like it'] }, 'set.labels.0 not_found'],

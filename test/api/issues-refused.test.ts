@@ -38,7 +38,7 @@ test('what cannot be is refused with the field, and nothing happens', async () =
   await refuse({ description: 'é'.repeat(200_000) }, 'description too_long');
   const { details, message } = (await app.call('POST', '/api/v1/issues', { team: 'NOPE', title: 'T' })).json
     .error;
-  const fix = 'Use a team that GET /api/v1/teams lists.';
+  const fix = 'Use one of ENG, or an id.';
   expect([message, details]).toEqual([
     `team: There is no team NOPE. ${fix}`,
     [{ path: 'team', issue: 'not_found', fix }],

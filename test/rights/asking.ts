@@ -24,6 +24,11 @@ export function rightsBut(narrowed: ScopeRequests, without: readonly string[] = 
   return rightsOf(asked, Object.keys(asked));
 }
 
+/** Properties of bodies that are another name for the one that ends in `Id`. */
+const otherNames = new Set([
+  ...['state', 'assignee', 'project', 'milestone', 'parent', 'cycle', 'template', 'lead', 'calendar'],
+]);
+
 /** The fields that a property of a route's body writes, said a second time. @param inside what its value or its schema holds */
 export function fieldsWritten(
   route: Route,
@@ -31,6 +36,7 @@ export function fieldsWritten(
   inside: (name: string) => readonly string[],
 ): readonly string[] {
   if (name === 'addLabels' || name === 'removeLabels') return ['labels'];
+  if (otherNames.has(name) && !route.name.startsWith('plugins.')) return [`${name}Id`];
   if (route.name === 'boards.move' || route.name === 'issues.reorder') return [];
   if (!/^(issues\.bulk|releases\.issues)/.test(route.name)) return [name];
   if (name === 'ids' || name === 'filter') return [];

@@ -2,11 +2,12 @@
 import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, isoTime, requireVersion } from '../../changes/operations.ts';
+import { idOrName } from '../../contract/field.ts';
 import { shownProperties } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
-import { Closed, described, enumeration, idOf, named, nameOf, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
 import { hourMs, readTime } from '../../lib/time.ts';
 import { defineResource } from '../../resource/define.ts';
 import { allScopes } from '../../rights/scopes.ts';
@@ -38,7 +39,7 @@ const ApiKeyCreate = named(
     }),
     memberId: Type.Optional(
       described(
-        nameOf(member),
+        idOrName(member),
         'The member whom the key acts for; by default its minter. Only admins and owners mint for others.',
       ),
     ),

@@ -15,6 +15,7 @@ export const member = defineContract({
   title: 'Member',
   id: 'usr',
   alias: { pattern: '^me$', doc: '`me` for the one who asks.', isCaller: true },
+  names: { by: ['email', 'name'] },
   doc: 'A person of the workspace. Who is removed is still shown on what was theirs.',
   fields: {
     name: text({ max: 80, required: true, doc: 'What the person is called.' }),
@@ -46,7 +47,7 @@ export const member = defineContract({
   },
   events: { created: 'member.added', updated: 'member.updated', deleted: 'member.removed' },
   keepsDeleted: true,
-  directory: { as: 'members', keeps: ['name', 'role'], withDeleted: true },
+  directory: { as: 'members', keeps: ['name', 'role', 'email'], withDeleted: true },
   examples: {
     create: { name: 'Ana', email: 'ana@acme.example', role: 'member' },
     update: { role: 'admin' },

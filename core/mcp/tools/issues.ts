@@ -2,12 +2,9 @@
 import { Type } from 'typebox';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { Closed, nameOf } from '../../lib/schema.ts';
-import { teamsSeen } from '../../rights/rights.ts';
-import { findTeam, noTeam } from '../../tracker/directory.ts';
 import { issue } from '../../tracker/issues/contract.ts';
 import type { Agent, Answered, Json } from '../agent.ts';
 import { guardedWrite, proposedOutput, waitInput } from './guarded.ts';
-import { stateMeant } from './state.ts';
 import {
   given,
   idempotencyKey,
@@ -38,6 +35,7 @@ const created = [
     'title',
     'description',
     'team',
+    'state',
     'priority',
     'assigneeId',
     'labels',
@@ -48,19 +46,21 @@ const created = [
   ...['parentId', 'estimate', 'cycleId', 'dueDate', 'templateId'],
 ];
 const updated = [
-  ...['title', 'description', 'priority', 'assigneeId', 'labels', 'addLabels', 'removeLabels', 'fields'],
+  ...[
+    'title',
+    'description',
+    'state',
+    'priority',
+    'assigneeId',
+    'labels',
+    'addLabels',
+    'removeLabels',
+    'fields',
+  ],
   ...['projectId', 'milestoneId', 'parentId', 'estimate', 'cycleId', 'dueDate'],
 ];
 const atOnceMax = 50;
 
-const stateGiven = Type.Optional(
-  Type.String({
-    minLength: 1,
-    maxLength: 80,
-    description:
-      'The state that it is to be in: its name in the team, its type such as `started`, or its id.',
-  }),
-);
 const selection = {
   id: Type.Optional(nameOf(issue)),
   ids: Type.Optional(
@@ -160,25 +160,12 @@ function create(routeOf: RouteOf): Tool {
     input: Closed({
       ...some(route.body, created),
       title: Type.String({ minLength: 1, maxLength: 500, description: 'What it is about.' }),
-      state: stateGiven,
       ...idempotencyKey,
     }),
     output: Closed(shownBy(route)),
-    async call({ agent, args }) {
-      const stateId = args.state === undefined ? {} : { stateId: await stateInTeam(agent, args) };
-      const body = { ...given(args, created), ...stateId };
-      return (await agent.ask('issues.create', { body, ...keyOf(args) })).json;
-    },
+    call: async ({ agent, args }) =>
+      (await agent.ask('issues.create', { body: given(args, created), ...keyOf(args) })).json,
   };
-}
-
-async function stateInTeam(agent: Agent, { team, state }: Json): Promise<string> {
-  const directory = await agent.directory();
-  const found = typeof team === 'string' ? findTeam(directory, team) : undefined;
-  const seen = teamsSeen('issues:read', agent.principal, directory);
-  if (!found || (seen && !seen.has(found.id)))
-    throw invalidField('team', 'not_found', noTeam(typeof team === 'string' ? team : ''));
-  return stateMeant(directory, found.id, String(state));
 }
 
 function update(routeOf: RouteOf, baseUrl: string): Tool {
@@ -195,7 +182,6 @@ function update(routeOf: RouteOf, baseUrl: string): Tool {
     input: Closed({
       ...selection,
       ...some(body, updated),
-      state: stateGiven,
       version: Type.Optional(
         Type.Integer({
           minimum: 1,
@@ -226,8 +212,7 @@ async function updateIssues(asked: Asked, baseUrl: string): Promise<Json> {
       'conflict',
       'Leave it out for several issues: each has a version of its own.',
     );
-  const stateId = args.state === undefined ? {} : { stateId: await stateOfAll(agent, ids, args) };
-  const patch = { ...given(args, updated), ...stateId };
+  const patch = given(args, updated);
   if (Object.keys(patch).length === 0)
     throw new ApiError('validation_failed', 'Give at least one field that is to change, such as priority.');
   const key = keyOf(args);
@@ -272,22 +257,6 @@ function idsIn({ id, ids }: Json): readonly string[] {
   if ((id === undefined) === (ids === undefined))
     throw invalidField('id', 'required', 'Give either `id` for one issue or `ids` for several.');
   return (ids ?? [id]) as string[];
-}
-
-/** The same state in all of them, which takes that they are of one team. @throws Refused, ApiError validation_failed */
-async function stateOfAll(agent: Agent, ids: readonly string[], { state }: Json): Promise<string> {
-  const teams = new Set<string>();
-  for (const id of ids) {
-    const { json } = await agent.ask('issues.get', { params: { id }, query: { fields: 'team' } });
-    teams.add((json.team as { id: string }).id);
-  }
-  const [team, another] = [...teams];
-  if (another !== undefined)
-    throw invalidField('ids', 'conflict', {
-      why: 'They are of several teams, each with its own states.',
-      fix: 'Give only issues of one team.',
-    });
-  return stateMeant(await agent.directory(), team!, String(state));
 }
 
 function versionOf({ version }: Json): { ifMatch?: number } {

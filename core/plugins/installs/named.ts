@@ -7,7 +7,8 @@ import type { Context } from '../../context.ts';
 import { eventTypes, unsentType } from '../../events/catalogue.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/nearest.ts';
-import { namesSeen, type CheckFilter } from '../../resource/filtering.ts';
+import type { CheckFilter } from '../../resource/filtering.ts';
+import { namesSeen } from '../../resource/names.ts';
 import { team } from '../../tracker/teams/contract.ts';
 
 /** @param document a package that nobody has checked yet. @throws ApiError validation_failed */

@@ -3,14 +3,35 @@ import { sameValue } from '../../changes/change.ts';
 import type { Context, Directory } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { defineResource } from '../../resource/define.ts';
+import { didYouMeanAny } from '../../lib/nearest.ts';
+import { namesSeen } from '../../resource/names.ts';
 import { issueFiltering, issueOrder } from '../issues/filter.ts';
+import { state } from '../workflows/contract.ts';
 import { board, byHand } from './contract.ts';
-import { groupingIn } from './field-grouping.ts';
-import type { Key, Sight } from './grouping.ts';
+import { fieldNamed, groupingIn } from './field-grouping.ts';
+import { groupingOf, type Key, type Sight } from './grouping.ts';
 import { boardKind, type Board } from './kind.ts';
 import { boardRoutes } from './routes.ts';
 
+type Columns = Pick<Board, 'columns' | 'groupBy' | 'teamId'>;
+
+/** The columns with ids in place of names of labels and members, and values in place of names of options. */
+function columnsNamed(ctx: Context, { columns, groupBy, teamId }: Columns): Board['columns'] {
+  const sight = sightOn(ctx, { teamId });
+  const grouping = groupingIn(sight, groupBy);
+  if (!columns || !grouping?.resolve) return columns;
+  return columns.map((column, index) =>
+    column.value === null
+      ? column
+      : { ...column, value: grouping.resolve!(ctx, sight, column.value, `columns.${index}.value`) },
+  );
+}
+
 export const boards = defineResource(board, boardKind, {
+  sets: (ctx, { columns = null, groupBy = 'state', team = null }) =>
+    columns === null ? {} : { columns: columnsNamed(ctx, { columns, groupBy, teamId: team }) },
+  follows: (ctx, patch, before) =>
+    patch.columns ? { columns: columnsNamed(ctx, { ...before, ...patch }) } : {},
   async check(ctx, after, before) {
     // One that comes back is taken as it was.
     if (after.deletedAt !== null) return;
@@ -26,7 +47,7 @@ export const boards = defineResource(board, boardKind, {
     const sight = sightOn(ctx, after);
     for (const name of ['groupBy', 'swimlanes'] as const)
       if (moved(name, 'teamId')) requireGrouping(sight, name, after[name]);
-    if (moved('columns', 'groupBy', 'teamId')) requireColumns(sight, after);
+    if (moved('columns', 'groupBy', 'teamId')) requireColumns(ctx, sight, after);
   },
   routes: boardRoutes,
 });
@@ -45,7 +66,7 @@ function requireSort(sort: string, directory: Directory): void {
   }
 }
 
-function sightOn({ directory }: Context, { teamId }: Omit<Board, 'version'>): Sight {
+function sightOn({ directory }: Context, { teamId }: Pick<Board, 'teamId'>): Sight {
   return { directory, teams: teamId === null ? null : new Set([teamId]) };
 }
 
@@ -58,8 +79,20 @@ function requireGrouping(sight: Sight, at: 'groupBy' | 'swimlanes', name: string
     });
 }
 
+/** Names that are like a value that stands for nothing. */
+function meant(ctx: Context, sight: Sight, groupBy: string, value: string | null): string {
+  const { teams } = sight;
+  const known =
+    groupBy === 'state'
+      ? namesSeen(ctx, state, 'name', { has: ({ teamId }) => !teams || teams.has(String(teamId)), words: '' })
+      : groupBy === 'stateType' || groupBy === 'priority'
+        ? groupingOf[groupBy].derived(sight, new Set()).filter((one) => one !== null)
+        : (fieldNamed(sight, groupBy)?.options ?? []).flatMap(({ value: own, name }) => [own, name]);
+  return didYouMeanAny(value ?? '', known);
+}
+
 /** Each stands for something of its own. @throws ApiError validation_failed */
-function requireColumns(sight: Sight, { columns, groupBy }: Omit<Board, 'version'>): void {
+function requireColumns(ctx: Context, sight: Sight, { columns, groupBy }: Omit<Board, 'version'>): void {
   const taken = new Map<Key, number>();
   for (const [index, { value }] of (columns ?? []).entries()) {
     const at = `columns.${index}.value`;
@@ -67,7 +100,7 @@ function requireColumns(sight: Sight, { columns, groupBy }: Omit<Board, 'version
     if (keys.length === 0)
       throw invalidField(at, 'not_found', {
         why: `Nothing of issues is ${value ?? 'null'} by ${groupBy}.`,
-        fix: 'Use a value that the groupBy of the board knows, or give columns that fit it.',
+        fix: `Use a value that the groupBy of the board knows, or give columns that fit it.${meant(ctx, sight, groupBy, value)}`,
       });
     for (const key of keys) {
       const other = taken.get(key);

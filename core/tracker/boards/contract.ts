@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, markdown, referenceBy, string, text } from '../../contract/field.ts';
 import { Closed, nullable } from '../../lib/schema.ts';
-import { team, teamGiven } from '../teams/contract.ts';
+import { team } from '../teams/contract.ts';
 
 /** What the columns of a board stand for, beside custom fields. */
 const groupings = ['state', 'stateType', 'assignee', 'priority', 'label'] as const;
@@ -68,7 +68,7 @@ export const board = defineContract({
   fields: {
     name: text({ max: 120, required: true, filter: true, doc: 'What it is called.' }),
     description: markdown({ max: 65_536, default: '', doc: 'What it is for.' }),
-    team: referenceBy(team, 'key', teamGiven, {
+    team: referenceBy(team, 'key', {
       nullable: true,
       filter: true,
       doc: 'The team whose issues it shows, by its key; null for those of all teams.',

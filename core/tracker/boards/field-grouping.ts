@@ -1,6 +1,9 @@
 // Columns and swim lanes that stand for the values of a custom field: the options of a select, the members of one, whether a box is checked.
 import type { Entry } from '../../contract/contract.ts';
 import type { field, FieldValue } from '../fields/contract.ts';
+import { member } from '../../identity/members/contract.ts';
+import { foldName } from '../../lib/fold.ts';
+import { idOfName } from '../../resource/names.ts';
 import { customValue } from '../fields/filter.ts';
 import { ofField, type GroupingName } from './contract.ts';
 import { groupingOf, named, none, type Grouping, type Key, type Sight } from './grouping.ts';
@@ -11,6 +14,7 @@ type FieldEntry = Entry<typeof field>;
 interface Values {
   /** What requests call the group of issues without a value, where that is not `none`. */
   readonly none?: string;
+  readonly resolve?: Grouping['resolve'];
   /** What rows hold for what issues show. */
   keyOf(shown: FieldValue): Key;
   /** What issues show for the value of a column; undefined for one that there is not. */
@@ -24,6 +28,11 @@ function optionsOf({ options }: FieldEntry): Values {
   return {
     // No option begins so.
     ...(find(none) ? { none: '-' } : {}),
+    resolve(ctx, _, given, path) {
+      const named = find(given) ?? options.find(({ name }) => foldName(name) === foldName(given));
+      if (named && named.value !== given) ctx.resolved?.(path, named.value);
+      return named?.value ?? given;
+    },
     keyOf: String,
     shownOf: (_, value) => find(value)?.value,
     titleOf: (_, value) => find(value)?.name ?? value,
@@ -35,6 +44,7 @@ function optionsOf({ options }: FieldEntry): Values {
 }
 
 const members: Values = {
+  resolve: (ctx, _, given, path) => idOfName(ctx, member, given, path),
   keyOf: String,
   shownOf: ({ directory }, value) => (directory.members.has(value) ? value : undefined),
   titleOf: ({ directory }, value) => directory.members.get(value)?.name ?? value,
@@ -65,6 +75,7 @@ function byField(field: FieldEntry, values: Values): Grouping {
   return {
     column: customValue(field),
     none: values.none ?? none,
+    ...(values.resolve && { resolve: values.resolve }),
     keysOn: ({ fieldValues }) => [keyOf(fieldValues?.[id])],
     keysOf(sight, value) {
       if (value === null) return [null];
@@ -95,11 +106,16 @@ export const gone: Grouping = {
 const isPlain = (name: string): name is GroupingName => Object.hasOwn(groupingOf, name);
 
 /** @returns undefined for a field that is not there, or that has no values to stand for */
-export function groupingIn({ directory, teams }: Sight, name: string): Grouping | undefined {
+export function groupingIn(sight: Sight, name: string): Grouping | undefined {
   if (isPlain(name)) return groupingOf[name];
+  const field = fieldNamed(sight, name);
+  const values = field ? valuesOf(field) : null;
+  return field && values ? byField(field, values) : undefined;
+}
+
+/** The custom field that issues of the board have under a name such as `fields.platform`. */
+export function fieldNamed({ directory, teams }: Sight, name: string): FieldEntry | undefined {
   const key = name.slice(ofField.length);
   const field = [...directory.fields.values()].find((one) => one.key === key);
-  if (!field || (field.teamId !== null && teams !== null && !teams.has(field.teamId))) return undefined;
-  const values = valuesOf(field);
-  return values === null ? undefined : byField(field, values);
+  return field && (field.teamId === null || !teams || teams.has(field.teamId)) ? field : undefined;
 }

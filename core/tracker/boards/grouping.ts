@@ -4,6 +4,9 @@ import type { Directory } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { foldName } from '../../lib/fold.ts';
 import { capital } from '../../lib/words.ts';
+import { member } from '../../identity/members/contract.ts';
+import { idOfName, type Naming } from '../../resource/names.ts';
+import { label as labelContract } from '../labels/contract.ts';
 import type { IssuePatch } from '../issues/bodies.ts';
 import { priorities } from '../issues/contract.ts';
 import type { Issue } from '../issues/kind.ts';
@@ -45,6 +48,8 @@ export interface Grouping {
   readonly ofTeam?: true;
   /** What requests call the group of issues that have none; absent: each has one. */
   readonly none?: string;
+  /** The value that a request means, which may give a name in its place. Absent: as it is given. @throws ApiError validation_failed */
+  resolve?(ctx: Naming, sight: Sight, given: string, path: string): string;
   /** The keys of the rows that a value stands for. */
   keysOf(sight: Sight, value: string | null): readonly Key[];
   /** The keys that an issue has. */
@@ -143,6 +148,7 @@ export function named(entries: ReadonlyMap<string, { readonly name: string }>, c
 const assignee: Grouping = {
   column: 'assignee_id',
   none,
+  resolve: (ctx, _, given, path) => idOfName(ctx, member, given, path),
   keysOn: ({ assigneeId }) => [assigneeId],
   keysOf: ({ directory }, value) => (value === null || directory.members.has(value) ? [value] : []),
   titleOf: ({ directory }, value) =>
@@ -154,6 +160,14 @@ const assignee: Grouping = {
 const label: Grouping = {
   column: null,
   none,
+  resolve: (ctx, { teams }, given, path) =>
+    idOfName(ctx, labelContract, given, path, {
+      has: ({ teamId }) => teamId === null || teams === null || teams.has(String(teamId)),
+      words: ' for the issues of this board',
+      // Of a board of one team as on its issues; of one of all teams the label that all teams share.
+      rank: ({ teamId }) => ((teamId === null) === (teams === null) ? 0 : 1),
+      isOpen: true,
+    }),
   keysOn: ({ labelIds }) => labelIds,
   keysOf: ({ directory, teams }, value) => {
     const teamId = value === null ? null : directory.labels.get(value)?.teamId;

@@ -4,6 +4,8 @@ import { getEntity, requireVersion } from '../../changes/operations.ts';
 import { readOrder } from '../../changes/order.ts';
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
+import { foldName } from '../../lib/fold.ts';
+import { didYouMeanAny } from '../../lib/nearest.ts';
 import type { IssuePatch } from '../issues/bodies.ts';
 import { issueKind, type Issue } from '../issues/kind.ts';
 import type { Place } from '../issues/place.ts';
@@ -14,7 +16,7 @@ import { cardMoved } from './card.ts';
 import { withoutDescription } from './cards.ts';
 import type { Cell } from './cells.ts';
 import { byHand } from './contract.ts';
-import type { Group } from './grouping.ts';
+import type { Group, Grouping } from './grouping.ts';
 import { boardKind } from './kind.ts';
 import { columnsGiven, findColumn, findLane, keyOf, layoutOf } from './layout.ts';
 import { limitKept } from './limits.ts';
@@ -44,7 +46,7 @@ export async function moveCard(
       why: 'The issue is not on this board.',
       fix: 'Use an issue of its team that passes its filter.',
     });
-  const moving = { sight, issue, cell: cellOf(sight, move, issue) };
+  const moving = { sight, issue, cell: cellOf(ctx, sight, move, issue) };
   const patch = await patchOf(ctx, moving, move);
   requireMayChange(ctx, issue, fieldsOf(patch));
   const values = await resolvePatch(ctx, issue.teamId, issue, patch, 'column.');
@@ -96,17 +98,44 @@ async function placed(
 }
 
 /** Where the card goes. @throws ApiError validation_failed */
-function cellOf(sight: BoardSight, { column: key, lane: laneKey }: Move, issue: Issue): Cell {
-  const column = findColumn(sight, key);
-  if (!column) throw noGroup('column', key);
+function cellOf(ctx: Context, sight: BoardSight, { column: key, lane: laneKey }: Move, issue: Issue): Cell {
+  const column = columnMeant(ctx, sight, key, 'column');
   if (!sight.lanes) {
     if (laneKey === undefined) return { column, lane: null };
     throw invalidField('lane', 'conflict', { why: 'The board has no swim lanes.', fix: 'Leave it out.' });
   }
   if (laneKey === undefined) return { column, lane: laneOf(sight, issue) };
-  const lane = findLane(sight, laneKey);
+  const lane =
+    findLane(sight, laneKey) ?? findLane(sight, valueMeant(ctx, sight, sight.lanes, laneKey, 'lane'));
   if (!lane) throw noGroup('lane', laneKey);
   return { column, lane };
+}
+
+/** A column by its key, its heading, or a name of what it stands for. @throws ApiError validation_failed */
+function columnMeant(ctx: Context, sight: BoardSight, given: string, at: 'column' | 'from'): Group {
+  const keyed = findColumn(sight, given);
+  if (keyed) return keyed;
+  const columns = columnsGiven(sight) ?? [];
+  const [titled, another] = columns.filter(({ title }) => foldName(title) === foldName(given));
+  if (titled && !another) {
+    ctx.resolved?.(at, titled.key);
+    return titled;
+  }
+  const named = findColumn(sight, valueMeant(ctx, sight, sight.columns, given, at));
+  if (named) return named;
+  throw noGroup(
+    'column',
+    given,
+    at,
+    didYouMeanAny(
+      given,
+      columns.map(({ title }) => title),
+    ),
+  );
+}
+
+function valueMeant(ctx: Context, sight: BoardSight, grouping: Grouping, given: string, at: string): string {
+  return grouping.resolve?.(ctx, sight, given, at) ?? given;
 }
 
 /** The lane that an issue stands in. */
@@ -121,10 +150,10 @@ function laneOf(sight: BoardSight, issue: Issue): Group | null {
   );
 }
 
-function noGroup(at: 'column' | 'lane', key: string): Error {
+function noGroup(what: 'column' | 'lane', key: string, at: string = what, meant = ''): Error {
   return invalidField(at, 'not_found', {
-    why: `The board has no ${at} ${key}.`,
-    fix: `Use the key of one that GET /api/v1/boards/{id}/cards shows.`,
+    why: `The board has no ${what} ${key}.`,
+    fix: `Use the key of one that GET /api/v1/boards/{id}/cards shows.${meant}`,
   });
 }
 
@@ -142,9 +171,7 @@ async function patchOf(ctx: Context, { sight, issue, cell }: Moving, { from }: M
 /** The columns whose labels it loses. @throws ApiError validation_failed */
 async function leftOf(ctx: Context, sight: BoardSight, from: string | undefined): Promise<readonly Group[]> {
   if (from === undefined) return columnsGiven(sight) ?? (await layoutOf(ctx, sight)).columns;
-  const column = findColumn(sight, from);
-  if (!column) throw noGroup('column', from);
-  return [column];
+  return [columnMeant(ctx, sight, from, 'from')];
 }
 
 /** The fields of issues that a patch writes. */

@@ -26,6 +26,7 @@ export const calendar = defineContract({
   scope: 'workflows',
   title: 'Calendar',
   id: 'cal',
+  names: { by: ['name'] },
   doc: 'The hours at which people work, by which service levels are counted.',
   fields: {
     name: text({ max: 120, required: true, doc: 'What it is called.' }),

@@ -1,13 +1,14 @@
 // Cycles: the stretches of time in which a team plans its work.
 import { defineContract } from '../../contract/contract.ts';
 import { choice, markdown, number, referenceBy, text, time } from '../../contract/field.ts';
-import { team, teamGiven } from '../teams/contract.ts';
+import { team } from '../teams/contract.ts';
 
 export const cycle = defineContract({
   name: 'cycle',
   path: 'cycles',
   title: 'Cycle',
   id: 'cyc',
+  names: { by: ['number', 'name'], within: 'team' },
   doc: 'A stretch of time in which a team plans its work.',
   fields: {
     number: number(
@@ -21,7 +22,7 @@ export const cycle = defineContract({
       doc: 'What it is called; `Cycle <number>` unless given.',
     }),
     description: markdown({ max: 65_536, default: '', doc: 'What the team wants to reach in it.' }),
-    team: referenceBy(team, 'key', teamGiven, {
+    team: referenceBy(team, 'key', {
       required: true,
       write: 'create',
       filter: true,

@@ -2,8 +2,10 @@
 // it is remembered, so that its progress can be read from the log.
 import type { Context, Directory } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
+import { idOfName, type Naming } from '../../resource/names.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
+import { cycle } from './contract.ts';
 
 /** Fails the batch where the cycle was completed or deleted meanwhile. */
 const holdOpen = tenantStatement(
@@ -35,14 +37,22 @@ export function enteringOps(
  * @throws ApiError validation_failed
  */
 export function resolveCycle(
-  { directory }: Pick<Context, 'directory'>,
+  ctx: Naming,
   teamId: string,
   issue: { readonly cycleId: string | null } | null,
-  cycleId: string | null,
+  given: string | null,
   at: string,
 ): string | null {
-  if (cycleId === null || cycleId === issue?.cycleId) return cycleId;
+  if (given === null || given === issue?.cycleId) return given;
+  const { directory } = ctx;
   const path = `${at}cycleId`;
+  const cycleId = idOfName(ctx, cycle, given, path, {
+    has: (entry) => entry.teamId === teamId,
+    words: ' in this team',
+    rank: ({ status }) => (status === 'completed' ? 1 : 0),
+    isOpen: true,
+  });
+  if (cycleId === issue?.cycleId) return cycleId;
   const found = directory.cycles.get(cycleId);
   if (found?.teamId !== teamId)
     throw invalidField(path, 'not_found', {

@@ -3,7 +3,7 @@ import { Type, type TUnsafe } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, flag, json, referenceBy, string, text } from '../../contract/field.ts';
 import { Closed, text as words, writes, type Writes } from '../../lib/schema.ts';
-import { team, teamGiven } from '../teams/contract.ts';
+import { team } from '../teams/contract.ts';
 
 export const fieldTypes = [
   'text',
@@ -61,7 +61,7 @@ export const field = defineContract({
       default: false,
       doc: 'Issues keep and show their values, lists filter by them, and no issue is given another.',
     }),
-    team: referenceBy(team, 'key', teamGiven, {
+    team: referenceBy(team, 'key', {
       nullable: true,
       write: 'create',
       doc: 'The team whose issues have it, by its key; null for those of all.',

@@ -4,9 +4,10 @@ import type { Entry } from '../../contract/contract.ts';
 import type { Directory } from '../../context.ts';
 import { ApiError, invalidField, type Wrong } from '../../lib/errors.ts';
 import { foldName } from '../../lib/fold.ts';
-import { requireMe } from '../../lib/me.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import { isDay } from '../../lib/time.ts';
+import { member } from '../../identity/members/contract.ts';
+import { idOfName, type Naming } from '../../resource/names.ts';
 import type { field, FieldValue } from './contract.ts';
 
 /** By id of the field. */
@@ -48,9 +49,7 @@ export function keptFields(
 }
 
 interface Writing {
-  readonly directory: Directory;
-  /** Who asks; undefined where that is no member. */
-  readonly me: string | undefined;
+  readonly ctx: Naming;
   readonly teamId: string;
   /** What the issue has; undefined for a creation. */
   readonly before: FieldValues | null | undefined;
@@ -65,7 +64,7 @@ export function fieldsAfter(
   writing: Writing,
   given: Readonly<Record<string, FieldValue | null>> | undefined,
 ): FieldValues | null | undefined {
-  const { directory, me, before, at, isDraft } = writing;
+  const { ctx, before, at, isDraft } = writing;
   if (before === undefined) requireAll(writing, given ?? nothing);
   if (given === undefined) return undefined;
   const after: Record<string, FieldValue> = { ...before };
@@ -74,7 +73,7 @@ export function fieldsAfter(
     const field = fieldOf(writing, key, path);
     const read = isEmpty(value)
       ? null
-      : readValue({ directory, me, field, given: value, before: after[field.id], path });
+      : readValue({ ctx, field, given: value, before: after[field.id], path });
     if (read !== null) after[field.id] = read;
     else {
       if (!isDraft) requireOptional(field, path);
@@ -94,15 +93,11 @@ function requireOptional({ required, archived }: FieldEntry, path: string): void
 }
 
 /** What of the values an issue of a team can be given now, by key. */
-export function stillTaken(
-  directory: Directory,
-  teamId: string,
-  values: FieldValues,
-): Record<string, FieldValue> {
+export function stillTaken(ctx: Naming, teamId: string, values: FieldValues): Record<string, FieldValue> {
   const taken: Record<string, FieldValue> = {};
   for (const [id, value] of Object.entries(values)) {
-    const field = directory.fields.get(id);
-    if (field && isOf(field, teamId) && isTaken(directory, field, value)) taken[field.key] = value;
+    const field = ctx.directory.fields.get(id);
+    if (field && isOf(field, teamId) && isTaken(ctx, field, value)) taken[field.key] = value;
   }
   return taken;
 }
@@ -116,9 +111,9 @@ export function requiredOf(
   return Object.fromEntries(Object.entries(values).filter(([key]) => required.has(key)));
 }
 
-function isTaken(directory: Directory, field: FieldEntry, value: FieldValue): boolean {
+function isTaken(ctx: Naming, field: FieldEntry, value: FieldValue): boolean {
   try {
-    readValue({ directory, me: undefined, field, given: value, before: undefined, path: field.key });
+    readValue({ ctx, field, given: value, before: undefined, path: field.key });
     return true;
   } catch (error) {
     if (error instanceof ApiError) return false;
@@ -130,8 +125,8 @@ const isEmpty = (value: FieldValue | null): value is null =>
   value === null || value === '' || (Array.isArray(value) && value.length === 0);
 
 /** @throws ApiError validation_failed (required) */
-function requireAll({ directory, teamId, at }: Writing, given: object): void {
-  for (const field of directory.fields.values())
+function requireAll({ ctx, teamId, at }: Writing, given: object): void {
+  for (const field of ctx.directory.fields.values())
     if (field.required && !field.archived && isOf(field, teamId) && !Object.hasOwn(given, field.key))
       throw invalidField(
         `${at}fields.${field.key}`,
@@ -143,9 +138,9 @@ function requireAll({ directory, teamId, at }: Writing, given: object): void {
 const isOf = ({ teamId }: FieldEntry, issueTeam: string): boolean => teamId === null || teamId === issueTeam;
 
 /** The one that issues of the team have, or that this issue brought along. @throws ApiError validation_failed (unknown_field) */
-function fieldOf({ directory, teamId, before }: Writing, key: string, path: string): FieldEntry {
+function fieldOf({ ctx, teamId, before }: Writing, key: string, path: string): FieldEntry {
   const known: string[] = [];
-  for (const field of directory.fields.values()) {
+  for (const field of ctx.directory.fields.values()) {
     if (!isOf(field, teamId) && !(before && field.id in before)) continue;
     if (field.key === key) return field;
     known.push(field.key);
@@ -168,7 +163,7 @@ function readValue(reading: Reading): FieldValue {
   return value;
 }
 
-interface Reading extends Pick<Writing, 'directory' | 'me'> {
+interface Reading extends Pick<Writing, 'ctx'> {
   readonly field: FieldEntry;
   readonly given: FieldValue;
   /** What the issue has of the field. */
@@ -198,11 +193,12 @@ const readers: Readonly<Record<FieldEntry['type'], (reading: Reading) => FieldVa
     throw wrong(reading, 'invalid_format', 'Give a URL that begins with https:// or http://.');
   },
   member(reading) {
-    const named = readAs(reading, 'string', 'Give the id of a member, or `me`.');
-    const id = named === 'me' ? requireMe(reading.me, reading.path) : named;
-    const member = reading.directory.members.get(id);
+    const { ctx, path } = reading;
+    const named = readAs(reading, 'string', 'Give the id, e-mail address or name of a member, or `me`.');
+    const id = idOfName(ctx, member, named, path);
+    const found = ctx.directory.members.get(id);
     // Who was removed stays where they are.
-    if (member && (!member.removed || id === reading.before)) return id;
+    if (found && (!found.removed || id === reading.before)) return id;
     throw wrong(reading, 'not_found', { why: `There is no member ${id}.`, fix: 'Give the id of a member.' });
   },
   select: (reading) =>
@@ -232,17 +228,21 @@ function readText(reading: Reading, fix: string): string {
   throw wrong(reading, 'too_long', `Give at most ${textMax} characters.`);
 }
 
-function readOption({ field, before }: Reading, given: string, path: string): string {
+function readOption({ ctx, field, before }: Reading, given: string, path: string): string {
   const named = foldName(given);
   const option =
     field.options.find(({ value }) => value === given) ??
     field.options.find(({ name }) => foldName(name) === named);
   const open = field.options.filter(({ archived }) => !archived).map(({ value }) => value);
+  const called = field.options.flatMap(({ archived, value, name }) => (archived ? [] : [value, name]));
   const had = Array.isArray(before) ? before : [before];
-  if (option && (!option.archived || had.includes(option.value))) return option.value;
+  if (option && (!option.archived || had.includes(option.value))) {
+    if (option.value !== given) ctx.resolved?.(path, option.value);
+    return option.value;
+  }
   throw invalidField(path, 'invalid_enum', {
     why: option ? `The option ${option.value} is archived.` : `There is no option ${given}.`,
-    fix: `Choose from ${open.join(', ') || 'none: all are archived'}.${didYouMean(given, open)}`,
+    fix: `Choose from ${open.join(', ') || 'none: all are archived'}.${didYouMean(given, called)}`,
   });
 }
 

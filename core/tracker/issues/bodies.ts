@@ -1,9 +1,12 @@
 // The bodies of issues that are not plain: a creation names its team in one of three ways and answers with five fields; lists
 // show fewer fields, or whole objects.
 import { Type, type Static } from 'typebox';
-import { createBodyWith, shownProperties, updateBodyWith } from '../../contract/schemas.ts';
+import { idOrName } from '../../contract/field.ts';
+import { createBodyWith, otherName, shownProperties, updateBodyWith } from '../../contract/schemas.ts';
 import { Closed, described, idOf, named, nameOf, version, writes, type Writes } from '../../lib/schema.ts';
 import { teamGiven } from '../teams/contract.ts';
+import { template } from '../templates/contract.ts';
+import { state } from '../workflows/contract.ts';
 import { issue, labelNames, type priorities } from './contract.ts';
 import { importedInputs } from './imported.ts';
 import { placeInputs } from './place.ts';
@@ -27,10 +30,11 @@ export const IssueCreate = named(
     ...ofTeam,
     templateId: Type.Optional(
       described(
-        idOf('tpl'),
+        idOrName(template),
         'A template: what the body leaves out is as the template has it, and its sub-issues are made along.',
       ),
     ),
+    template: otherName('templateId', idOrName(template)),
     externalSource: Type.Optional(described(externalText, issue.fields.externalSource.options.doc)),
     externalId: Type.Optional(described(externalText, issue.fields.externalId.options.doc)),
     ...importedInputs,
@@ -63,10 +67,11 @@ export const IssueMove = named(
     team: Type.Optional(described(teamGiven, 'The team that it goes to.')),
     stateId: Type.Optional(
       described(
-        idOf('wfs'),
+        idOrName(state),
         'Its state there; absent: the one of the same type and, where there is one, name.',
       ),
     ),
+    state: otherName('stateId', idOrName(state)),
   }),
 );
 export type IssueMoveInput = Static<typeof IssueMove>;

@@ -3,9 +3,10 @@
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
 import type { AlsoNeeded } from '../../http/route.ts';
+import { idOrName } from '../../contract/field.ts';
 import { member } from '../../identity/members/contract.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { described, nameOf } from '../../lib/schema.ts';
+import { described } from '../../lib/schema.ts';
 import { readTime } from '../../lib/time.ts';
 import { authorOf } from '../../resource/author.ts';
 import type { IssueInput } from './bodies.ts';
@@ -31,8 +32,8 @@ export const importedInputs = {
   ),
   creatorId: Type.Optional(
     described(
-      nameOf(member),
-      'The member who made it elsewhere, also one who was removed; needs the scope `import:write`.',
+      idOrName(member),
+      'The member who made it elsewhere, by id also one who was removed; needs the scope `import:write`.',
     ),
   ),
 };

@@ -2,7 +2,8 @@
 // added to what the issue has when the change is committed, because a plan that lost a race is made anew.
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { foldName } from '../../lib/fold.ts';
+import { idOfName, type Among } from '../../resource/names.ts';
+import { label } from '../labels/contract.ts';
 import type { IssuePatch } from './bodies.ts';
 import { labelsMax } from './contract.ts';
 import type { Issue } from './kind.ts';
@@ -58,22 +59,27 @@ export function resolveLabels(
   labels: readonly string[],
   at: string,
 ): string[] {
+  const among = labelsIn(teamId);
   const ids = labels.map((wanted, index) => {
-    const folded = foldName(wanted);
-    let found: string | undefined;
-    for (const label of ctx.directory.labels.values()) {
-      if (label.teamId !== null && label.teamId !== teamId) continue;
-      if (label.id !== wanted && foldName(label.name) !== folded) continue;
-      if (found === undefined || label.teamId !== null || label.id === wanted) found = label.id;
-    }
-    if (found === undefined)
-      throw invalidField(`${at}.${index}`, 'not_found', {
-        why: `There is no label ${wanted} for ${teamId === null ? 'all teams' : 'this team'}.`,
-        ...(at.endsWith('removeLabels') ? {} : { fix: 'Create it first.' }),
-      });
-    return found;
+    const id = idOfName(ctx, label, wanted, `${at}.${index}`, among);
+    const known = ctx.directory.labels.get(id);
+    if (known && among.has(known)) return id;
+    throw invalidField(`${at}.${index}`, 'not_found', {
+      why: `There is no label ${wanted}${among.words}.`,
+      ...(at.endsWith('removeLabels') ? {} : { fix: 'Create it first.' }),
+    });
   });
   return [...new Set(ids)];
+}
+
+/** The labels of a team and of the workspace, those of the team first; without a team, those of the workspace. */
+function labelsIn(teamId: string | null): Among {
+  return {
+    has: (entry) => entry.teamId === null || entry.teamId === teamId,
+    words: teamId === null ? ' for all teams' : ' for this team',
+    rank: (entry) => (entry.teamId === null ? 1 : 0),
+    isOpen: true,
+  };
 }
 
 /** A label that was just deleted may still be on an issue: it goes with the event that tells it. */

@@ -3,9 +3,8 @@
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context, Directory } from '../../context.ts';
-import { invalidField } from '../../lib/errors.ts';
 import { foldName } from '../../lib/fold.ts';
-import { findState, firstState, statesOf } from '../directory.ts';
+import { firstState, stateNamed, statesOf } from '../directory.ts';
 import type { IssueMoveInput } from './bodies.ts';
 import { inState } from './in-state.ts';
 import { issueKind, type Issue, type ShownIssue } from './kind.ts';
@@ -25,12 +24,10 @@ export async function moveIssue(
     const patch = stateId === undefined ? {} : await resolvePatch(ctx, team.id, issue, { stateId }, '');
     return updated(ctx, issueKind, issue, patch, ifMatch);
   }
-  if (stateId !== undefined && !findState(ctx.directory, team.id, stateId))
-    throw invalidField('stateId', 'not_found', {
-      why: `${stateId} is not a state of the team ${team.key}.`,
-      fix: `Use the id of one of its states, as GET /api/v1/workflows?team=${team.key} lists them.`,
-    });
-  const state = stateId ?? stateLike(ctx.directory, team.id, issue.stateId);
+  const state =
+    stateId === undefined
+      ? stateLike(ctx.directory, team.id, issue.stateId)
+      : stateNamed(ctx, team.id, stateId, 'stateId');
   const isTriage = ctx.directory.states.get(state)?.type === 'triage';
   return updated(
     ctx,

@@ -3,8 +3,8 @@ import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { keptOf } from '../../resource/input.ts';
-import { findState, findTeam, noTeam, type TeamEntry } from '../directory.ts';
-import { milestoneAfter } from '../milestones/of-issue.ts';
+import { findTeam, noTeam, stateNamed, type TeamEntry } from '../directory.ts';
+import { milestoneAfter, milestoneGiven } from '../milestones/of-issue.ts';
 import { fieldsAfter } from '../fields/values.ts';
 import { resolveCycle } from '../cycles/entering.ts';
 import { labelsAfter } from './labels-after.ts';
@@ -50,42 +50,29 @@ export async function resolvePatch(
   input: IssuePatch,
   at: string,
 ): Promise<Partial<Issue>> {
-  const { labels, addLabels, removeLabels, fields, parentId, stateId, cycleId, ...plain } = input;
+  const { labels, addLabels, removeLabels, fields, parentId, stateId: state, cycleId, ...named } = input;
+  const plain = milestoneGiven(ctx, issue, named, at);
   const patch: { -readonly [K in keyof Issue]?: Issue[K] } = {
     ...keptOf(ctx, contract, 'update', plain, at),
   };
   Object.assign(patch, milestoneAfter(ctx.directory, issue, patch, at));
-  if (stateId !== undefined && stateId !== issue?.stateId)
-    Object.assign(patch, inState(resolveState(ctx, teamId, issue, stateId, at)));
+  if (state !== undefined && state !== issue?.stateId) {
+    const stateId = resolveState(ctx, teamId, issue, state, at);
+    if (stateId !== issue?.stateId) Object.assign(patch, inState(stateId));
+  }
   if (cycleId !== undefined) patch.cycleId = resolveCycle(ctx, teamId, issue, cycleId, at);
   const labelIds = labelsAfter(ctx, teamId, issue, { labels, addLabels, removeLabels }, at);
   if (labelIds) patch.labelIds = labelIds;
-  const writing = {
-    directory: ctx.directory,
-    me: ctx.actor.memberId,
-    teamId,
-    before: issue ? issue.fieldValues : undefined,
-    at,
-  };
-  const fieldValues = fieldsAfter(writing, fields);
+  const before = issue ? issue.fieldValues : undefined;
+  const fieldValues = fieldsAfter({ ctx, teamId, before, at }, fields);
   if (fieldValues !== undefined) patch.fieldValues = fieldValues;
   if (parentId !== undefined) Object.assign(patch, await resolveParent(ctx, issue, parentId, at));
   return patch;
 }
 
-function resolveState(
-  { directory }: Context,
-  teamId: string,
-  issue: Issue | null,
-  stateId: string,
-  at: string,
-): string {
-  if (!findState(directory, teamId, stateId))
-    throw invalidField(`${at}stateId`, 'not_found', {
-      why: `${stateId} is not a state of the issue's team.`,
-      fix: 'Use the id of one of its states, as GET /api/v1/workflows?team=KEY lists them.',
-    });
-  const transitions = directory.teams.get(teamId)?.transitions ?? null;
+function resolveState(ctx: Context, teamId: string, issue: Issue | null, given: string, at: string): string {
+  const stateId = stateNamed(ctx, teamId, given, `${at}stateId`);
+  const transitions = ctx.directory.teams.get(teamId)?.transitions ?? null;
   if (issue && transitions && stateId !== issue.stateId)
     requireTransition(transitions[issue.stateId] ?? [], stateId, at);
   return stateId;

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { referenceBy, string, text } from '../../contract/field.ts';
-import { team, teamGiven } from '../teams/contract.ts';
+import { team } from '../teams/contract.ts';
 
 const color = Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'A colour as #rrggbb in lower case.' });
 
@@ -11,11 +11,12 @@ export const label = defineContract({
   path: 'labels',
   title: 'Label',
   id: 'lbl',
+  names: { by: ['name'], within: 'team' },
   doc: 'A word on issues, of the whole workspace or of one team.',
   fields: {
     name: text({ max: 80, required: true, doc: 'The word itself.' }),
     color: string(color, { default: '#8b949e', doc: 'How it is shown.' }),
-    team: referenceBy(team, 'key', teamGiven, {
+    team: referenceBy(team, 'key', {
       nullable: true,
       write: 'create',
       doc: 'The team whose issues carry it, by its key; null for those of all.',

@@ -11,6 +11,7 @@ export const milestone = defineContract({
   scope: 'projects',
   title: 'Milestone',
   id: 'mil',
+  names: { by: ['name'], within: 'project' },
   doc: 'A step of a project, which is done when its issues are.',
   parent: project,
   fields: {

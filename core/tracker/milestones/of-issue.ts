@@ -2,10 +2,28 @@
 // behind.
 import type { Directory } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
+import { idOfName, type Among, type Naming } from '../../resource/names.ts';
+import { milestone } from './contract.ts';
 
 interface Place {
   readonly projectId: string | null;
   readonly milestoneId: string | null;
+}
+
+/** The body with the id of the milestone in place of its name, which is looked for in the project of the issue. */
+export function milestoneGiven<B extends { readonly projectId?: string | null; milestoneId?: string | null }>(
+  ctx: Naming,
+  issue: Place | null,
+  body: B,
+  at: string,
+): B {
+  const { projectId = issue?.projectId ?? null, milestoneId } = body;
+  if (typeof milestoneId !== 'string') return body;
+  const among: Among = {
+    has: (entry) => projectId === null || entry.projectId === projectId,
+    words: projectId === null ? '' : ' in the project of the issue',
+  };
+  return { ...body, milestoneId: idOfName(ctx, milestone, milestoneId, `${at}milestoneId`, among) };
 }
 
 /**

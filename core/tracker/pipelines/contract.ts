@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, referenceBy, text } from '../../contract/field.ts';
 import { text as words } from '../../lib/schema.ts';
-import { team, teamGiven } from '../teams/contract.ts';
+import { team } from '../teams/contract.ts';
 
 export const stageMax = 40;
 const stages = Type.Array(words(stageMax), {
@@ -19,6 +19,7 @@ export const pipeline = defineContract({
   scope: 'releases',
   title: 'Pipeline',
   id: 'pip',
+  names: { by: ['name'] },
   doc: 'The way that the releases of a product take, stage by stage.',
   fields: {
     name: text({ max: 120, required: true, filter: true, doc: 'What it is called.' }),
@@ -31,7 +32,7 @@ export const pipeline = defineContract({
       default: ['planned', 'in_progress', 'staging', 'released'],
       doc: 'What releases go through: they begin in the first, and are published into the last.',
     }),
-    team: referenceBy(team, 'key', teamGiven, {
+    team: referenceBy(team, 'key', {
       nullable: true,
       filter: true,
       doc: 'The team that looks after it, by its key; null where none does.',

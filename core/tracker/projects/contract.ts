@@ -1,13 +1,23 @@
 // Projects: work with a goal and a date, across teams.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
-import { choice, day, json, markdown, reference, string, text, time } from '../../contract/field.ts';
+import {
+  choice,
+  day,
+  idOrName,
+  json,
+  markdown,
+  reference,
+  string,
+  text,
+  time,
+} from '../../contract/field.ts';
 import { member } from '../../identity/members/contract.ts';
-import { idAndName, idOf, nameOf } from '../../lib/schema.ts';
+import { idAndName, idOf } from '../../lib/schema.ts';
 
 export const healths = ['on_track', 'at_risk', 'off_track'] as const;
 const color = Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'A colour as #rrggbb in lower case.' });
-const members = Type.Array(nameOf(member), {
+const members = Type.Array(idOrName(member), {
   maxItems: 100,
   uniqueItems: true,
   description: 'Up to 100 ids, `me` among them.',
@@ -18,6 +28,7 @@ export const project = defineContract({
   path: 'projects',
   title: 'Project',
   id: 'prj',
+  names: { by: ['name'] },
   doc: 'Work with a goal and a date, across teams.',
   fields: {
     name: text({ max: 120, required: true, filter: true, doc: 'What it is called.' }),

@@ -15,7 +15,7 @@ const filter = Type.Record(Type.String(), Type.Unknown(), {
   [givenAs]: 'issueFilter',
 });
 const pausing = Type.Array(
-  Type.String({ maxLength: 40, description: 'The id of a workflow state, or a type of states.' }),
+  Type.String({ maxLength: 80, description: 'Id or name of a workflow state, or a type of states.' }),
   { maxItems: 50, uniqueItems: true },
 );
 const yearMinutes = 366 * 1440;

@@ -13,7 +13,8 @@ import { tenantOp } from '../../store/store.ts';
 import { weekOf } from '../calendars/calendars.ts';
 import { issueFiltering } from '../issues/filter.ts';
 import { slaAlarm } from '../sla/alarm-name.ts';
-import { stateTypes } from '../workflows/contract.ts';
+import { idOfName } from '../../resource/names.ts';
+import { state, stateTypes } from '../workflows/contract.ts';
 import { positionMax, slaPolicy } from './contract.ts';
 
 type Policy = Omit<Kept<typeof slaPolicy>, 'version'>;
@@ -46,8 +47,12 @@ const lastPosition = lastPositionIn({
 });
 
 export const slaPolicies = defineResource(slaPolicy, policyKind, {
-  sets: async (ctx, { position }) => ({ position: position ?? (await lastPosition(ctx, ctx.workspaceId)) }),
+  sets: async (ctx, { position, pausedIn }) => ({
+    position: position ?? (await lastPosition(ctx, ctx.workspaceId)),
+    ...(pausedIn && { pausedIn: statesNamed(ctx, pausedIn) }),
+  }),
   placedIn: ({ workspaceId }, { position }) => (position === undefined ? workspaceId : null),
+  follows: (ctx, { pausedIn }) => (pausedIn ? { pausedIn: statesNamed(ctx, pausedIn) } : {}),
   async check(ctx, policy, before) {
     if (policy.filter !== before?.filter) await issueFiltering.check(ctx, policy.filter, 'filter');
     if (policy.pausedIn !== before?.pausedIn) checkStates(ctx.directory, policy.pausedIn);
@@ -55,8 +60,17 @@ export const slaPolicies = defineResource(slaPolicy, policyKind, {
   },
 });
 
+const types: readonly string[] = stateTypes;
+
+/** With ids in place of names, which several teams may give their states. @throws ApiError validation_failed */
+function statesNamed(ctx: Context, pausedIn: readonly string[]): string[] {
+  const ids = pausedIn.map((given, index) =>
+    types.includes(given) ? given : idOfName(ctx, state, given, `pausedIn.${index}`),
+  );
+  return [...new Set(ids)];
+}
+
 function checkStates({ states }: Directory, pausedIn: readonly string[]): void {
-  const types: readonly string[] = stateTypes;
   for (const [index, given] of pausedIn.entries())
     if (!types.includes(given) && states.get(given)?.removed !== false)
       throw invalidField(`pausedIn.${index}`, 'not_found', {

@@ -1,7 +1,7 @@
 // Teams: the owners of issues, numbers and workflow states. Ids are UUIDs (docs/spec/api.md › Ids).
 import { Type, type Static } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
-import { choice, json, string, text } from '../../contract/field.ts';
+import { choice, idOrName, json, string, text } from '../../contract/field.ts';
 import { weekdays } from '../../lib/business-time.ts';
 import { teamKeyGivenPattern, teamKeyPattern } from '../../lib/issue-names.ts';
 import { Closed, enumeration, idOf, named, nameOf } from '../../lib/schema.ts';
@@ -14,6 +14,11 @@ const stateId = idOf('wfs');
 const transitions = Type.Record(stateId, Type.Array(stateId, { maxItems: 50 }), {
   additionalProperties: false,
   description: 'State id → ids of the states that its issues may move to. Null allows any move.',
+});
+
+const stateGiven = Type.String({ minLength: 1, maxLength: 80, description: 'Id or name of a state.' });
+const transitionsGiven = Type.Record(Type.String(), Type.Array(stateGiven, { maxItems: 50 }), {
+  description: 'State → states that its issues may move to, each by id or name. Null allows any move.',
 });
 
 /** By which cycles are made ahead. */
@@ -55,6 +60,7 @@ export const team = defineContract({
   title: 'Team',
   id: null,
   alias: { pattern: teamKeyGivenPattern, doc: 'its key in any case, such as ENG.', field: 'key' },
+  names: { by: ['key', 'name'] },
   doc: 'The owner of issues, their numbers and their workflow states.',
   fields: {
     key: string(teamKey, {
@@ -63,11 +69,11 @@ export const team = defineContract({
       doc: 'What the identifiers of its issues begin with.',
     }),
     name: text({ max: 80, default: '', doc: 'What it is called.' }),
-    transitions: json(transitions, {
-      nullable: true,
-      write: 'update',
-      doc: 'The moves between states that it allows.',
-    }),
+    transitions: json(
+      transitionsGiven,
+      { nullable: true, write: 'update', doc: 'The moves between states that it allows.' },
+      transitions,
+    ),
     triage: choice(['off', 'outside', 'all'], {
       default: 'off',
       doc: 'Which new issues go to its triage state where they say no other: those of plugins and guests (`outside`), or all.',
@@ -100,5 +106,7 @@ export const team = defineContract({
   examples: { create: { key: 'ENG', name: 'Engineering' }, update: { name: 'Platform' } },
 });
 
-/** How requests name a team. */
-export const teamGiven = nameOf(team);
+/** A team in a request body. */
+export const teamGiven = idOrName(team);
+/** A team in a path or a query. */
+export const teamAsked = nameOf(team);

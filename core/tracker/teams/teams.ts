@@ -1,10 +1,11 @@
 // Teams. A new one comes with its workflow states, so that it can take issues at once.
 import { created } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { checkZone } from '../../lib/zone.ts';
 import { defineResource } from '../../resource/define.ts';
 import { kindOf } from '../../resource/kind.ts';
-import { findState, findTeam } from '../directory.ts';
+import { findState, findTeam, stateNamed } from '../directory.ts';
 import { state } from '../workflows/contract.ts';
 import { defaultStates } from '../workflows/workflows.ts';
 import { alarmOp } from '../../reactions/alarm.ts';
@@ -36,6 +37,8 @@ export const teams = defineResource(team, teamKind, {
             fix: `Use ids of its states, as GET /api/v1/workflows?team=${key} lists them.`,
           });
   },
+  follows: (ctx, { transitions }, { id }) =>
+    transitions ? { transitions: transitionsNamed(ctx, id, transitions) } : {},
   operations: {
     async create(ctx, { key, name = key, triage = 'off', timeZone = 'UTC' }) {
       const noZone = checkZone(timeZone);
@@ -63,3 +66,23 @@ export const teams = defineResource(team, teamKind, {
     },
   },
 });
+
+type Transitions = Readonly<Record<string, readonly string[]>>;
+
+/** With ids in place of names of states. @throws ApiError validation_failed */
+function transitionsNamed(ctx: Context, teamId: string, given: Transitions): Record<string, string[]> {
+  const { resolved, ...quiet } = ctx;
+  const named: Record<string, string[]> = {};
+  for (const [from, targets] of Object.entries(given)) {
+    const path = `transitions.${from}`;
+    const id = stateNamed(quiet, teamId, from, path);
+    if (named[id])
+      throw invalidField(path, 'conflict', {
+        why: 'Another entry is for the same state.',
+        fix: 'Give each state once.',
+      });
+    named[id] = [...new Set(targets.map((to) => stateNamed(quiet, teamId, to, path)))];
+  }
+  resolved?.('transitions', named);
+  return named;
+}

@@ -7,7 +7,7 @@ import { idAndName, idOf, text as textOf } from '../../lib/schema.ts';
 import { descriptionBytesMax, labelNames, priorities } from '../issues/contract.ts';
 import { fieldsGiven, fieldsShown } from '../fields/contract.ts';
 import { project } from '../projects/contract.ts';
-import { team, teamGiven } from '../teams/contract.ts';
+import { team } from '../teams/contract.ts';
 
 const subIssues = Type.Array(textOf(500), { maxItems: 50, description: 'Up to 50 titles.' });
 
@@ -17,10 +17,11 @@ export const template = defineContract({
   scope: 'issues',
   title: 'Template',
   id: 'tpl',
+  names: { by: ['name'], within: 'team' },
   doc: 'What issues of one sort begin with.',
   fields: {
     name: text({ max: 80, required: true, doc: 'What it is called.' }),
-    team: referenceBy(team, 'key', teamGiven, {
+    team: referenceBy(team, 'key', {
       nullable: true,
       write: 'create',
       doc: 'The team whose issues it is for, by its key; null for those of all.',

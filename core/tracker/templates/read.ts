@@ -4,6 +4,9 @@ import { invalidField } from '../../lib/errors.ts';
 import type { FieldValue } from '../fields/contract.ts';
 import { stillTaken, type FieldValues } from '../fields/values.ts';
 import type { IssueInput } from '../issues/bodies.ts';
+import { idOfName, isIdOf } from '../../resource/names.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { template } from './contract.ts';
 import { templateKind } from './kind.ts';
 
 export interface FromTemplate {
@@ -11,13 +14,32 @@ export interface FromTemplate {
   readonly subIssues: readonly string[];
 }
 
+const all = tenantStatement<{ id: string; name: string; team_id: string | null }>(
+  'templates.all',
+  'SELECT id, name, team_id FROM templates WHERE workspace_id = :ws AND deleted_at IS NULL',
+);
+
+/** Templates are not in the directory: a name costs a read, an id does not. @throws ApiError validation_failed */
+async function templateNamed(ctx: Context, name: string, teamId: string, path: string): Promise<string> {
+  const rows = await ctx.store.read(ctx.scope, all);
+  const entries = new Map(rows.map((row) => [row.id, { id: row.id, name: row.name, teamId: row.team_id }]));
+  return idOfName(ctx, template, name, path, {
+    entries,
+    has: (entry) => entry.teamId === null || entry.teamId === teamId,
+    rank: (entry) => (entry.teamId === null ? 1 : 0),
+    words: ' for this team',
+    isOpen: true,
+  });
+}
+
 /** @param path of the template in the request @throws ApiError validation_failed */
 export async function readTemplate(
   ctx: Context,
-  id: string,
+  given: string,
   teamId: string,
   path: string,
 ): Promise<FromTemplate> {
+  const id = isIdOf(template, given) ? given : await templateNamed(ctx, given, teamId, path);
   const found = await templateKind.find(ctx, id);
   if (!found || found.deletedAt !== null)
     throw invalidField(path, 'not_found', { why: `There is no template ${id}.` });
@@ -37,7 +59,7 @@ export async function readTemplate(
       assigneeId: isMember ? assigneeId : null,
       projectId: projectId !== null && projects.has(projectId) ? projectId : null,
       labels: found.labels.filter((label) => labels.has(label)),
-      fields: stillTaken(ctx.directory, teamId, found.fields as FieldValues),
+      fields: stillTaken(ctx, teamId, found.fields as FieldValues),
     },
     subIssues,
   };

@@ -27,14 +27,7 @@ function withIds<B extends { readonly labels?: string[]; readonly fields?: Given
   had: FieldValues,
 ): B {
   const { labels, fields } = body;
-  const writing = {
-    directory: ctx.directory,
-    me: ctx.actor.memberId,
-    teamId: teamId ?? '',
-    before: had,
-    at: '',
-    isDraft: true,
-  } as const;
+  const writing = { ctx, teamId: teamId ?? '', before: had, at: '', isDraft: true } as const;
   return {
     ...body,
     ...(labels && { labels: resolveLabels(ctx, teamId, labels, 'labels') }),

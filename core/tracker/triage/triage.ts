@@ -44,7 +44,7 @@ export async function acceptIssue(
   const stateId = input.stateId ?? firstState(ctx.directory, issue.teamId).id;
   const patch = await resolvePatch(ctx, issue.teamId, issue, { ...input, stateId }, '');
   requireTriage(ctx, issue);
-  if (ctx.directory.states.get(stateId)?.type === 'triage')
+  if (ctx.directory.states.get(patch.stateId ?? issue.stateId)?.type === 'triage')
     throw invalidField('stateId', 'conflict', {
       why: 'The issue would stay in triage.',
       fix: 'Give a state of another type.',

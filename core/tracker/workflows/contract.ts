@@ -1,7 +1,7 @@
 // Workflow states: the steps of a team's work, each of one of the decided types.
 import { defineContract } from '../../contract/contract.ts';
 import { choice, number, referenceBy, text } from '../../contract/field.ts';
-import { team, teamGiven } from '../teams/contract.ts';
+import { team } from '../teams/contract.ts';
 
 export const stateTypes = [
   'triage',
@@ -21,6 +21,7 @@ export const state = defineContract({
   path: 'workflows',
   title: 'WorkflowState',
   id: 'wfs',
+  names: { by: ['name', 'type'], within: 'team' },
   doc: 'A step of the work of a team.',
   fields: {
     name: text({ max: 50, required: true, doc: 'What the team calls it.' }),
@@ -34,7 +35,7 @@ export const state = defineContract({
       { minimum: 0, maximum: positionMax, integer: true },
       { default: 0, doc: 'Its place among the states of the team.' },
     ),
-    team: referenceBy(team, 'key', teamGiven, {
+    team: referenceBy(team, 'key', {
       required: true,
       write: 'create',
       doc: 'The team whose work it is a step of, by its key.',

@@ -9,7 +9,7 @@ import { kindOf } from '../../resource/kind.ts';
 import { lastPositionIn } from '../../resource/last-position.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { findTeam, getTeam, statesOf } from '../directory.ts';
-import { teamGiven } from '../teams/contract.ts';
+import { teamAsked } from '../teams/contract.ts';
 import { positionMax, state, type StateType } from './contract.ts';
 
 const stateKind = kindOf(state, { table: 'states' });
@@ -28,7 +28,7 @@ const lastPosition = lastPositionIn({
 const teamIdOf = ({ directory }: Context, team: string): string => findTeam(directory, team)?.id ?? '';
 
 export const workflows = defineResource(state, stateKind, {
-  query: { team: Type.Optional(teamGiven) },
+  query: { team: Type.Optional(teamAsked) },
   where: ({ directory }, { team }) =>
     team === undefined
       ? []
