@@ -14,7 +14,7 @@ import { pathOf } from './request-url.ts';
 import { respondError } from './response.ts';
 import type { Arrival } from './route.ts';
 import { shownOf } from './unrouted.ts';
-import { fileOf } from './upload.ts';
+import type { Uploads } from './upload.ts';
 import { createSend, type SendOptions } from './send.ts';
 
 interface IncomingRequest extends Incoming {
@@ -24,6 +24,7 @@ interface IncomingRequest extends Incoming {
 export interface RequestsOptions extends IdentifyOptions, Omit<SendOptions, 'identify'> {
   readonly services: Services;
   readonly bodies: Bodies;
+  readonly uploads: Uploads;
 }
 
 export interface Requests extends Entrance<IncomingRequest, Response> {
@@ -59,7 +60,7 @@ export function createRequests(options: RequestsOptions): Requests {
       exchange.bytesIn = Number(request.headers.get('content-length') ?? 0);
       return bodies.read(payer, request, limits, check);
     },
-    fileOf: ({ request }, exchange) => fileOf(request, exchange, options.holdOpen),
+    fileOf: ({ request }, exchange, payer) => options.uploads.fileOf(request, exchange, payer),
     arrivalOf: ({ request }, exchange, { resource }, principal) => ({
       ...arrivalOf(request, exchange, options.peerOf(request)),
       principal: resource ? principal : null,

@@ -13,6 +13,7 @@ import { createRateLimiter } from '../http/rate-limit.ts';
 import type { Authenticate } from '../http/principal.ts';
 import { createRequests } from '../http/requests.ts';
 import { createTurns } from '../http/turns.ts';
+import { createUploads } from '../http/upload.ts';
 import { createValues } from '../http/values.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createLanes } from '../lib/fairness/lanes.ts';
@@ -63,6 +64,7 @@ export function createDoor(options: {
     requests: createRequests({
       services,
       bodies,
+      uploads: createUploads(clock, socket.holdOpen),
       limiter,
       outflow,
       coder,
