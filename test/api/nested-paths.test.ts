@@ -35,7 +35,8 @@ function* wrongIn(schema: Plain): Generator<Place> {
     for (const { path, body } of wrongIn(below))
       yield { path: path === '' ? name : `${name}.${path}`, body: { [name]: body } };
   if (items)
-    for (const { path, body } of wrongIn(items)) yield { path: path === '' ? '0' : `0.${path}`, body: [body] };
+    for (const { path, body } of wrongIn(items))
+      yield { path: path === '' ? '0' : `0.${path}`, body: [body] };
   const isWhole = schema.type === 'object' || schema.type === 'array';
   if (schema.type !== undefined || schema.enum) yield { path: '', body: isWhole ? 17 : {} };
 }
@@ -71,11 +72,26 @@ const invalid = (...details: string[]) => ({
 test('values in nullable objects and lists are reported at their own path', async () => {
   const team = `/teams/${app.workspace.teamId}`;
   await row('PATCH', team, { cycles: { weeks: 99 } }, invalid('cycles.weeks too_big'));
-  await row('PATCH', team, { cycles: { weeks: 'two', soon: 1 } }, invalid('cycles.soon unknown_field', 'cycles.weeks invalid_type'));
+  await row(
+    'PATCH',
+    team,
+    { cycles: { weeks: 'two', soon: 1 } },
+    invalid('cycles.soon unknown_field', 'cycles.weeks invalid_type'),
+  );
   await row('PATCH', team, { cycles: 'weekly' }, invalid('cycles invalid_type'));
   const board = (more: object) => ({ name: 'B', groupBy: 'stateType', ...more });
-  await row('POST', '/boards', board({ columns: [{ ...columns[0], limit: 'x' }] }), invalid('columns.0.limit invalid_type'));
-  await row('POST', '/boards', board({ columns: [...columns, { value: 'started', limit: 0 }] }), invalid('columns.1.limit too_small'));
+  await row(
+    'POST',
+    '/boards',
+    board({ columns: [{ ...columns[0], limit: 'x' }] }),
+    invalid('columns.0.limit invalid_type'),
+  );
+  await row(
+    'POST',
+    '/boards',
+    board({ columns: [...columns, { value: 'started', limit: 0 }] }),
+    invalid('columns.1.limit too_small'),
+  );
   await row('POST', '/boards', board({ columns: [{}] }), invalid('columns.0.value required'));
   await row('POST', '/boards', board({ columns: [] }), invalid('columns too_short'));
   await row('POST', '/boards', board({ columns: 5 }), invalid('columns invalid_type'));
@@ -106,19 +122,49 @@ test('what an operation finds wrong in a list, a map or one of many issues is re
   const states: Json[] = (await app.call('GET', '/api/v1/workflows?team=ENG')).json.data;
   const [from, to] = states.map(({ id }) => id as string);
   const none = `wfs_${'0'.repeat(26)}`;
-  await row('PATCH', team, { transitions: { [from!]: [to, none] } }, invalid(`transitions.${from}.1 not_found`));
+  await row(
+    'PATCH',
+    team,
+    { transitions: { [from!]: [to, none] } },
+    invalid(`transitions.${from}.1 not_found`),
+  );
   await row('PATCH', team, { transitions: { [none]: [] } }, invalid(`transitions.${none} not_found`));
   const issues = [{ title: 'a' }, { title: 'b', labels: ['nope'] }].map((one) => ({ team: 'ENG', ...one }));
   await row('POST', '/issues/bulk', { issues }, invalid('issues.1.labels.0 not_found'));
   const bulk = { ids: ['ENG-1'], set: { addLabels: ['nope'] } };
   await row('POST', '/issues/bulk-update', { ...bulk, set: {} }, invalid('ids.0 not_found'));
   const issue = await row('POST', '/issues', issues[0], { status: 201, events: ['issue.created'] });
-  await row('POST', '/issues/bulk-update', { ...bulk, ids: [issue.id] }, invalid('set.addLabels.0 not_found'));
+  await row(
+    'POST',
+    '/issues/bulk-update',
+    { ...bulk, ids: [issue.id] },
+    invalid('set.addLabels.0 not_found'),
+  );
   const late = { from: '09:00', to: '25:00' };
-  await row('POST', '/calendars', { name: 'C', timeZone: 'UTC', hours: { monday: [late] } }, invalid('hours.monday.0.to invalid_format'));
+  await row(
+    'POST',
+    '/calendars',
+    { name: 'C', timeZone: 'UTC', hours: { monday: [late] } },
+    invalid('hours.monday.0.to invalid_format'),
+  );
   const holidays = ['2026-02-01', '2026-02-31'];
   const hours = { monday: [{ ...late, to: '12:00' }] };
-  await row('POST', '/calendars', { name: 'C', timeZone: 'UTC', hours, holidays }, invalid('holidays.1 invalid_format'));
-  await row('PATCH', '/workspace', { publicTriage: { teams: ['ENG', 'NOPE'] } }, invalid('publicTriage.teams.1 not_found'));
-  await row('POST', '/api-keys', { name: 'k', scopes: ['issues:read', 'nope'] }, invalid('scopes.1 invalid_enum'));
+  await row(
+    'POST',
+    '/calendars',
+    { name: 'C', timeZone: 'UTC', hours, holidays },
+    invalid('holidays.1 invalid_format'),
+  );
+  await row(
+    'PATCH',
+    '/workspace',
+    { publicTriage: { teams: ['ENG', 'NOPE'] } },
+    invalid('publicTriage.teams.1 not_found'),
+  );
+  await row(
+    'POST',
+    '/api-keys',
+    { name: 'k', scopes: ['issues:read', 'nope'] },
+    invalid('scopes.1 invalid_enum'),
+  );
 });
