@@ -55,5 +55,5 @@ export function incoming({ dataDir }: TestApp): number[] {
 export async function until(isTrue: () => boolean): Promise<void> {
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   while (!isTrue()) await turn();
-  for (let turns = 0; turns < 10; turns++) await turn();
+  for (let turns = 0; turns < 30; turns++) await turn();
 }

@@ -38,14 +38,9 @@ const noQuery: [] = [];
 
 export function createRequests(options: RequestsOptions): Requests {
   const { bodies, outflow } = options;
-  const { ids, log, baseUrl } = options.services;
+  const { ids, log } = options.services;
   const { identify, admit } = createIdentify(options);
-  // Where a client that has no token finds out where to get one (RFC 9728 §5.1).
-  const challenge = `Bearer realm="tatami", resource_metadata="${baseUrl}/.well-known/oauth-protected-resource/api/v1"`;
-  const refuse = (exchange: Exchange, error: ApiError): Response =>
-    exchange.asksForPage && error.code === 'not_found'
-      ? respondPage(exchange, options.notFoundPage(error.message))
-      : respondError(exchange, error, challenge);
+  const refuse = createRefuse(options);
   return {
     async admit({ request }, exchange, route) {
       if (route.contentType === 'text/html') exchange.asksForPage = asksForPage(request);
@@ -100,6 +95,15 @@ export function createRequests(options: RequestsOptions): Requests {
       }
     },
   };
+}
+
+function createRefuse({ services, notFoundPage }: RequestsOptions): Requests['refuse'] {
+  // Where a client that has no token finds out where to get one (RFC 9728 §5.1).
+  const challenge = `Bearer realm="tatami", resource_metadata="${services.baseUrl}/.well-known/oauth-protected-resource/api/v1"`;
+  return (exchange, error) =>
+    exchange.asksForPage && error.code === 'not_found'
+      ? respondPage(exchange, notFoundPage(error.message))
+      : respondError(exchange, error, challenge);
 }
 
 /** Browsers name HTML when a person goes to an address. Programs ask for JSON, or for anything. */

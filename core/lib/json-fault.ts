@@ -20,48 +20,75 @@ const end = 'the end of the text';
 const words = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
+interface Search {
+  readonly text: string;
+  readonly open: ('{' | '[')[];
+  at: number;
+  expected: string;
+}
+
 /** Null for a text that is JSON, and for a fault too far on. */
 export function findJsonFault(text: string): JsonFault | null {
-  const open: ('{' | '[')[] = [];
-  let expected = value;
-  for (let at = behindSpace(text, 0); ; at = behindSpace(text, at)) {
+  const search: Search = { text, open: [], at: 0, expected: value };
+  for (;;) {
+    const at = (search.at = behindSpace(text, search.at));
+    const { expected } = search;
     if (at > searchedMax) return null;
     if (at >= text.length) return expected === end ? null : { at: text.length, expected };
     const code = text[at]!;
-    const inner = open.at(-1);
-    if (expected === colon ? code === ':' : code === ',' && expected === behind(inner) && inner) {
-      expected = code === ':' ? value : inner === '{' ? nextName : value;
-      at++;
-    } else if (isEnd(code, inner, expected)) {
-      open.pop();
-      expected = behind(open.at(-1));
-      at++;
-    } else if (code === '"' && (expected === firstName || expected === nextName)) {
-      const string = passString(text, at);
-      if (typeof string !== 'number') return string;
-      [at, expected] = [string, colon];
-    } else if (expected !== value && expected !== firstValue) return { at, expected };
-    else if (code === '{' || code === '[') {
-      open.push(code);
-      expected = code === '{' ? firstName : firstValue;
-      at++;
-    } else {
-      const next = code === '"' ? passString(text, at) : passed(words, text, at);
-      if (typeof next !== 'number') return next;
-      if (next === at) return { at, expected };
-      [at, expected] = [next, behind(inner)];
-    }
+    if (passSeparator(search, code) || passEnd(search, code) || passBeginning(search, code)) continue;
+    const fault = passText(search, code);
+    if (fault) return fault;
   }
+}
+
+function passSeparator(search: Search, code: string): boolean {
+  const inner = search.open.at(-1);
+  if (code === ':' && search.expected === colon) search.expected = value;
+  else if (code === ',' && inner && search.expected === behind(inner))
+    search.expected = inner === '{' ? nextName : value;
+  else return false;
+  search.at++;
+  return true;
+}
+
+function passEnd(search: Search, code: string): boolean {
+  const { open, expected } = search;
+  const inner = open.at(-1);
+  if (inner === undefined || code !== (inner === '{' ? '}' : ']')) return false;
+  if (expected !== (inner === '{' ? firstName : firstValue) && expected !== behind(inner)) return false;
+  open.pop();
+  search.expected = behind(open.at(-1));
+  search.at++;
+  return true;
+}
+
+function passBeginning(search: Search, code: string): boolean {
+  const { expected } = search;
+  if ((code !== '{' && code !== '[') || (expected !== value && expected !== firstValue)) return false;
+  search.open.push(code);
+  search.expected = code === '{' ? firstName : firstValue;
+  search.at++;
+  return true;
+}
+
+/** A name, or a value without parts. */
+function passText(search: Search, code: string): JsonFault | null {
+  const { text, at, expected, open } = search;
+  const isName = expected === firstName || expected === nextName;
+  const isValue = expected === value || expected === firstValue;
+  if (!isValue && !(isName && code === '"')) return { at, expected };
+  const next = code === '"' ? passString(text, at) : passed(words, text, at);
+  if (typeof next !== 'number') return next;
+  if (next === at) return { at, expected };
+  search.at = next;
+  search.expected = isName ? colon : behind(open.at(-1));
+  return null;
 }
 
 /** What may follow a value. */
 function behind(inner: '{' | '[' | undefined): string {
   return inner === undefined ? end : inner === '{' ? 'a comma or }' : 'a comma or ]';
-}
-
-function isEnd(code: string, inner: '{' | '[' | undefined, expected: string): boolean {
-  if (code === '}') return inner === '{' && (expected === firstName || expected === behind(inner));
-  return code === ']' && inner === '[' && (expected === firstValue || expected === behind(inner));
 }
 
 /** The index behind a string, or what is wrong with it. */
