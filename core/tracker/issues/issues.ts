@@ -105,7 +105,8 @@ function treeIn(text: string): unknown {
     return parseJson(text);
   } catch {
     const fix = 'Give JSON such as {"priority":{"in":["high","urgent"]}}.';
-    const fault = findJsonFault(text);
+    // Of a text that is no attempt at an object, a place would say nothing.
+    const fault = text.trimStart().startsWith('{') ? findJsonFault(text) : null;
     if (!fault) throw invalidField('filter', 'invalid_format', fix);
     const why = `This is not valid JSON: expected ${fault.expected} at ${placeIn(text, fault.at)}.`;
     throw invalidField('filter', 'invalid_format', { why, fix });
