@@ -1,4 +1,5 @@
 // Values of flags that several commands take; a value that cannot be used is a usage error which names its flag.
+import { parseJsonText } from '../lib/json-fault.ts';
 import { isTime } from '../lib/time.ts';
 import { CommandError, exitCodes } from './output.ts';
 
@@ -49,9 +50,9 @@ export function jsonObject(flag: string, text: string): Record<string, unknown> 
   const message = `${flag} must be a JSON object, not "${text}".`;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJsonText(text);
   } catch (cause) {
-    throw usage(message, cause);
+    throw usage(`${flag} must be a JSON object: ${(cause as Error).message} of "${text}".`, cause);
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value)) throw usage(message);
   return { ...value };

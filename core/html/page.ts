@@ -2,10 +2,14 @@
 import { createHash } from 'node:crypto';
 import type { RawAnswer } from '../http/route.ts';
 import { html, trusted, type Html } from './html.ts';
+import { iconSvg } from './icon.ts';
 import { style } from './style.ts';
 
 /** Of the one style that there is: whatever else might come to stand in a page, no browser applies it (CSP Level 3 §8.2). */
 const styleHash = `sha256-${createHash('sha256').update(style).digest('base64')}`;
+
+/** Within the page, so that its policy need not allow images of this server. */
+const iconHref = `data:image/svg+xml,${encodeURIComponent(iconSvg)}`;
 
 export interface PageOptions {
   readonly nav?: Html;
@@ -30,7 +34,7 @@ export function page(title: string, content: Html, options: PageOptions = {}): R
         <title>${title}</title
         ><link
           rel="icon"
-          href="data:,"
+          href="${iconHref}"
         />${trusted(`<style>${style}</style>`)}${script === undefined ? null : html`<script src="${script}" defer></script>`}
         ${nav}
         <main>${content}</main>

@@ -1,6 +1,6 @@
 // Reads a request body: JSON only, strict UTF-8, capped while it streams and while it is decoded, so that neither a missing
 // Content-Length nor a coding can grow it; or a value within the same limits. Large ones count against who sends them, and are checked by turns.
-import { ApiError } from '../lib/errors.ts';
+import { ApiError, tooManyAtOnce } from '../lib/errors.ts';
 import type { Payer } from '../lib/payer.ts';
 import { malformed, parseJson } from '../lib/json.ts';
 import { takeJson, tooLarge, type ValueLimits } from '../lib/json-value.ts';
@@ -123,8 +123,7 @@ function createHold(): (payer: Payer, bytes: number) => () => void {
   return (payer, bytes) => {
     if (bytes < largeBytes) return holdsNothing;
     if (!held.hasRoomFor(payer, bytes))
-      throw new ApiError(
-        'rate_limited',
+      throw tooManyAtOnce(
         'Too many large bodies are being sent at the same time. Send them one after the other.',
       );
     return held.hold(payer, bytes);

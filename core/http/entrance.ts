@@ -35,7 +35,7 @@ export interface Entrance<In extends Incoming, Out> {
     check: (value: unknown) => void,
   ): ReadBody | Promise<ReadBody>;
   /** Of an upload, what is read of it later. @throws ApiError */
-  fileOf(incoming: In, exchange: Exchange): IncomingFile;
+  fileOf(incoming: In, exchange: Exchange, payer: Payer): IncomingFile;
   /** Of an inbound route. @throws ApiError */
   arrivalOf(incoming: In, exchange: Exchange, route: Route, principal: Principal | null): Arrival;
   /** Asked of writes alone. @throws ApiError validation_failed */

@@ -17,6 +17,8 @@ export interface Exchange {
   readonly away: { ms: number };
   bytesIn: number;
   bytesOut: number;
+  /** True where a person's browser asks for a page, which then shows a missing one as a page. */
+  asksForPage: boolean;
   /** Gives back the memory that was reserved for its body. */
   release?: () => void;
 }
@@ -32,5 +34,6 @@ export function newExchange(requestId: string): Exchange {
     away: { ms: 0 },
     bytesIn: 0,
     bytesOut: 0,
+    asksForPage: false,
   };
 }

@@ -1,6 +1,6 @@
 // Finds the principal of a request's token and counts the request against its limits. Requests that are refused are counted
 // here as well, so that guessing tokens has a limit.
-import { ApiError } from '../lib/errors.ts';
+import { ApiError, rateLimited } from '../lib/errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Authenticate, Granted, Principal } from './principal.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -74,5 +74,5 @@ export function createIdentify(options: IdentifyOptions): Identify {
 /** @throws ApiError rate_limited where the limits, as they were counted, leave no room */
 export function requireAdmitted({ verdict }: Exchange): void {
   if (!verdict.admitted)
-    throw new ApiError('rate_limited', `Too many requests. Wait ${verdict.resetSeconds} s.`);
+    throw rateLimited(`Too many requests. Wait ${verdict.resetSeconds} s.`, verdict.resetSeconds);
 }

@@ -64,13 +64,14 @@ function createAsk(route: Route) {
     const narrowing = admit(entrance, incoming, principal);
     read.checkParams(entrance, incoming);
     const query = read.query(entrance.queryOf(incoming));
-    const reading = read.body(entrance, incoming, exchange, exchange.payer ?? strangerOf(exchange.peer));
+    const payer = exchange.payer ?? strangerOf(exchange.peer);
+    const reading = read.body(entrance, incoming, exchange, payer);
     const body = reading instanceof Promise ? await reading : reading;
     if (narrowing) requireFields(route, narrowing, { body: body?.value, query });
     const terms = termsOf(entrance, incoming);
     const input = { params, query, body: body?.value, ifMatch: terms.ifMatch };
     const origin = entrance.originOf(incoming);
-    const file = route.kind === 'upload' ? entrance.fileOf(incoming, exchange) : null;
+    const file = route.kind === 'upload' ? entrance.fileOf(incoming, exchange, payer) : null;
     const arrival =
       route.kind === 'inbound' ? entrance.arrivalOf(incoming, exchange, route, principal) : null;
     return { exchange, principal, origin, terms, input, file, arrival, bodyText: body?.text ?? null };

@@ -1,7 +1,7 @@
 // Large answers go out as their reader takes them, and until then count against who asked: a client that asks and does not
 // read costs a bounded amount of memory, and is hung up on. See docs/decisions/0008 for how Bun pulls.
 import type { Clock } from '../lib/clock.ts';
-import { ApiError } from '../lib/errors.ts';
+import { tooManyAtOnce } from '../lib/errors.ts';
 import type { Payer } from '../lib/payer.ts';
 import { Shares } from '../lib/fairness/shares.ts';
 
@@ -101,8 +101,7 @@ export function createOutflow(clock: Clock): Outflow {
 
 function requireRoomIn(unsent: Shares, payer: Payer, bytes: number): void {
   if (!unsent.hasRoomFor(payer, bytes))
-    throw new ApiError(
-      'rate_limited',
+    throw tooManyAtOnce(
       'Too many answers wait to be read. Read those you asked for before you ask for more.',
     );
 }

@@ -11,10 +11,10 @@ import { createIdentify, type IdentifyOptions } from './identify.ts';
 import { refusalOf } from './refusal.ts';
 import { checkedKey, modeOf, traceparentOf } from './request-headers.ts';
 import { pathOf } from './request-url.ts';
-import { respondError } from './response.ts';
-import type { Arrival } from './route.ts';
+import { respond, respondError } from './response.ts';
+import type { Arrival, RawAnswer } from './route.ts';
 import { shownOf } from './unrouted.ts';
-import { fileOf } from './upload.ts';
+import type { Uploads } from './upload.ts';
 import { createSend, type SendOptions } from './send.ts';
 
 interface IncomingRequest extends Incoming {
@@ -24,6 +24,9 @@ interface IncomingRequest extends Incoming {
 export interface RequestsOptions extends IdentifyOptions, Omit<SendOptions, 'identify'> {
   readonly services: Services;
   readonly bodies: Bodies;
+  readonly uploads: Uploads;
+  /** What a browser sees in place of the error `not_found`. */
+  readonly notFoundPage: (why: string) => RawAnswer;
 }
 
 export interface Requests extends Entrance<IncomingRequest, Response> {
@@ -35,13 +38,12 @@ const noQuery: [] = [];
 
 export function createRequests(options: RequestsOptions): Requests {
   const { bodies, outflow } = options;
-  const { ids, log, baseUrl } = options.services;
+  const { ids, log } = options.services;
   const { identify, admit } = createIdentify(options);
-  // Where a client that has no token finds out where to get one (RFC 9728 §5.1).
-  const challenge = `Bearer realm="tatami", resource_metadata="${baseUrl}/.well-known/oauth-protected-resource/api/v1"`;
-  const refuse = (exchange: Exchange, error: ApiError): Response => respondError(exchange, error, challenge);
+  const refuse = createRefuse(options);
   return {
     async admit({ request }, exchange, route) {
+      if (route.contentType === 'text/html') exchange.asksForPage = asksForPage(request);
       const principal = await admit(request, exchange, route);
       // Before anything is read for an answer that may be large.
       if (principal && route.kind === 'read') outflow.requireRoom(principal.scope);
@@ -59,7 +61,7 @@ export function createRequests(options: RequestsOptions): Requests {
       exchange.bytesIn = Number(request.headers.get('content-length') ?? 0);
       return bodies.read(payer, request, limits, check);
     },
-    fileOf: ({ request }, exchange) => fileOf(request, exchange, options.holdOpen),
+    fileOf: ({ request }, exchange, payer) => options.uploads.fileOf(request, exchange, payer),
     arrivalOf: ({ request }, exchange, { resource }, principal) => ({
       ...arrivalOf(request, exchange, options.peerOf(request)),
       principal: resource ? principal : null,
@@ -80,6 +82,7 @@ export function createRequests(options: RequestsOptions): Requests {
     refuse,
     async refuseUnrouted(request, errorOf) {
       const exchange = newExchange(ids.next(idPrefixes.request));
+      exchange.asksForPage = !pathOf(request.url).startsWith('/api/') && asksForPage(request);
       try {
         await admit(request, exchange, { name: '(no route)', limit: 'read', scope: null });
         return refuse(exchange, errorOf(request));
@@ -92,6 +95,25 @@ export function createRequests(options: RequestsOptions): Requests {
       }
     },
   };
+}
+
+function createRefuse({ services, notFoundPage }: RequestsOptions): Requests['refuse'] {
+  // Where a client that has no token finds out where to get one (RFC 9728 §5.1).
+  const challenge = `Bearer realm="tatami", resource_metadata="${services.baseUrl}/.well-known/oauth-protected-resource/api/v1"`;
+  return (exchange, error) =>
+    exchange.asksForPage && error.code === 'not_found'
+      ? respondPage(exchange, notFoundPage(error.message))
+      : respondError(exchange, error, challenge);
+}
+
+/** Browsers name HTML when a person goes to an address. Programs ask for JSON, or for anything. */
+function asksForPage({ method, headers }: Request): boolean {
+  return (method === 'GET' || method === 'HEAD') && (headers.get('accept') ?? '').includes('text/html');
+}
+
+function respondPage(exchange: Exchange, { status = 200, contentType, body, headers }: RawAnswer): Response {
+  if (typeof body !== 'string') throw new Error('A page is a text.');
+  return respond(exchange, status, body, { 'content-type': contentType, ...headers });
 }
 
 function arrivalOf(

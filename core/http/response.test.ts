@@ -27,7 +27,7 @@ test('every answer has the request id and the three RateLimit headers; only 429 
     expect([code, response.status, response.headers.get('retry-after')]).toEqual([
       code,
       errorCodes[code].status,
-      errorCodes[code].status === 429 ? '30' : null,
+      errorCodes[code].status === 429 ? '1' : null,
     ]);
     expect(await response.json()).toEqual({
       error: { code, message: errorCodes[code].text, details: [], requestId: 'req_1' },

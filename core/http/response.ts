@@ -59,7 +59,7 @@ export function respondError(
 ): Response {
   const { code, message, details, status } = error;
   const headers: HeaderBag = { ...error.headers };
-  if (status === 429) headers['retry-after'] ??= String(Math.max(1, exchange.verdict.resetSeconds));
+  if (status === 429) headers['retry-after'] ??= '1';
   headers.link ??= `</docs/errors/${code}>; rel="describedby"`;
   if (status === 401) headers['www-authenticate'] ??= challenge;
   return respondJson(

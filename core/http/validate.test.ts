@@ -50,7 +50,10 @@ test('each broken rule is named by its path and its word', () => {
     ['text', ' invalid_type'],
   ];
   for (const [body, ...details] of rows) expect([body, refusal(() => check(body))]).toEqual([body, details]);
-  expect(refusal(() => check({ name: 'x', inner: { deep: [{ x: 1 }] } }))).toEqual(['inner invalid_type']);
+  expect(refusal(() => check({ name: 'x', inner: { deep: [{ x: 1 }] } }))).toEqual([
+    'inner.deep.0.x invalid_type',
+  ]);
+  expect(refusal(() => check({ name: 'x', inner: 5 }))).toEqual(['inner invalid_type']);
 });
 
 test('the message is about the value, however many rules it breaks, and counts the others', () => {

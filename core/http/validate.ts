@@ -63,7 +63,7 @@ interface Lists {
 }
 
 function listsOf(schema: TSchema): Lists | null {
-  const { properties, items, maxItems } = schema as {
+  const { properties, items, maxItems } = (orNull(schema) ?? schema) as {
     properties?: Readonly<Record<string, TSchema>>;
     items?: TSchema;
     maxItems?: number;
@@ -105,12 +105,14 @@ function summary(details: readonly ErrorDetail[]): string {
 function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[] {
   const details: ErrorDetail[] = [];
   for (const error of errors) {
-    const union = unionOf(error);
+    const union = unionOf(error, schema);
+    const path = pathOf((union ?? error).instancePath);
     if (union) {
-      details.push({ path: pathOf(union.instancePath), issue: 'invalid_type', ...fixOf(union, schema) });
+      // The branches report before the union itself, and where one of them names a part, that is the useful line.
+      if (!details.some((detail) => isWithin(detail.path, path)))
+        details.push({ path, issue: 'invalid_type', ...fixOf(union, schema) });
       continue;
     }
-    const path = pathOf(error.instancePath);
     const inside = (name: string) => (path ? `${path}.${name}` : name);
     if (error.keyword === 'required')
       for (const name of error.params.requiredProperties as string[])
@@ -129,19 +131,37 @@ function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[
     .slice(0, 50);
 }
 
+function isWithin(path: string, outer: string): boolean {
+  return outer === '' || path === outer || path.startsWith(`${outer}.`);
+}
+
 /**
- * The outermost union that an error is inside of: it also reports what each branch missed, and its own line is the useful one. That
- * comes last, and TypeBox stops after 8 errors.
+ * The outermost union that an error is to be reported at; null for an error that stands for itself. A union of one schema and null is
+ * transparent: its errors are those of the schema, unless the value is of another type altogether. A union of several schemas also reports
+ * what each branch missed, so that only the union is useful.
  */
-function unionOf(error: SchemaError): SchemaError | null {
-  const [, schemaPath, keyword] = /^(.*?)\/(anyOf|oneOf)\/\d/.exec(error.schemaPath) ?? [];
-  if (schemaPath === undefined || keyword === undefined) return null;
-  const depth = schemaPath.match(/\/(properties\/[^/]+|items)/g)?.length ?? 0;
-  const instancePath = error.instancePath
-    .split('/')
-    .slice(0, depth + 1)
-    .join('/');
-  return { ...error, keyword, schemaPath, instancePath };
+function unionOf(error: SchemaError, schema: TSchema): SchemaError | null {
+  if (error.keyword === 'anyOf' || error.keyword === 'oneOf') return error;
+  for (const { index, 0: step, 1: keyword = '' } of error.schemaPath.matchAll(/\/(anyOf|oneOf)\/\d+/g)) {
+    const schemaPath = error.schemaPath.slice(0, index);
+    const isOfBranch = index + step.length === error.schemaPath.length && error.keyword === 'type';
+    if (orNull(schemaAt(schema, schemaPath)) !== null && !isOfBranch) continue;
+    const depth =
+      schemaPath.match(/\/((properties|patternProperties)\/[^/]+|items|additionalProperties)/g)?.length ?? 0;
+    const instancePath = error.instancePath
+      .split('/')
+      .slice(0, depth + 1)
+      .join('/');
+    return { ...error, keyword, schemaPath, instancePath };
+  }
+  return null;
+}
+
+/** The one schema of a union that is not null; null for any other schema. */
+function orNull(schema: unknown): TSchema | null {
+  const { anyOf, oneOf = anyOf } = (schema ?? {}) as Partial<Record<'anyOf' | 'oneOf', readonly TSchema[]>>;
+  const others = oneOf?.filter((one) => (one as { type?: string }).type !== 'null') ?? [];
+  return others.length === 1 ? others[0]! : null;
 }
 
 /** `/labels/0/a~1b` → `labels.0.a/b` (RFC 6901 §4). */

@@ -14,6 +14,11 @@ export const errorCodes = {
   forbidden: { status: 403, retry: false, text: 'The caller may not do this.' },
   not_found: { status: 404, retry: false, text: 'There is nothing here that the caller may see.' },
   method_not_allowed: { status: 405, retry: false, text: 'The path exists, but not with this method.' },
+  request_timeout: {
+    status: 408,
+    retry: true,
+    text: 'The file arrived more slowly than 1 KiB/s over 10 s.',
+  },
   conflict: {
     status: 409,
     retry: true,
@@ -139,6 +144,20 @@ export function wordsOfField(
 ): string {
   const start = `${path}: `;
   return details.length === 1 && message.startsWith(start) ? message.slice(start.length) : fix;
+}
+
+/** 429 of a limit that admits the request again after some seconds, which `Retry-After` tells. */
+export function rateLimited(message: string, retryAfterSeconds: number): ApiError {
+  return new ApiError('rate_limited', message, { headers: retryAfterOf(retryAfterSeconds) });
+}
+
+export function retryAfterOf(seconds: number): { 'retry-after': string } {
+  return { 'retry-after': String(Math.max(1, Math.ceil(seconds))) };
+}
+
+/** 429 of a limit on concurrent work. Nobody knows when one of the caller's requests ends, so `Retry-After` is its minimum. */
+export function tooManyAtOnce(message: string): ApiError {
+  return rateLimited(message, 1);
 }
 
 /** The same answer for what does not exist and for what the caller may not see. */

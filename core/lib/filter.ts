@@ -202,7 +202,13 @@ function parseCondition(reading: Reading, name: string, value: unknown, path: st
   if (!field) {
     const { of } = reading;
     const why = of === undefined ? `There is no field ${name}.` : `${of} events have no field ${name}.`;
-    throw unknownName(path, name, why, [...Object.keys(fields), 'and', 'or', 'not']);
+    const names = Object.keys(fields);
+    // A list of filters is nothing that a field is compared with, so that a word was meant.
+    const isOfWord = Array.isArray(value) && value.some(isObject);
+    throw unknownName(path, name, why, {
+      known: [...names, 'and', 'or', 'not'],
+      alike: isOfWord ? ['and', 'or'] : names,
+    });
   }
   const asked = { name, field };
   if (!isObject(value)) return anyOf(reading, asked, Array.isArray(value) ? value : [value], path);
@@ -210,7 +216,10 @@ function parseCondition(reading: Reading, name: string, value: unknown, path: st
     const here = `${path}.${test}`;
     countTerm(reading, here);
     const parse = Object.hasOwn(tests, test) ? tests[test] : undefined;
-    if (!parse) throw unknownName(here, test, `There is no test ${test}.`, Object.keys(tests));
+    if (!parse) {
+      const known = Object.keys(tests);
+      throw unknownName(here, test, `There is no test ${test}.`, { known, alike: known });
+    }
     return parse(reading, asked, operand, here);
   });
   if (parsed.length === 0) throw invalidField(path, 'required', 'Give a test such as {"eq": …}.');
@@ -239,8 +248,14 @@ function withoutValue(condition: unknown): Filter {
   );
 }
 
-function unknownName(path: string, given: string, why: string, known: readonly string[]): ApiError {
-  const fix = `${why}${didYouMean(given, known)} Use ${known.join(', ')}.`;
+/** @param alike names of the same sort, of which one may have been meant */
+function unknownName(
+  path: string,
+  given: string,
+  why: string,
+  { known, alike }: Readonly<Record<'known' | 'alike', readonly string[]>>,
+): ApiError {
+  const fix = `${why}${didYouMean(given, alike)} Use ${known.join(', ')}.`;
   return invalidField(path, 'unknown_field', fix);
 }
 

@@ -1,6 +1,7 @@
 // Strict JSON for request bodies: what `JSON.parse` would accept but no honest client sends is refused, because two
 // parsers that disagree on it are how checks get bypassed (RFC 8259 §4 on duplicate names, §8.2 on lone surrogates).
 import { ApiError } from './errors.ts';
+import { findJsonFault, placeIn } from './json-fault.ts';
 
 export const jsonDepthMax = 64;
 /** So many objects, lists and properties; plain values in a list are bounded by the length of the text alone. */
@@ -13,8 +14,15 @@ export function parseJson(text: string, partsMax: number = jsonPartsMax): unknow
   try {
     return JSON.parse(text);
   } catch {
-    throw malformed('The body is not valid JSON.');
+    throw notJson(text);
   }
+}
+
+/** Names the place and what JSON allows there, and never what was sent: it may be a secret. */
+function notJson(text: string): ApiError {
+  const fault = findJsonFault(text);
+  const where = fault ? `: expected ${fault.expected} at ${placeIn(text, fault.at)}.` : '.';
+  return malformed(`The body is not valid JSON${where}`);
 }
 
 /** A list or object that is open, with the names it has had so far. Most have one or none, which need no set. */
@@ -51,27 +59,39 @@ interface Walk {
 /** Looks through a text that may not be valid JSON: `JSON.parse` finds that out afterwards. */
 function scan(text: string, partsMax: number): void {
   const walk: Walk = { text, partsMax, skip: stringSkipper(text), open: [], parts: 0, expectsName: false };
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    switch (code) {
-      case codes.quote:
-        at = passString(walk, at);
-        break;
-      case codes.openBrace:
-      case codes.openBracket:
-        enter(walk, code === codes.openBrace);
-        break;
-      case codes.closeBrace:
-      case codes.closeBracket:
-        walk.open.pop();
-        walk.expectsName = false;
-        break;
-      case codes.comma:
-        walk.expectsName = walk.open.at(-1)?.isObject ?? false;
-        break;
-      default:
-        if (beginsNumber(code)) at = passNumber(text, at);
-    }
+  let at = 0;
+  try {
+    for (; at < text.length; at++) at = passToken(walk, at);
+  } catch (error) {
+    if (error === brokenString) throw notJson(text);
+    if (!(error instanceof ApiError)) throw error;
+    throw malformed(`${error.message} See ${placeIn(text, at)}.`);
+  }
+}
+
+/** Stands for a string that has no end or a wrong escape. */
+const brokenString = new Error('A string is broken.');
+
+/** @returns the place of the token's last character */
+function passToken(walk: Walk, at: number): number {
+  const code = walk.text.charCodeAt(at);
+  switch (code) {
+    case codes.quote:
+      return passString(walk, at);
+    case codes.openBrace:
+    case codes.openBracket:
+      enter(walk, code === codes.openBrace);
+      return at;
+    case codes.closeBrace:
+    case codes.closeBracket:
+      walk.open.pop();
+      walk.expectsName = false;
+      return at;
+    case codes.comma:
+      walk.expectsName = walk.open.at(-1)?.isObject ?? false;
+      return at;
+    default:
+      return beginsNumber(code) ? passNumber(walk.text, at) : at;
   }
 }
 
@@ -139,7 +159,7 @@ function stringSkipper(
     for (let at = start + 1, isEscaped = false; ; isEscaped = true) {
       const quote = next('"', at);
       const backslash = next('\\', at);
-      if (quote === Infinity) throw malformed('The body is not valid JSON.');
+      if (quote === Infinity) throw brokenString;
       if (quote < backslash)
         return { end: quote + 1, isEscaped, isCoded: isEscaped && next('\\u', start) < quote };
       at = backslash + 2;
@@ -152,7 +172,7 @@ function decoded(raw: string): string {
   try {
     content = JSON.parse(raw) as string;
   } catch {
-    throw malformed('The body is not valid JSON.');
+    throw brokenString;
   }
   if (!content.isWellFormed()) throw malformed('A text holds half of a surrogate pair.');
   if (content.includes('\0')) throw malformed('A text holds the character U+0000.');

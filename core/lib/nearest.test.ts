@@ -7,10 +7,14 @@ test('a slip of the hand finds what was meant, in any case', () => {
   expect(nearest('issue.craeted', known)).toBe('issue.created');
   expect(nearest('Comment.Add', known)).toBe('comment.added');
   expect(nearest('bugs', known)).toBe('bug');
+  expect(nearest('bgu', known)).toBe('bug');
 });
 
 test('what resembles nothing finds nothing, nor does what is too long to compare', () => {
   expect(nearest('release.published', known)).toBeUndefined();
   expect(nearest('x', ['y', 'z'])).toBeUndefined();
+  expect(nearest('nope', ['not', 'name'])).toBeUndefined();
+  expect(nearest('id', ['is', 'in'])).toBeUndefined();
+  expect(nearest('cat', ['dog', 'tac'])).toBeUndefined();
   expect(nearest('bug'.repeat(1000), known)).toBeUndefined();
 });

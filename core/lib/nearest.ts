@@ -3,19 +3,31 @@ import { distance } from 'fastest-levenshtein';
 
 /** Longer names are not compared, because the time that takes grows with the square of their length. */
 const lengthMax = 100;
+/** A name of three to five letters may have one typo, one of six two: `not` is no guess for `nope`. */
+const lettersPerTypo = 3;
 
 /** @returns the closest of `known`, in any case; undefined where none is close enough to be what was meant */
 export function nearest(given: string, known: Iterable<string>): string | undefined {
   if (given.length > lengthMax) return undefined;
   const wanted = given.toLowerCase();
   let best: string | undefined;
-  let least = Math.max(2, Math.floor(wanted.length / 3)) + 1;
+  let least = Infinity;
   for (const name of known) {
     if (name.length > lengthMax) continue;
-    const apart = distance(wanted, name.toLowerCase());
-    if (apart < least && apart < name.length) [best, least] = [name, apart];
+    const apart = typosBetween(wanted, name.toLowerCase());
+    const allowed = Math.floor(Math.max(wanted.length, name.length) / lettersPerTypo);
+    if (apart < least && apart <= allowed) [best, least] = [name, apart];
   }
   return best;
+}
+
+/** Two neighbours that changed places are one typo, as people make it most of all. */
+function typosBetween(one: string, other: string): number {
+  const apart = distance(one, other);
+  if (apart !== 2 || one.length !== other.length) return apart;
+  let at = 0;
+  while (one[at] === other[at]) at++;
+  return one[at] === other[at + 1] && one[at + 1] === other[at] ? 1 : apart;
 }
 
 /** " Did you mean x?", to stand after a sentence; empty where nothing is near. */

@@ -2,6 +2,7 @@
 import type { FreshEvents } from '../events/fresh.ts';
 import type { EventRow } from '../events/event.ts';
 import type { Clock } from '../lib/clock.ts';
+import { mayConnect, type Connected } from '../lib/fairness/shares.ts';
 
 export interface Decisions {
   /** The last event of a workspace; to be asked before the proposal is made or read, so that no decision is missed. */
@@ -16,7 +17,7 @@ export interface Decisions {
   stop(): void;
 }
 
-interface Awaited {
+interface Awaited extends Connected {
   readonly workspaceId: string;
   readonly proposalId: string;
 }
@@ -29,15 +30,16 @@ export interface Decided {
 
 const decided: ReadonlySet<string> = new Set(['automation.approved', 'automation.rejected']);
 const eventsMax = 1_000;
-/** So many may wait in a workspace at a time; others are answered at once, and ask again. */
-const waitingMax = 100;
 
 export function createDecisions(fresh: FreshEvents, clock: Clock): Decisions {
-  /** By workspace, who looks when events were added. */
-  const waiting = new Map<string, Set<() => void>>();
+  /**
+   * Callbacks of the waiting calls by workspace, with their callers. Calls beyond the limits of long-lived connections are answered at
+   * once, and ask again.
+   */
+  const waiting = new Map<string, Map<() => void, Connected>>();
   let stopped = false;
   fresh.onAdded((workspaceId) => {
-    for (const look of [...(waiting.get(workspaceId) ?? [])]) look();
+    for (const look of [...(waiting.get(workspaceId)?.keys() ?? [])]) look();
   });
 
   const decisionIn = ({ workspaceId, proposalId }: Awaited, since: number): Decided | null => {
@@ -52,10 +54,10 @@ export function createDecisions(fresh: FreshEvents, clock: Clock): Decisions {
     until(of, since, ms) {
       const { workspaceId } = of;
       const known = decisionIn(of, since);
-      const isFull = (waiting.get(workspaceId)?.size ?? 0) >= waitingMax;
+      const isFull = !mayConnect(waiting.get(workspaceId)?.values() ?? [], of);
       if (known || ms <= 0 || stopped || isFull) return Promise.resolve(known);
       return new Promise((resolve) => {
-        const looks = waiting.get(workspaceId) ?? new Set();
+        const looks = waiting.get(workspaceId) ?? new Map<() => void, Connected>();
         waiting.set(workspaceId, looks);
         let seen = since;
         const end = (found: Decided | null): void => {
@@ -70,12 +72,12 @@ export function createDecisions(fresh: FreshEvents, clock: Clock): Decisions {
           if (found || stopped) end(found);
         };
         const cancel = clock.after(ms, () => end(null));
-        looks.add(look);
+        looks.set(look, of);
       });
     },
     stop() {
       stopped = true;
-      for (const looks of [...waiting.values()]) for (const look of [...looks]) look();
+      for (const looks of [...waiting.values()]) for (const look of [...looks.keys()]) look();
     },
   };
 }

@@ -56,7 +56,7 @@ function oauthError(status: number, error: string, why: string): RawAnswer {
 /** A refusal of ours in the protocol's own form (RFC 6749 §5.2). @throws what is none */
 function oauthErrorOf(error: unknown): RawAnswer {
   if (!(error instanceof ApiError) || error.status >= 500) throw error;
-  return oauthError(error.status, 'invalid_request', error.message);
+  return { ...oauthError(error.status, 'invalid_request', error.message), headers: { ...error.headers } };
 }
 
 /** The library leaves out how often to ask. */

@@ -1,9 +1,10 @@
 // The few pages there are until the dashboard comes: the root, and what an issue's url shows. They hold no tenant's data.
 import { Type } from 'typebox';
-import { defineRoute, type Route } from '../http/route.ts';
+import { defineRoute, type RawAnswer, type Route } from '../http/route.ts';
 import { Closed } from '../lib/schema.ts';
 import { issue } from '../tracker/issues/contract.ts';
 import { html } from '../html/html.ts';
+import { iconIco, iconSvg } from '../html/icon.ts';
 import { page } from '../html/page.ts';
 
 export function pageRoutes(baseUrl: string): Route[] {
@@ -48,5 +49,27 @@ curl '${baseUrl}/api/v1/issues/${params.identifier}' \\
   -H 'Authorization: Bearer ttm_…'</pre>`,
         ),
     }),
+    iconRoute('/favicon.ico', 'pages.icon', 'image/x-icon', iconIco),
+    iconRoute('/favicon.svg', 'pages.icon_svg', 'image/svg+xml', iconSvg),
   ];
+}
+
+function iconRoute(path: string, name: string, contentType: string, body: RawAnswer['body']): Route {
+  return defineRoute({
+    ...{ method: 'GET', path, name, summary: 'Get the icon of this server', scope: null, limit: 'none' },
+    responses: { 200: Type.String() },
+    contentType,
+    raw: () => ({ contentType, body, headers: { 'cache-control': 'public, max-age=86400' } }),
+  });
+}
+
+/** What a browser sees of a path that does not exist. @param why the message of the error that other clients get */
+export function notFoundPage(why: string): RawAnswer {
+  return page(
+    'Page not found',
+    html`<h1>Page not found</h1>
+      <p>${why}</p>
+      <p>Go to the <a href="/">start page</a> or to the <a href="/docs">API reference</a>.</p>`,
+    { status: 404 },
+  );
 }

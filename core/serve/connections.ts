@@ -39,11 +39,14 @@ export function createConnections(idleSeconds: number): Connections {
       if (closes) {
         response.headers.set('connection', 'close');
         answeredMs = performance.now();
+      } else if (held.has(request)) {
+        // An upload that was cut off closes its connection by itself.
+        if (response.headers.get('connection') !== 'close') response.headers.set('keep-alive', keepAlive);
       } else if (request.bodyUsed || !announcesBody(request)) {
         // Some of a body that nobody read may still be under way: that has to be there as soon as any other request.
         response.headers.set('keep-alive', keepAlive);
         // Holds until the next request on the connection, for which the server's own time begins.
-        if (!held.has(request)) server.timeout(request, idleSeconds);
+        server.timeout(request, idleSeconds);
       }
       return response;
     },

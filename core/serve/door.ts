@@ -14,9 +14,11 @@ import { createRateLimiter } from '../http/rate-limit.ts';
 import type { Authenticate } from '../http/principal.ts';
 import { createRequests } from '../http/requests.ts';
 import { createTurns } from '../http/turns.ts';
+import { createUploads } from '../http/upload.ts';
 import { createValues } from '../http/values.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createLanes } from '../lib/fairness/lanes.ts';
+import { notFoundPage } from '../pages/pages.ts';
 import { createPropose } from '../proposals/propose.ts';
 import type { Scope } from '../store/store.ts';
 import type { Socket } from './socket.ts';
@@ -65,6 +67,8 @@ export function createDoor(options: {
     requests: createRequests({
       services,
       bodies,
+      uploads: createUploads(clock, socket.holdOpen),
+      notFoundPage,
       limiter,
       outflow,
       coder,

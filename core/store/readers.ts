@@ -2,7 +2,7 @@
 // and payer, and a budget after which a read is interrupted. They only read: one thread alone writes and checkpoints.
 // See docs/decisions/0013.
 import { availableParallelism } from 'node:os';
-import { ApiError } from '../lib/errors.ts';
+import { ApiError, tooManyAtOnce } from '../lib/errors.ts';
 import { Turns } from '../lib/fairness/turns.ts';
 import { noteAway, partyOf, type Payer } from '../lib/payer.ts';
 import { processMs } from '../lib/processor.ts';
@@ -164,8 +164,7 @@ function overBudget(budgetMs: number): ApiError {
 }
 
 function tooManyWait(): ApiError {
-  return new ApiError(
-    'rate_limited',
+  return tooManyAtOnce(
     `Too many long reads wait for their turn: ${waitingOfPayer} of one member, ${waitingOfWorkspace} of one workspace. Wait for the answers before you ask again.`,
   );
 }

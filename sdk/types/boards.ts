@@ -175,10 +175,10 @@ export interface BoardMove {
   lane?: string | undefined;
   /** Where columns stand for labels: the key of the column whose label it loses. Absent: it loses the labels of all other columns. */
   from?: string | undefined;
-  /** The card that it is put before. */
-  before?: string | undefined;
-  /** The card that it is put behind. */
-  after?: string | undefined;
+  /** The card that it is put before; null puts it last. */
+  before?: string | null | undefined;
+  /** The card that it is put behind; null puts it first. */
+  after?: string | null | undefined;
   /** The end of the column that it is put at. Absent, and without `before` and `after`: a card that comes from elsewhere is put at the top, and one that stands there keeps its place. */
   position?: 'top' | 'bottom' | undefined;
 }

@@ -423,10 +423,10 @@ export interface IssueMove {
 
 /** Put a sub-issue into another place among those of its parent. */
 export interface IssueReorder {
-  /** The issue of the same parent that it is put before. */
-  before?: string | undefined;
-  /** The issue of the same parent that it is put behind. */
-  after?: string | undefined;
+  /** The issue of the same parent that it is put before; null puts it last. */
+  before?: string | null | undefined;
+  /** The issue of the same parent that it is put behind; null puts it first. */
+  after?: string | null | undefined;
   /** The end of their order that it is put at. */
   position?: 'top' | 'bottom' | undefined;
 }

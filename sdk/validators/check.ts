@@ -28,6 +28,8 @@ interface Found {
 }
 
 export function check(schema: Schema, value: unknown, path = ''): Found[] {
+  const inner = value === null ? null : orNull(schema);
+  if (inner) return check(inner, value, path);
   const issue = wholeIssue(schema, value);
   // A number is held to its range as well where it should be an integer.
   const beside = typeof value === 'number' && !schema.anyOf ? at(path, inRange(schema, value)) : [];
@@ -36,6 +38,12 @@ export function check(schema: Schema, value: unknown, path = ''): Found[] {
   if (typeof value === 'number') return beside;
   if (Array.isArray(value)) return inList(schema, value, path);
   return typeof value === 'object' && value !== null ? inObject(schema, value, path) : [];
+}
+
+/** The one schema of a union that is not null: its errors name the part that is wrong. Null for any other schema. */
+function orNull({ anyOf = [] }: Schema): Schema | null {
+  const [one, ...others] = anyOf.filter(({ type }) => type !== 'null');
+  return one && others.length === 0 ? one : null;
 }
 
 /** What makes it pointless to look further. */

@@ -57,7 +57,14 @@ function comparable(): (text: string) => Json {
 
 function visible(reply: Reply, show: (text: string) => Json): unknown {
   const json = show(reply.text);
-  if (json?.error) delete json.error.requestId;
+  if (json?.error) {
+    delete json.error.requestId;
+    // A text has places, and a value has none.
+    json.error.message = json.error.message.replace(
+      /( See|: expected .* at) line \d+, column \d+\.$/,
+      (_: string, how: string) => (how === ' See' ? '' : '.'),
+    );
+  }
   const location = reply.headers.get('location');
   return {
     status: reply.status,

@@ -4,6 +4,7 @@ import { errorCodes, type ErrorCode } from '../../core/lib/errors.ts';
 import { StoreError, type StoreFault } from '../../core/store/store.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
+import { incoming, startUpload, until } from '../slow-upload.ts';
 
 let app: TestApp;
 let limited: TestApp;
@@ -76,6 +77,12 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
     held.resolve();
     expect((await first).status).toBe(201);
     return second;
+  },
+  async request_timeout() {
+    const { answer } = startUpload(app, { to: issue.id });
+    await until(() => incoming(app).length === 1);
+    app.clock.advance(10_000);
+    return answer;
   },
   precondition_failed: () =>
     app.call('PATCH', `${issues}/${issue.id}`, { title: 'x' }, { 'if-match': '"99-x"' }),

@@ -33,6 +33,8 @@ afterAll(async () => {
 function visible({ status, headers, text }: Reply, asked: string): unknown {
   const masked = text
     .replaceAll(asked, '<asked>')
+    // A sort takes a minus in front of the name as its direction.
+    .replaceAll(asked.replace(/^-/, ''), '<asked>')
     .replaceAll(/"(requestId|endCursor)":"[^"]*"/g, '"$1":"<fresh>"')
     // What a simulated creation makes up.
     .replace(/^({"data":\[)?{"id":"[^"]*"/, '$1{"id":"<fresh>"')

@@ -101,7 +101,7 @@ test('a path that no route has says so, with the one that was probably meant', a
     ['GET', '/api/v1/openapi.yaml', 'GET /api/v1/openapi.json'],
     ['GET', '/api/v1/nothing', null],
     ['GET', `/api/v1/${'x'.repeat(3000)}`, null],
-    ['GET', '/favicon.ico', null],
+    ['GET', '/robots.txt', null],
   ] as const) {
     const { status, json } = await app.call(method, path);
     const shown = path.replace(/x{1000,}/, '…');

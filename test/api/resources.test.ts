@@ -156,7 +156,7 @@ test('what was allowed when it was written does not bar a change of something el
     'PATCH',
     `/teams/${team.id}`,
     { transitions: { [todo]: [todo, extra] } },
-    invalid(`transitions.${todo} not_found`),
+    invalid(`transitions.${todo}.1 not_found`),
   );
   const lead = await make('/members', { name: 'Leaving soon' });
   const project = await make('/projects', { name: 'Led', leadId: lead.id });

@@ -316,7 +316,8 @@ test('a hundred streams each get every event, twenty of a token and a hundred of
     full = local.clientOf((await local.call('POST', '/api/v1/api-keys', asked)).json.key);
     for (let n = 0; n < 20; n++) followers.push(await follow('?types=issue.*', { of: local, token }));
     const more = await local.clientOf(token)('GET', '/api/v1/events/stream');
-    expect([more.status, more.json.error.code]).toEqual([429, 'rate_limited']);
+    const { status, json, headers } = more;
+    expect([status, json.error.code, headers.get('retry-after')]).toEqual([429, 'rate_limited', '1']);
   }
   expect((await full('GET', '/api/v1/events/stream')).status).toBe(429);
   // A member who has none has a reserved share beyond the hundred.

@@ -1,4 +1,4 @@
-// Many people at once: passwords are compared one at a time, and whoever finds the queue full is told to come back.
+// Many people at once: passwords are compared one at a time, and each address has its share of the queue.
 import { expect, test } from 'bun:test';
 import { createPasswords } from '../../core/identity/accounts/passwords.ts';
 import { startApp } from '../app.ts';
@@ -39,13 +39,16 @@ test(`${crowd} sign-ins at once succeed, and reads are answered meanwhile`, asyn
   }
 });
 
-test('a full queue refuses, and says when to come back', async () => {
-  const { verify } = createPasswords(4);
-  const tries = Array.from({ length: 9 }, () => verify('a password', null, () => true));
+test('an address whose attempts wait has a quarter of the queue, and learns when to come back', async () => {
+  const { verify } = createPasswords(16);
+  const attempt = (peer: string) => verify(peer, 'a password', null, () => true);
+  const tries = Array.from({ length: 9 }, () => attempt('192.0.2.1'));
+  const others = ['192.0.2.2', '192.0.2.3'].map(attempt);
   const outcomes = await Promise.allSettled(tries);
   const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
   expect(refused.map(({ code, headers }) => [code, headers])).toEqual(
-    Array.from({ length: 4 }, () => ['rate_limited', { 'retry-after': '5' }]),
+    Array.from({ length: 5 }, () => ['rate_limited', { 'retry-after': '5' }]),
   );
-  expect(await verify('a password', null, () => true)).toBe(false);
+  expect(await Promise.all(others)).toEqual([false, false]);
+  expect(await attempt('192.0.2.1')).toBe(false);
 });

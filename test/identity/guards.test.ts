@@ -185,8 +185,8 @@ const guards: readonly Guard[] = [
   {
     name: 'passwords are compared few at a time',
     ...at('crowd', 'identity/accounts/passwords.ts'),
-    guarding: 'if (waiting.length >= waitingMax)',
-    broken: 'if (waiting.length > 1e9)',
+    guarding: 'if (!places.hasRoomFor(sender, 1))',
+    broken: 'if (placesMax < 0)',
   },
   {
     name: 'an invitation ends with the role and the address that it was made for',

@@ -169,7 +169,7 @@ testTls('what a document may not say is refused, and the message names the fix',
     ['implicit', { response_types: ['token'] }, /response_types/],
   ];
   for (const [name, more, says] of cases) {
-    const message = await refusal(find.find(put(`/said/${name}`, more)));
+    const message = await refusal(find.find(put(`/said/${name}`, more), name));
     expect([name, says.test(message) || message]).toEqual([name, true]);
   }
 });
@@ -233,14 +233,24 @@ testTls('what could not be had is asked for again after a minute, and then it ma
   expect(await find.find(idOf('/later'))).toMatchObject({ name: 'Agent' });
 });
 
-testTls('one host is asked thirty times a minute, whoever names its addresses', async () => {
-  const find = documents();
-  for (let i = 0; i < 30; i++) await find.find(put(`/many/${i}`));
-  expect(await refusal(find.find(put('/many/30')))).toContain('Try again in a minute');
-  expect(asked).toHaveLength(30);
-  clock.advance(minuteMs);
-  expect(await find.find(idOf('/many/30'))).not.toBeNull();
-});
+testTls(
+  'one host is asked at most thirty times a minute, and one address takes no more than its share of them',
+  async () => {
+    const find = documents();
+    const admitted: number[] = [];
+    for (let peer = 0; peer < 3; peer++) {
+      const before = asked.length;
+      for (let i = 0; i < 12; i++)
+        await find.find(put(`/many/${peer}/${i}`), `192.0.2.${peer}`).catch(() => null);
+      admitted.push(asked.length - before);
+    }
+    expect(await refusal(find.find(put('/many/0/more'), '192.0.2.0'))).toContain('Try again in a minute');
+    for (const count of admitted) expect([count > 0, count < 12]).toEqual([true, true]);
+    expect(asked.length).toBeLessThan(30);
+    clock.advance(minuteMs);
+    expect(await find.find(idOf('/many/0/more'), '192.0.2.0')).not.toBeNull();
+  },
+);
 
 test('no address within reach of the server is asked, even one that the operator opened for webhooks', async () => {
   const app = await startApp({ flags: { egressAllow: '127.0.0.0/8,10.0.0.0/8,::1/128' } });
@@ -254,7 +264,7 @@ test('no address within reach of the server is asked, even one that the operator
   for (const address of [...addresses, '::1', 'fd00::1', 'fe80::1', '::ffff:127.0.0.1', '64:ff9b::7f00:1']) {
     resolved = address;
     const id = `https://rebinding.example/${encodeURIComponent(address)}`;
-    expect([address, await refusal(own.clients.find(id))]).toEqual([
+    expect([address, await refusal(own.clients.find(id, address))]).toEqual([
       address,
       expect.stringContaining('leads to'),
     ]);

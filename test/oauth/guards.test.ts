@@ -150,8 +150,8 @@ const guards: readonly Guard[] = [
   {
     name: 'codes of devices are not guessed',
     ...at('pages', 'oauth/device/wrong-codes.ts'),
-    guarding: 'isTooMany: (who) => of(who).count >= wrongMax,',
-    broken: 'isTooMany: (who) => of(who).count < 0,',
+    guarding: 'return count >= wrongMax ? ',
+    broken: 'return count < 0 ? ',
   },
   {
     name: 'one peer registers so many clients',

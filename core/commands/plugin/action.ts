@@ -1,4 +1,5 @@
 // `tatami plugin action PLUGIN NAME`: calls an action and waits for how it ends.
+import { parseJsonText } from '../../lib/json-fault.ts';
 import { CommandError, exitCodes, printResult, say } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { saying } from './known.ts';
@@ -33,10 +34,10 @@ type Answered = Run & { readonly result: unknown };
 
 function inputOf(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
-  } catch {
+    return parseJsonText(text);
+  } catch (error) {
     throw new CommandError(
-      `--input is not JSON. Give an object, such as --input '{"dryRun": true}'.`,
+      `--input is not JSON: ${(error as Error).message}. Give an object, such as --input '{"dryRun": true}'.`,
       exitCodes.usage,
     );
   }

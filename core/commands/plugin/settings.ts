@@ -1,12 +1,13 @@
 // The file of `--settings`: all settings of a plugin, as JSON.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parseJsonText } from '../../lib/json-fault.ts';
 import { CommandError, exitCodes } from '../output.ts';
 
 /** @param folder where a relative path begins @throws CommandError where it cannot be read */
 export function readSettings(file: string, folder: string): unknown {
   try {
-    return JSON.parse(readFileSync(resolve(folder, file), 'utf8'));
+    return parseJsonText(readFileSync(resolve(folder, file), 'utf8'));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new CommandError(`The settings cannot be read from ${file}: ${why}`, exitCodes.usage, {

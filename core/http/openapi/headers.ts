@@ -20,7 +20,10 @@ export const headers: Readonly<Record<string, JsonObject>> = {
   'RateLimit-Limit': header('Requests allowed in the window.', count),
   'RateLimit-Remaining': header('Requests left in the window.', count),
   'RateLimit-Reset': header('Seconds until the window resets.', count),
-  'Retry-After': header('Seconds to wait; on 429 only.', count),
+  'Retry-After': header(
+    'Seconds until the limit that was hit admits the request again; 1 for limits on concurrent work. On 429 only.',
+    count,
+  ),
   ETag: header('Version of the object, where it has one, and hash of the body.', text),
   Location: header('Where the object is.', { type: 'string', format: 'uri' }),
   'Tatami-Mode': header('What became of the write.', modeRef),

@@ -25,7 +25,8 @@ begins with: with \`If-Match\` a write fails with 412 when somebody else was qui
 ## Rate limits
 
 A minute allows a key 600 reads and 240 writes of an operation unless the administrator sets it otherwise. Every answer says in
-\`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` what is left; a 429 says in \`Retry-After\` how many seconds to wait.
+\`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` what is left; a 429 says in \`Retry-After\` how many
+seconds the limit that was hit asks to wait.
 ${guide('rate-limits', 'More on rate limits')}.
 
 ## Versions

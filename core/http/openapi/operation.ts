@@ -180,6 +180,7 @@ function errorsOf(route: Route): ReadonlySet<ErrorCode> {
   const isWrite = writesRows(route);
   if (isWrite || route.body)
     codes.add('malformed_request').add('payload_too_large').add('unsupported_media_type');
+  if (route.kind === 'upload') codes.add('request_timeout');
   if (route.query && 'limit' in route.query.properties) codes.add('invalid_cursor').add('budget_exceeded');
   if (isWrite) {
     // What is about no one version refuses the header.

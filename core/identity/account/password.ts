@@ -72,7 +72,7 @@ export function passwordRoutes(options: PasswordOptions): Route[] {
         }
         const chosen = passwordOf(form, 'new_password');
         if (passwordProblem(chosen, [who.name, who.email]) !== null) return { wrong: 'password-weak' };
-        const hash = await passwords.hash(chosen);
+        const hash = await passwords.hash(arrival.peer, chosen);
         const { ok } = await store.commit([
           stillSignedInOp(who.sessionId),
           ...setPasswordOps(who.accountId, hash, nowMs()),

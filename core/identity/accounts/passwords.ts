@@ -1,13 +1,16 @@
 // Hashes passwords and compares them, off the event loop and one at a time: each takes 19 MiB and some 30 ms of a processor, so that a
-// hundred sign-ins at once would leave nothing for anybody else.
-import { ApiError } from '../../lib/errors.ts';
+// hundred sign-ins at once would leave nothing for anybody else. Addresses take turns, and each has its share of the waiting places.
+import { rateLimited } from '../../lib/errors.ts';
+import { createLanes } from '../../lib/fairness/lanes.ts';
+import { Shares } from '../../lib/fairness/shares.ts';
+import { strangerOf } from '../../lib/payer.ts';
 
 /** argon2id as OWASP's Password Storage Cheat Sheet has it: 19 MiB, two passes, one lane. */
 const terms = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
 
 const atOnce = 1;
-/** Some six seconds of work. */
-const usualWaitingMax = 200;
+/** Passwords that are hashed or wait. One address has a quarter of the places at most, some three seconds of work. */
+const usualPlacesMax = 400;
 const retryAfterSeconds = 5;
 
 /** Of a password that nobody knows, made with the same terms: comparing with it takes as long as with any other. */
@@ -16,7 +19,7 @@ const ofNobody =
 
 export interface Passwords {
   /** In the PHC form. @throws ApiError rate_limited */
-  hash(password: string): Promise<string>;
+  hash(peer: string, password: string): Promise<string>;
   /**
    * Takes as long for an account that there is not, or that has no password.
    * @param hash null for such an account: it is none
@@ -24,40 +27,33 @@ export interface Passwords {
    * @returns null where it may not
    * @throws ApiError rate_limited
    */
-  verify(password: string, hash: string | null, mayTry: () => boolean): Promise<boolean | null>;
+  verify(peer: string, password: string, hash: string | null, mayTry: () => boolean): Promise<boolean | null>;
 }
 
-/** @param waitingMax so many wait at the most; who comes then is refused */
-export function createPasswords(waitingMax = usualWaitingMax): Passwords {
-  const waiting: (() => void)[] = [];
-  let running = 0;
+/** @param placesMax of all addresses together */
+export function createPasswords(placesMax = usualPlacesMax): Passwords {
+  const places = new Shares(placesMax);
+  const lane = createLanes(atOnce, () => undefined);
 
-  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (running >= atOnce) {
-      if (waiting.length >= waitingMax)
-        throw new ApiError(
-          'rate_limited',
-          'Many people sign in at this moment. Try it again in a few seconds.',
-          {
-            headers: { 'retry-after': String(retryAfterSeconds) },
-          },
-        );
-      await new Promise<void>((resolve) => void waiting.push(resolve));
-    } else running++;
+  const inTurn = async <T>(peer: string, work: () => Promise<T>): Promise<T> => {
+    const sender = strangerOf(peer);
+    if (!places.hasRoomFor(sender, 1))
+      throw rateLimited(
+        'Too many sign-ins from your address wait for their turn. Try again in a few seconds.',
+        retryAfterSeconds,
+      );
+    const freePlace = places.hold(sender, 1);
     try {
-      return await work();
+      return await lane.run(sender, work);
     } finally {
-      // Whoever waits takes this place over.
-      const next = waiting.shift();
-      if (next) next();
-      else running--;
+      freePlace();
     }
   };
 
   return {
-    hash: (password) => inTurn(() => Bun.password.hash(normal(password), terms)),
-    verify: (password, hash, mayTry) =>
-      inTurn(async () => {
+    hash: (peer, password) => inTurn(peer, () => Bun.password.hash(normal(password), terms)),
+    verify: (peer, password, hash, mayTry) =>
+      inTurn(peer, async () => {
         if (!mayTry()) return null;
         const isRight = await Bun.password.verify(normal(password), hash ?? ofNobody);
         return isRight && hash !== null;

@@ -133,7 +133,7 @@ async function makeAccount(
   const claim = await claimOn(services.store, key, { invitation, isProven });
   if (claim === 'taken' || (claim === 'open' && form.get('another') !== 'yes'))
     return newPage(invitation, { ...about, wrong: knownAddress, isOpen: claim === 'open' });
-  const passwordHash = await passwords.hash(password);
+  const passwordHash = await passwords.hash(arrival.peer, password);
   const account = newAccount(services, { ...about, passwordHash, isProven });
   const taken = await invitations.take(invitation, account, { name: about.name });
   if (taken === 'used') return noInvitation();

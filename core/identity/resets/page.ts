@@ -79,7 +79,7 @@ async function choose(
   const password = passwordOf(form);
   const wrong = passwordProblem(password, [account.name, account.email]);
   if (wrong !== null) return choosePage(wrong);
-  const passwordHash = await passwords.hash(password);
+  const passwordHash = await passwords.hash(arrival.peer, password);
   const { isMailed } = reset;
   if (!(await resetPassword(grants, account, { token, isMailed, passwordHash }, nowMs()))) return noReset();
   const removed = isMailed ? 'passkeys, one-time codes and linked accounts' : 'passkeys and linked accounts';

@@ -151,7 +151,9 @@ function createCheck({ services: { sealing, log }, passwords, limits }: SignInOp
       // Whoever has to wait takes no place in the queue.
       const mayTry = once(() => limits.take(attempt));
       const mustWait = limits.waitOf(attempt) !== null;
-      const found = mustWait ? 'refused' : await accountWith(passwords, some, password, mayTry);
+      const found = mustWait
+        ? 'refused'
+        : await accountWith(passwords, arrival.peer, some, { password, mayTry });
       if (found === 'refused') waitSeconds = Math.max(waitSeconds ?? 1, limits.waitOf(attempt) ?? 1);
       else taken.push(attempt);
       if (found === 'refused' || !found) continue;
@@ -195,12 +197,12 @@ function once(take: () => boolean): () => boolean {
 /** @returns `refused` where there was no attempt left */
 async function accountWith(
   passwords: Passwords,
+  peer: string,
   accounts: readonly (Account | null)[],
-  password: string,
-  mayTry: () => boolean,
+  { password, mayTry }: { readonly password: string; readonly mayTry: () => boolean },
 ): Promise<Account | null | 'refused'> {
   for (const account of accounts) {
-    const isRight = await passwords.verify(password, account?.passwordHash ?? null, mayTry);
+    const isRight = await passwords.verify(peer, password, account?.passwordHash ?? null, mayTry);
     if (isRight === null) return 'refused';
     if (isRight && account) return account;
   }

@@ -3,7 +3,7 @@
 // shared-memory packet switches", 1998). It holds between groups (workspaces) over all of the room, and again between the
 // members of a group (installs, endpoints) over what the group may still take.
 
-import { ApiError } from '../errors.ts';
+import { tooManyAtOnce, type ApiError } from '../errors.ts';
 import { partyOf, type Payer } from '../payer.ts';
 
 export class Shares {
@@ -115,8 +115,7 @@ export function mayConnect(open: Iterable<Connected>, { tokenId, memberId }: Con
 
 /** @param what plural of what is opened */
 export function tooManyConnections(what: string): ApiError {
-  return new ApiError(
-    'rate_limited',
+  return tooManyAtOnce(
     `Too many ${what} are open: ${connectionsOfToken} of one token, ${connectionsOfMember} of one member, ${connectionsOfWorkspace} of one workspace. Close some first.`,
   );
 }

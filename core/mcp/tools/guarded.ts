@@ -1,6 +1,7 @@
 // What a tool answers that may be held back: what it did, or the proposal that it became.
 import { Type } from 'typebox';
 import { schemasOf } from '../../contract/schemas.ts';
+import { memberOf } from '../../http/principal.ts';
 import { enumeration } from '../../lib/schema.ts';
 import { proposal } from '../../proposals/contract.ts';
 import { Refused, type Agent, type Answered, type Json } from '../agent.ts';
@@ -76,8 +77,10 @@ export async function decisionWithin(
   since: number,
   ms: number,
 ): Promise<Decided | null> {
-  const { workspaceId } = agent.principal.scope;
-  const decided = await decisions.until({ workspaceId, proposalId }, since, ms);
+  const { principal } = agent;
+  const { tokenId, scope } = principal;
+  const caller = { workspaceId: scope.workspaceId, tokenId, memberId: memberOf(principal) };
+  const decided = await decisions.until({ ...caller, proposalId }, since, ms);
   if (ms > 0) await agent.refresh();
   return decided;
 }

@@ -22,7 +22,7 @@ const failedForMs = minuteMs;
 const documentsMax = 1_000;
 /** One address has a quarter of them at most, and one that has none finds a free one. */
 const fetchesAtOnceMax = 16;
-/** In a minute, of one host: whoever makes us ask cannot make us a load for it. */
+/** In a minute, of one host, so that callers cannot make this server a load for it. One address has a quarter of them at most. */
 const fetchesOfHostMax = 30;
 /** Many more hosts than can be asked in a minute, so no host is forgotten within its minute. */
 const hostsMax = 100_000;
@@ -53,7 +53,10 @@ export function createDocuments({
   const failed = new LRUCache<string, Known>({ max: documentsMax });
   const places = new Shares(fetchesAtOnceMax);
   const fetching = new Map<string, Promise<OAuthClient>>();
-  const asked = new RecentMap<{ count: number; untilMs: number }>({ ageMs: minuteMs, max: hostsMax });
+  const asked = new RecentMap<{ readonly places: Shares; readonly untilMs: number }>({
+    ageMs: minuteMs,
+    max: hostsMax,
+  });
 
   const fresh = (one: Known | undefined): Known['client'] | null =>
     one && nowMs() < one.untilMs ? one.client : null;
@@ -62,11 +65,12 @@ export function createDocuments({
   const takePlace = (host: string, peer: string): (() => void) => {
     const now = nowMs();
     const open = asked.get(host, now);
-    const bucket = open && now < open.untilMs ? open : { count: 0, untilMs: now + minuteMs };
+    const bucket =
+      open && now < open.untilMs ? open : { places: new Shares(fetchesOfHostMax), untilMs: now + minuteMs };
     const fetcher = strangerOf(peer);
-    if (!places.hasRoomFor(fetcher, 1) || bucket.count >= fetchesOfHostMax)
+    if (!places.hasRoomFor(fetcher, 1) || !bucket.places.hasRoomFor(fetcher, 1))
       throw refused('Too many documents of clients are being fetched. Try again in a minute.');
-    bucket.count++;
+    bucket.places.hold(fetcher, 1);
     asked.set(host, bucket, now);
     return places.hold(fetcher, 1);
   };

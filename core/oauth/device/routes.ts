@@ -3,6 +3,7 @@ import { html } from '../../html/html.ts';
 import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
 import { card, hidden, leadToSignIn, pageRoute, problem, readSignedForm } from '../../identity/pages.ts';
 import type { SignedIn } from '../../identity/sessions/sessions.ts';
+import { retryAfterOf } from '../../lib/errors.ts';
 import { denied, withoutPage } from '../consent/answers.ts';
 import { askedOf, givenBy, makeGrant, type AskingOptions } from '../consent/decide.ts';
 import { consentPage } from '../consent/page.ts';
@@ -10,11 +11,12 @@ import type { Asking } from '../engine/engine.ts';
 import { paths } from '../paths.ts';
 import { createWrongCodes } from './wrong-codes.ts';
 
-const tooMany = card(
-  'Too many wrong codes',
-  html`<p>Wait ten minutes, then begin again on your device.</p>`,
-  { status: 429 },
-);
+const tooMany = (waitSeconds: number): RawAnswer =>
+  card(
+    'Too many wrong codes',
+    html`<p>Wait ${Math.ceil(waitSeconds / 60)} min, then begin again on your device.</p>`,
+    { status: 429, headers: retryAfterOf(waitSeconds) },
+  );
 const connected = card(
   'Your device is connected',
   html`<p>You can close this page and go back to your device.</p>`,
@@ -38,7 +40,8 @@ export function deviceRoutes(options: AskingOptions): Route[] {
     const who = await sessions.find(arrival.headers);
     if (!who) return leadToSignIn(baseUrl, paths.device);
     const form = await readSignedForm(arrival, baseUrl, who);
-    if (wrongCodes.isTooMany(who)) return tooMany;
+    const waitSeconds = wrongCodes.waitOf(who);
+    if (waitSeconds !== null) return tooMany(waitSeconds);
     const code = form.get('user_code') ?? '';
     const asking = await (await engine()).deviceAsking(code);
     if (asking) return decideAsked(options, asking, { who, code, form, peer: arrival.peer });

@@ -6,7 +6,8 @@ const wrongMax = 10;
 const wrongWithinMs = 600_000;
 
 export interface WrongCodes {
-  isTooMany(who: SignedIn): boolean;
+  /** Seconds until the account may type another code; null where it may now. */
+  waitOf(who: SignedIn): number | null;
   note(who: SignedIn): void;
 }
 
@@ -19,7 +20,10 @@ export function createWrongCodes(nowMs: () => number): WrongCodes {
     return noted && now < noted.until ? noted : { count: 0, until: now + wrongWithinMs };
   };
   return {
-    isTooMany: (who) => of(who).count >= wrongMax,
+    waitOf(who) {
+      const { count, until } = of(who);
+      return count >= wrongMax ? Math.ceil((until - nowMs()) / 1000) : null;
+    },
     note(who) {
       const { count, until } = of(who);
       known.set(who.accountId, { count: count + 1, until });

@@ -81,7 +81,7 @@ export async function callAction(
     status: 202,
     location: `${ctx.baseUrl}/api/v1/plugins/${install.id}/actions/${name}/runs/${run.id}`,
     async completed() {
-      await work.ends.wait(run.id, waitMs);
+      await work.ends.wait(ctx.scope, run.id, waitMs);
       const ended = await findRun(ctx.store, ctx.scope, run.id);
       if (!ended) return null;
       return { body: shownToCaller(ctx, ended, work), status: open.has(ended.status) ? 202 : 200 };

@@ -3,7 +3,7 @@
 import type { Context } from '../../context.ts';
 import { neverMs, type WorkQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { ApiError } from '../../lib/errors.ts';
+import { ApiError, retryAfterOf } from '../../lib/errors.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
 import { systemStatement } from '../../store/statement.ts';
@@ -49,11 +49,14 @@ export async function requireBudget(
 ): Promise<void> {
   const spent = await heldUpBy(usage, scope, install);
   if (spent)
-    throw new ApiError('quota_exceeded', spentWords(install, spent), { headers: retryAfter(spent, nowMs()) });
+    throw new ApiError('quota_exceeded', spentWords(install, spent), {
+      headers: retryAfterOf(secondsLeft(spent, nowMs())),
+    });
 }
 
-export function retryAfter({ untilMs }: Pick<Spent, 'untilMs'>, nowMs: number) {
-  return { 'retry-after': String(Math.ceil((untilMs - nowMs) / 1000)) };
+/** Seconds until the install has a budget again. */
+export function secondsLeft({ untilMs }: Pick<Spent, 'untilMs'>, nowMs: number): number {
+  return (untilMs - nowMs) / 1000;
 }
 
 export interface BudgetWaits {

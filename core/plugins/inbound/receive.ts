@@ -3,13 +3,14 @@
 import type { Services } from '../../context.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import type { Arrival, RawAnswer } from '../../http/route.ts';
-import { ApiError } from '../../lib/errors.ts';
+import { ApiError, rateLimited } from '../../lib/errors.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { scopeOf, type Scope } from '../../store/store.ts';
 import type { Usage } from '../budgets/usage.ts';
-import { heldUpBy, retryAfter } from '../budgets/waits.ts';
+import { heldUpBy, secondsLeft } from '../budgets/waits.ts';
 import { declared } from '../declared.ts';
 import type { Install } from '../installs/schema.ts';
+import { inboundPerMinuteMax } from '../limits.ts';
 import type { Registry } from '../registry.ts';
 import type { RunRate } from '../run-rate.ts';
 import type { RunEnds } from '../runs/ends.ts';
@@ -62,14 +63,18 @@ export async function receive(
   arrival: Arrival,
 ): Promise<RawAnswer> {
   const found = await findRoute(options, token, name, arrival.method);
-  if (options.rate.take(found.install.id) !== null)
-    throw new ApiError('rate_limited', 'Too much is sent to this plugin. Send it again in a minute.');
+  const limitedMs = options.rate.take(found.install.id);
+  if (limitedMs !== null)
+    throw rateLimited(
+      `A plugin takes ${inboundPerMinuteMax} requests a minute. Send it again after Retry-After.`,
+      limitedMs / 1000,
+    );
   const bytes = await arrival.read(Math.min(found.route.maxBody ?? bodyMax, bodyMax));
   const signature = signatureOf(options, found, arrival, bytes);
   const input: RunInput = { event: requestOf(name, arrival, bytes) };
   await requireBudget(options, found);
   const run = await queue(options, found, input, signature);
-  await options.ends.wait(run.id, waitMs);
+  await options.ends.wait(found.scope, run.id, waitMs);
   return answer(options, found, run.id);
 }
 
@@ -117,9 +122,10 @@ function unsigned(): ApiError {
 async function requireBudget({ services, usage }: ReceiveOptions, { scope, install }: Found): Promise<void> {
   const spent = await heldUpBy(usage, scope, install);
   if (!spent) return;
-  throw new ApiError('rate_limited', 'No more is taken here today. Send it again after Retry-After.', {
-    headers: retryAfter(spent, services.nowMs()),
-  });
+  throw rateLimited(
+    'Daily limit of this route reached. Send it again after Retry-After.',
+    secondsLeft(spent, services.nowMs()),
+  );
 }
 
 /** What the handler gets. @throws ApiError unsupported_media_type, malformed_request */

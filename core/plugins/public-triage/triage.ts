@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { ApiError } from '../../lib/errors.ts';
+import { ApiError, tooManyAtOnce } from '../../lib/errors.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import { createLanes } from '../../lib/fairness/lanes.ts';
 import { Shares } from '../../lib/fairness/shares.ts';
@@ -20,7 +20,6 @@ const issuesMax = 20;
 const bodyBytesMax = 64 * 1024;
 /** Requests that are answered, one at a time, or wait. One address or workspace has a quarter of the places at most. */
 const placesMax = 32;
-const retryAfterSeconds = 1;
 /** Twenty long issues take a part of it. */
 const limits: RunLimits = {
   cpuMs: 5_000,
@@ -187,13 +186,7 @@ function takePlace(places: Shares, sender: Payer): () => void {
   if (places.hasRoomFor(sender, 1)) return places.hold(sender, 1);
   if (places.taken(sender.workspaceId, partyOf(sender)) === 0)
     throw new ApiError('unavailable', 'All places in the queue are taken. Try again in a moment.');
-  throw new ApiError(
-    'rate_limited',
-    'Too many of your requests wait for an answer. Send more when one is answered.',
-    {
-      headers: { 'retry-after': String(retryAfterSeconds) },
-    },
-  );
+  throw tooManyAtOnce('Too many of your requests wait for an answer. Send more when one is answered.');
 }
 
 /** The model's answers. @throws Error where it gave none */

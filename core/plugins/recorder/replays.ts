@@ -3,11 +3,13 @@
 import type { Static } from 'typebox';
 import type { Context } from '../../context.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
+import { ApiError, invalidField, notFound, rateLimited, tooManyAtOnce } from '../../lib/errors.ts';
+import { createLanes } from '../../lib/fairness/lanes.ts';
+import { Shares } from '../../lib/fairness/shares.ts';
 import { readPackage } from '../installs/check.ts';
 import { requireSignedTrial, type PluginTrust } from '../installs/trust.ts';
 import { installKind } from '../installs/schema.ts';
-import { noteAway } from '../../lib/payer.ts';
+import { noteAway, type Payer } from '../../lib/payer.ts';
 import type { Registry } from '../registry.ts';
 import { createRunRate } from '../run-rate.ts';
 import { findRun, type RunRow } from '../runs/rows.ts';
@@ -20,8 +22,8 @@ import { findRecording, recordingFacts } from './rows.ts';
 
 /** Of one install. */
 const replaysPerMinuteMax = 10;
-/** Requests that wait for their turn. */
-const waitingMax = 8;
+/** Requests that are replayed, one at a time, or wait. One member has a quarter of the places at most, one workspace half. */
+const placesMax = 32;
 /** Characters of a value that is shown of a divergence, as JSON. */
 const valueCharsMax = 2_000;
 
@@ -39,19 +41,19 @@ export interface Replays {
 
 export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions): Replays {
   const rate = createRunRate(replaysPerMinuteMax, clock.monotonicMs);
-  let last: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
+  const places = new Shares(placesMax);
+  const lane = createLanes(1, () => undefined);
 
-  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (waiting >= waitingMax)
-      throw new ApiError('unavailable', 'Too many replays wait for their turn. Try again in a moment.');
-    waiting++;
-    const turn = last.then(work);
-    last = turn.catch(() => undefined);
+  const inTurn = async <T>(payer: Payer, work: () => Promise<T>): Promise<T> => {
+    if (!places.hasRoomFor(payer, 1))
+      throw tooManyAtOnce(
+        'Too many of your replays wait for their turn. Send this one when another is done.',
+      );
+    const freePlace = places.hold(payer, 1);
     try {
-      return await turn;
+      return await lane.run(payer, work);
     } finally {
-      waiting--;
+      freePlace();
     }
   };
 
@@ -63,14 +65,12 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
       const code = await codeOf({ registry, trust }, ctx, { run, recording, given });
       const waitMs = rate.take(run.install_id);
       if (waitMs !== null)
-        throw new ApiError('rate_limited', `A plugin is replayed ${replaysPerMinuteMax} times a minute.`, {
-          headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
-        });
+        throw rateLimited(`A plugin is replayed ${replaysPerMinuteMax} times a minute.`, waitMs / 1000);
       const { workspaceId } = ctx.scope;
       const job = { runId, workspaceId, installId: `replay.${run.install_id}`, code, recording };
       const askedMs = performance.now();
       try {
-        return shown(await inTurn(async () => replay(await sandbox.get(), job)));
+        return shown(await inTurn(ctx.scope, async () => replay(await sandbox.get(), job)));
       } catch (error) {
         if (!(error instanceof ReplayInterrupted)) throw error;
         throw new ApiError('unavailable', `The replay was interrupted: ${error.message}`, { cause: error });

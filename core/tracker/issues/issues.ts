@@ -7,6 +7,7 @@ import { invalidField, notFound } from '../../lib/errors.ts';
 import { readMoment } from '../../lib/filter-value.ts';
 import { isListed, whereDeleted, type Deleted } from '../../resource/deleted.ts';
 import { parseJson } from '../../lib/json.ts';
+import { findJsonFault, placeIn } from '../../lib/json-fault.ts';
 import type { Asked } from '../../resource/filtering.ts';
 import type { Condition } from '../../store/page.ts';
 import { milestoneLeft } from '../milestones/of-issue.ts';
@@ -103,11 +104,12 @@ function treeIn(text: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    throw invalidField(
-      'filter',
-      'invalid_format',
-      'Give JSON such as {"priority":{"in":["high","urgent"]}}.',
-    );
+    const fix = 'Give JSON such as {"priority":{"in":["high","urgent"]}}.';
+    // Of a text that is no attempt at an object, a place would say nothing.
+    const fault = text.trimStart().startsWith('{') ? findJsonFault(text) : null;
+    if (!fault) throw invalidField('filter', 'invalid_format', fix);
+    const why = `This is not valid JSON: expected ${fault.expected} at ${placeIn(text, fault.at)}.`;
+    throw invalidField('filter', 'invalid_format', { why, fix });
   }
 }
 

@@ -1,7 +1,7 @@
 // Where one of several is to stand: before another one, behind another one, or at an end. Said in the same words of cards and sub-issues.
 import { Type } from 'typebox';
 import { invalidField } from '../../lib/errors.ts';
-import { nameOf, writes, type Writes } from '../../lib/schema.ts';
+import { nameOf, nullable, writes, type Writes } from '../../lib/schema.ts';
 import { issue } from './contract.ts';
 
 const nothing: Writes = [];
@@ -14,10 +14,10 @@ const ends = ['top', 'bottom'] as const;
  */
 export function placeInputs(other: string, end: string) {
   const beside = (description: string) =>
-    Type.Optional(Type.Unsafe<string>({ ...nameOf(issue), description, [writes]: nothing }));
+    Type.Optional(Type.Unsafe<string | null>({ ...nullable(nameOf(issue)), description, [writes]: nothing }));
   return {
-    before: beside(`${other} that it is put before.`),
-    after: beside(`${other} that it is put behind.`),
+    before: beside(`${other} that it is put before; null puts it last.`),
+    after: beside(`${other} that it is put behind; null puts it first.`),
     position: Type.Optional(
       Type.Unsafe<(typeof ends)[number]>({
         ...Type.Enum([...ends], { 'x-enum': 'Position', description: end }),
@@ -28,7 +28,7 @@ export function placeInputs(other: string, end: string) {
 }
 
 const ways = ['before', 'after', 'position'] as const;
-type Given = { readonly [W in 'before' | 'after']?: string } & {
+type Given = { readonly [W in 'before' | 'after']?: string | null } & {
   readonly position?: (typeof ends)[number];
 };
 
@@ -47,5 +47,7 @@ export function placeIn(given: Given): { readonly at: (typeof ways)[number]; rea
       why: `${at} says where already.`,
       fix: `Leave out one of the two.`,
     });
-  return { at, place: at === 'position' ? { by: given.position! } : { by: at, other: given[at]! } };
+  if (at === 'position') return { at, place: { by: given.position! } };
+  const other = given[at]!;
+  return { at, place: other === null ? { by: at === 'after' ? 'top' : 'bottom' } : { by: at, other } };
 }

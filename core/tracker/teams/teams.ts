@@ -30,9 +30,9 @@ export const teams = defineResource(team, teamKind, {
     // A state that was deleted since may stand in what was allowed before.
     if (before && transitions === before.transitions) return;
     for (const [from, targets] of Object.entries(transitions ?? {}))
-      for (const to of [from, ...targets])
+      for (const [at, to] of [from, ...targets].entries())
         if (!findState(directory, id, to))
-          throw invalidField(`transitions.${from}`, 'not_found', {
+          throw invalidField(`transitions.${from}${at === 0 ? '' : `.${at - 1}`}`, 'not_found', {
             why: `${to} is not a state of this team.`,
             fix: `Use ids of its states, as GET /api/v1/workflows?team=${key} lists them.`,
           });

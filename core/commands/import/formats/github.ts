@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { Check, Errors } from 'typebox/value';
 import { Type, type Static, type TSchema } from 'typebox';
+import { parseJsonText } from '../../../lib/json-fault.ts';
 import { CommandError } from '../../output.ts';
 import { dayIn, numberIn, optional, timeIn, type Format, type ImportRow, type Link } from './row.ts';
 
@@ -73,7 +74,7 @@ function faultOf(entry: unknown): string {
 function entriesIn(file: string): unknown[] {
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
+    value = parseJsonText(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
     throw new CommandError(`${file} is no JSON: ${(error as Error).message}.`, undefined, { cause: error });
   }

@@ -1,0 +1,123 @@
+// Small mistakes of people and programs: the answer says where they are and what was meant.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+const v1 = '/api/v1';
+const made = async (path: string, body: object): Promise<Json> => {
+  const { status, json } = await app.call('POST', v1 + path, body);
+  expect([path, status]).toEqual([path, 201]);
+  return json;
+};
+
+test('broken JSON is refused with the line, the column and what JSON allows there', async () => {
+  const send = async (text: string): Promise<unknown[]> => {
+    const { status, json } = await app.call('POST', `${v1}/issues`, text);
+    return [status, json.error.code, json.error.message];
+  };
+  const start = 'The body is not valid JSON: expected';
+  for (const [text, message] of [
+    ['{"team": "ENG"\n "title": "x"}', `${start} a comma or } at line 2, column 2.`],
+    ['{"team": "ENG", "title": x}', `${start} a value at line 1, column 26.`],
+    ['{"team": "ENG",}', `${start} a name in double quotes at line 1, column 16.`],
+    ['{"team": "ENG"', `${start} a comma or } at line 1, column 15.`],
+    [
+      '{"title": "x',
+      `${start} a closing double quote (the text begins at line 1, column 11) at line 1, column 13.`,
+    ],
+    ['{"a": 1,\n"a": 2}', 'The property "a" appears twice. See line 2, column 1.'],
+    ['{"a": 1e999}', 'The number 1e999 is out of range. See line 1, column 7.'],
+  ] as const)
+    expect([text, ...(await send(text))]).toEqual([text, 400, 'malformed_request', message]);
+  const filter = encodeURIComponent('{"priority":');
+  const { json } = await app.call('GET', `${v1}/issues?filter=${filter}`);
+  expect(json.error.message).toContain(
+    'filter: This is not valid JSON: expected a value at line 1, column 13.',
+  );
+});
+
+test('null as a neighbour puts a card or a sub-issue at an end', async () => {
+  const parent = await made('/issues', { team: 'ENG', title: 'parent' });
+  const [a, b, c] = await Promise.all(
+    ['a', 'b', 'c'].map((title) => made('/issues', { team: 'ENG', title, parentId: parent.id })),
+  );
+  const board = await made('/boards', { name: 'B', groupBy: 'stateType' });
+  const orders = {
+    [`/issues?parent=${parent.id}&sort=subOrder&fields=id`]: (one: Json, place: object) =>
+      app.call('POST', `${v1}/issues/${one.id}/reorder`, place),
+    [`/boards/${board.id}/columns/started/cards?fields=id`]: (one: Json, place: object) =>
+      app.call('POST', `${v1}/boards/${board.id}/move`, { issueId: one.id, column: 'started', ...place }),
+  };
+  for (const [list, put] of Object.entries(orders)) {
+    for (const one of [a, b, c]) expect((await put(one, { position: 'bottom' })).status).toBe(200);
+    const idsOf = ({ json }: Reply): string[] => json.data.map(({ id }: Json) => id);
+    const from = await app.lastSequence();
+    expect((await put(c, { after: null })).status).toBe(200);
+    expect(idsOf(await app.call('GET', v1 + list))).toEqual([c.id, a.id, b.id]);
+    expect((await put(a, { before: null })).status).toBe(200);
+    expect(idsOf(await app.call('GET', v1 + list))).toEqual([c.id, b.id, a.id]);
+    expect(await app.eventTypes(from)).toHaveLength(2);
+    const both = await put(b, { after: null, before: a.id });
+    expect([both.status, both.json.error.details[0].issue]).toEqual([422, 'conflict']);
+  }
+});
+
+test('a browser sees a page where nothing is, and every other client an error as JSON', async () => {
+  const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+  const anybody = app.clientOf(null);
+  for (const path of ['/nothing/here', '/issues/<b>', '/docs/guides/nothing']) {
+    const page = await anybody('GET', path, undefined, browser);
+    expect([path, page.status, page.headers.get('content-type')]).toEqual([
+      path,
+      404,
+      'text/html; charset=utf-8',
+    ]);
+    expect(page.text).toContain('Page not found');
+    expect(page.text).not.toContain('<b>');
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const program = await anybody('GET', path, undefined, { accept: 'application/json' });
+    expect([path, program.status, program.json.error.code]).toEqual([path, 404, 'not_found']);
+  }
+  expect((await anybody('GET', '/nothing/here')).json.error.code).toBe('not_found');
+  // The API answers as itself, whoever asks.
+  for (const [method, path] of [
+    ['GET', `${v1}/isues`],
+    ['GET', `${v1}/issues/ENG-999`],
+    ['POST', '/nothing'],
+  ] as const)
+    expect((await app.call(method, path, undefined, browser)).json.error.code).toBe('not_found');
+});
+
+test('a browser gets the icon of the server, in both forms, and pages name it', async () => {
+  for (const [path, type, start] of [
+    ['/favicon.ico', 'image/x-icon', [0, 0, 1, 0, 1, 0, 32, 32]],
+    ['/favicon.svg', 'image/svg+xml', [...new TextEncoder().encode('<svg')]],
+  ] as const) {
+    const response = await fetch(app.url + path);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
+    expect(response.headers.get('cache-control')).toContain('max-age');
+    expect([...new Uint8Array(await response.arrayBuffer())].slice(0, start.length)).toEqual([...start]);
+  }
+  expect((await app.clientOf(null)('GET', '/')).text).toContain('href="data:image/svg+xml,');
+});
+
+test('a name is suggested only where it is close and of the same sort', async () => {
+  const filtered = async (filter: object): Promise<string> => {
+    const { json } = await app.call(
+      'GET',
+      `${v1}/issues?filter=${encodeURIComponent(JSON.stringify(filter))}`,
+    );
+    return json.error.message;
+  };
+  expect(await filtered({ nope: 1 })).not.toContain('Did you mean');
+  expect(await filtered({ nod: { eq: 1 } })).not.toContain('Did you mean');
+  expect(await filtered({ prioritty: 'high' })).toContain('Did you mean priority?');
+  expect(await filtered({ ro: [{ priority: 'high' }] })).not.toContain('Did you mean id');
+  expect(await filtered({ priority: { ep: 'high' } })).not.toContain('Did you mean');
+  expect(await filtered({ title: { contians: 'x' } })).toContain('Did you mean contains?');
+});
