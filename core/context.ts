@@ -64,6 +64,8 @@ export interface Context extends Services, Rights {
   readonly traceparent: string | null;
   /** True of a request that simulates: nothing is written, and nothing is sent to other servers. */
   readonly simulates?: boolean;
+  /** Moment of the past that a read shows, as the last event that counts; absent for now. */
+  readonly asOf?: number;
   /** Present while a plugin run stages its effects: reads by id see them. */
   readonly staged: Staging | null;
 }

@@ -56,7 +56,7 @@ export async function resolvePatch(
   };
   Object.assign(patch, milestoneAfter(ctx.directory, issue, patch, at));
   if (stateId !== undefined && stateId !== issue?.stateId)
-    Object.assign(patch, inState(resolveState(ctx, teamId, issue, stateId, at)));
+    Object.assign(patch, inState(ctx, issue, resolveState(ctx, teamId, issue, stateId, at)));
   if (cycleId !== undefined) patch.cycleId = resolveCycle(ctx, teamId, issue, cycleId, at);
   const labelIds = labelsAfter(ctx, teamId, issue, { labels, addLabels, removeLabels }, at);
   if (labelIds) patch.labelIds = labelIds;
