@@ -233,4 +233,16 @@ test('issues sort by the order of the work and by the name of their assignee, an
     const rest = (await get(`/api/v1/issues?team=WRK&limit=100&sort=${sort}&after=${after}`)).json.data;
     expect([...first.data, ...rest].map(({ id }: Json) => id)).toEqual(whole.map(({ id }) => id));
   }
+  // Rows are paged by what states and members were called then.
+  const at = await app.lastSequence();
+  const lists = ['state', '-assignee'].map((sort) => `${sort}&team=WRK`);
+  const were = await Promise.all(lists.map((list) => pagesOf('/api/v1/issues', list, 100)));
+  for (const { id } of ranked)
+    await app.call('PATCH', `/api/v1/workflows/${id}`, {
+      position: 40 - ranked.findIndex((one) => one.id === id),
+    });
+  for (const [place, { id }] of people.entries())
+    await app.call('PATCH', `/api/v1/members/${id}`, { name: `Renamed ${place}` });
+  for (const [index, list] of lists.entries())
+    expect(await pagesOf('/api/v1/issues', `${list}&asOf=${at}`, 6)).toEqual(were[index]!);
 });
