@@ -66,6 +66,8 @@ export interface Context extends Services, Rights {
   readonly simulates?: boolean;
   /** Notes the id that a name in the body stands for, by its path, where the request is stored to be asked again. */
   readonly resolved?: (path: string, value: unknown) => void;
+  /** Moment of the past that a read shows, as the last event that counts; absent for now. */
+  readonly asOf?: number;
   /** Present while a plugin run stages its effects: reads by id see them. */
   readonly staged: Staging | null;
 }

@@ -64,7 +64,7 @@ function removedValues(data: Data): Values {
 
 /** By kind: what nobody chooses, and what says no more than the rest does. */
 const workedOut: Readonly<Record<string, readonly string[]>> = {
-  issue: ['identifier', 'number', 'url', 'subOrder'],
+  issue: ['identifier', 'number', 'url', 'subOrder', 'startedAt', 'completedAt', 'canceledAt'],
 };
 
 /**

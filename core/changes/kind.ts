@@ -43,6 +43,7 @@ export interface KindSpec<E extends Entity, W extends Wire> {
   readonly asItWas?: AsItWas<E>;
   /** Values computed by SQL on insert: column → expression over the statement's parameters. */
   readonly insertExpressions?: Readonly<Record<string, string>>;
+  readonly follows?: Follows<E>;
   /** Of what can be removed for good: the event that says so, and the rows that go with it, first. */
   readonly purged?: { readonly event: EventType; rows(scope: Scope, entity: E): Op[] };
   /**
@@ -52,6 +53,13 @@ export interface KindSpec<E extends Entity, W extends Wire> {
   comesBack?(ctx: Context, deleted: E): Promise<Change>;
   /** Writes beside the row itself: join rows, counters. `first` go before the row, `last` after it. */
   related?(scope: Scope, before: E | null, after: E): { first?: Op[]; last?: Op[] };
+}
+
+/** Fields that follow from another one. An undo puts them back along with it, and never by themselves. */
+interface Follows<E extends Entity> {
+  readonly from: string;
+  readonly fields: readonly string[];
+  of(ctx: Context, before: E, patch: Partial<E>): Partial<E>;
 }
 
 export interface Kind<E extends Entity, W> {
@@ -67,6 +75,7 @@ export interface Kind<E extends Entity, W> {
   /** Some of its fields: their select list, and how a row of that is read. `id` is always among them. */
   pick(names: readonly string[]): PickedFields;
   readonly asItWas: AsItWas<E> | undefined;
+  readonly follows: Follows<E> | undefined;
   wire(entity: E, view: View): W;
   /** By id or alias, staged changes included; nothing where the caller does not see its team. */
   find(ctx: Context, id: string): Promise<E | undefined>;
@@ -114,6 +123,7 @@ export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W
     fromRow: columns.read,
     pick: columns.pick,
     asItWas: spec.asItWas,
+    follows: spec.follows,
     wire: spec.wire,
     find,
     findMany,

@@ -173,6 +173,10 @@ function addImport(program: Command, folder: string): void {
     .option('--from <format>', 'csv, github, linear or jira; by default what the file looks like')
     .option('--team-from <column>', 'column that names the team; of GitHub the key of the team')
     .option('--source <name>', 'externalSource of the issues; by default the format')
+    .option(
+      '--people <file>',
+      'CSV that maps people of the file (source) to e-mail addresses of members (member)',
+    )
     .option('--data-dir <dir>', 'where a workspace goes that `tatami export` wrote (TATAMI_DATA_DIR)')
     .action(async (file: string, options: ImportOptions & TakeInOptions) =>
       (await import('./import/any.ts')).importAny(resolve(folder, file), options, folder),

@@ -121,7 +121,7 @@ export const taken: readonly Table[] = [
     },
   },
   { name: 'issue_labels' },
-  { name: 'former_identifiers', cells: { number: integer(1) } },
+  { name: 'former_identifiers', cells: { number: integer(1), issue_id: id(issue.id) } },
   { name: 'cycle_issues', cells: { id: id(issue.id), rolled_to: id(cycle.id) } },
   { name: 'project_issues', cells: { id: id(issue.id) } },
   { name: 'boards', contract: board },

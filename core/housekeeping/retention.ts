@@ -23,7 +23,7 @@ export const retention: Readonly<Record<string, Bound>> = {
   issue_labels: { keptWhile: 'their issue and their label are there' },
   comments: { keptFor: 'deleted' },
   relations: { keptFor: 'deleted' },
-  former_identifiers: { keptWhile: 'their issue is there' },
+  former_identifiers: { boundBy: 'one for each identifier of an issue that was moved or purged' },
   templates: { keptFor: 'deleted' },
   search_documents: { boundBy: 'each goes when its issue or comment is deleted' },
   search_pending: { boundBy: 'each goes once its text is indexed' },

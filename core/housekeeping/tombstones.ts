@@ -22,7 +22,6 @@ const partsOfIssues: Readonly<Record<string, string>> = {
   subscribers: 'id',
   inbox_items: 'id',
   release_issues: 'release_id, issue_id',
-  former_identifiers: 'team_id, number',
   sla_clocks: 'id',
   board_cards: 'board_id, issue_id',
   agent_issues: 'issue_id',
@@ -42,6 +41,13 @@ const withoutParts = [...Object.keys(partsOfIssues), 'comments', 'relations'].ma
 
 /** What others kept of them goes as well. */
 const noteGone = [
+  systemStatement(
+    'former_identifiers.note_gone',
+    why,
+    `INSERT OR IGNORE INTO former_identifiers (workspace_id, team_id, number, issue_id)
+     SELECT i.workspace_id, i.team_id, i.number, i.id FROM (${goneIssues}) AS gone CROSS JOIN issues AS i
+       ON i.workspace_id = gone.workspace_id AND i.id = gone.id`,
+  ),
   systemStatement(
     'purged_issues.note',
     why,

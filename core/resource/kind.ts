@@ -46,6 +46,7 @@ export interface Storage<C extends Contract, X extends KeptBeside, E extends Ent
     | 'team'
     | 'alias'
     | 'purged'
+    | 'follows'
     | 'learns'
     | 'insertExpressions'
     | 'related'

@@ -22,6 +22,7 @@ export interface SortKey {
   /** A column or expression that is never NULL. */
   readonly sql: string;
   readonly direction: 'asc' | 'desc';
+  readonly params?: Readonly<Record<string, Value>>;
 }
 
 export interface PageQuery {
@@ -71,6 +72,7 @@ export async function readPage(
     {},
     ofSource,
     ...query.where.map((condition) => condition.params),
+    ...order.map((key) => key.params),
   );
   const list = listOf(scope, query);
   const values =

@@ -22,6 +22,9 @@ export interface IssueFilter {
   readonly milestone?: Test<string | null, TextTests> | undefined;
   readonly parent?: Test<string | null, ValueTests> | undefined;
   readonly snoozedUntil?: Test<string | null, OrderedValueTests> | undefined;
+  readonly startedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly completedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly canceledAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly estimate?: Test<number | null, OrderedValueTests> | undefined;
   readonly cycle?: Test<string | null, TextTests> | undefined;
   readonly dueDate?: Test<string | null, OrderedTextTests> | undefined;
@@ -137,6 +140,9 @@ export interface SubscriberFilter {
   readonly milestone?: Test<string | null, TextTests> | undefined;
   readonly parent?: Test<string | null, ValueTests> | undefined;
   readonly snoozedUntil?: Test<string | null, OrderedValueTests> | undefined;
+  readonly startedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly completedAt?: Test<string | null, OrderedValueTests> | undefined;
+  readonly canceledAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly estimate?: Test<number | null, OrderedValueTests> | undefined;
   readonly cycle?: Test<string | null, TextTests> | undefined;
   readonly dueDate?: Test<string | null, OrderedTextTests> | undefined;

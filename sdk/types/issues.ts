@@ -85,6 +85,12 @@ export interface Issue {
   readonly subOrder: string | null;
   /** When it comes back to triage; null where it is not put off. ISO 8601, UTC. */
   readonly snoozedUntil: string | null;
+  /** Time of the first entry into a state of type `started`; null in `triage`, `backlog` and `unstarted`. Null where it is unknown. ISO 8601, UTC. */
+  readonly startedAt: string | null;
+  /** Time of the entry into a state of type `completed`; null in other types. Null where it is unknown. ISO 8601, UTC. */
+  readonly completedAt: string | null;
+  /** Time of the entry into a state of type `canceled` or `duplicate`; null in other types. Null where it is unknown. ISO 8601, UTC. */
+  readonly canceledAt: string | null;
   /** How much work it is, in whatever the team counts. */
   readonly estimate: number | null;
   /** The cycle of its team in which it is planned. */
@@ -192,6 +198,12 @@ export interface IssueCreate {
   createdAt?: string | undefined;
   /** The member who made it elsewhere, by id also one who was removed; needs the scope `import:write`. Id, e-mail address or name of a member, or `me`. */
   creatorId?: string | undefined;
+  /** ISO 8601 time, for a state of type started, completed, canceled, duplicate; needs the scope `import:write`. Absent: null where `createdAt` is given, else as for any other issue. */
+  startedAt?: string | undefined;
+  /** ISO 8601 time, for a state of type completed; needs the scope `import:write`. Absent: null where `createdAt` is given, else as for any other issue. */
+  completedAt?: string | undefined;
+  /** ISO 8601 time, for a state of type canceled, duplicate; needs the scope `import:write`. Absent: null where `createdAt` is given, else as for any other issue. */
+  canceledAt?: string | undefined;
   /** What it is about, in up to 500 characters. Text that is not only white space. */
   title: string;
   /** All there is to say of it. Markdown, up to 256 KiB. */

@@ -3,6 +3,7 @@
 import Database from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { isScan } from '../../core/store/cost.ts';
 import { bind } from '../../core/store/values.ts';
 import { startApp, type TestApp } from '../app.ts';
 
@@ -40,16 +41,18 @@ afterAll(async () => {
 });
 
 /** The plan of the list's one statement, without those of the columns that are computed for each row. */
-async function planOf(query: string): Promise<{ plan: string; end: string | null }> {
+async function planOf(query: string): Promise<{ plan: string; all: string[]; end: string | null }> {
   const { store } = app.services;
   const { read } = store;
   const plans: string[] = [];
+  let all: string[] = [];
   store.read = (scope, statement, params = {}) => {
     const values = bind(statement, params, scope.workspaceId);
     const lines = db.prepare(`EXPLAIN QUERY PLAN ${statement.text}`).all(values) as {
       parent: number;
       detail: string;
     }[];
+    all = lines.map(({ detail }) => detail);
     plans.push(
       lines
         .filter(({ parent, detail }) => parent === 0 && !detail.startsWith('CORRELATED'))
@@ -61,7 +64,7 @@ async function planOf(query: string): Promise<{ plan: string; end: string | null
   try {
     const { status, json } = await app.call('GET', `/api/v1/issues?limit=2&${query}`);
     expect([query, status, plans.length]).toEqual([query, 200, 1]);
-    return { plan: plans[0]!, end: json.pageInfo.endCursor };
+    return { plan: plans[0]!, all, end: json.pageInfo.endCursor };
   } finally {
     store.read = read;
   }
@@ -104,6 +107,17 @@ for (const [name, query, index] of flat)
     expect(deep.plan).toMatch(new RegExp(`INDEX ${index} \\(workspace_id=\\?.*(?:[<>]\\?|>\\(\\?|<\\(\\?)`));
     expect(deep.plan).not.toContain('TEMP B-TREE');
   });
+
+test('sorts by state and by assignee look each name up by its id, and run off the event loop', async () => {
+  for (const [sort, table] of [
+    ['state', 's'],
+    ['-assignee', 'm'],
+  ] as const) {
+    const { all } = await planOf(`sort=${sort}`);
+    expect(all).toContain(`SEARCH ${table} USING PRIMARY KEY (workspace_id=? AND id=?)`);
+    expect([sort, isScan(all, [], () => '')]).toEqual([sort, true]);
+  }
+});
 
 test('a label lists its issues as any other filter does, and what few issues have comes first', async () => {
   const listed = async (query: string): Promise<string[]> =>

@@ -177,3 +177,72 @@ test('issues, too, have what is missing last both ways, also as they were', asyn
     }
   }
 });
+
+test('issues sort by the order of the work and by the name of their assignee, and a cursor goes on while both change', async () => {
+  await post('/teams', { key: 'WRK', name: 'Work' });
+  const states: Json[] = (await get('/api/v1/workflows?team=WRK')).json.data;
+  const [early, late] = [3, 1].map((position) => ({ team: 'WRK', type: 'started', position }));
+  for (const [name, body] of [
+    ['Review', early],
+    ['Build', late],
+  ] as const)
+    states.push((await post('/workflows', { ...body, name })).json);
+  const people: Json[] = [];
+  for (const name of ['Zoe', 'Ana', 'Ana', 'Äda']) people.push((await post('/members', { name })).json);
+  let made = 0;
+  for (const { id: stateId } of states.toReversed())
+    for (const assigneeId of [...people.map(({ id }) => id), null])
+      await post('/issues', { team: 'WRK', title: `Work ${made++}`, stateId, assigneeId });
+  const types = ['triage', 'backlog', 'unstarted', 'started', 'completed', 'canceled', 'duplicate'];
+  const ranked = states.toSorted(
+    (a, b) => types.indexOf(a.type) - types.indexOf(b.type) || a.position - b.position,
+  );
+  const named = [
+    ...people.toSorted((a, b) => Buffer.compare(Buffer.from(a.name + a.id), Buffer.from(b.name + b.id))),
+    null,
+  ];
+  const rankOf = {
+    state: (one: Json) => ranked.findIndex(({ id }) => id === one.state.id),
+    assignee: (one: Json) => named.findIndex((person) => person?.id === one.assignee?.id),
+  };
+  for (const sort of ['state', 'assignee'] as const) {
+    const [up, down] = [
+      await pagesOf('/api/v1/issues', `${sort}&team=WRK`, 4),
+      await pagesOf('/api/v1/issues', `-${sort}&team=WRK`, 3),
+    ];
+    const ranks = up.map(rankOf[sort]);
+    expect([sort, up.length, new Set(up.map(({ id }) => id)).size, ranks]).toEqual([
+      sort,
+      made,
+      made,
+      ranks.toSorted((a, b) => a - b),
+    ]);
+    const there = up.filter((one) => one[sort] !== null);
+    expect([sort, down.map(({ id }) => id)]).toEqual([
+      sort,
+      [...there.toReversed(), ...up.slice(there.length).toReversed()].map(({ id }) => id),
+    ]);
+  }
+  for (const sort of ['state', '-assignee'] as const) {
+    const whole = await pagesOf('/api/v1/issues', `${sort}&team=WRK`, 100);
+    const first = (await get(`/api/v1/issues?team=WRK&limit=7&sort=${sort}`)).json;
+    await app.call('PATCH', `/api/v1/workflows/${ranked[0].id}`, { name: 'Inbox' });
+    await post('/workflows', { team: 'WRK', name: `Added ${sort}`, type: 'unstarted' });
+    await post('/members', { name: `Added ${sort}` });
+    const after = encodeURIComponent(first.pageInfo.endCursor);
+    const rest = (await get(`/api/v1/issues?team=WRK&limit=100&sort=${sort}&after=${after}`)).json.data;
+    expect([...first.data, ...rest].map(({ id }: Json) => id)).toEqual(whole.map(({ id }) => id));
+  }
+  // Rows are paged by what states and members were called then.
+  const at = await app.lastSequence();
+  const lists = ['state', '-assignee'].map((sort) => `${sort}&team=WRK`);
+  const were = await Promise.all(lists.map((list) => pagesOf('/api/v1/issues', list, 100)));
+  for (const { id } of ranked)
+    await app.call('PATCH', `/api/v1/workflows/${id}`, {
+      position: 40 - ranked.findIndex((one) => one.id === id),
+    });
+  for (const [place, { id }] of people.entries())
+    await app.call('PATCH', `/api/v1/members/${id}`, { name: `Renamed ${place}` });
+  for (const [index, list] of lists.entries())
+    expect(await pagesOf('/api/v1/issues', `${list}&asOf=${at}`, 6)).toEqual(were[index]!);
+});

@@ -140,3 +140,48 @@ async function clientOf(role: string): Promise<Client> {
   const key = { name: role, memberId: member.id, scopes: ['issues:write'] };
   return app.clientOf((await app.call('POST', '/api/v1/api-keys', key)).json.key);
 }
+
+test('a purged issue is found as it was by its id and by every identifier that it had, in its own read and in filters', async () => {
+  const v1 = '/api/v1';
+  const post = async (path: string, body?: object): Promise<Json> => {
+    const { status, json } = await app.call('POST', `${v1}${path}`, body);
+    expect({ path, status: status < 300, error: json?.error }).toEqual({
+      path,
+      status: true,
+      error: undefined,
+    });
+    return json;
+  };
+  await post('/teams', { key: 'OLD', name: 'Old' });
+  const parent = await post('/issues', { team: 'OLD', title: 'To be purged' });
+  const child = await post('/issues', { team: 'ENG', title: 'Child', parentId: parent.id });
+  const { identifier } = await post(`/issues/${parent.id}/move`, { team: 'ENG' });
+  const names = [parent.id, parent.identifier, identifier];
+  const sequence = await app.lastSequence();
+  await app.call('PATCH', `${v1}/issues/${child.id}`, { parentId: null });
+  await app.call('DELETE', `${v1}/issues/${parent.id}`);
+  await post(`/issues/${identifier}/purge`);
+  for (const name of names) {
+    const { status, json } = await app.call('GET', `${v1}/issues/${name}?asOf=${sequence}`);
+    expect([name, status, json.identifier]).toEqual([name, 200, identifier]);
+    expect((await app.call('GET', `${v1}/issues/${name}`)).status).toBe(404);
+    expect((await app.call('GET', `${v1}/issues/${name}/history`)).status).toBe(404);
+    const listed = await app.call(
+      'GET',
+      `${v1}/issues?asOf=${sequence}&filter=${JSON.stringify({ parent: name })}`,
+    );
+    expect([name, listed.status, listed.json.data?.map(({ id }: Json) => id)]).toEqual([
+      name,
+      200,
+      [child.id],
+    ]);
+  }
+  const itself = await app.call('GET', `${v1}/issues?asOf=${sequence}&filter={"identifier":"${identifier}"}`);
+  expect(itself.json.data.map(({ id }: Json) => id)).toEqual([parent.id]);
+  const taken = await app.call('POST', `${v1}/issues`, {
+    team: 'ENG',
+    title: 'Again',
+    number: Number(identifier.slice(4)),
+  });
+  expect([taken.status, taken.json.error.details[0].issue]).toEqual([422, 'already_exists']);
+});

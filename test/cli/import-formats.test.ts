@@ -42,8 +42,18 @@ test('GitHub: state, labels, people and times; pull requests are left out, what 
       labels: [{ name: 'bug' }, { name: 'area: core' }],
       assignees: [{ login: 'ana lindqvist' }],
     }),
-    entry(2, { state: 'closed', state_reason: 'completed', body: 'Line\nline' }),
-    entry(3, { state: 'CLOSED', stateReason: 'NOT_PLANNED', assignees: [{ login: 'stranger' }] }),
+    entry(2, {
+      state: 'closed',
+      state_reason: 'completed',
+      body: 'Line\nline',
+      closed_at: '2025-04-01T10:00:00Z',
+    }),
+    entry(3, {
+      state: 'CLOSED',
+      stateReason: 'NOT_PLANNED',
+      closedAt: '2025-05-01T10:00:00Z',
+      assignees: [{ login: 'stranger' }],
+    }),
     { ...entry(4, {}), pull_request: {} },
     { title: 'no number' },
   ];
@@ -52,7 +62,9 @@ test('GitHub: state, labels, people and times; pull requests are left out, what 
     1,
     { created: 3, skipped: 0, failed: 1, teams: 1, labels: 1 },
   ]);
-  expect(first.err).toContain('line 5: it is no issue');
+  expect(first.err).toContain('record 5: it is no issue');
+  // The list is one line of text.
+  expect(first.err).toMatch(/\b[1-4] of 4\b/);
   expect(first.err).toContain('nobody here is called "stranger"');
   const issues = await issuesOf('github');
   expect(issues).toMatchObject([
@@ -64,8 +76,19 @@ test('GitHub: state, labels, people and times; pull requests are left out, what 
       createdAt: '2025-03-01T10:00:00.000Z',
       externalId: 'acme/editor#1',
     },
-    { title: 'Issue 2', description: 'Line\nline', state: { type: 'completed' } },
-    { title: 'Issue 3', state: { type: 'canceled' }, assignee: null },
+    {
+      title: 'Issue 2',
+      description: 'Line\nline',
+      state: { type: 'completed' },
+      completedAt: '2025-04-01T10:00:00.000Z',
+    },
+    {
+      title: 'Issue 3',
+      state: { type: 'canceled' },
+      completedAt: null,
+      canceledAt: '2025-05-01T10:00:00.000Z',
+      assignee: null,
+    },
   ]);
   const second = await imported('github.json', JSON.stringify(list));
   expect(second.json).toMatchObject({ created: 0, skipped: 3, failed: 1 });
@@ -73,12 +96,12 @@ test('GitHub: state, labels, people and times; pull requests are left out, what 
 
 test('Linear: priority, status, estimate, dates and labels, by the columns of its export', async () => {
   const text = [
-    'ID,Team,Title,Description,Status,Estimate,Priority,Project ID,Project,Creator,Assignee,Labels,Created,Due Date',
+    'ID,Team,Title,Description,Status,Estimate,Priority,Project ID,Project,Creator,Assignee,Labels,Created,Due Date,Started,Completed,Canceled',
     'DES-7,Design,Logo,"Two',
-    'lines",In Progress,3,Urgent,,,ben@acme.example,ana@acme.example,"Brand, Web",Tue Nov 21 2023 10:00:00 GMT+0000 (GMT),2027-01-05',
-    'DES-8,Design,Colours,,Canceled,,No priority,,,,,,2024-01-02T03:04:05.000Z,',
-    ',Design,Nameless,,Done,,High,,,,,,2024-01-02T03:04:05.000Z,',
-    'DES-9,Design,Odd,,Gestrandet,,High,,,,,,2024-01-02T03:04:05.000Z,',
+    'lines",In Progress,3,Urgent,,,ben@acme.example,ana@acme.example,"Brand, Web",Tue Nov 21 2023 10:00:00 GMT+0000 (GMT),2027-01-05,Wed Nov 22 2023 10:00:00 GMT+0000 (GMT),,',
+    'DES-8,Design,Colours,,Canceled,,No priority,,,,,,2024-01-02T03:04:05.000Z,,,,2024-02-02T03:04:05.000Z',
+    ',Design,Nameless,,Done,,High,,,,,,2024-01-02T03:04:05.000Z,,,,',
+    'DES-9,Design,Odd,,Gestrandet,,High,,,,,,2024-01-02T03:04:05.000Z,,,2024-02-02T03:04:05.000Z,',
   ].join('\n');
   const { json, err } = await imported('linear.csv', text);
   expect(json).toMatchObject({ created: 3, failed: 1, teams: 1, labels: 2 });
@@ -90,6 +113,7 @@ test('Linear: priority, status, estimate, dates and labels, by the columns of it
       title: 'Logo',
       description: 'Two\nlines',
       state: { type: 'started' },
+      startedAt: '2023-11-22T10:00:00.000Z',
       priority: 'urgent',
       estimate: 3,
       assignee: { name: 'Ana Lindqvist' },
@@ -97,17 +121,24 @@ test('Linear: priority, status, estimate, dates and labels, by the columns of it
       dueDate: '2027-01-05',
       createdAt: '2023-11-21T10:00:00.000Z',
     },
-    { title: 'Colours', state: { type: 'canceled' }, priority: 'none', estimate: null, dueDate: null },
-    { title: 'Odd', priority: 'high' },
+    {
+      title: 'Colours',
+      state: { type: 'canceled' },
+      canceledAt: '2024-02-02T03:04:05.000Z',
+      priority: 'none',
+      estimate: null,
+      dueDate: null,
+    },
+    { title: 'Odd', priority: 'high', completedAt: null },
   ]);
 });
 
 test('Jira: columns that stand there several times, its way to write times, types of issues', async () => {
   const text = [
-    '\uFEFFIssue key,Project key,Summary,Description,Issue Type,Status,Priority,Assignee,Created,Due date,Labels,Labels,Custom field (Story Points)',
-    'OPS-1,OPS,Restart fails,It hangs,Bug,Done,Highest,Ana Lindqvist,21/Nov/23 1:12 PM,24/Dec/26,linux,"kernel",5.0',
-    'OPS-2,OPS,Add a button,,Story,To Do,Minor,,2024-02-03 04:05,,,,',
-    'what,OPS,Wrong,,Bug,Done,High,,,,,,',
+    '\uFEFFIssue key,Project key,Summary,Description,Issue Type,Status,Priority,Assignee,Created,Due date,Labels,Labels,Custom field (Story Points),Resolved',
+    'OPS-1,OPS,Restart fails,It hangs,Bug,Done,Highest,Ana Lindqvist,21/Nov/23 1:12 PM,24/Dec/26,linux,"kernel",5.0,22/Nov/23 1:12 PM',
+    'OPS-2,OPS,Add a button,,Story,To Do,Minor,,2024-02-03 04:05,,,,,',
+    'what,OPS,Wrong,,Bug,Done,High,,,,,,,',
   ].join('\r\n');
   const { json, err } = await imported('jira.csv', text);
   expect(json).toMatchObject({ created: 2, failed: 1, teams: 1 });
@@ -118,6 +149,7 @@ test('Jira: columns that stand there several times, its way to write times, type
       team: { key: 'OPS' },
       labels: [{ name: 'bug' }, { name: 'kernel' }, { name: 'linux' }],
       state: { type: 'completed' },
+      completedAt: '2023-11-22T13:12:00.000Z',
       priority: 'urgent',
       estimate: 5,
       dueDate: '2026-12-24',
@@ -146,4 +178,51 @@ test('a file that is none of these, and a format that nobody knows, are told bef
     expect(`${err}${JSON.stringify(json)}`).toContain(said);
   }
   expect(await app.eventTypes(since)).toEqual([]);
+});
+
+test('people are mapped to members by their login, name or address, and a map with faults stops before anything is sent', async () => {
+  const { json: ben } = await app.call('POST', '/api/v1/members', { name: 'Ben', email: 'ben@acme.example' });
+  const entry = (number: number, login: string): object => ({
+    ...{ number, title: `Mapped ${number}`, html_url: `https://github.com/acme/mapped/issues/${number}` },
+    ...{ user: { login }, assignees: [{ login }] },
+  });
+  const issues = JSON.stringify([
+    entry(1, 'bjones'),
+    entry(2, 'Ana Lindqvist'),
+    entry(3, 'old@else.example'),
+  ]);
+  const people = dir.path('people.csv');
+  const run = (map: string[]) => {
+    writeFileSync(people, map.join('\n'));
+    return imported('mapped.json', issues, '--source', 'mapped', '--people', people);
+  };
+  const since = await app.lastSequence();
+  const bad = await run([
+    'source,member',
+    'bjones,bem@acme.example',
+    ',ben@acme.example',
+    'x',
+    'old,',
+    'a,ben@acme.example',
+    'A,ana@acme.example',
+  ]);
+  expect([bad.code === 0, await app.eventTypes(since)]).toEqual([false, []]);
+  expect(bad.json.error.message.split('\n')).toEqual([
+    'people.csv cannot be used, and nothing was imported:',
+    'line 2: no member has the e-mail address bem@acme.example. Did you mean ben@acme.example?',
+    'line 3: source is empty; give a login, name or e-mail address of the file',
+    'line 4: it has another number of columns than the header (2)',
+    'line 5: member is empty; give the e-mail address of a member',
+    'line 7: A is mapped to another member above; give each source once',
+  ]);
+  expect((await run(['login,email', 'a,b'])).json.error.message).toContain('lacks the column source, member');
+
+  const good = await run(['source,member', 'BJones,Ben@acme.example', 'old@else.example,ben@acme.example']);
+  expect(good.code).toBe(0);
+  expect(good.err).not.toContain('nobody here is called');
+  expect((await issuesOf('mapped')).map(({ assignee, creator }) => [assignee?.id, creator.name])).toEqual([
+    [ben.id, 'Ben'],
+    [expect.any(String), 'Ana Lindqvist'],
+    [ben.id, 'Ben'],
+  ]);
 });

@@ -59,7 +59,6 @@ test('Linear: identifiers, parents, relations, projects, milestones and cycles; 
         'parent that is not here': 1,
         'column Project ID': 2,
         creator: 5,
-        'column Completed': 1,
         'column SLA Status': 1,
       },
     },
@@ -218,7 +217,7 @@ test('GitHub: milestones, sub-issues from either side, duplicates, comments; wha
     entry(32, { sub_issues: { nodes: [] } }),
   ];
   const { code, json, err } = await imported('github.json', JSON.stringify(list));
-  expect(err).toContain('line 6: it is no issue: its sub_issues is not as GitHub writes it');
+  expect(err).toContain('record 6: it is no issue: its sub_issues is not as GitHub writes it');
   expect([code, json]).toMatchObject([
     1,
     {

@@ -9,7 +9,7 @@ import { retention } from '../../core/housekeeping/retention.ts';
 import { sweeps } from '../../core/housekeeping/sweeps.ts';
 import { tombstones } from '../../core/housekeeping/tombstones.ts';
 import { firstIdOf } from '../../core/lib/ids.ts';
-import { startApp, type TestApp } from '../app.ts';
+import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { insertMadeUpRow } from './made-up-row.ts';
 
@@ -111,8 +111,13 @@ test('what was deleted goes for good with all that was its own; what lives keeps
   expect((await app.call('POST', `/api/v1/issues/${alone}/restore`)).status).toBe(200);
   await app.call('DELETE', `/api/v1/issues/${alone}`);
 
+  const swept = (await app.call('GET', '/api/v1/issues?deleted=only')).json.data.find(
+    ({ id }: Json) => id === alone,
+  );
   app.clock.advance(91 * day);
   await sweep(app);
+  const asItWas = await app.call('GET', `/api/v1/issues/${swept.identifier}?asOf=${events + 1}`);
+  expect([asItWas.status, asItWas.json.id]).toEqual([200, alone]);
   // The parent has a sub-issue that lives, and the comment an answer.
   expect(ask(app, (db) => db.prepare('SELECT id FROM issues ORDER BY id').raw(true).all()).flat()).toEqual(
     [parent, child, living].sort(),
@@ -138,13 +143,13 @@ test('an issue that goes leaves no row behind, in whatever table its rows stand'
   const app = await start();
   const { json: issue } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' });
   const { workspaceId: workspace_id } = app.workspace;
-  // History stays, and words go with the deletion, as is shown above.
+  // History and identifiers stay, and words go with the deletion, as is shown above.
   const tables = ask(app, (db) =>
     db
       .prepare(
         `SELECT t.name FROM pragma_table_list AS t JOIN pragma_table_info(t.name) AS c
          WHERE t.schema = 'main' AND t.type = 'table' AND c.name = 'issue_id'
-           AND t.name NOT IN ('events', 'search_documents')`,
+           AND t.name NOT IN ('events', 'search_documents', 'former_identifiers')`,
       )
       .all(),
   ) as { name: string }[];

@@ -22,6 +22,9 @@ const reads = [
   '/issues?limit=100',
   '/issues?limit=100&sort=-priority,title',
   '/issues?limit=100&sort=updatedAt',
+  '/issues?limit=100&sort=state,-assignee',
+  '/issues?limit=100&sort=assignee,-state&deleted=include',
+  '/issues?limit=100&sort=-completedAt,startedAt',
   '/issues?limit=100&filter={"or":[{"label":"bug"},{"state":"started"}]}',
   '/issues?limit=100&filter={"not":{"assignee":"none"}}&sort=dueDate',
   '/issues?limit=100&deleted=include&sort=title',
@@ -111,6 +114,7 @@ async function something(random: ReturnType<typeof randomOf>, made: Record<strin
     () => call('POST', `/issues/${one('issue')}/restore`),
     () => call('POST', `/issues/${one('issue')}/comments`, { body: 'Said.' }),
     () => call('PATCH', `/workflows/${pick<Json>(states).id}`, { name: `State ${random.below(1000)}` }),
+    () => call('PATCH', `/workflows/${pick<Json>(states).id}`, { position: random.below(12) }),
     () => call('PATCH', `/members/${one('member')}`, { name: `Member ${random.below(1000)}` }),
     () => call('PATCH', `/labels/${one('label')}`, { name: pick(['bug', 'defect', 'fault']) }),
     () =>
@@ -225,6 +229,7 @@ test('pages of a moment go on where they ended, whatever changes meanwhile', asy
 });
 
 test('pages of a view as it was go on where they ended', async () => {
+  for (let n = 0; n < 4; n++) await app.call('POST', `${v1}/issues`, { team: 'ENG', title: `Paged ${n}` });
   const { json: view } = await app.call('POST', `${v1}/views`, { name: 'All', filter: {}, sort: 'title' });
   const sequence = await app.lastSequence();
   const list = `/views/${view.id}/issues`;

@@ -10,13 +10,13 @@ const commentBytesMax = 64 * 1024;
 
 export async function addComments(
   { call, made, note, left }: Linking,
-  { line, comments }: ImportRow,
+  { at, comments }: ImportRow,
   issueId: string,
 ): Promise<void> {
   const path = `/issues/${issueId}/comments`;
   const told = new Set<string>();
   const skip = (why: string): void => {
-    if (!told.has(why)) note(`line ${line}: comments are left out: ${why}`);
+    if (!told.has(why)) note(`${at}: comments are left out: ${why}`);
     told.add(why);
     left('comment');
   };

@@ -11,7 +11,8 @@ import { findIssues, inBatches } from './found.ts';
 import { linkRows, type Linking } from './links.ts';
 import { paceText } from './pace.ts';
 import { createPacks } from './packs.ts';
-import { createPlaces, type Places } from './places.ts';
+import { readPeople, type People } from './people.ts';
+import { createPlaces, type Places, type State } from './places.ts';
 import { createPlan, type Plan, type Planning } from './plans.ts';
 import { emptyReport, summary, type Report } from './report.ts';
 import { createPost, send, type Outcome, type Outgoing } from './send.ts';
@@ -24,18 +25,22 @@ export interface ImportOptions extends RemoteOptions {
   from?: string;
   teamFrom?: string;
   source?: string;
+  people?: string;
 }
 
 export async function importIssues(file: string, options: ImportOptions): Promise<void> {
-  const total = await survey(file);
+  const rows = await survey(file);
   const format = formatOf(file, options.from);
+  const total = format.count?.(file) ?? rows;
   const { source = format.source, teamFrom } = options;
   const report = emptyReport();
   const progress = createProgress();
   const { note } = progress;
   const call = connect(options, note);
+  const people: People =
+    options.people === undefined ? new Map<string, string>() : await readPeople(options.people, call);
   const names = new Map<string, string>();
-  const linking = { call, source, made: report, note, left: leftIn(report), names };
+  const linking = { call, source, made: report, note, left: leftIn(report), names, people };
   async function* read(told: Told): AsyncGenerator<ImportRow> {
     for await (const row of format.read(file, { teamFrom }, told)) yield storable(row);
   }
@@ -61,12 +66,12 @@ interface Shown {
 /** @returns how many rows have links or comments */
 async function makeIssues(
   read: (told: Told) => AsyncIterable<ImportRow>,
-  linking: Linking & Planning & { readonly names: Map<string, string> },
+  linking: Linking & Planning & { readonly names: Map<string, string>; readonly people: People },
   { report, progress, total }: Shown,
 ): Promise<number> {
-  const { call, source, note, left, names } = linking;
+  const { call, source, note, left, names, people } = linking;
   const outcome = outcomeIn(report, progress);
-  const places = createPlaces(call, report, note, left);
+  const places = createPlaces(call, report, note, left, people);
   const plan = createPlan(linking);
   const post = createPost(call, () => note(untimedText));
   const startedMs = performance.now();
@@ -86,7 +91,7 @@ async function makeIssues(
       if (row.alsoId !== undefined) names.set(row.alsoId, row.externalId);
       if (there.has(row.externalId)) continue;
       const ready = await prepare(row, source, places, plan);
-      if ('why' in ready) outcome.refused(row.line, ready.why);
+      if ('why' in ready) outcome.refused(row.at, ready.why);
       else {
         tellOf(row, ready, report, progress);
         await packs.add(ready);
@@ -116,9 +121,9 @@ function outcomeIn(report: Report, progress: Progress): Outcome {
     created: (count) => void (report.created += count),
     skipped: (count) => void (report.skipped += count),
     renumbered: () => void report.renumbered++,
-    refused(line, why) {
+    refused(at, why) {
       report.failed++;
-      progress.note(`line ${line}: ${why}`);
+      progress.note(`${at}: ${why}`);
     },
   };
 }
@@ -160,27 +165,27 @@ const undatedNamedMax = 20;
 
 /** Says what of a row does not arrive as it is. */
 function tellOf(
-  { line, createdAt, noTime }: ImportRow,
+  { at, createdAt, noTime }: ImportRow,
   { cut }: Ready,
   report: Report,
   progress: Progress,
 ): void {
   if (cut !== null) {
     report.cut++;
-    progress.note(`line ${line}: ${cut} is too long and was cut`);
+    progress.note(`${at}: ${cut} is too long and was cut`);
   }
   if (createdAt !== null) return;
   if (report.undated++ >= undatedNamedMax) return;
   const what =
     noTime === null ? 'is empty' : `"${noTime}" is no time that has passed, such as 2026-01-31T09:30:00Z`;
-  progress.note(`line ${line}: created_at ${what}; the issue gets the time of the import`);
+  progress.note(`${at}: created_at ${what}; the issue gets the time of the import`);
 }
 
 type Ready = Outgoing & { cut: string | null };
 type Prepared = Ready | { why: string };
 
 async function prepare(row: ImportRow, source: string, places: Places, plan: Plan): Promise<Prepared> {
-  const { line, externalId, createdAt, number } = row;
+  const { at, externalId, createdAt, number } = row;
   const team = teamKeyOf(row.teamKey ?? row.teamName);
   if (team === null) return { why: `no team key can be made of "${row.teamName}"` };
   const title = fitTitle(row.title);
@@ -190,7 +195,7 @@ async function prepare(row: ImportRow, source: string, places: Places, plan: Pla
   if (why !== null) return { why };
   const cut = [title.length < row.title.length && 'title', description.length < row.body.length && 'body'];
   return {
-    line,
+    at,
     cut: cut.filter(Boolean).join(' and ') || null,
     issue: {
       team,
@@ -217,19 +222,34 @@ async function refusedLabel(places: Places, labels: readonly string[], team: str
 
 /** What a file of our own plain format does not say. */
 async function valuesOf(
-  { priority, status = '', assignee = '', creator = '', estimate, dueDate }: ImportRow,
+  { priority, status = '', assignee = '', creator = '', estimate, dueDate, ...times }: ImportRow,
   team: string,
   places: Places,
 ): Promise<Partial<Outgoing['issue']>> {
-  const stateId = status === '' ? undefined : await places.state(team, status);
+  const state = status === '' ? undefined : await places.state(team, status);
   const assigneeId = assignee === '' ? undefined : await places.member(assignee, 'assignee');
   const creatorId = creator === '' ? undefined : await places.member(creator, 'creator');
   return {
     ...optional('priority', priority),
-    ...optional('stateId', stateId),
+    ...optional('stateId', state?.id),
+    ...timesOf(times, state),
     ...optional('assigneeId', assigneeId),
     ...optional('creatorId', creatorId),
     ...optional('estimate', estimate),
     ...optional('dueDate', dueDate),
+  };
+}
+
+/** Times that an issue can have in its state. */
+function timesOf(
+  { startedAt, endedAt }: Pick<ImportRow, 'startedAt' | 'endedAt'>,
+  state: State | undefined,
+): Pick<Outgoing['issue'], 'startedAt' | 'completedAt' | 'canceledAt'> {
+  const type = state?.type ?? '';
+  const isCanceled = type === 'canceled' || type === 'duplicate';
+  const isEnded = isCanceled || type === 'completed';
+  return {
+    ...(isEnded || type === 'started' ? optional('startedAt', startedAt) : {}),
+    ...(isEnded ? optional(isCanceled ? 'canceledAt' : 'completedAt', endedAt) : {}),
   };
 }

@@ -51,7 +51,7 @@ const words: Readonly<Record<Link['type'], string>> = {
 
 async function add(
   linking: Linking,
-  { line }: ImportRow,
+  { at }: ImportRow,
   issue: FoundIssue,
   { type, to }: Link,
   other: FoundIssue | undefined,
@@ -59,7 +59,7 @@ async function add(
   const { note, left } = linking;
   const word = words[type];
   const skip = (reason: string, why: string): void => {
-    note(`line ${line}: ${type.replace('_', ' ')} ${to} is left out: ${why}`);
+    note(`${at}: ${type.replace('_', ' ')} ${to} is left out: ${why}`);
     left(`${word} ${reason}`);
   };
   if (!other) return skip('that is not here', 'neither this file nor an earlier import has that issue');

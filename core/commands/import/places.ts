@@ -1,9 +1,9 @@
 // Where imported issues go: teams and labels, made where missing; states and people as they are here.
 import { ApiCallError, type Call } from '../../../sdk/client/index.ts';
-import { addressKey } from '../../lib/address.ts';
 import { foldName } from '../../lib/fold.ts';
 import { readAll } from '../remote.ts';
 import { fitChars } from './fit.ts';
+import { personKey, type Member, type People } from './people.ts';
 import type { Report } from './report.ts';
 
 const nameCharsMax = 80;
@@ -14,17 +14,18 @@ export interface Places {
   team(key: string, name: string): Promise<string | null>;
   label(name: string, teamKey: string): Promise<string | null>;
   /** The state that means what a state of elsewhere meant; undefined where a word says nothing to us. */
-  state(teamKey: string, name: string): Promise<string | undefined>;
-  /** The member of a name or an e-mail address; undefined where there is none. @param as what the row has them */
+  state(teamKey: string, name: string): Promise<State | undefined>;
+  /** The member of a login, a name or an e-mail address; undefined where there is none. @param as what the row has them */
   member(name: string, as: 'assignee' | 'creator'): Promise<string | undefined>;
 }
 
-/** @param note told once of each name that nothing here has @param left of each row that has such a one */
+/** @param note told once of each name that nothing here has @param left of each row that has such a one @param mapped people by `--people` */
 export function createPlaces(
   call: Call,
   made: Pick<Report, 'teams' | 'labels'>,
   note: (text: string) => void,
   left: (what: string) => void,
+  mapped: People,
 ): Places {
   let names: Map<string, string> | null = null;
   let labels: Set<string> | null = null;
@@ -50,7 +51,7 @@ export function createPlaces(
   };
 
   return {
-    ...createKnown(call, note, left),
+    ...createKnown(call, note, left, mapped),
     async team(key, name) {
       names ??= new Map((await readAll<Team>(call, '/teams')).map((team) => [team.key, team.name]));
       const wanted = fitChars(name, nameCharsMax);
@@ -88,6 +89,7 @@ function createKnown(
   call: Call,
   note: (text: string) => void,
   left: (what: string) => void,
+  mapped: People,
 ): Pick<Places, 'state' | 'member'> {
   let states: readonly State[] | null = null;
   let people: ReadonlyMap<string, string> | null = null;
@@ -106,27 +108,27 @@ function createKnown(
       const named = own.find((one) => foldName(one.name) === foldName(name));
       const type = typeOfStatus(name);
       return (
-        (named ?? own.find((one) => one.type === type))?.id ??
+        named ??
+        own.find((one) => one.type === type) ??
         missing('state', `the state "${name}" says nothing here: its issues begin where new ones do`)
       );
     },
     async member(name, as) {
+      const given = mapped.get(personKey(name));
+      if (given !== undefined) return given;
       people ??= new Map(
         (await readAll<Member>(call, '/members')).flatMap(({ id, name: called, email }) => [
           [foldName(called), id] as const,
-          ...(email === null ? [] : [[keyOf(email), id] as const]),
+          ...(email === null ? [] : [[personKey(email), id] as const]),
         ]),
       );
       return (
-        people.get(keyOf(name)) ??
+        people.get(personKey(name)) ??
         missing(as, `nobody here is called "${name}": their issues have another ${as} or none`)
       );
     },
   };
 }
-
-/** How people are looked up: by address or by name. */
-const keyOf = (text: string): string => addressKey(text) ?? foldName(text);
 
 const statusTypes: readonly (readonly [words: RegExp, type: string])[] = [
   [/duplicate/, 'duplicate'],
@@ -144,17 +146,11 @@ function typeOfStatus(name: string): string | undefined {
   return statusTypes.find(([said]) => said.test(words))?.[1];
 }
 
-interface State {
+export interface State {
   id: string;
   name: string;
   type: string;
   team: string;
-}
-
-interface Member {
-  id: string;
-  name: string;
-  email: string | null;
 }
 
 interface Team {

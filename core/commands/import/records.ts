@@ -9,8 +9,8 @@ import { headerOf, headOf } from './head.ts';
 const recordCharsMax = 8 * 1024 * 1024;
 
 export interface CsvRecord {
-  /** Where it begins in the file, 1 being the header. */
-  readonly line: number;
+  /** Line that it begins at, such as `line 3`; the header is line 1. */
+  readonly at: string;
   /** The names of all columns, as often as they stand there. */
   readonly columns: readonly string[];
   /** The value of the first column of a name; empty where there is none. */
@@ -47,7 +47,7 @@ export async function* readRecords(
       if (!error || error.code === 'CSV_MAX_RECORD_SIZE') throw error;
       // One record can be wrong in several places.
       const line = Number(error.lines);
-      if (line !== lastBadLine) bad(line, quoteProblem(error.code));
+      if (line !== lastBadLine) bad(`line ${line}`, quoteProblem(error.code));
       lastBadLine = line;
     },
   });
@@ -61,11 +61,11 @@ export async function* readRecords(
         continue;
       }
       countedTwice += sumOf(record, '\r\n');
-      const line = info.lines - countedTwice - sumOf(record, '\n');
+      const at = `line ${info.lines - countedTwice - sumOf(record, '\n')}`;
       if (record.length === header.length) {
         unread.add(header, record);
-        yield recordOf(header, record, line, unread.asked);
-      } else bad(line, `it has another number of columns than the header (${header.length})`);
+        yield recordOf(header, record, at, unread.asked);
+      } else bad(at, `it has another number of columns than the header (${header.length})`);
     }
   } catch (error) {
     if (error instanceof CsvError)
@@ -101,14 +101,14 @@ interface Parsed {
 function recordOf(
   header: readonly string[],
   record: readonly string[],
-  line: number,
+  at: string,
   asked: Set<string>,
 ): CsvRecord {
   const all = (column: string): string[] => {
     asked.add(column);
     return header.flatMap((name, index) => (name === column ? [record[index] ?? ''] : []));
   };
-  return { line, columns: header, all, one: (column) => all(column)[0] ?? '' };
+  return { at, columns: header, all, one: (column) => all(column)[0] ?? '' };
 }
 
 function requireColumns(file: string, header: readonly string[], needed: readonly string[]): void {

@@ -8,6 +8,9 @@ interface NewIssue {
   team: string;
   createdAt?: string;
   creatorId?: string;
+  startedAt?: string;
+  completedAt?: string;
+  canceledAt?: string;
   title: string;
   description: string;
   labels: string[];
@@ -25,14 +28,14 @@ interface NewIssue {
 }
 
 export interface Outgoing {
-  readonly line: number;
+  readonly at: string;
   readonly issue: NewIssue;
 }
 
 export interface Outcome {
   created(count: number): void;
   skipped(count: number): void;
-  refused(line: number, why: string): void;
+  refused(at: string, why: string): void;
   /** It goes in under another number. */
   renumbered(): void;
 }
@@ -41,7 +44,14 @@ export interface Outcome {
 type Post = (issues: readonly NewIssue[]) => Promise<void>;
 
 /** What needs a scope of its own. */
-const unsaid = { createdAt: undefined, creatorId: undefined, number: undefined };
+const unsaid = {
+  createdAt: undefined,
+  creatorId: undefined,
+  number: undefined,
+  startedAt: undefined,
+  completedAt: undefined,
+  canceledAt: undefined,
+};
 
 /** @param untimed told once where these are not taken: from then on issues are sent without */
 export function createPost(call: Call, untimed: () => void): Post {
@@ -67,7 +77,8 @@ function refusesTimes(error: unknown): boolean {
   if (!(error instanceof ApiCallError)) return false;
   if (error.status === 403) return error.message.includes('import:write');
   return error.details.some(
-    ({ path, issue }) => issue === 'unknown_field' && /\.(createdAt|creatorId|number)$/.test(path),
+    ({ path, issue }) =>
+      issue === 'unknown_field' && Object.keys(unsaid).some((name) => path.endsWith(`.${name}`)),
   );
 }
 
@@ -84,7 +95,7 @@ export async function send(post: Post, rows: readonly Outgoing[], outcome: Outco
   if (named.size > 0) {
     return send(post, restOf(rows, named, outcome), outcome);
   }
-  if (rows.length === 1) return outcome.refused(first.line, refusal.message);
+  if (rows.length === 1) return outcome.refused(first.at, refusal.message);
   const half = rows.length >> 1;
   await send(post, rows.slice(0, half), outcome);
   await send(post, rows.slice(half), outcome);
@@ -111,7 +122,7 @@ function restOf(rows: readonly Outgoing[], named: Named, outcome: Outcome): Outg
       outcome.renumbered();
       const { number: _, ...issue } = row.issue;
       return { ...row, issue };
-    } else outcome.refused(row.line, why);
+    } else outcome.refused(row.at, why);
     return [];
   });
 }

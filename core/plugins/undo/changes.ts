@@ -104,7 +104,10 @@ const alone = (change: Change | null): Operated => ({ changes: change ? [change]
 async function update(ctx: Context, { kind, entity, moved }: Folded): Promise<Operated | null> {
   if (moved.has('deletedAt') && kind.comesBack)
     return orNull(async () => alone(await kind.comesBack!(ctx, entity)));
-  const patch = patchOf(entity, moved);
+  const own = patchOf(entity, moved);
+  const { follows } = kind;
+  // Changes that an earlier version stored lack fields that were added since.
+  const patch = follows && follows.from in own ? { ...follows.of(ctx, entity, own), ...own } : own;
   // A number is one of a team, and taken when the issue comes there.
   if ('teamId' in patch && 'number' in entity) patch.number = null;
   return alone(kind.update(entity, patch as Partial<Entity>, ctx.nowMs()));

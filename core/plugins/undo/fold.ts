@@ -75,7 +75,14 @@ async function takeBack(folding: Folding, change: KeptChange): Promise<void> {
 }
 
 function begin(kind: UndoneKind, entity: Entity): Folded {
-  return { kind, entity, values: valuesOf(entity), moved: new Map(), isRemoved: false, cause: null };
+  return {
+    kind,
+    entity,
+    values: valuesOf(entity, kind.follows?.fields),
+    moved: new Map(),
+    isRemoved: false,
+    cause: null,
+  };
 }
 
 type SkipIt = (reason: SkipReason, field?: string | null, work?: EventRow | string) => void;
@@ -88,7 +95,8 @@ async function takeBackCreation(
 ): Promise<void> {
   if (valueOf(folded.values, 'deletedAt') !== null) return;
   if (!folded.kind.keepsDeleted) return skip('irreversible');
-  if (differing(valuesOf(change.after), folded.values).length > 0) return skip('worked_on');
+  if (differing(valuesOf(change.after, folded.kind.follows?.fields), folded.values).length > 0)
+    return skip('worked_on');
   const work = await workOn(ctx, folded, change, objects);
   if (work !== null) return skip('worked_on', null, work);
   folded.isRemoved = true;
@@ -101,7 +109,8 @@ async function takeBackValues(
   change: KeptChange & { readonly before: Entity },
   skip: SkipIt,
 ): Promise<void> {
-  const [before, after] = [valuesOf(change.before), valuesOf(change.after)];
+  const { follows } = folded.kind;
+  const [before, after] = [valuesOf(change.before, follows?.fields), valuesOf(change.after, follows?.fields)];
   const names = differing(before, after);
   const changed = new Set(names.map(fieldOf));
   const said = new Set<string>();
@@ -126,6 +135,9 @@ async function takeBackValues(
     const value = valueOf(before, name);
     folded.values.set(name, value);
     folded.moved.set(name, value);
+    if (name === follows?.from)
+      for (const each of follows.fields)
+        if (each in change.before) folded.moved.set(each, change.before[each as keyof Entity]);
     folded.cause ??= change.cause;
   }
 }

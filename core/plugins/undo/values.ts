@@ -24,10 +24,11 @@ const isList = (name: string, value: unknown): value is readonly string[] =>
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export function valuesOf(entity: Entity): Map<string, unknown> {
+/** @param derived fields that follow from others, which are not compared */
+export function valuesOf(entity: Entity, derived: readonly string[] = []): Map<string, unknown> {
   const values = new Map<string, unknown>();
   for (const [name, value] of Object.entries(entity)) {
-    if (notOwn.has(name)) continue;
+    if (notOwn.has(name) || derived.includes(name)) continue;
     if (isList(name, value)) for (const id of value) values.set(`${name}/${id}`, true);
     else if (name === 'fieldValues') for (const [key, one] of mapOf(value)) values.set(`${name}/${key}`, one);
     else values.set(name, value);

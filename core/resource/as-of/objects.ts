@@ -38,7 +38,7 @@ export async function objectsAt(
   ctx: Context,
   contract: Contract,
   ids: readonly string[],
-  { sequence }: Moment,
+  { sequence }: Pick<Moment, 'sequence'>,
 ): Promise<Map<string, Was>> {
   const objects = new Map<string, Was>();
   const names = Object.keys(shownProperties(contract));

@@ -95,7 +95,12 @@ function sortOf({ order = 'oldest' }: Contract): string {
 
 /** Who asks, at that moment: with the names and the time of then. */
 export async function contextAt(ctx: Context, moment: Moment): Promise<Context> {
-  return { ...ctx, directory: await directoryAt(ctx, moment), nowMs: () => moment.atMs };
+  return {
+    ...ctx,
+    directory: await directoryAt(ctx, moment),
+    nowMs: () => moment.atMs,
+    asOf: moment.sequence,
+  };
 }
 
 /** Whether the caller sees the team that an object was of; that of none is seen by everybody. */

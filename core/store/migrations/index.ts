@@ -47,6 +47,7 @@ import keyLineage from './0045-key-lineage.sql' with { type: 'text' };
 import authority from './0046-authority.sql' with { type: 'text' };
 import offeredVersions from './0047-offered-versions.sql' with { type: 'text' };
 import orderVersions from './0049-order-versions.sql' with { type: 'text' };
+import stateTimes from './0051-state-times.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -102,4 +103,5 @@ export const migrations: readonly Migration[] = [
   { name: '0046-authority', sql: authority },
   { name: '0047-offered-versions', sql: offeredVersions },
   { name: '0049-order-versions', sql: orderVersions },
+  { name: '0051-state-times', sql: stateTimes },
 ];

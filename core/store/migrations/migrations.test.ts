@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
+import { insertMadeUpRow } from '../../../test/faults/made-up-row.ts';
 import { migrate } from '../migrate.ts';
 import { migrations } from './index.ts';
 
@@ -153,4 +154,70 @@ test('who resolved a thread is kept by kind and name', () => {
     { kind: 'plugin', id: 'plg_1', name: 'plg_1' },
   ]);
   after.close();
+});
+
+test('issues of before get the times that types and times of events are conclusive of, and no others', () => {
+  const path = join(dir, 'state-times.db');
+  const first = migrations.findIndex(({ name }) => name.endsWith('state-times'));
+  migrate({ ...at, path }, migrations.slice(0, first));
+  const before = new Database(path);
+  const types = ['backlog', 'started', 'completed', 'canceled', 'duplicate'];
+  for (const team_id of ['solo', 'many'])
+    for (const type of [...types, ...(team_id === 'many' ? ['completed'] : [])]) {
+      const { n } = before
+        .prepare('SELECT count(*) AS n FROM states WHERE team_id = ? AND type = ?')
+        .get([team_id, type]) as { n: number };
+      const id = `${team_id} ${type}${n}`;
+      insertMadeUpRow(before, 'states', { workspace_id: 'ws', id, name: id, type, team_id });
+    }
+  let sequence = 0;
+  /** @param changes times of changes of state @param created of the issue, where an import said another time than that of its event */
+  const issue = (
+    id: string,
+    state: string,
+    changes: number[],
+    { created = 100_000, moved = false } = {},
+  ): void => {
+    insertMadeUpRow(before, 'issues', {
+      ...{ workspace_id: 'ws', id, team_id: state.split(' ')[0]!, number: ++sequence, state_id: state },
+      ...{ created_at: created, deleted_at: null, parent_id: null, external_id: null },
+    });
+    const event = (type: string, time: number): void =>
+      insertMadeUpRow(before, 'events', {
+        ...{ workspace_id: 'ws', sequence: ++sequence, id: `evt_${sequence}`, type, created_at: time },
+        ...{ entity_kind: 'issue', entity_id: id, issue_id: id },
+      });
+    event('issue.created', 100_000);
+    if (moved) event('issue.moved', 150);
+    for (const time of changes) event('issue.state_changed', time);
+  };
+  issue('open', 'solo backlog0', [200, 300]);
+  issue('begun', 'solo started0', [200]);
+  issue('begun again', 'solo started0', [200, 300, 400]);
+  issue('done', 'solo completed0', [200, 300]);
+  issue('done at once', 'solo completed0', []);
+  issue('imported done', 'solo completed0', [], { created: 5 });
+  issue('moved', 'solo completed0', [200], { moved: true });
+  issue('one of two', 'many completed1', [200]);
+  issue('dropped', 'many canceled0', [200]);
+  issue('double', 'many duplicate0', [200]);
+  before.close();
+  migrate({ ...at, path });
+  const after = new Database(path);
+  const rows = after.prepare('SELECT id, started_at, completed_at, canceled_at FROM issues').raw(true).all();
+  after.close();
+  expect(Object.fromEntries((rows as [string, ...unknown[]][]).map(([id, ...times]) => [id, times]))).toEqual(
+    {
+      open: [null, null, null],
+      begun: [200, null, null],
+      'begun again': [null, null, null],
+      done: [null, 300, null],
+      'done at once': [null, 100_000, null],
+      'imported done': [null, null, null],
+      moved: [null, null, null],
+      'one of two': [null, null, null],
+      dropped: [null, null, 200],
+      double: [null, null, 200],
+    },
+  );
 });

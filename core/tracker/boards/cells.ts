@@ -5,7 +5,7 @@ import type { Context, Directory } from '../../context.ts';
 import type { CursorValue } from '../../lib/cursor.ts';
 import { beyond, type SortKey } from '../../store/page.ts';
 import { composedStatement, type Row } from '../../store/statement.ts';
-import { issueOrder, keptSort } from '../issues/filter.ts';
+import { issueOrder, keptSort } from '../issues/sorting.ts';
 import { byHand } from './contract.ts';
 import { defaultRank, madeAt } from './default-rank.ts';
 import type { Group, Key } from './grouping.ts';

@@ -13,19 +13,19 @@ import { directoryAt, referredIn, renamed } from '../../resource/as-of/names.ts'
 import { lastEvents, lastEventsOfParts, objectsAt, type Was } from '../../resource/as-of/objects.ts';
 import { contextAt, deletedIn } from '../../resource/as-of/reads.ts';
 import type { Asked } from '../../resource/filtering.ts';
-import { compared, keysOf, placeOf, type Key, type SpecialKeys } from '../../resource/as-of/sorting.ts';
+import { compared, placeOf } from '../../resource/as-of/sorting.ts';
 import { isListed, whereDeleted, type Deleted } from '../../resource/deleted.ts';
-import type { Condition, Page } from '../../store/page.ts';
+import type { Condition, Page, SortKey } from '../../store/page.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { withFieldsAt } from '../fields/as-of.ts';
-import { customKeys } from '../fields/filter.ts';
 import { relationQuery } from '../relations/narrowing.ts';
 import { slaClock } from '../sla/contract.ts';
-import { issue, priorities } from './contract.ts';
-import { issueFiltering, issueOrder } from './filter.ts';
+import { issue } from './contract.ts';
+import { issueFiltering } from './filter.ts';
 import { askedIn, type Beside, type IssueQuery } from './issues.ts';
-import { issueKind, neverDue, type ShownIssue } from './kind.ts';
+import { issueKind, type ShownIssue } from './kind.ts';
 import { readShape, shapeIssues } from './shape.ts';
+import { issueKeys, issueOrder } from './sorting.ts';
 
 /** So many issues may have been changed since the moment of a list. */
 const changedMax = 20_000;
@@ -68,10 +68,12 @@ export async function listIssuesAt(
   const moment = await momentOf(ctx, query.asOf);
   const then = await contextAt(ctx, moment);
   const keys = issueKeys(query.sort, then);
-  const asked = [...kept, ...askedIn(query)];
+  const asked = await withParentIds(ctx, [...kept, ...askedIn(query)]);
   // What its cursors are valid for.
   const list = { ...query, ...(kept.length > 0 && { kept: JSON.stringify(kept) }) };
-  const { changed, still } = await unchanged(then, moment, (others) => tabled(then, { list, asked }, others));
+  const { changed, still } = await unchanged(then, moment, (others) =>
+    tabled(then, { list, asked, order: issueOrder(query.sort, then.directory, ctx.directory) }, others),
+  );
   const passes = await issueFiltering.passes(then, asked);
   const were = await loggedIssues(then, changed, moment, query.deleted);
   const last = still.data.at(-1);
@@ -84,6 +86,23 @@ export async function listIssuesAt(
   const data = await parentsAt(ctx, moment, page.data);
   const shaped = shape === null ? data : await shapeIssues(ctx, data as never, shape);
   return { ...page, data: shaped as ListedThen['data'], asOf: shownMoment(moment) };
+}
+
+/** Parents by id: an identifier of a parent may be another one than at the moment. */
+async function withParentIds(ctx: Context, asked: readonly Asked[]): Promise<Asked[]> {
+  const idsIn = async (value: unknown, ofParent: boolean): Promise<unknown> => {
+    if (typeof value === 'string' && ofParent)
+      return (await issueKind.idsOf(ctx, [value])).get(value) ?? value;
+    if (Array.isArray(value)) return Promise.all(value.map((one) => idsIn(one, ofParent)));
+    if (typeof value !== 'object' || value === null) return value;
+    const parts = Object.entries(value).map(
+      async ([name, part]) => [name, await idsIn(part, ofParent || name === 'parent')] as const,
+    );
+    return Object.fromEntries(await Promise.all(parts));
+  };
+  return Promise.all(
+    asked.map(async (one) => ('tree' in one ? { ...one, tree: await idsIn(one.tree, false) } : one)),
+  );
 }
 
 type ListedThen = Page<ShownIssue> & { readonly asOf: ReturnType<typeof shownMoment> };
@@ -182,7 +201,11 @@ async function changedIssues({ store, scope }: Context, { sequence: at }: Moment
 /** The next page of the tables, without the issues that were changed since. */
 async function tabled(
   ctx: Context,
-  { list, asked }: { readonly list: IssueQuery; readonly asked: readonly Asked[] },
+  {
+    list,
+    asked,
+    order,
+  }: { readonly list: IssueQuery; readonly asked: readonly Asked[]; readonly order: SortKey[] },
   others: Condition,
 ): Promise<Unchanged> {
   const conditions = await issueFiltering.conditions(ctx, asked);
@@ -192,7 +215,7 @@ async function tabled(
     list.limit === undefined ? {} : { limit: list.limit },
     {
       where: [...whereDeleted(list.deleted), ...conditions, others],
-      order: issueOrder(list.sort, ctx.directory),
+      order,
       beyond: beginOf(ctx, issue, list) ?? undefined,
     },
   );
@@ -288,44 +311,4 @@ function shapeOf(
   if (query.expand !== undefined)
     throw invalidField('expand', 'conflict', 'Leave it out: with asOf references are not expanded.');
   return readShape(ctx, query);
-}
-
-/** By a value, with what is missing last either way. */
-function bothWays(
-  of: (was: Was) => string | number | null,
-  above: string | number,
-  below: string | number,
-): [Key[], Key[]] {
-  return [
-    [{ of: (was) => of(was) ?? above, direction: 'asc' }],
-    [{ of: (was) => of(was) ?? below, direction: 'desc' }],
-  ];
-}
-
-const rankOf = ({ priority }: Was): number => priorities.indexOf(priority as (typeof priorities)[number]);
-const isNone = (was: Was): number => (rankOf(was) === 0 ? 1 : 0);
-/** As `issueOrder` has them: `none` is last in both directions. */
-const special: SpecialKeys = {
-  subOrder: bothWays((was) => was.subOrder as string | null, '~', ''),
-  slaDueAt: bothWays(
-    (was) => (was.slaDueAt === null ? null : Date.parse(String(was.slaDueAt))),
-    neverDue,
-    -1,
-  ),
-  priority: [
-    [
-      { of: isNone, direction: 'asc' },
-      { of: rankOf, direction: 'asc' },
-    ],
-    [{ of: (was) => -rankOf(was), direction: 'asc' }],
-  ],
-};
-
-/** The keys of a sort of issues. */
-export function issueKeys(sort: string | undefined, { directory }: Pick<Context, 'directory'>): Key[] {
-  // Checked first, in the words of the list.
-  issueOrder(sort, directory);
-  const keys = { ...special, ...customKeys(directory) };
-  if (sort === '-priority') return keysOf(issue, '-priority,createdAt', keys);
-  return keysOf(issue, sort ?? '-createdAt', keys);
 }

@@ -73,6 +73,10 @@ export const issueNamed = Closed({
   identifier: nullable(Type.String({ description: 'How people name the issue.' })),
 });
 
+/** Set by the server when the issue changes its state; see in-state.ts. */
+const stateTime = (doc: string) =>
+  time({ nullable: true, write: 'never', filter: true, sort: true, doc: `${doc} Null where it is unknown.` });
+
 export const issue = defineContract({
   name: 'issue',
   path: 'issues',
@@ -165,6 +169,13 @@ export const issue = defineContract({
       sort: true,
       doc: 'When it comes back to triage; null where it is not put off.',
     }),
+    startedAt: stateTime(
+      'Time of the first entry into a state of type `started`; null in `triage`, `backlog` and `unstarted`.',
+    ),
+    completedAt: stateTime('Time of the entry into a state of type `completed`; null in other types.'),
+    canceledAt: stateTime(
+      'Time of the entry into a state of type `canceled` or `duplicate`; null in other types.',
+    ),
     estimate: number(
       { minimum: 0, maximum: 10_000 },
       { nullable: true, filter: true, sort: true, doc: 'How much work it is, in whatever the team counts.' },

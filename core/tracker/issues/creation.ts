@@ -9,7 +9,8 @@ import { readTemplate } from '../templates/read.ts';
 import { entryState } from './entry-state.ts';
 import { selectedMax, type IssueCreated, type IssueInput } from './bodies.ts';
 import { issue as contract } from './contract.ts';
-import { madeWhenAndBy } from './imported.ts';
+import { givenTimes, madeWhenAndBy } from './imported.ts';
+import { inState } from './in-state.ts';
 import { issueKind, type Issue } from './kind.ts';
 import { requireFreeNumbers } from './numbers-given.ts';
 import { resolvePatch, teamOf } from './references.ts';
@@ -149,7 +150,15 @@ export async function planIssue(
   at: string,
 ): Promise<Made> {
   const { team: _t, teamKey: _k, teamId: _i, title, externalSource, externalId, ...rest } = input;
-  const { createdAt: _c, creatorId: _b, number = null, ...patch } = rest;
+  const {
+    createdAt: _c,
+    creatorId: _b,
+    startedAt: _s,
+    completedAt: _d,
+    canceledAt: _x,
+    number = null,
+    ...patch
+  } = rest;
   const team = teamOf(ctx, input, at);
   if ((externalSource === undefined) !== (externalId === undefined))
     throw invalidField(
@@ -159,13 +168,13 @@ export async function planIssue(
     );
   if (externalSource !== undefined && externalId !== undefined)
     await requireExternalFree(ctx, { source: externalSource, externalId }, at);
-  return issueKind.create({
+  const values: Omit<Issue, 'version'> = {
     id: ctx.ids.next(contract.id),
     teamId: team.id,
     number,
     title,
     description: '',
-    stateId: entryState(ctx, team.id).id,
+    ...inState(ctx, null, entryState(ctx, team.id).id),
     priority: 'none',
     assigneeId: null,
     ...madeWhenAndBy(ctx, input, at),
@@ -176,7 +185,6 @@ export async function planIssue(
     parentId: null,
     parentPlace: null,
     subOrder: null,
-    snoozedUntil: null,
     estimate: null,
     cycleId: null,
     dueDate: null,
@@ -185,5 +193,6 @@ export async function planIssue(
     externalId: externalId ?? null,
     deletedAt: null,
     ...(await resolvePatch(ctx, team.id, null, patch, at)),
-  });
+  };
+  return issueKind.create({ ...values, ...givenTimes(ctx, input, values, at) });
 }

@@ -1,14 +1,14 @@
-// What issues can be filtered and sorted by: the same names in lists, webhook filters and plugin subscriptions. Beyond their
+// What issues can be filtered by: the same names in lists, webhook filters and plugin subscriptions. Beyond their
 // fields these are their identifier, the id of the state, labels, which lie in a table of their own, and what the workspace adds.
-import type { Directory } from '../../context.ts';
+import type { Context } from '../../context.ts';
+import { objectsAt } from '../../resource/as-of/objects.ts';
+import { isSeen } from '../../resource/as-of/reads.ts';
 import type { FilterFields, FilterWay, ReferenceField } from '../../lib/filter.ts';
 import { idPattern } from '../../lib/schema.ts';
 import { filterColumnsOf, filterFieldsOf, namesIn, type FilterColumns } from '../../resource/filter.ts';
 import { createFiltering } from '../../resource/filtering.ts';
-import { bothWays, sortingsOf, sortKeysOf, type Sorting } from '../../resource/sort.ts';
 import type { FilterColumn } from '../../store/filter-sql.ts';
-import type { SortKey } from '../../store/page.ts';
-import { customColumns, customFilterFields, customSortings } from '../fields/filter.ts';
+import { customColumns, customFilterFields } from '../fields/filter.ts';
 import { cyclesMeant, turnWords } from '../cycles/turn.ts';
 import { label } from '../labels/contract.ts';
 import { state } from '../workflows/contract.ts';
@@ -116,44 +116,15 @@ export const issueFiltering = createFiltering({
   columns,
   async find(ctx, { path, way, value }) {
     if (way.by === 'identifier') requireTeamOf(ctx, value, path);
+    if (ctx.asOf !== undefined) return idAsOf(ctx, value, ctx.asOf);
     const found = await issueKind.find(ctx, value);
     return found?.deletedAt === null ? found.id : undefined;
   },
 });
 
-const sortings: Readonly<Record<string, Sorting>> = {
-  ...sortingsOf(issue),
-  // By its bytes; behind every letter where there is none.
-  subOrder: bothWays("coalesce(sub_order, '~')", "coalesce(sub_order, '')"),
-  // The soonest first is the order of an index.
-  slaDueAt: bothWays('sla_due_at', `coalesce(nullif(sla_due_at, ${neverDue}), -1)`),
-  // Stored most urgent first. `none` sorts last in both directions.
-  priority: {
-    ascending: [
-      { sql: '(priority = 4)', direction: 'asc' },
-      { sql: '-priority', direction: 'asc' },
-    ],
-    descending: [{ sql: 'priority', direction: 'asc' }],
-  },
-};
-
-/** What of a sort that was taken before still sorts; undefined for nothing: a custom field may be gone. */
-export function keptSort(sort: string, { fields }: Directory): string | undefined {
-  const keys = new Set([...fields.values()].map(({ key }) => `fields.${key}`));
-  const kept = sort.split(',').filter((name) => {
-    const field = name.replace(/^-/, '');
-    return !field.startsWith('fields.') || keys.has(field);
-  });
-  return kept.length === 0 ? undefined : kept.join(',');
-}
-
-/**
- * `-priority,updatedAt`: most urgent first, then the longest untouched.
- * @throws ApiError validation_failed
- */
-export function issueOrder(sort: string | undefined, directory: Directory): SortKey[] {
-  if (sort === undefined) return [{ sql: 'created_at', direction: 'desc' }];
-  const keys = sortKeysOf({ ...sortings, ...customSortings(directory) }, sort);
-  // Ids go by time: said in full, the order is that of an index.
-  return sort === '-priority' ? [...keys, { sql: 'created_at', direction: 'asc' }] : keys;
+/** An issue that was there at the moment, also where it was deleted or purged since. */
+async function idAsOf(ctx: Context, name: string, sequence: number): Promise<string | undefined> {
+  const id = (await issueKind.idsOf(ctx, [name])).get(name) ?? name;
+  const was = (await objectsAt(ctx, issue, [id], { sequence })).get(id);
+  return was && was.deletedAt === null && isSeen(ctx, issue, was) ? id : undefined;
 }

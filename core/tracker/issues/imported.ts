@@ -10,10 +10,27 @@ import { described } from '../../lib/schema.ts';
 import { readTime } from '../../lib/time.ts';
 import { authorOf } from '../../resource/author.ts';
 import type { IssueInput } from './bodies.ts';
+import type { StateType } from '../workflows/contract.ts';
+import type { StateTimes } from './in-state.ts';
 import type { Issue } from './kind.ts';
 
 /** The numbers that come after it still are numbers of an identifier. */
 const numberMax = 9_999_999;
+
+/** State types in which an issue can have each of its times. */
+const typesWith = {
+  startedAt: ['started', 'completed', 'canceled', 'duplicate'],
+  completedAt: ['completed'],
+  canceledAt: ['canceled', 'duplicate'],
+} as const satisfies Record<keyof StateTimes, readonly StateType[]>;
+
+const timeInput = (name: keyof StateTimes) =>
+  Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: `ISO 8601 time, for a state of type ${typesWith[name].join(', ')}; needs the scope \`import:write\`. Absent: null where \`createdAt\` is given, else as for any other issue.`,
+    }),
+  );
 
 export const importedInputs = {
   number: Type.Optional(
@@ -36,14 +53,16 @@ export const importedInputs = {
       'The member who made it elsewhere, by id also one who was removed; needs the scope `import:write`.',
     ),
   ),
+  startedAt: timeInput('startedAt'),
+  completedAt: timeInput('completedAt'),
+  canceledAt: timeInput('canceledAt'),
 };
 
-const givesAny = (entry: object): boolean =>
-  'createdAt' in entry || 'creatorId' in entry || 'number' in entry;
+const givesAny = (entry: object): boolean => Object.keys(importedInputs).some((name) => name in entry);
 
 /** For each operation whose body takes `importedInputs`, itself or in a list `issues`. */
 export const importing: AlsoNeeded = {
-  words: 'import:write to give createdAt, creatorId or number',
+  words: 'import:write to give number, createdAt, creatorId, startedAt, completedAt or canceledAt',
   scopes: async (_, { body }) => {
     const { issues } = body as { issues?: readonly object[] };
     return (issues?.some(givesAny) ?? givesAny(body as object)) ? ['import:write'] : [];
@@ -67,6 +86,35 @@ export function madeWhenAndBy(ctx: Context, input: IssueInput, at: string): Time
     ...(input.creatorId === undefined
       ? authorOf(ctx, 'creator')
       : memberOf(ctx, input.creatorId, `${at}creatorId`)),
+  };
+}
+
+/**
+ * Times of its state: as the import gives them. An issue that was created elsewhere did not enter its state now, so a time that the import
+ * leaves out is unknown.
+ * @throws ApiError validation_failed
+ */
+export function givenTimes(
+  { directory, nowMs }: Context,
+  input: Pick<IssueInput, 'createdAt' | keyof StateTimes>,
+  made: Pick<Issue, 'stateId' | keyof StateTimes>,
+  at: string,
+): StateTimes {
+  const type = directory.states.get(made.stateId)?.type;
+  const timeOf = (name: keyof StateTimes): number | null => {
+    const given = input[name];
+    if (given === undefined) return input.createdAt === undefined ? made[name] : null;
+    if (!typesWith[name].some((one) => one === type))
+      throw invalidField(`${at}${name}`, 'conflict', {
+        why: `The state of the issue has the type ${type}.`,
+        fix: `Leave it out, or give a state of type ${typesWith[name].join(', ')}.`,
+      });
+    return pastTime(given, nowMs(), `${at}${name}`);
+  };
+  return {
+    startedAt: timeOf('startedAt'),
+    completedAt: timeOf('completedAt'),
+    canceledAt: timeOf('canceledAt'),
   };
 }
 

@@ -15,11 +15,12 @@ import { cycleKept, keepingOps } from '../cycles/entering.ts';
 import { findState, firstState, isFinishedState } from '../directory.ts';
 import { relationConditions, type RelationQuery } from '../relations/narrowing.ts';
 import { isShownOf, readShape, shapeIssues, type ShapeQuery } from './shape.ts';
-import { issueFiltering, issueOrder } from './filter.ts';
+import { issueFiltering } from './filter.ts';
 import { resolvePatch } from './references.ts';
 import type { IssuePatch } from './bodies.ts';
 import { inState } from './in-state.ts';
 import { issueKind } from './kind.ts';
+import { issueOrder } from './sorting.ts';
 
 export async function getIssue(ctx: Context, id: string, query: ShapeQuery) {
   const shape = readShape(ctx, query);
@@ -137,11 +138,11 @@ export async function restoreIssue(ctx: Context, id: string, ifMatch: number | n
     findState(ctx.directory, issue.teamId, issue.stateId) ?? firstState(ctx.directory, issue.teamId);
   // So may some of its labels.
   const labelIds = issue.labelIds.filter((labelId) => ctx.directory.labels.has(labelId));
-  const { snoozedUntil } = stateId === issue.stateId ? issue : inState(stateId);
+  const state = stateId === issue.stateId ? {} : inState(ctx, issue, stateId);
   const milestoneId = milestoneLeft(ctx.directory, issue.milestoneId);
   const isFinished = isFinishedState(ctx.directory.states.get(stateId)?.type);
   const cycleId = cycleKept(ctx.directory, { cycleId: issue.cycleId, isFinished });
-  const patch = { deletedAt: null, stateId, snoozedUntil, labelIds, milestoneId, cycleId };
+  const patch = { deletedAt: null, ...state, labelIds, milestoneId, cycleId };
   const set = updated(ctx, issueKind, issue, patch, ifMatch);
   const kept = keepingOps(ctx, issue.teamId, cycleId);
   return kept.length === 0 ? set : { ...set, ops: kept };

@@ -14,6 +14,7 @@ import { findTeam } from '../directory.ts';
 import { keptFields, shownFields, type FieldValues } from '../fields/values.ts';
 import { issueToIndex } from '../search/pending.ts';
 import { issue, priorities } from './contract.ts';
+import { stateTimes, timesIn } from './in-state.ts';
 import { issueNumber } from './number.ts';
 import { purgedOps } from './purged.ts';
 
@@ -66,7 +67,6 @@ const dropParts = [
   // Threads at once: replies refer to their first comment.
   'comments',
   'release_issues',
-  'former_identifiers',
   'sla_clocks',
   'attachments',
 ].map((table) =>
@@ -189,12 +189,18 @@ export const issueKind = kindOf(issue, {
     },
     purged: {
       event: 'issue.purged',
-      rows: (scope, { id: issueId, createdAt }) => [
+      rows: (scope, { id: issueId, teamId, number, createdAt }) => [
+        tenantOp(scope, keepIdentifier, { id: issueId, teamId, number }),
         ...dropParts.map((drop) => tenantOp(scope, drop, { issueId })),
         tenantOp(scope, dropOrder, { issueId }),
         tenantOp(scope, dropRelations, { issueId }),
         ...purgedOps(scope, { id: issueId, createdAt }),
       ],
+    },
+    follows: {
+      from: 'stateId',
+      fields: stateTimes,
+      of: (ctx, before, { stateId = before.stateId }) => timesIn(ctx, before, stateId),
     },
     subjectId: (issue) => issue.id,
     alias: {
@@ -226,6 +232,9 @@ export const issueKind = kindOf(issue, {
       parent: parentOf(issue, directory),
       subOrder: issue.subOrder,
       snoozedUntil: isoTime(issue.snoozedUntil),
+      startedAt: isoTime(issue.startedAt),
+      completedAt: isoTime(issue.completedAt),
+      canceledAt: isoTime(issue.canceledAt),
       estimate: issue.estimate,
       cycle: cycleOf(issue.cycleId, directory),
       dueDate: issue.dueDate,

@@ -36,7 +36,8 @@ export async function moveIssue(
     {
       teamId: team.id,
       number: null,
-      ...(isTriage ? { stateId: state } : inState(state)),
+      ...inState(ctx, issue, state),
+      ...(isTriage ? { snoozedUntil: issue.snoozedUntil } : {}),
       labelIds: labelsLike(ctx.directory, team.id, issue),
       // Cycles are of one team.
       cycleId: null,

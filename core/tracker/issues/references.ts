@@ -58,7 +58,7 @@ export async function resolvePatch(
   Object.assign(patch, milestoneAfter(ctx.directory, issue, patch, at));
   if (state !== undefined && state !== issue?.stateId) {
     const stateId = resolveState(ctx, teamId, issue, state, at);
-    if (stateId !== issue?.stateId) Object.assign(patch, inState(stateId));
+    if (stateId !== issue?.stateId) Object.assign(patch, inState(ctx, issue, stateId));
   }
   if (cycleId !== undefined) patch.cycleId = resolveCycle(ctx, teamId, issue, cycleId, at);
   const labelIds = labelsAfter(ctx, teamId, issue, { labels, addLabels, removeLabels }, at);

@@ -211,12 +211,13 @@ function refused(why: string, fix: string): ApiError {
 }
 
 /** Whatever moves its team allows. Null where it stands there already, or its team has no such state. */
-function closedAsDuplicate({ directory, nowMs }: Context, issue: Issue) {
+function closedAsDuplicate(ctx: Context, issue: Issue) {
+  const { directory, nowMs } = ctx;
   const states = statesOf(directory, issue.teamId);
   const state =
     states.find(({ type }) => type === 'duplicate') ?? states.find(({ type }) => type === 'canceled');
   const isThere = directory.states.get(issue.stateId)?.type === state?.type;
-  return state && !isThere ? issueKind.update(issue, inState(state.id), nowMs()) : null;
+  return state && !isThere ? issueKind.update(issue, inState(ctx, issue, state.id), nowMs()) : null;
 }
 
 /** The change, told by an event of each of the two issues. */

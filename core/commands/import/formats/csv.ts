@@ -8,10 +8,10 @@ const columns = ['repo', 'created_at', 'label', 'title', 'body'];
 export const csv: Format = {
   source: 'csv',
   async *read(file, { teamFrom = 'repo' }, told) {
-    for await (const { line, one } of readRecords(file, [...new Set([...columns, teamFrom])], told)) {
+    for await (const { at, one } of readRecords(file, [...new Set([...columns, teamFrom])], told)) {
       const [repo, createdAt, title] = [one('repo'), one('created_at'), one('title')];
       yield {
-        line,
+        at,
         teamName: one(teamFrom),
         labels: [one('label').trim()].filter((label) => label !== ''),
         title,

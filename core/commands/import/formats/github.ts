@@ -5,7 +5,18 @@ import { Check, Errors } from 'typebox/value';
 import { Type, type Static, type TSchema } from 'typebox';
 import { parseJsonText } from '../../../lib/json-fault.ts';
 import { CommandError } from '../../output.ts';
-import { dayIn, numberIn, optional, timeIn, type Format, type ImportRow, type Link } from './row.ts';
+import {
+  dayIn,
+  numberIn,
+  optional,
+  pastTimeIn,
+  readAs,
+  timeIn,
+  type Format,
+  type ImportRow,
+  type Link,
+  type Told,
+} from './row.ts';
 
 const maybe = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
 const text = maybe(Type.String());
@@ -25,6 +36,8 @@ const Issue = Type.Object({
   assignees: Type.Optional(Type.Array(Type.Object({ login: Type.String() }))),
   created_at: Type.Optional(Type.String()),
   createdAt: Type.Optional(Type.String()),
+  closed_at: text,
+  closedAt: text,
   // Of the API, and of `gh`.
   user: Person,
   author: Person,
@@ -50,14 +63,15 @@ type Issue = Static<typeof Issue>;
 
 export const github: Format = {
   source: 'github',
+  count: (file) => entriesIn(file).filter((entry) => !isPullRequest(entry)).length,
   async *read(file, { teamFrom }, told) {
     for (const [index, entry] of entriesIn(file).entries()) {
-      const line = index + 1;
+      const at = `record ${index + 1}`;
       if (isPullRequest(entry)) told.left('pull request');
-      else if (!Check(Issue, entry)) told.bad(line, `it is no issue: ${faultOf(entry)}`);
+      else if (!Check(Issue, entry)) told.bad(at, `it is no issue: ${faultOf(entry)}`);
       else {
         for (const what of leftOf(entry)) told.left(what);
-        yield rowOf(entry, line, teamFrom);
+        yield rowOf(entry, at, teamFrom, told);
       }
     }
   },
@@ -85,17 +99,18 @@ function entriesIn(file: string): unknown[] {
 const isPullRequest = (entry: unknown): boolean =>
   typeof entry === 'object' && entry !== null && 'pull_request' in entry;
 
-function rowOf(issue: Issue, line: number, teamFrom: string | undefined): ImportRow {
+function rowOf(issue: Issue, at: string, teamFrom: string | undefined, told: Told): ImportRow {
   const found = repositoryOf(issue);
   const repository = found ?? teamFrom ?? 'github';
   return {
-    line,
+    at,
     teamName: teamFrom ?? repository,
     ...optional('number', teamFrom === undefined ? numberIn(`-${issue.number}`) : undefined),
     labels: (issue.labels ?? []).map((label) => (typeof label === 'string' ? label : label.name)),
     title: issue.title,
     body: issue.body ?? '',
     ...timeIn(issue.created_at ?? issue.createdAt ?? ''),
+    ...readAs('endedAt', issue.closed_at ?? issue.closedAt ?? '', pastTimeIn, told),
     externalId: `${repository}#${issue.number}`,
     status: statusOf(issue),
     ...peopleOf(issue),

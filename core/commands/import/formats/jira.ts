@@ -8,6 +8,7 @@ import {
   named,
   numberIn,
   optional,
+  pastTimeIn,
   priorityIn,
   readAs,
   timeIn,
@@ -24,17 +25,17 @@ export const jira: Format = {
   async *read(file, { teamFrom }, told) {
     const needed = ['Issue key', 'Summary', 'Status', ...(teamFrom === undefined ? [] : [teamFrom])];
     for await (const record of readRecords(file, needed, told)) {
-      const { line, one } = record;
+      const { at, one } = record;
       const key = one('Issue key').trim();
       const project = /^([A-Z][A-Z0-9_]*)-\d+$/.exec(key)?.[1];
       if (project === undefined) {
-        told.bad(line, `"${key}" is no issue key, such as ENG-12`);
+        told.bad(at, `"${key}" is no issue key, such as ENG-12`);
         continue;
       }
       // Said by the key.
       one('Project key');
       yield {
-        line,
+        at,
         teamName: teamFrom === undefined ? project : one(teamFrom),
         ...optional('number', teamFrom === undefined ? numberIn(key) : undefined),
         ...contentOf(record, told),
@@ -51,7 +52,7 @@ export const jira: Format = {
 function contentOf(
   record: CsvRecord,
   told: Told,
-): Omit<ImportRow, 'line' | 'teamName' | 'externalId' | 'links' | 'comments'> {
+): Omit<ImportRow, 'at' | 'teamName' | 'externalId' | 'links' | 'comments'> {
   const { one, all } = record;
   return {
     labels: [
@@ -64,6 +65,7 @@ function contentOf(
     title: one('Summary'),
     body: one('Description'),
     ...timeIn(timeText(one('Created'))),
+    ...readAs('endedAt', timeText(one('Resolved')), pastTimeIn, told),
     ...readAs('priority', one('Priority'), priorityIn, told),
     status: one('Status').trim(),
     assignee: one('Assignee').trim(),

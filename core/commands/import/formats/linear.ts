@@ -7,6 +7,7 @@ import {
   listed,
   numberIn,
   optional,
+  pastTimeIn,
   priorityIn,
   readAs,
   timeIn,
@@ -28,17 +29,17 @@ export const linear: Format = {
   async *read(file, { teamFrom }, told) {
     const needed = ['ID', 'Title', 'Status', teamFrom ?? 'Team'];
     for await (const record of readRecords(file, needed, told)) {
-      const { line, one } = record;
+      const { at, one } = record;
       const id = one('ID').trim();
       const teamKey = teamFrom === undefined ? /^([A-Z][A-Z0-9]*)-\d+$/.exec(id)?.[1] : undefined;
       if (id === '') {
-        told.bad(line, 'it has no ID');
+        told.bad(at, 'it has no ID');
         continue;
       }
       const project = one('Project').trim();
       const milestone = one('Project Milestone').trim();
       yield {
-        line,
+        at,
         teamName: one(teamFrom ?? 'Team'),
         ...optional('teamKey', teamKey),
         ...optional('number', teamKey === undefined ? undefined : numberIn(id)),
@@ -46,6 +47,8 @@ export const linear: Format = {
         title: one('Title'),
         body: one('Description'),
         ...timeIn(timeText(one('Created'))),
+        ...readAs('startedAt', timeText(one('Started')), pastTimeIn, told),
+        ...readAs('endedAt', timeText(endOf(record)), pastTimeIn, told),
         externalId: id,
         ...readAs('priority', one('Priority'), priorityIn, told),
         status: one('Status').trim(),
@@ -62,6 +65,11 @@ export const linear: Format = {
     }
   },
 };
+
+function endOf({ one }: CsvRecord): string {
+  const [completed, canceled] = [one('Completed'), one('Canceled')];
+  return completed || canceled;
+}
 
 /** Linear calls a cycle that nobody named by its number. */
 function cycleOf({ one }: CsvRecord): Cycle[] {

@@ -3,8 +3,8 @@ import { systemClock } from '../../../lib/clock.ts';
 import { pastTimeOf } from '../time.ts';
 
 export interface ImportRow {
-  /** Where it begins, for messages: a line of the file, 1 being the first, or the number of an entry. */
-  readonly line: number;
+  /** Place in the file, for messages: `line 3` of a CSV file, `record 3` of a JSON list; both begin at 1. */
+  readonly at: string;
   readonly teamName: string;
   /** The key that it has there; else one is made of its name. */
   readonly teamKey?: string;
@@ -13,6 +13,9 @@ export interface ImportRow {
   readonly body: string;
   /** When it was made there; null where the file says nothing of it. */
   readonly createdAt: string | null;
+  readonly startedAt?: string;
+  /** When it was completed or canceled there: the state says which. */
+  readonly endedAt?: string;
   /** What the file says in place of a time that has passed. */
   readonly noTime: string | null;
   /** The same for the same issue in every export. */
@@ -75,7 +78,7 @@ export type Priority = 'none' | 'low' | 'medium' | 'high' | 'urgent';
 /** Told of what does not become a part of an issue. */
 export interface Told {
   /** What is no row: where it stands, and why. */
-  bad(line: number, why: string): void;
+  bad(at: string, why: string): void;
   /** What a row says that nothing here takes, by what it is: `column Reporter`. */
   left(what: string, rows?: number): void;
 }
@@ -83,6 +86,8 @@ export interface Told {
 export interface Format {
   /** `externalSource` of its issues. */
   readonly source: string;
+  /** How many records the file has, where that is not how many CSV rows it has. @throws CommandError */
+  count?(file: string): number;
   /** Reads on after a bad row. @throws CommandError where the file cannot be read at all */
   read(
     file: string,
@@ -102,6 +107,10 @@ export function timeIn(text: string): Pick<ImportRow, 'createdAt' | 'noTime'> {
   const createdAt = pastTimeOf(text, systemClock.nowMs());
   return { createdAt, noTime: createdAt === null && text.trim() !== '' ? text : null };
 }
+
+/** A time that has passed; undefined for any other text. */
+export const pastTimeIn = (text: string): string | undefined =>
+  pastTimeOf(text, systemClock.nowMs()) ?? undefined;
 
 /** Every text of a row without NUL and halves of surrogate pairs, which cannot be stored. */
 export function storable<T>(part: T): T {

@@ -1,0 +1,156 @@
+// The order of lists of issues, as keys of SQL and as keys over issues in their public shape. Both give the same order, because a list as
+// it was is merged from rows and from the log.
+import type { Context, Directory } from '../../context.ts';
+import { customKeys, customSortings } from '../fields/filter.ts';
+import { keysOf, type Key, type SpecialKeys } from '../../resource/as-of/sorting.ts';
+import type { Was } from '../../resource/as-of/objects.ts';
+import { bothWays, sortingsOf, sortKeysOf, type Sorting } from '../../resource/sort.ts';
+import type { SortKey } from '../../store/page.ts';
+import { stateTypes } from '../workflows/contract.ts';
+import { issue, priorities } from './contract.ts';
+import { neverDue } from './kind.ts';
+
+const sortings: Readonly<Record<string, Sorting>> = {
+  ...sortingsOf(issue),
+  // By its bytes; behind every letter where there is none.
+  subOrder: bothWays("coalesce(sub_order, '~')", "coalesce(sub_order, '')"),
+  // The soonest first is the order of an index.
+  slaDueAt: bothWays('sla_due_at', `coalesce(nullif(sla_due_at, ${neverDue}), -1)`),
+  // Stored most urgent first. `none` sorts last in both directions.
+  priority: {
+    ascending: [
+      { sql: '(priority = 4)', direction: 'asc' },
+      { sql: '-priority', direction: 'asc' },
+    ],
+    descending: [{ sql: 'priority', direction: 'asc' }],
+  },
+};
+
+/** Sorts after every name. */
+const above = '\u{10FFFF}';
+
+/** States by type, position and name: the order of the work, also over several teams. */
+const stateSql = `(SELECT CASE s.type ${stateTypes.map((type, rank) => `WHEN '${type}' THEN ${rank}`).join(' ')} END
+  || printf(' %04d ', s.position) || s.name FROM states AS s WHERE s.workspace_id = :ws AND s.id = issues.state_id)`;
+const memberSql =
+  '(SELECT m.name FROM members AS m WHERE m.workspace_id = :ws AND m.id = issues.assignee_id)';
+
+function placeOfState({ states }: Directory, id: string): string {
+  const { type, position = 0, name = '' } = states.get(id) ?? {};
+  return `${type ? stateTypes.indexOf(type) : ''} ${String(position).padStart(4, '0')} ${name}`;
+}
+const nameOfMember = ({ members }: Directory, id: string): string => members.get(id)?.name ?? '';
+
+/**
+ * Sorts by states and assignees. The text is the same for every workspace, so that a cursor stays valid while states and members change.
+ * @param now the directory that the tables say, where that of the list is another one
+ */
+function namedSortings(directory: Directory, now: Directory): Readonly<Record<string, Sorting>> {
+  const named = (
+    param: string,
+    column: string,
+    sql: string,
+    ids: Iterable<string>,
+    nameOf: (directory: Directory, id: string) => string,
+  ): Pick<SortKey, 'sql' | 'params'> => {
+    const others = [...(directory === now ? [] : ids)].flatMap((id) =>
+      nameOf(directory, id) === nameOf(now, id) ? [] : [[id, nameOf(directory, id)] as const],
+    );
+    if (others.length === 0) return { sql };
+    const params = { [param]: JSON.stringify(Object.fromEntries(others)) };
+    return { sql: `coalesce(:${param} ->> ${column}, ${sql})`, params };
+  };
+  const state = named('statesThen', 'state_id', stateSql, directory.states.keys(), placeOfState);
+  const member = named('membersThen', 'assignee_id', memberSql, directory.members.keys(), nameOfMember);
+  const assignee = (missing: string, direction: SortKey['direction']): SortKey[] => [
+    { ...member, sql: `coalesce(${member.sql}, '${missing}')`, direction },
+    { sql: "coalesce(assignee_id, '')", direction },
+  ];
+  return {
+    state: { ascending: [{ ...state, direction: 'asc' }], descending: [{ ...state, direction: 'desc' }] },
+    assignee: { ascending: assignee(above, 'asc'), descending: assignee('', 'desc') },
+  };
+}
+
+/** What of a sort that was taken before still sorts; undefined for nothing: a custom field may be gone. */
+export function keptSort(sort: string, { fields }: Directory): string | undefined {
+  const keys = new Set([...fields.values()].map(({ key }) => `fields.${key}`));
+  const kept = sort.split(',').filter((name) => {
+    const field = name.replace(/^-/, '');
+    return !field.startsWith('fields.') || keys.has(field);
+  });
+  return kept.length === 0 ? undefined : kept.join(',');
+}
+
+/**
+ * `-priority,updatedAt`: most urgent first, then the longest untouched.
+ * @throws ApiError validation_failed
+ */
+export function issueOrder(
+  sort: string | undefined,
+  directory: Directory,
+  now: Directory = directory,
+): SortKey[] {
+  if (sort === undefined) return [{ sql: 'created_at', direction: 'desc' }];
+  const keys = sortKeysOf(
+    { ...sortings, ...namedSortings(directory, now), ...customSortings(directory) },
+    sort,
+  );
+  // Ids go by time: said in full, the order is that of an index.
+  return sort === '-priority' ? [...keys, { sql: 'created_at', direction: 'asc' }] : keys;
+}
+
+/** By a value, with what is missing last either way. */
+function keysBothWays(
+  of: (was: Was) => string | number | null,
+  above: string | number,
+  below: string | number,
+): [Key[], Key[]] {
+  return [
+    [{ of: (was) => of(was) ?? above, direction: 'asc' }],
+    [{ of: (was) => of(was) ?? below, direction: 'desc' }],
+  ];
+}
+
+const rankOf = ({ priority }: Was): number => priorities.indexOf(priority as (typeof priorities)[number]);
+const isNone = (was: Was): number => (rankOf(was) === 0 ? 1 : 0);
+/** As `issueOrder` has them: `none` is last in both directions. */
+const special: SpecialKeys = {
+  subOrder: keysBothWays((was) => was.subOrder as string | null, '~', ''),
+  slaDueAt: keysBothWays(
+    (was) => (was.slaDueAt === null ? null : Date.parse(String(was.slaDueAt))),
+    neverDue,
+    -1,
+  ),
+  priority: [
+    [
+      { of: isNone, direction: 'asc' },
+      { of: rankOf, direction: 'asc' },
+    ],
+    [{ of: (was) => -rankOf(was), direction: 'asc' }],
+  ],
+};
+
+const assigneeOf = ({ assignee }: Was): { id: string; name: string } | null =>
+  assignee as { id: string; name: string } | null;
+
+function namedKeys(directory: Directory): SpecialKeys {
+  const byState = (was: Was): string => placeOfState(directory, (was.state as { id: string }).id);
+  const byAssignee = (missing: string, direction: Key['direction']): Key[] => [
+    { of: (was) => assigneeOf(was)?.name ?? missing, direction },
+    { of: (was) => assigneeOf(was)?.id ?? '', direction },
+  ];
+  return {
+    state: [[{ of: byState, direction: 'asc' }], [{ of: byState, direction: 'desc' }]],
+    assignee: [byAssignee(above, 'asc'), byAssignee('', 'desc')],
+  };
+}
+
+/** The keys of a sort of issues. */
+export function issueKeys(sort: string | undefined, { directory }: Pick<Context, 'directory'>): Key[] {
+  // Checked first, in the words of the list.
+  issueOrder(sort, directory);
+  const keys = { ...special, ...namedKeys(directory), ...customKeys(directory) };
+  if (sort === '-priority') return keysOf(issue, '-priority,createdAt', keys);
+  return keysOf(issue, sort ?? '-createdAt', keys);
+}
