@@ -11,7 +11,7 @@ import {
   type PackageSignature,
 } from '../../plugins/signature.ts';
 import { CommandError, exitCodes, printResult } from '../output.ts';
-import { writeNamedFile } from '../write-file.ts';
+import { requireReplaceable, writeNamedFile } from '../write-file.ts';
 
 /** Where the signature of a package file is. */
 export const signatureFile = (file: string): string => `${file}.sig`;
@@ -32,13 +32,15 @@ export function keygen(file: string, options: { json?: boolean }, folder: string
 
 export async function signFile(
   file: string,
-  options: { key: string; json?: boolean },
+  options: { key: string; force?: boolean; json?: boolean },
   folder: string,
 ): Promise<void> {
   const document = await readPackageFile(file, folder);
   const made = signatureBy(document, options.key, folder);
   const out = signatureFile(file);
-  writeNamedFile(resolve(folder, out), `${JSON.stringify(made)}\n`);
+  const path = resolve(folder, out);
+  requireReplaceable(path, options.force, (earlier) => signatureIn(earlier) !== null);
+  writeNamedFile(path, `${JSON.stringify(made)}\n`);
   printResult({ file: out, ...made }, options, (shown) => `${shown.file}  signed by the key ${shown.keyId}`);
 }
 
@@ -72,8 +74,8 @@ export async function verifyFile(
 /** @throws CommandError where it is none */
 export function readSignature(path: string): PackageSignature {
   try {
-    const { keyId, signature } = JSON.parse(readFileSync(path, 'utf8')) as Partial<PackageSignature>;
-    if (typeof keyId === 'string' && typeof signature === 'string') return { keyId, signature };
+    const found = signatureIn(readFileSync(path, 'utf8'));
+    if (found) return found;
   } catch (error) {
     throw new CommandError(
       `There is no signature at ${path}; make one with \`tatami plugin sign\`.`,
@@ -84,6 +86,16 @@ export function readSignature(path: string): PackageSignature {
     );
   }
   throw new CommandError(`${path} is no signature; make one with \`tatami plugin sign\`.`);
+}
+
+/** Null for other JSON and for text that is not JSON. */
+function signatureIn(text: string): PackageSignature | null {
+  try {
+    const { keyId, signature } = JSON.parse(text) as Partial<PackageSignature>;
+    return typeof keyId === 'string' && typeof signature === 'string' ? { keyId, signature } : null;
+  } catch {
+    return null;
+  }
 }
 
 async function readPackageFile(file: string, folder: string): Promise<PluginPackage> {
