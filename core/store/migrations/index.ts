@@ -45,6 +45,7 @@ import provenAddresses from './0043-proven-addresses.sql' with { type: 'text' };
 import seats from './0044-seats.sql' with { type: 'text' };
 import keyLineage from './0045-key-lineage.sql' with { type: 'text' };
 import authority from './0046-authority.sql' with { type: 'text' };
+import archivedTeams from './0052-archived-teams.sql' with { type: 'text' };
 import offeredVersions from './0047-offered-versions.sql' with { type: 'text' };
 
 export interface Migration {
@@ -100,4 +101,5 @@ export const migrations: readonly Migration[] = [
   { name: '0045-key-lineage', sql: keyLineage },
   { name: '0046-authority', sql: authority },
   { name: '0047-offered-versions', sql: offeredVersions },
+  { name: '0052-archived-teams', sql: archivedTeams },
 ];
