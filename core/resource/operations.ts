@@ -52,6 +52,8 @@ export interface Rules<C extends Contract, E extends Entity> {
     query: Query,
     parentId: string | null,
   ) => readonly Condition[] | Promise<readonly Condition[]>;
+  /** Deleted objects that lists show all the same, because others refer to them: SQL. */
+  readonly placeholders?: string;
   /** What `where` says of an object as it was, in its public shape: for resources that are read `asOf`. */
   readonly wasAmong?: (query: Query, was: Was) => boolean;
 }
@@ -85,7 +87,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
       if (typeof query.asOf === 'string') return then.list(ctx, query, query.asOf);
       const narrowed = narrowedTo(parentId, await rules.where?.(ctx, query, parentId));
       const filtered = tree === null ? [] : await filtering.conditions(ctx, [{ tree, at: '' }]);
-      const kept = contract.keepsDeleted ? whereDeleted(query.deleted) : [];
+      const kept = contract.keepsDeleted ? whereDeleted(query.deleted, rules.placeholders) : [];
       const keys = typeof query.sort === 'string' ? sortKeysOf(sortings, query.sort) : order;
       const where = [...kept, ...narrowed, ...filtered];
       return listKind(ctx, kind, query, { where, order: keys, asked: { parentId } });

@@ -101,6 +101,12 @@ function firstTeam(
   { teamKey: key, teamName: name }: { readonly teamKey: string; readonly teamName: string },
   times: Times,
 ) {
-  const settings = { transitions: null, triage: 'off', timeZone: 'UTC', cycles: null } as const;
+  const settings = {
+    transitions: null,
+    triage: 'off',
+    timeZone: 'UTC',
+    cycles: null,
+    archivedAt: null,
+  } as const;
   return teamKind.create({ id, key, name, ...settings, ...times });
 }

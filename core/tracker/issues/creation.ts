@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { requiredOf, shownFields } from '../fields/values.ts';
+import { requireTakesIssues } from '../teams/archived.ts';
 import { readTemplate } from '../templates/read.ts';
 import { entryState } from './entry-state.ts';
 import { selectedMax, type IssueCreated, type IssueInput } from './bodies.ts';
@@ -151,6 +152,7 @@ export async function planIssue(
   const { team: _t, teamKey: _k, teamId: _i, title, externalSource, externalId, ...rest } = input;
   const { createdAt: _c, creatorId: _b, number = null, ...patch } = rest;
   const team = teamOf(ctx, input, at);
+  requireTakesIssues(team, `${at}team`);
   if ((externalSource === undefined) !== (externalId === undefined))
     throw invalidField(
       `${at}${externalId === undefined ? 'externalId' : 'externalSource'}`,

@@ -6,6 +6,7 @@ import type { Context, Directory } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { foldName } from '../../lib/fold.ts';
 import { findState, firstState, statesOf } from '../directory.ts';
+import { requireTakesIssues } from '../teams/archived.ts';
 import type { IssueMoveInput } from './bodies.ts';
 import { inState } from './in-state.ts';
 import { issueKind, type Issue, type ShownIssue } from './kind.ts';
@@ -25,6 +26,7 @@ export async function moveIssue(
     const patch = stateId === undefined ? {} : await resolvePatch(ctx, team.id, issue, { stateId }, '');
     return updated(ctx, issueKind, issue, patch, ifMatch);
   }
+  requireTakesIssues(team, 'team');
   if (stateId !== undefined && !findState(ctx.directory, team.id, stateId))
     throw invalidField('stateId', 'not_found', {
       why: `${stateId} is not a state of the team ${team.key}.`,

@@ -15,7 +15,7 @@ interface Place {
  * @throws ApiError validation_failed
  */
 export function milestoneAfter(
-  { milestones }: Directory,
+  { milestones, projects }: Directory,
   issue: Place | null,
   patch: Partial<Place>,
   at: string,
@@ -23,15 +23,29 @@ export function milestoneAfter(
   const { projectId = issue?.projectId ?? null, milestoneId } = patch;
   if (milestoneId === undefined)
     return issue && issue.milestoneId !== null && projectId !== issue.projectId ? { milestoneId: null } : {};
-  if (milestoneId !== null && milestones.get(milestoneId)?.projectId !== projectId)
-    throw invalidField(`${at}milestoneId`, 'conflict', {
-      why:
-        projectId === null
-          ? 'The issue is in no project.'
-          : "It is a milestone of another project than the issue's.",
-      fix: 'Give the projectId of the milestone along, or a milestone of the project of the issue.',
-    });
+  if (milestoneId !== null) {
+    if (milestones.get(milestoneId)?.projectId !== projectId) throw ofOther(projectId, at);
+    if (milestoneId !== issue?.milestoneId) requireOpen(projects, projectId, at);
+  }
   return { milestoneId };
+}
+
+const ofOther = (projectId: string | null, at: string): Error =>
+  invalidField(`${at}milestoneId`, 'conflict', {
+    why:
+      projectId === null
+        ? 'The issue is in no project.'
+        : "It is a milestone of another project than the issue's.",
+    fix: 'Give the projectId of the milestone along, or a milestone of the project of the issue.',
+  });
+
+/** @throws ApiError validation_failed */
+function requireOpen(projects: Directory['projects'], projectId: string | null, at: string): void {
+  if (projectId === null || !projects.get(projectId)?.removed) return;
+  throw invalidField(`${at}milestoneId`, 'conflict', {
+    why: 'The project of this milestone was deleted.',
+    fix: `Give another milestone, or restore the project with POST /api/v1/projects/${projectId}/restore.`,
+  });
 }
 
 /** Of an issue that comes back: its milestone may be gone meanwhile. */

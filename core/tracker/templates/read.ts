@@ -35,7 +35,7 @@ export async function readTemplate(
       priority,
       estimate,
       assigneeId: isMember ? assigneeId : null,
-      projectId: projectId !== null && projects.has(projectId) ? projectId : null,
+      projectId: projectId !== null && projects.get(projectId)?.removed === false ? projectId : null,
       labels: found.labels.filter((label) => labels.has(label)),
       fields: stillTaken(ctx.directory, teamId, found.fields as FieldValues),
     },
