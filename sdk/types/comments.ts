@@ -66,6 +66,8 @@ export interface CommentQuery {
   cursor?: string | undefined;
   /** Whether deleted ones are listed as well, or alone. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
+  /** Up to 3 of createdAt, updatedAt, comma-separated; a minus before a name reverses. */
+  sort?: string | undefined;
   /** What is shown beside the object itself: bodyHtml. */
   include?: string | readonly string[] | undefined;
 }

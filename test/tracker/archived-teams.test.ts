@@ -63,9 +63,17 @@ test('an archived team takes no issue by any way, and what it has stays readable
     await made('/issues', { team: 'OPS', title: 'Stays' }),
     await made('/issues', { team: 'ENG', title: 'Elsewhere' }),
   ];
+  const member = await made('/members', { name: 'Ada', role: 'admin' });
+  const scopes = ['issues:write', 'approvals:write', 'proposals:read'];
+  const admin = app.clientOf((await made('/api-keys', { name: 'Ada', memberId: member.id, scopes })).key);
   const template = await made('/templates', { name: 'Of ops', team: 'OPS', subIssues: ['Below'] });
+  const propose = { 'tatami-mode': 'propose' };
+  const proposed = await app.call('POST', `${v1}/issues`, { team: 'OPS', title: 'New' }, propose);
+  expect(proposed.status).toBe(202);
   await set('archive');
   const since = await app.lastSequence();
+  const approved = await admin('POST', `${v1}/proposals/${proposed.json.id}/approve`, {});
+  expect([approved.status, await app.eventTypes(since)]).toEqual([409, []]);
   const span = { startsAt: '2040-01-01T00:00:00.000Z', endsAt: '2040-01-14T00:00:00.000Z' };
   const ways: [method: string, path: string, body: object, at: string][] = [
     ['POST', '/issues', { team: 'OPS', title: 'New' }, 'team'],
@@ -95,6 +103,8 @@ test('an archived team takes no issue by any way, and what it has stays readable
   expect((await send('POST', `/issues/${own.id}/move`, { team: 'ENG' })).status).toBe(200);
   await set('unarchive');
   expect((await made('/issues', { team: 'OPS', title: 'New' })).identifier).toBe('OPS-2');
+  const rejected = await send('POST', `/proposals/${proposed.json.id}/reject`, { reason: 'Late.' });
+  expect(rejected.status).toBe(200);
 });
 
 test('nothing of an archived team happens by itself, and goes on when it is unarchived', async () => {

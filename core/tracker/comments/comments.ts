@@ -57,9 +57,19 @@ const history = defineRoute({
   read: async (ctx, { params, query }) => commentEdits(ctx, await findComment(ctx, params.id), query),
 });
 
+/** A deleted comment as its thread shows it: by whom and when, and nothing that it said. */
+const placeholderOf = (shown: Shown<typeof comment>): Shown<typeof comment> => ({
+  ...shown,
+  body: '',
+  mentions: [],
+});
+
 const rules: Rules<typeof comment, Comment> = {
-  placeholders: `(parent_id IS NULL AND EXISTS (SELECT 1 FROM comments AS r
+  placeholders: {
+    shown: placeholderOf,
+    sql: `(parent_id IS NULL AND EXISTS (SELECT 1 FROM comments AS r
     WHERE r.workspace_id = :ws AND r.parent_id = comments.id AND r.parent_id IS NOT NULL AND r.deleted_at IS NULL))`,
+  },
   async where(ctx, query, issueId) {
     const issue = await getEntity(ctx, issueKind, issueId ?? '');
     const ofIssue = { sql: 'issue_id = :issueId', params: { issueId: issue.id } };
@@ -86,13 +96,6 @@ const rules: Rules<typeof comment, Comment> = {
 };
 const plain = plainOperations(comment, commentKind, rules);
 
-/** A deleted comment as its thread shows it: by whom and when, and nothing that it said. */
-const placeholderOf = (shown: Shown<typeof comment>): Shown<typeof comment> => ({
-  ...shown,
-  body: '',
-  mentions: [],
-});
-
 const hasReplies = tenantStatement<{ found: number }>(
   'comments.has_replies',
   'SELECT 1 AS found FROM comments WHERE workspace_id = :ws AND parent_id = :id AND parent_id IS NOT NULL AND deleted_at IS NULL LIMIT 1',
@@ -106,12 +109,6 @@ async function isPlaceholder({ store, scope }: Context, { id, deletedAt }: Comme
 export const comments = defineResource(comment, commentKind, {
   ...rules,
   operations: {
-    async list(ctx, query, issueId) {
-      const page = await plain.list(ctx, query, issueId);
-      if ((query.deleted ?? 'exclude') !== 'exclude') return page;
-      const data = page.data.map((shown) => (shown.deletedAt === null ? shown : placeholderOf(shown)));
-      return { ...page, data };
-    },
     async get(ctx, id) {
       const found = await commentKind.find(ctx, id);
       if (!found || (found.deletedAt !== null && !(await isPlaceholder(ctx, found)))) throw notFound();

@@ -21,13 +21,15 @@ export function milestoneAfter(
   at: string,
 ): Partial<Pick<Place, 'milestoneId'>> {
   const { projectId = issue?.projectId ?? null, milestoneId } = patch;
-  if (milestoneId === undefined)
-    return issue && issue.milestoneId !== null && projectId !== issue.projectId ? { milestoneId: null } : {};
-  if (milestoneId !== null) {
-    if (milestones.get(milestoneId)?.projectId !== projectId) throw ofOther(projectId, at);
-    if (milestoneId !== issue?.milestoneId) requireOpen(projects, projectId, at);
-  }
+  if (milestoneId === undefined) return leftBehind(issue, projectId);
+  if (milestoneId !== null && milestones.get(milestoneId)?.projectId !== projectId)
+    throw ofOther(projectId, at);
+  if (milestoneId !== null) requireOpen(projects, projectId, issue?.milestoneId === milestoneId, at);
   return { milestoneId };
+}
+
+function leftBehind(issue: Place | null, projectId: string | null): { milestoneId?: null } {
+  return issue && issue.milestoneId !== null && projectId !== issue.projectId ? { milestoneId: null } : {};
 }
 
 const ofOther = (projectId: string | null, at: string): Error =>
@@ -39,9 +41,14 @@ const ofOther = (projectId: string | null, at: string): Error =>
     fix: 'Give the projectId of the milestone along, or a milestone of the project of the issue.',
   });
 
-/** @throws ApiError validation_failed */
-function requireOpen(projects: Directory['projects'], projectId: string | null, at: string): void {
-  if (projectId === null || !projects.get(projectId)?.removed) return;
+/** @param isOwn true for the milestone that the issue has already @throws ApiError validation_failed */
+function requireOpen(
+  projects: Directory['projects'],
+  projectId: string | null,
+  isOwn: boolean,
+  at: string,
+): void {
+  if (projectId === null || isOwn || !projects.get(projectId)?.removed) return;
   throw invalidField(`${at}milestoneId`, 'conflict', {
     why: 'The project of this milestone was deleted.',
     fix: `Give another milestone, or restore the project with POST /api/v1/projects/${projectId}/restore.`,
