@@ -93,9 +93,8 @@ export function plainOperations<C extends Contract, E extends Entity>(
       const filtered = tree === null ? [] : await filtering.conditions(ctx, [{ tree, at: '' }]);
       const kept = contract.keepsDeleted ? whereDeleted(query.deleted, rules.placeholders?.sql) : [];
       const keys = typeof query.sort === 'string' ? sortKeysOf(sortings, query.sort) : order;
-      const where = [...kept, ...narrowed, ...filtered];
-      const page = await listKind(ctx, kind, query, { where, order: keys, asked: { parentId } });
-      return withPlaceholders(page, query, rules.placeholders);
+      const among = { where: [...kept, ...narrowed, ...filtered], order: keys, asked: { parentId } };
+      return withPlaceholders(await listKind(ctx, kind, query, among), query, rules.placeholders);
     },
     async create(ctx, body, parentId) {
       const now = ctx.nowMs();

@@ -52,11 +52,13 @@ test('an archived project leaves the lists, and comes back as it was', async () 
 });
 
 test('a deleted project goes to the trash with its milestones and updates, and comes back as it was', async () => {
-  const project = await made('/projects', { name: 'Gone' });
+  const zoe = await made('/members', { name: 'Zoe' });
+  const project = await made('/projects', { name: 'Gone', members: [zoe.id] });
   const path = `${v1}/projects/${project.id}`;
   const milestone = await made(`/projects/${project.id}/milestones`, { name: 'Beta' });
   const update = await made(`/projects/${project.id}/project-updates`, { health: 'at_risk', body: 'Late.' });
   const issue = await made('/issues', { team: 'ENG', title: 'In it', projectId: project.id });
+  expect((await app.call('DELETE', `${v1}/members/${zoe.id}`)).status).toBe(204);
   const before = (await app.call('GET', path)).json;
   const since = await app.lastSequence();
   expect((await app.call('DELETE', path)).status).toBe(204);

@@ -17,13 +17,15 @@ export const projects = defineResource(project, projectKind, {
   query: archivedQuery,
   where: (_ctx, query) => whereArchived(query),
   wasAmong: wasArchivedSo,
-  check(ctx, { startDate, targetDate, members }, before) {
+  check(ctx, { startDate, targetDate, members, deletedAt }, before) {
     if (startDate !== null && targetDate !== null && targetDate < startDate)
       throw invalidField('targetDate', 'too_small', {
         why: 'The target date lies before the start date.',
         fix: 'Give a later targetDate, or an earlier startDate.',
       });
-    if (members !== before?.members) requireMembers(ctx, members, before?.members ?? []);
+    // A project that is restored has the members that it had.
+    const had = deletedAt === null ? (before?.members ?? []) : members;
+    if (members !== before?.members) requireMembers(ctx, members, had);
   },
   routes: [
     archiving(project, projectKind, 'archive', { summary: 'Archive a project: lists leave it out' }),
