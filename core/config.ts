@@ -377,6 +377,14 @@ export function readStartEnvironment(folder: string): Record<string, string> | n
   }
 }
 
+/** Address of a server with this configuration, for links that are made while it does not run. */
+export function addressOf({ baseUrl, host, port }: Pick<Config, 'baseUrl' | 'host' | 'port'>): string {
+  if (baseUrl !== null) return baseUrl;
+  // Nobody can open the address that stands for all addresses of a machine.
+  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
+}
+
 /** The reference of all keys, as it is printed and documented. */
 export function configReference(): { flag: string; env: string; fallback: string; text: string }[] {
   return Object.entries(keys).map(([name, key]) => ({

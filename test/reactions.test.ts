@@ -159,7 +159,7 @@ function ringing(name: string): { alarms: Alarms } {
       const change = projectKind.create({
         ...{ id: ctx.ids.next('prj'), name: `${name} ${id}`, description: '', status: 'backlog' },
         ...{ health: null, leadId: null, startDate: null, targetDate: null, createdAt: now, updatedAt: now },
-        ...{ members: [], icon: null, color: null, archivedAt: null },
+        ...{ members: [], icon: null, color: null, archivedAt: null, deletedAt: null },
       } as Parameters<typeof projectKind.create>[0]);
       return Promise.resolve({ changes: [change] });
     },

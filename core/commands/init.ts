@@ -1,5 +1,5 @@
 // `tatami init`: makes a data directory with a workspace, its first team and a key, without serving it.
-import { readConfig } from '../config.ts';
+import { addressOf, readConfig, type Config } from '../config.ts';
 import { firstKeyShown } from '../setup/first-key.ts';
 import { hasWorkspace } from '../setup/first-workspace.ts';
 import { serve } from '../serve.ts';
@@ -7,18 +7,22 @@ import { finishWorkspace, makeWorkspace, type MadeWorkspace } from './first-work
 import { CommandError, exitCodes, logHere, printResult } from './output.ts';
 import { endProcessOnBug } from '../lib/failures.ts';
 import { teamKeyPattern } from '../lib/issue-names.ts';
+import { inOneLine } from '../lib/one-line.ts';
 
 export interface InitOptions {
   dataDir?: string;
   workspace: string;
   team: string;
+  port?: string;
+  host?: string;
+  baseUrl?: string;
   add?: boolean;
   json?: boolean;
 }
 
 /** @param folder where a relative data directory begins */
 export async function init(
-  { dataDir, workspace, team, add = false, json }: InitOptions,
+  { workspace, team, add = false, json, ...settings }: InitOptions,
   folder: string,
 ): Promise<void> {
   if (!new RegExp(teamKeyPattern).test(team))
@@ -26,12 +30,12 @@ export async function init(
       `--team must be a key such as ENG: up to 10 of A–Z and 0–9, a letter first, not "${team}".`,
       exitCodes.usage,
     );
-  if (workspace.trim() === '') throw new CommandError('--workspace must be a name.', exitCodes.usage);
+  if (inOneLine(workspace).trim() === '')
+    throw new CommandError('--workspace must be a name.', exitCodes.usage);
   // The plugin is installed through the API's own door, so the whole server stands behind it for a moment.
-  const own = dataDir === undefined ? {} : { dataDir };
-  const { baseUrl, host, port } = readConfig(own, undefined, folder);
+  const planned = readConfig(settings, undefined, folder);
   // The link leads to the server that will be started.
-  const flags = { ...own, port: '0', host: '127.0.0.1', baseUrl: baseUrl ?? `http://${host}:${port}` };
+  const flags = { ...settings, port: '0', host: '127.0.0.1', baseUrl: addressOf(planned) };
   const config = readConfig(flags, undefined, folder);
   const log = logHere('warn');
   endProcessOnBug(log);
@@ -47,7 +51,7 @@ export async function init(
       [
         `workspace ${workspaceId}`,
         `team      ${teamKey}`,
-        `account   ${setUpUrl}   (once the server runs; works once)`,
+        `account   ${setUpUrl}   (${linkHint(planned)}; works once)`,
         `key       ${apiKey}   (shown this once)`,
       ].join('\n'),
     );
@@ -56,4 +60,11 @@ export async function init(
     await tatami.stop();
   }
   if (!made.complete) process.exitCode = exitCodes.failed;
+}
+
+/** The link holds the address that the configuration names, which a server started with other settings does not have. */
+function linkHint({ baseUrl, host, port }: Pick<Config, 'baseUrl' | 'host' | 'port'>): string {
+  if (baseUrl !== null) return 'once the server runs';
+  if (port === 0) return 'once the server runs; put its port in place of 0';
+  return `once the server runs on port ${port} of ${host}`;
 }

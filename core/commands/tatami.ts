@@ -91,6 +91,9 @@ function addServer(program: Command, folder: string): Command {
     .requiredOption('--workspace <name>', 'name of the workspace')
     .requiredOption('--team <key>', 'key of its first team, such as ENG')
     .option('--add', 'add a workspace to a directory that has one')
+    .option('--port <value>', 'port that the server will listen on, for the link (TATAMI_PORT, default 4700)')
+    .option('--host <value>', 'address that the server will listen on (TATAMI_HOST, default 127.0.0.1)')
+    .option('--base-url <value>', 'public address of the server (TATAMI_BASE_URL)')
     .option(...json)
     .action(async (options: InitOptions) => (await import('./init.ts')).init(options, folder));
   const serve = program
@@ -186,6 +189,7 @@ function addImport(program: Command, folder: string): void {
     .description('write a workspace to a file of JSON lines, which `tatami import` takes in elsewhere')
     .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
     .option('--workspace <name>', 'its name or its id, where there are several')
+    .option('--force', 'replace the file if it exists')
     .option(...json)
     .action(async (file: string, options: ExportOptions) =>
       (await import('./exchange/export.ts')).exportWorkspace(file, options, folder),

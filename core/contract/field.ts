@@ -8,6 +8,7 @@ import {
   enumeration,
   idAndName,
   idOf,
+  line,
   nameOf,
   refersTo,
   ruled,
@@ -65,16 +66,18 @@ export interface Field<
   readonly types?: { readonly given: Given; readonly shown: Shown; readonly kept: Kept };
 }
 
-/** Words in one line or a few. Shown without its bounds: what was written under other bounds stays readable. */
+/**
+ * Words in one line: line breaks in a request become spaces, and unseen characters are left out. `asGiven` stores what is sent. Shown without its bounds: what was written under other bounds stays readable.
+ */
 export function text<const O extends FieldOptions>(
-  options: O & { readonly max: number; readonly pattern?: string },
+  options: O & { readonly max: number; readonly pattern?: string; readonly asGiven?: true },
 ): Field<'text', string, string, string, O> {
   if (options.pattern !== undefined && options.doc === undefined)
     throw new Error(`Say in \`doc\` what ${options.pattern} takes: people who break it are told that.`);
-  const { doc = '', max: maxLength, pattern } = options;
+  const { doc = '', max: maxLength, pattern, asGiven } = options;
   const given =
     pattern === undefined
-      ? described(textOf(maxLength), doc)
+      ? described(asGiven ? textOf(maxLength) : line(maxLength), doc)
       : Type.String({ maxLength, pattern, description: doc });
   return { type: 'text', given, shown: described(Type.String(), doc), options };
 }

@@ -1,6 +1,8 @@
 // Reads what a request brings to its route: path parameters, query and body, each by a schema that is compiled once.
+import type { TSchema } from 'typebox';
 import { ApiError } from '../lib/errors.ts';
 import { jsonPartsMax } from '../lib/json.ts';
+import { normalizerOf } from '../lib/one-line.ts';
 import type { Payer } from '../lib/payer.ts';
 import { bodyBytesMaxDefault, type ReadBody } from './body.ts';
 import type { Entrance, Incoming } from './entrance.ts';
@@ -50,8 +52,19 @@ function orNotFound(check: () => void): void {
   }
 }
 
+/** Titles and names are normalized in place where the body is valid. Like the check, that is prepared at the first request. */
+function checkAndNormalize(schema: TSchema): (value: unknown) => void {
+  const check = compileCheck(schema);
+  let normalize: ReturnType<typeof normalizerOf> | undefined;
+  return (value) => {
+    check(value);
+    if (normalize === undefined) normalize = normalizerOf(schema);
+    normalize?.(value);
+  };
+}
+
 function createBodyReader(route: Route): InputReader['body'] {
-  const checkBody = route.body ? compileCheck(route.body) : null;
+  const checkBody = route.body ? checkAndNormalize(route.body) : null;
   // A write that takes no body refuses what is sent all the same, by its name.
   const checkNoBody = route.kind === 'write' && !route.body ? compileCheck(nothingNamed) : null;
   const limits = {

@@ -134,6 +134,15 @@ export function text(maxLength: number, description?: string): ReturnType<typeof
   });
 }
 
+/** Of a title or a name: the text in a request is normalized to one line of visible characters. */
+export const oneLine: unique symbol = Symbol('one line');
+
+/** Required text in one line: a title or a name. */
+export function line(maxLength: number, description?: string): ReturnType<typeof Type.String> {
+  const mark = { [oneLine]: true };
+  return { ...text(maxLength, description), ...mark };
+}
+
 export const limitDefault = 50;
 const limitMax = 100;
 

@@ -22,9 +22,14 @@ export function deletedQueryOf(contract: Contract): TObject['properties'] {
   return isRestorable(contract) ? deletedQuery : {};
 }
 
-/** What a list of objects that keep their deleted rows is narrowed to. */
-export function whereDeleted(deleted: Deleted = 'exclude'): Condition[] {
+/**
+ * Narrows a list of objects that keep their deleted rows.
+ * @param placeholders SQL for deleted objects that the list shows all the same, because others refer to them
+ */
+export function whereDeleted(deleted: Deleted = 'exclude', placeholders?: string): Condition[] {
   if (deleted === 'include') return [];
+  if (deleted === 'exclude' && placeholders !== undefined)
+    return [{ sql: `(deleted_at IS NULL OR ${placeholders})`, params: {} }];
   return [deleted === 'only' ? onlyDeleted : notDeleted];
 }
 

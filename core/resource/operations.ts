@@ -58,6 +58,12 @@ export interface Rules<C extends Contract, E extends Entity> {
     query: Query,
     parentId: string | null,
   ) => readonly Condition[] | Promise<readonly Condition[]>;
+  /** Deleted objects that lists show all the same, because others refer to them. */
+  readonly placeholders?: {
+    readonly sql: string;
+    /** What lists show of one. */
+    shown(whole: Shown<C>): Shown<C>;
+  };
   /** What `where` says of an object as it was, in its public shape: for resources that are read `asOf`. */
   readonly wasAmong?: (query: Query, was: Was) => boolean;
 }
@@ -91,10 +97,10 @@ export function plainOperations<C extends Contract, E extends Entity>(
       if (typeof query.asOf === 'string') return then.list(ctx, query, query.asOf);
       const narrowed = narrowedTo(parentId, await rules.where?.(ctx, query, parentId));
       const filtered = tree === null ? [] : await filtering.conditions(ctx, [{ tree, at: '' }]);
-      const kept = contract.keepsDeleted ? whereDeleted(query.deleted) : [];
+      const kept = contract.keepsDeleted ? whereDeleted(query.deleted, rules.placeholders?.sql) : [];
       const keys = typeof query.sort === 'string' ? sortKeysOf(sortings, query.sort) : order;
-      const where = [...kept, ...narrowed, ...filtered];
-      return listKind(ctx, kind, query, { where, order: keys, asked: { parentId } });
+      const among = { where: [...kept, ...narrowed, ...filtered], order: keys, asked: { parentId } };
+      return withPlaceholders(await listKind(ctx, kind, query, among), query, rules.placeholders);
     },
     async create(ctx, body, parentId) {
       const times = timesOfCreation(ctx.nowMs());
@@ -133,6 +139,17 @@ const orderOfCreation = async (ctx: Context, listId: string | null = null): Prom
 
 const inOrder = (set: ChangeSet, order: OrderVersion | null): ChangeSet =>
   order ? { ...set, changes: set.changes.map((change) => ({ ...change, order })) } : set;
+
+function withPlaceholders<C extends Contract>(
+  page: Page<Shown<C>>,
+  { deleted = 'exclude' }: Query,
+  placeholders: Rules<C, Entity>['placeholders'],
+): Page<Shown<C>> {
+  if (!placeholders || deleted !== 'exclude') return page;
+  const isDeleted = (shown: Shown<C>): boolean =>
+    ((shown as { readonly deletedAt?: string | null }).deletedAt ?? null) !== null;
+  return { ...page, data: page.data.map((shown) => (isDeleted(shown) ? placeholders.shown(shown) : shown)) };
+}
 
 /** What one parent of many has is few: told so, the planner finds it by its parent also where another order sorts it. */
 function narrowedTo(parentId: string | null, where: readonly Condition[] = []): readonly Condition[] {

@@ -6,6 +6,7 @@ import { newKey } from '../identity/api-keys/kind.ts';
 import { member } from '../identity/members/contract.ts';
 import { memberKind } from '../identity/members/kind.ts';
 import { workspaceKind } from '../identity/workspace/workspace.ts';
+import { inOneLine } from '../lib/one-line.ts';
 import { guardedClasses } from '../lib/guarded.ts';
 import { emptyDirectory } from '../resource/directory.ts';
 import { systemStatement } from '../store/statement.ts';
@@ -65,7 +66,7 @@ export async function createWorkspace(
   const committed = await committer.commit(
     systemAuthor(scope, 'setup', emptyDirectory),
     [
-      newWorkspace(workspaceId, input.name, times),
+      newWorkspace(workspaceId, inOneLine(input.name), times),
       owner,
       team,
       ...defaultStates(team.id, () => ids.next(state.id), now),
@@ -100,6 +101,12 @@ function firstTeam(
   { teamKey: key, teamName: name }: { readonly teamKey: string; readonly teamName: string },
   times: Times,
 ) {
-  const settings = { transitions: null, triage: 'off', timeZone: 'UTC', cycles: null } as const;
+  const settings = {
+    transitions: null,
+    triage: 'off',
+    timeZone: 'UTC',
+    cycles: null,
+    archivedAt: null,
+  } as const;
   return teamKind.create({ id, key, name, ...settings, ...times });
 }

@@ -61,9 +61,9 @@ export interface ReadCalls {
     list(query: IssueQuery): Promise<Page<Received<Chosen<Issue>>>>;
   };
   readonly comments: {
-    /** List the comments of an issue, oldest first. */
+    /** List the comments of an issue, oldest first. A deleted first comment of a thread is listed without its text, with `deletedAt`, as long as the thread has replies. */
     list(issueId: string, query?: CommentQuery): Promise<Page<Comment>>;
-    /** Get a comment. */
+    /** Get a comment. A deleted first comment is shown without its text as long as its thread has replies. */
     get(id: string, query?: CommentGetQuery): Promise<Comment>;
   };
   readonly attachments: {

@@ -96,6 +96,8 @@ export const EVENT_TYPES = [
   'issue.unsubscribed',
   'project.created',
   'project.updated',
+  'project.deleted',
+  'project.restored',
   'project.archived',
   'project.unarchived',
   'project.update_posted',
@@ -148,6 +150,8 @@ export const EVENT_TYPES = [
   'sla.canceled',
   'team.created',
   'team.updated',
+  'team.archived',
+  'team.unarchived',
   'member.added',
   'member.updated',
   'member.removed',
@@ -262,6 +266,8 @@ export interface EventData {
   'issue.unsubscribed': Subscriber;
   'project.created': Project;
   'project.updated': Changed<Project>;
+  'project.deleted': Changed<Project>;
+  'project.restored': Changed<Project>;
   'project.archived': Changed<Project>;
   'project.unarchived': Changed<Project>;
   'project.update_posted': StatusUpdate;
@@ -314,6 +320,8 @@ export interface EventData {
   'sla.canceled': Changed<SlaClock>;
   'team.created': Team;
   'team.updated': Changed<Team>;
+  'team.archived': Changed<Team>;
+  'team.unarchived': Changed<Team>;
   'member.added': Member;
   'member.updated': Changed<Member>;
   'member.removed': Changed<Member>;

@@ -399,6 +399,7 @@ export interface TeamFilter {
   readonly name?: Test<string | null, TextTests> | undefined;
   readonly triage?: Test<'off' | 'outside' | 'all' | null, OrderedValueTests> | undefined;
   readonly timeZone?: Test<string | null, TextTests> | undefined;
+  readonly archivedAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly createdAt?: Test<string | null, OrderedValueTests> | undefined;
   readonly updatedAt?: Test<string | null, OrderedValueTests> | undefined;
 }
@@ -735,6 +736,8 @@ export interface EventFilters {
   readonly 'issue.unsubscribed': SubscriberFilter;
   readonly 'project.created': ProjectFilter;
   readonly 'project.updated': ProjectFilter;
+  readonly 'project.deleted': ProjectFilter;
+  readonly 'project.restored': ProjectFilter;
   readonly 'project.archived': ProjectFilter;
   readonly 'project.unarchived': ProjectFilter;
   readonly 'project.update_posted': StatusUpdateFilter;
@@ -787,6 +790,8 @@ export interface EventFilters {
   readonly 'sla.canceled': SlaClockFilter;
   readonly 'team.created': TeamFilter;
   readonly 'team.updated': TeamFilter;
+  readonly 'team.archived': TeamFilter;
+  readonly 'team.unarchived': TeamFilter;
   readonly 'member.added': MemberFilter;
   readonly 'member.updated': MemberFilter;
   readonly 'member.removed': MemberFilter;

@@ -261,11 +261,11 @@ export interface Operations {
     trail(id: string, query?: IssueTrailQuery, options?: CallOptions): List<TrailRoot>;
   };
   readonly comments: {
-    /** List the comments of an issue, oldest first. */
+    /** List the comments of an issue, oldest first. A deleted first comment of a thread is listed without its text, with `deletedAt`, as long as the thread has replies. */
     list(issueId: string, query?: CommentQuery, options?: CallOptions): List<Comment>;
     /** Add a comment to an issue. */
     create(issueId: string, body: CommentCreate, options?: WriteOptions): Promise<Comment>;
-    /** Get a comment. */
+    /** Get a comment. A deleted first comment is shown without its text as long as its thread has replies. */
     get(id: string, query?: CommentGetQuery, options?: CallOptions): Promise<Comment>;
     /** Change the text of a comment of one's own. */
     update(id: string, body: CommentPatch, options?: ChangeOptions): Promise<Comment>;
@@ -365,6 +365,10 @@ export interface Operations {
     get(id: string, query?: ProjectGetQuery, options?: CallOptions): Promise<ProjectAsOf>;
     /** Change a project. */
     update(id: string, body: ProjectPatch, options?: ChangeOptions): Promise<Project>;
+    /** Delete a project; it can be restored. Its issues stay, and go on to show it. It takes no further issues, and its milestones and updates are not shown until it is restored. */
+    delete(id: string, options?: ChangeOptions): Promise<void>;
+    /** Restore a deleted project. */
+    restore(id: string, options?: ChangeOptions): Promise<Project>;
     /** Archive a project: lists leave it out. */
     archive(id: string, options?: ChangeOptions): Promise<Project>;
     /** Take a project out of the archive. */
@@ -579,6 +583,10 @@ export interface Operations {
     get(id: string, options?: CallOptions): Promise<Team>;
     /** Change a team or its allowed transitions. */
     update(id: string, body: TeamPatch, options?: ChangeOptions): Promise<Team>;
+    /** Archive a team: it takes no new issues, and lists leave it out. Its issues stay and can be changed, and its key stays its own. Its cycles, SLA clocks and snoozed issues do nothing by themselves until it is unarchived. */
+    archive(id: string, options?: ChangeOptions): Promise<Team>;
+    /** Take a team out of the archive. Cycles, SLA clocks and snoozed issues whose time came meanwhile go on at once. */
+    unarchive(id: string, options?: ChangeOptions): Promise<Team>;
   };
   readonly members: {
     /** List members. */

@@ -44,6 +44,8 @@ export interface Project {
   readonly createdAt: string;
   /** When it was last changed. ISO 8601, UTC. */
   readonly updatedAt: string;
+  /** When it was deleted; null while it is there. */
+  readonly deletedAt: string | null;
 }
 
 /** List projects, newest first. */
@@ -66,6 +68,8 @@ export interface ProjectQuery {
   startDate?: string | undefined;
   /** A day as YYYY-MM-DD, or one relative to today, such as `-P7D`. */
   targetDate?: string | undefined;
+  /** Whether deleted ones are listed as well, or alone. */
+  deleted?: 'exclude' | 'include' | 'only' | undefined;
   /** As it was at a moment: a sequence of the event log, or an ISO 8601 time. The answer says in `asOf` which sequence it shows. */
   asOf?: string | undefined;
   /** Up to 3 of createdAt, updatedAt, name, status, health, startDate, targetDate, comma-separated; a minus before a name reverses. */

@@ -86,6 +86,8 @@ export const operations = {
     create: 'POST /projects body',
     get: 'GET /projects/{id} query',
     update: 'PATCH /projects/{id} body',
+    delete: 'DELETE /projects/{id}',
+    restore: 'POST /projects/{id}/restore',
     archive: 'POST /projects/{id}/archive',
     unarchive: 'POST /projects/{id}/unarchive',
     progress: 'GET /projects/{id}/progress query',
@@ -197,6 +199,8 @@ export const operations = {
     create: 'POST /teams body',
     get: 'GET /teams/{id}',
     update: 'PATCH /teams/{id} body',
+    archive: 'POST /teams/{id}/archive',
+    unarchive: 'POST /teams/{id}/unarchive',
   },
   members: {
     list: 'GET /members query pages',

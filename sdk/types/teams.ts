@@ -14,6 +14,8 @@ export interface Team {
   readonly triage: 'off' | 'outside' | 'all';
   /** The IANA name of the time zone by which its days begin, such as Europe/Zagreb. */
   readonly timeZone: string;
+  /** Time at which the team was archived; null for a team that takes issues. ISO 8601, UTC. */
+  readonly archivedAt: string | null;
   /** The rhythm by which its cycles are made ahead; null where nothing makes them. */
   readonly cycles: {
     /** How long each cycle is; 2 unless given. */
@@ -45,6 +47,8 @@ export interface TeamQuery {
   cursor?: string | undefined;
   /** Up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses. */
   sort?: string | undefined;
+  /** Whether archived ones are listed as well, or alone. */
+  archived?: 'exclude' | 'include' | 'only' | undefined;
 }
 
 /** Create a team with its workflow states. */

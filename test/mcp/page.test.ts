@@ -38,18 +38,18 @@ async function proposed(...titles: string[]): Promise<{ id: string; issues: Json
 test('what is decided on is shown whole, on the page and by the API, and nothing in it is unseen', async () => {
   const issue = await rest('POST', '/issues', { team: 'ENG', title: 'Plain' });
   const end = 'the last words';
-  const description = `${'Harmless. '.repeat(3_000)}\n${end}`;
-  const title = 'Invoice \u202egpj.exe\u2066\u200b\u{e0041}\u0007 and a family 👩\u200d👧';
+  const unseen = 'Invoice \u202egpj.exe\u2066\u200b\u{e0041}\u0007 and a family 👩\u200d👧';
+  const description = `${'Harmless. '.repeat(3_000)}\n${unseen}\n${end}`;
   const asked = await app.call(
     'PATCH',
     `/api/v1/issues/${issue.id}`,
-    { description, title },
+    { description },
     { 'Tatami-Mode': 'propose' },
   );
   expect(asked.status).toBe(202);
   const { effects } = await rest('GET', `/proposals/${asked.json.id}`);
   const after = Object.fromEntries(effects[0].fields.map((field: Json) => [field.name, field.after]));
-  expect(after).toEqual({ description, title });
+  expect(after).toEqual({ description });
   const text = await (await look(asked.json.id, person.cookie)).text();
   expect(text).toContain(end);
   expect(text).toContain('Invoice \\u202egpj.exe\\u2066\\u200b\\udb40\\udc41\\u0007 and a family 👩\u200d👧');

@@ -53,6 +53,7 @@ const unchanging = [
   'comments.restore',
   'comments.unresolve',
   'subscribers.remove',
+  'teams.unarchive',
 ];
 
 test('every operation without its scope is refused, whatever else is held', async () => {

@@ -161,3 +161,59 @@ test('whatever is written, nothing of it runs, leads elsewhere, or is markup of 
     expect([body, html, found]).toEqual([body, html, []]);
   }
 });
+
+test('a deleted first comment stays as a placeholder without its text while its thread has replies', async () => {
+  const { app, ben } = company;
+  const threads = (await company.file('Threads')) as Json;
+  const all = `${v1}/issues/${threads.id}/comments`;
+  const add = async (body: string, parentId: string | null = null): Promise<Json> =>
+    (await ben.call('POST', all, { body, parentId })).json;
+  const listed = async (query = ''): Promise<Json[]> => (await ben.call('GET', all + query)).json.data;
+  const root = await add('**Secret** @Ana Lindqvist');
+  expect(root.mentions.length).toBe(1);
+  const reply = await add('A reply', root.id);
+  const one = `${v1}/comments/${root.id}`;
+  const since = await app.lastSequence();
+  expect((await ben.call('DELETE', one)).status).toBe(204);
+  const placeholder = {
+    id: root.id,
+    body: '',
+    mentions: [],
+    author: root.author,
+    deletedAt: expect.any(String),
+  };
+  expect(await listed('?include=bodyHtml')).toMatchObject([
+    { ...placeholder, bodyHtml: '' },
+    { id: reply.id, parentId: root.id, body: 'A reply', deletedAt: null },
+  ]);
+  expect((await ben.call('GET', one)).json).toMatchObject(placeholder);
+  // It is read, and nothing else.
+  for (const [method, path] of [
+    ['PATCH', one],
+    ['POST', `${one}/resolve`],
+    ['DELETE', one],
+    ['GET', `${one}/history`],
+  ] as const) {
+    const body = method === 'PATCH' ? { body: 'Back' } : undefined;
+    expect([method, (await ben.call(method, path, body)).status]).toEqual([method, 404]);
+  }
+  const more = await add('More', root.id);
+  expect(more.parentId).toBe(root.id);
+  // Its author finds what it said in the trash.
+  expect((await listed('?deleted=only')).map(({ body }) => body)).toEqual([root.body]);
+  expect(await listed('?limit=1')).toMatchObject([placeholder]);
+  expect((await ben.call('POST', `${one}/restore`)).json.body).toBe(root.body);
+  expect((await listed())[0]!.body).toBe(root.body);
+  // Without replies nothing of it is left.
+  for (const { id } of [root, reply, more]) await ben.call('DELETE', `${v1}/comments/${id}`);
+  expect(await listed()).toEqual([]);
+  expect((await ben.call('GET', one)).status).toBe(404);
+  expect((await ben.call('POST', all, { body: 'Late', parentId: root.id })).status).toBe(422);
+  const types = (await app.eventTypes(since)).filter((type) => type.startsWith('comment.'));
+  expect(types).toEqual([
+    'comment.deleted',
+    'comment.added',
+    'comment.restored',
+    ...Array(3).fill('comment.deleted'),
+  ]);
+});

@@ -51,6 +51,68 @@ test('an archived project leaves the lists, and comes back as it was', async () 
   expect([stale.status, stale.json.error.code]).toEqual([412, 'precondition_failed']);
 });
 
+test('a deleted project goes to the trash with its milestones and updates, and comes back as it was', async () => {
+  const zoe = await made('/members', { name: 'Zoe' });
+  const project = await made('/projects', { name: 'Gone', members: [zoe.id] });
+  const path = `${v1}/projects/${project.id}`;
+  const milestone = await made(`/projects/${project.id}/milestones`, { name: 'Beta' });
+  const update = await made(`/projects/${project.id}/project-updates`, { health: 'at_risk', body: 'Late.' });
+  const issue = await made('/issues', { team: 'ENG', title: 'In it', projectId: project.id });
+  expect((await app.call('DELETE', `${v1}/members/${zoe.id}`)).status).toBe(204);
+  const before = (await app.call('GET', path)).json;
+  const since = await app.lastSequence();
+  expect((await app.call('DELETE', path)).status).toBe(204);
+  expect(await namesOf('?archived=include')).not.toContain('Gone');
+  expect(await namesOf('?deleted=only')).toEqual(['Gone']);
+  for (const gone of [
+    path,
+    `${path}/progress`,
+    `${path}/milestones`,
+    `${path}/project-updates`,
+    `${v1}/milestones/${milestone.id}`,
+    `${v1}/project-updates/${update.id}`,
+  ])
+    expect([gone, (await app.call('GET', gone)).status]).toEqual([gone, 404]);
+  for (const [method, to, body] of [
+    ['PATCH', path, { name: 'Changed' }],
+    ['POST', `${path}/archive`, undefined],
+    ['POST', `${path}/project-updates`, { health: 'at_risk', body: 'No.' }],
+    ['PATCH', `${v1}/milestones/${milestone.id}`, { name: 'No' }],
+    ['DELETE', `${v1}/milestones/${milestone.id}`, undefined],
+    ['DELETE', `${v1}/project-updates/${update.id}`, undefined],
+  ] as const)
+    expect([to, (await app.call(method, to, body)).status]).toEqual([to, 404]);
+  // Its issues go on to show it, and no other takes its place.
+  const one = `${v1}/issues/${issue.id}`;
+  expect((await app.call('GET', one)).json).toMatchObject({
+    version: 1,
+    project: { id: project.id, name: 'Gone' },
+  });
+  for (const [body, at] of [
+    [{ team: 'ENG', title: 'Too late', projectId: project.id }, 'projectId'],
+    [{ team: 'ENG', title: 'Too late', projectId: project.id, milestoneId: milestone.id }, 'projectId'],
+  ] as const) {
+    const { status, json } = await app.call('POST', `${v1}/issues`, body);
+    expect([status, json.error.details[0]]).toEqual([
+      422,
+      expect.objectContaining({ path: at, issue: 'not_found' }),
+    ]);
+  }
+  const late = await app.call('PATCH', one, { milestoneId: milestone.id });
+  expect([late.status, late.json.error.details[0].path]).toEqual([422, 'milestoneId']);
+  expect((await app.call('PATCH', one, { priority: 'low' })).status).toBe(200);
+  const restored = await app.call('POST', `${path}/restore`);
+  expect(restored.json).toMatchObject({
+    ...before,
+    updatedAt: expect.anything(),
+    version: before.version + 2,
+  });
+  expect((await app.call('GET', `${v1}/milestones/${milestone.id}`)).json).toMatchObject({ name: 'Beta' });
+  expect(await app.eventTypes(since)).toEqual(['project.deleted', 'issue.updated', 'project.restored']);
+  const away = await app.call('GET', `${path}?asOf=${since + 1}`);
+  expect([away.status, (await app.call('GET', `${path}?asOf=${since}`)).json.name]).toEqual([404, 'Gone']);
+});
+
 test('its members are shown by name, each is checked, and who was removed since stays', async () => {
   const ben = await made('/members', { name: 'Ben' });
   const project = await made('/projects', { name: 'Team work', members: [ana.id, ben.id], color: '#0e8a16' });

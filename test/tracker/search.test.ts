@@ -65,6 +65,35 @@ test('scripts without spaces are found by any part of a word', async () => {
   expect(await titles('応反')).toEqual([]);
 });
 
+test('a word with signs at its end and an emoji are words of their own', async () => {
+  const made = [
+    'Port the C++ parser',
+    'Port the C# parser',
+    'Port the C parser',
+    'Move to c++20',
+    'Ünit in C#',
+  ];
+  for (const title of made) await make(title);
+  expect((await titles('c++')).sort()).toEqual(['Move to c++20', 'Port the C++ parser']);
+  expect((await titles('C# ')).sort()).toEqual(['Port the C# parser', 'Ünit in C#']);
+  expect((await titles('"port the c" parser')).length).toBe(3);
+  expect(await titles('"the c++ parser"')).toEqual(['Port the C++ parser']);
+  expect(await titles('port -C++ -c#')).toEqual(['Port the C parser']);
+  expect((await search('C#')).data.map(({ highlights }: Json) => highlights[0].ranges)).toEqual([
+    [{ start: 8, end: 10 }],
+    [{ start: 9, end: 11 }],
+  ]);
+  await make('Ship it 🚀', 'Waved 👍🏽 by 👩‍👧 from 🇩🇪');
+  for (const q of ['🚀', '👍', '👩‍👧', '🇩🇪', '"it 🚀"'])
+    expect([q, await titles(q)]).toEqual([q, ['Ship it 🚀']]);
+  expect((await search('🚀')).data[0].highlights[0].ranges).toEqual([{ start: 8, end: 10 }]);
+  expect(await titles('🇫🇷')).toEqual([]);
+  // Signs between words are none of theirs.
+  await make('login+page a+b issue#12');
+  for (const q of ['"a b"', 'issue 12', '"page a b issue"'])
+    expect(await titles(q)).toEqual(['login+page a+b issue#12']);
+});
+
 test('a title counts for more than a description, and an identifier or number for most', async () => {
   const inText = await make('Something else entirely', 'It mentions a zeppelin once among other words.');
   const inTitle = await make('Zeppelin');

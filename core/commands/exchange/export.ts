@@ -11,11 +11,13 @@ import { openToLook } from '../../store/looking.ts';
 import { holderOf } from '../../store/data-dir.ts';
 import { openNewPrivateFile } from '../../store/private.ts';
 import { requireDatabase } from '../local.ts';
+import { requireReplaceable } from '../write-file.ts';
 import { CommandError, createProgress, exitCodes, printResult } from '../output.ts';
 
 export interface ExportOptions {
   dataDir?: string;
   workspace?: string;
+  force?: boolean;
   json?: boolean;
 }
 
@@ -30,6 +32,8 @@ export async function exportWorkspace(file: string, options: ExportOptions, fold
     folder,
   );
   requireDatabase(dataDir);
+  const path = resolve(folder, file);
+  requireReplaceable(path, options.force);
   const db = openToLook(join(dataDir, 'tatami.db'), holderOf(dataDir) !== null);
   const progress = createProgress();
   try {
@@ -38,10 +42,10 @@ export async function exportWorkspace(file: string, options: ExportOptions, fold
       archive: createArchive(join(dataDir, 'archive'), () => undefined),
       pathOf: (sha256: Digest) => blobPath(join(dataDir, 'blobs'), sha256),
     };
-    const path = resolve(folder, file);
-    const rows = await writeLines(path, linesOf(db, beside, workspace), (done) =>
+    const rows = await writeLines(`${path}.part`, linesOf(db, beside, workspace), (done) =>
       progress.show(counted(done, 'line')),
     );
+    nameExport(path, options.force);
     progress.end();
     printResult(
       { file: path, workspace, rows },
@@ -72,13 +76,24 @@ function chosen(workspaces: readonly Exported[], named: string | undefined): Exp
   throw new CommandError(message, undefined, { lines: list });
 }
 
-/** Whole under its name, or not there. @returns what the lines return */
+/** An export appears under its name only when it is complete. @throws CommandError */
+function nameExport(path: string, force: boolean | undefined): void {
+  const unfinished = `${path}.part`;
+  try {
+    requireReplaceable(path, force);
+    renameSync(unfinished, path);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw error;
+  }
+}
+
+/** @returns what the lines return */
 async function writeLines<R>(
-  path: string,
+  unfinished: string,
   lines: AsyncGenerator<string, R>,
   onLines: (done: number) => void,
 ): Promise<R> {
-  const unfinished = `${path}.part`;
   const fd = openNewPrivateFile(unfinished);
   let result: R;
   try {
@@ -103,6 +118,5 @@ async function writeLines<R>(
   } finally {
     closeSync(fd);
   }
-  renameSync(unfinished, path);
   return result;
 }

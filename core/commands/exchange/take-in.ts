@@ -1,7 +1,7 @@
 // `tatami import` of a file that `tatami export` wrote: the workspace comes into a data directory that no server holds.
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfig } from '../../config.ts';
+import { addressOf, readConfig } from '../../config.ts';
 import { examineRows } from '../../doctor/rows.ts';
 import { BadRows } from '../../exchange/check.ts';
 import { isHead, splitLines } from '../../exchange/lines.ts';
@@ -37,11 +37,12 @@ export function isWorkspace(file: string): boolean {
 
 /** @param folder where a relative data directory begins @throws CommandError */
 export async function takeInWorkspace(file: string, options: TakeInOptions, folder: string): Promise<void> {
-  const { dataDir, baseUrl, host, port } = readConfig(
+  const config = readConfig(
     options.dataDir === undefined ? {} : { dataDir: options.dataDir },
     undefined,
     folder,
   );
+  const { dataDir } = config;
   requireDatabase(dataDir);
   const holder = holderOf(dataDir);
   if (holder !== null)
@@ -50,7 +51,7 @@ export async function takeInWorkspace(file: string, options: TakeInOptions, fold
       exitCodes.tryLater,
     );
   insertStatements();
-  const { store, close } = openOffline(dataDir, baseUrl ?? `http://${host}:${port}`, systemClock.nowMs);
+  const { store, close } = openOffline(dataDir, addressOf(config), systemClock.nowMs);
   const progress = createProgress();
   // What its own server let it have is not refused.
   const limits = { fileBytesMax: Infinity, workspaceBytesMax: Infinity };

@@ -2,7 +2,7 @@
 // process where nobody does. What is typed and what comes back is the same.
 import { lstatSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { readConfig } from '../../config.ts';
+import { addressOf, readConfig } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { openOfflineDesk, type OfflineDesk } from '../../setup/keys/offline-desk.ts';
@@ -30,14 +30,14 @@ export async function askDesk<N extends OrderName>(
   order: Order<N>,
 ): Promise<Answers[N]> {
   const config = readConfig(given === undefined ? {} : { dataDir: given }, undefined, folder);
-  const { dataDir, baseUrl, host, port } = config;
+  const { dataDir } = config;
   requireOwner(dataDir, 'but root');
   requireDatabase(dataDir);
   const startMs = performance.now();
   for (let isSaid = false; ; await Bun.sleep(lookEveryMs)) {
     const answered = await askServer(dataDir, name, order);
     if (answered) return answered.answer;
-    const here = openHere(dataDir, baseUrl ?? `http://${host}:${port}`);
+    const here = openHere(dataDir, addressOf(config));
     if (here) return askHere(here, name, order);
     const holder = holderOf(dataDir) ?? 'another';
     if (performance.now() - startMs > openWithinMs)

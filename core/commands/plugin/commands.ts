@@ -41,8 +41,9 @@ export function addPlugin(program: Command, remote: Remote, folder: string): Com
     .command('pack <dir>')
     .description('bundle DIR/plugin.ts into one package file')
     .option('--out <file>', 'the package file')
+    .option('--force', 'replace the file also if it is not an earlier package of the plugin')
     .option(...json)
-    .action(async (dir: string, options: { out?: string; json?: boolean }) =>
+    .action(async (dir: string, options: { out?: string; force?: boolean; json?: boolean }) =>
       (await import('./pack.ts')).pack(dir, options, folder),
     );
   remote(
@@ -147,8 +148,9 @@ function addTrust(plugin: Command, folder: string): void {
     .command('sign <package>')
     .description('write the signature of a package file beside it')
     .requiredOption('--key <file>', 'the key that `tatami plugin keygen` made')
+    .option('--force', 'replace a file beside it also if it is not a signature')
     .option(...json)
-    .action(async (file: string, options: { key: string; json?: boolean }) =>
+    .action(async (file: string, options: { key: string; force?: boolean; json?: boolean }) =>
       (await import('./sign.ts')).signFile(file, options, folder),
     );
   plugin

@@ -7,7 +7,7 @@ import { describePackage } from '../../plugins/describe.ts';
 import { requireSentTypes } from '../../plugins/installs/named.ts';
 import { version } from '../../version.ts';
 import { printResult, say } from '../output.ts';
-import { writeNamedFile } from '../write-file.ts';
+import { requireReplaceable, writeNamedFile } from '../write-file.ts';
 import { packedName } from './packed-name.ts';
 import { authorError } from './author-error.ts';
 import { checkOffline } from './check.ts';
@@ -16,7 +16,7 @@ import type { Bundle } from './manifest-place.ts';
 /** @param folder where relative paths begin */
 export async function pack(
   dir: string,
-  options: { out?: string; json?: boolean },
+  options: { out?: string; force?: boolean; json?: boolean },
   folder: string,
 ): Promise<void> {
   const root = resolve(folder, dir);
@@ -24,7 +24,9 @@ export async function pack(
   const { manifest } = document;
   const out = options.out ?? packedName(manifest.id);
   const text = JSON.stringify(document);
-  writeNamedFile(resolve(folder, out), text);
+  const path = resolve(folder, out);
+  requireReplaceable(path, options.force, (earlier) => isPackageOf(earlier, manifest.id));
+  writeNamedFile(path, text);
   sayWhereItRuns(manifest.engines.tatami);
   const result = {
     file: out,
@@ -39,6 +41,15 @@ export async function pack(
     (shown) =>
       `${shown.id} ${shown.version} → ${shown.file}  ${shown.bytes} bytes  sha256:${shown.sha256.slice(0, 12)}…`,
   );
+}
+
+function isPackageOf(text: string, id: string): boolean {
+  try {
+    const { format, manifest } = JSON.parse(text) as { format?: unknown; manifest?: { id?: unknown } };
+    return format !== undefined && manifest?.id === id;
+  } catch {
+    return false;
+  }
 }
 
 /** @throws CommandError that names the author's line, where that is known */

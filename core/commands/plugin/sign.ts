@@ -11,7 +11,7 @@ import {
   type PackageSignature,
 } from '../../plugins/signature.ts';
 import { CommandError, exitCodes, printResult } from '../output.ts';
-import { writeNamedFile } from '../write-file.ts';
+import { requireReplaceable, writeNamedFile } from '../write-file.ts';
 import { readPackageFile, readSignature, signatureFile } from './given-package.ts';
 
 /** @param folder where relative paths begin */
@@ -30,13 +30,15 @@ export function keygen(file: string, options: { json?: boolean }, folder: string
 
 export async function signFile(
   file: string,
-  options: { key: string; json?: boolean },
+  options: { key: string; force?: boolean; json?: boolean },
   folder: string,
 ): Promise<void> {
   const document = await readPackageFile(file, folder);
   const made = signatureBy(document, options.key, folder);
   const out = signatureFile(file);
-  writeNamedFile(resolve(folder, out), `${JSON.stringify(made)}\n`);
+  const path = resolve(folder, out);
+  requireReplaceable(path, options.force, (earlier) => signatureIn(earlier) !== null);
+  writeNamedFile(path, `${JSON.stringify(made)}\n`);
   printResult({ file: out, ...made }, options, (shown) => `${shown.file}  signed by the key ${shown.keyId}`);
 }
 
@@ -65,6 +67,16 @@ export async function verifyFile(
     options,
     (shown) => `${shown.id} ${shown.version} is signed by the key ${shown.keyId}`,
   );
+}
+
+/** Null for other JSON and for text that is not JSON. */
+function signatureIn(text: string): PackageSignature | null {
+  try {
+    const { keyId, signature } = JSON.parse(text) as Partial<PackageSignature>;
+    return typeof keyId === 'string' && typeof signature === 'string' ? { keyId, signature } : null;
+  } catch {
+    return null;
+  }
 }
 
 function signatureBy(document: PluginPackage, key: string, folder: string): PackageSignature {

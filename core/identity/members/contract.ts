@@ -18,7 +18,7 @@ export const member = defineContract({
   names: { by: ['email', 'name'] },
   doc: 'A person of the workspace. Who is removed is still shown on what was theirs.',
   fields: {
-    name: text({ max: 80, required: true, doc: 'What the person is called.' }),
+    name: text({ max: 80, required: true, asGiven: true, doc: 'What the person is called.' }),
     email: text({ max: 254, pattern: '^[^\\s@]+@[^\\s@]+$', doc: 'An e-mail address.', nullable: true }),
     role: choice(roles, { default: 'member', doc: 'What the person is in the workspace.' }),
     joinedAt: time({

@@ -22,7 +22,7 @@ export const oauthApp = defineContract({
   id: 'app',
   doc: 'A program of others that members can let act for them, by OAuth 2. Its id is its `client_id`.',
   fields: {
-    name: text({ max: shownNameMax, required: true, doc: 'What people are asked to let in.' }),
+    name: text({ max: shownNameMax, required: true, asGiven: true, doc: 'What people are asked to let in.' }),
     description: string(Type.String({ maxLength: 500 }), { default: '', doc: 'What it does, in words.' }),
     homepage: string(homepage, { nullable: true, doc: 'Where people read about it.' }),
     redirectUris: json(redirectUris, {

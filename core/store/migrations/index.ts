@@ -46,8 +46,9 @@ import seats from './0044-seats.sql' with { type: 'text' };
 import keyLineage from './0045-key-lineage.sql' with { type: 'text' };
 import authority from './0046-authority.sql' with { type: 'text' };
 import offeredVersions from './0047-offered-versions.sql' with { type: 'text' };
-import orderVersions from './0049-order-versions.sql' with { type: 'text' };
-import stateTimes from './0051-state-times.sql' with { type: 'text' };
+import orderVersions from './0048-order-versions.sql' with { type: 'text' };
+import stateTimes from './0049-state-times.sql' with { type: 'text' };
+import archivedTeams from './0050-archived-teams.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -102,6 +103,7 @@ export const migrations: readonly Migration[] = [
   { name: '0045-key-lineage', sql: keyLineage },
   { name: '0046-authority', sql: authority },
   { name: '0047-offered-versions', sql: offeredVersions },
-  { name: '0049-order-versions', sql: orderVersions },
-  { name: '0051-state-times', sql: stateTimes },
+  { name: '0048-order-versions', sql: orderVersions },
+  { name: '0049-state-times', sql: stateTimes },
+  { name: '0050-archived-teams', sql: archivedTeams },
 ];

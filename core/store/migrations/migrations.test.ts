@@ -221,3 +221,26 @@ test('issues of before get the times that types and times of events are conclusi
     },
   );
 });
+
+test('texts with signs, emoji or letters beyond ASCII are indexed again, and no others', () => {
+  const path = join(dir, 'signs.db');
+  const first = migrations.findIndex(({ name }) => name.endsWith('archived-teams'));
+  migrate({ ...at, path }, migrations.slice(0, first));
+  const before = new Database(path);
+  const bodies = ['Port to C++', 'uses c# too', 'Ship 🚀', 'Schön', '# Steps + more', 'plain'];
+  before.pragma('foreign_keys = OFF');
+  const insert = before.prepare(
+    `INSERT INTO comments (workspace_id, id, issue_id, body, author_kind, author_id, author_name, version, created_at, updated_at)
+     VALUES ('ws', ?, 'iss', ?, 'user', 'usr', 'Ana', 1, 1, 1)`,
+  );
+  for (const [index, body] of bodies.entries()) insert.run(`cmt_${index}`, body);
+  before.exec("DELETE FROM search_pending; INSERT INTO search_pending VALUES ('ws', 'cmt_0', 4)");
+  before.close();
+  migrate({ ...at, path });
+  const after = new Database(path);
+  expect(after.prepare('SELECT id, revision FROM search_pending ORDER BY id').all()).toEqual([
+    { id: 'cmt_0', revision: 5 },
+    ...[1, 2, 3].map((index) => ({ id: `cmt_${index}`, revision: 1 })),
+  ]);
+  after.close();
+});

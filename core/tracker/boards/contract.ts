@@ -3,7 +3,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, markdown, referenceBy, string, text } from '../../contract/field.ts';
-import { Closed, nullable } from '../../lib/schema.ts';
+import { Closed, line, nullable } from '../../lib/schema.ts';
 import { team } from '../teams/contract.ts';
 
 /** What the columns of a board stand for, beside custom fields. */
@@ -36,11 +36,7 @@ const boardColumn = Closed({
         'What its issues have in common: the name or id of a state, a type of states, a priority, the id of a member or label, the value of an option, or `true` or `false`. Null stands for issues without any.',
     }),
   ),
-  title: Type.Optional(
-    nullable(
-      Type.String({ minLength: 1, maxLength: 80, description: 'Its heading, where that is not the value.' }),
-    ),
-  ),
+  title: Type.Optional(nullable(line(80, 'Its heading, where that is not the value.'))),
   limit: Type.Optional(
     nullable(
       Type.Integer({

@@ -1,7 +1,8 @@
 // Comments. A reply joins the thread of its parent; threads are one level deep, and resolved at their first comment. Whom a text
-// mentions is read once, when it is written.
+// mentions is read once, when it is written. A first comment that is deleted stays in lists without its text as long as it has replies.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, updated } from '../../changes/operations.ts';
+import type { Shown } from '../../contract/contract.ts';
 import { schemasOf } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
@@ -13,6 +14,7 @@ import type { Deleted } from '../../resource/deleted.ts';
 import { defineResource } from '../../resource/define.ts';
 import { plainOperations, type Rules } from '../../resource/operations.ts';
 import type { Condition } from '../../store/page.ts';
+import { tenantStatement } from '../../store/statement.ts';
 import { issueKind } from '../issues/kind.ts';
 import { placeOfIssue } from '../issues/part.ts';
 import { mentionsIn } from '../mentions.ts';
@@ -55,7 +57,19 @@ const history = defineRoute({
   read: async (ctx, { params, query }) => commentEdits(ctx, await findComment(ctx, params.id), query),
 });
 
+/** A deleted comment as its thread shows it: by whom and when, and nothing that it said. */
+const placeholderOf = (shown: Shown<typeof comment>): Shown<typeof comment> => ({
+  ...shown,
+  body: '',
+  mentions: [],
+});
+
 const rules: Rules<typeof comment, Comment> = {
+  placeholders: {
+    shown: placeholderOf,
+    sql: `(parent_id IS NULL AND EXISTS (SELECT 1 FROM comments AS r
+    WHERE r.workspace_id = :ws AND r.parent_id = comments.id AND r.parent_id IS NOT NULL AND r.deleted_at IS NULL))`,
+  },
   async where(ctx, query, issueId) {
     const issue = await getEntity(ctx, issueKind, issueId ?? '');
     const ofIssue = { sql: 'issue_id = :issueId', params: { issueId: issue.id } };
@@ -82,9 +96,26 @@ const rules: Rules<typeof comment, Comment> = {
 };
 const plain = plainOperations(comment, commentKind, rules);
 
+const hasReplies = tenantStatement<{ found: number }>(
+  'comments.has_replies',
+  'SELECT 1 AS found FROM comments WHERE workspace_id = :ws AND parent_id = :id AND parent_id IS NOT NULL AND deleted_at IS NULL LIMIT 1',
+);
+
+/** Whether it is deleted and still begins a thread. */
+async function isPlaceholder({ store, scope }: Context, { id, deletedAt }: Comment): Promise<boolean> {
+  return deletedAt !== null && (await store.readOne(scope, hasReplies, { id })) !== undefined;
+}
+
 export const comments = defineResource(comment, commentKind, {
   ...rules,
   operations: {
+    async get(ctx, id) {
+      const found = await commentKind.find(ctx, id);
+      if (!found || (found.deletedAt !== null && !(await isPlaceholder(ctx, found)))) throw notFound();
+      await getEntity(ctx, issueKind, found.issueId);
+      const shown = commentKind.wire(found, ctx);
+      return found.deletedAt === null ? shown : placeholderOf(shown);
+    },
     async delete(ctx, id, ifMatch) {
       await requireModerator(ctx, await findComment(ctx, id));
       return plain.delete(ctx, id, ifMatch);
@@ -128,7 +159,9 @@ async function requireModerator(ctx: Context, found: Comment): Promise<void> {
 async function threadOf(ctx: Context, issueId: string, parentId: string | null): Promise<string | null> {
   if (parentId === null) return null;
   const parent = await commentKind.find(ctx, parentId);
-  if (!parent || parent.deletedAt !== null || parent.issueId !== issueId)
+  const isThere =
+    parent?.issueId === issueId && (parent.deletedAt === null || (await isPlaceholder(ctx, parent)));
+  if (!parent || !isThere)
     throw invalidField('parentId', 'not_found', {
       why: `There is no comment ${parentId} on this issue.`,
     });

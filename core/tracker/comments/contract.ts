@@ -37,9 +37,16 @@ export const comment = defineContract({
   },
   undo: 'values',
   operations: {
-    list: 'List the comments of an issue, oldest first',
+    list: {
+      summary: 'List the comments of an issue, oldest first',
+      description:
+        'A deleted first comment of a thread is listed without its text, with `deletedAt`, as long as the thread has replies.',
+    },
     create: 'Add a comment to an issue',
-    get: 'Get a comment',
+    get: {
+      summary: 'Get a comment',
+      description: 'A deleted first comment is shown without its text as long as its thread has replies.',
+    },
     update: { summary: "Change the text of a comment of one's own", errors: ['forbidden'] },
     delete: {
       summary: 'Delete a comment; it can be restored',

@@ -7,6 +7,7 @@ import { neverMs } from '../../events/work.ts';
 import type { Alarm } from '../../reactions/alarm.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
 import type { Op } from '../../store/store.ts';
+import { putOff } from '../teams/archived.ts';
 import { team } from '../teams/contract.ts';
 import { cycle } from './contract.ts';
 import { completing, madeAhead, starting } from './course.ts';
@@ -25,6 +26,8 @@ export const cycleAlarm: Alarm = {
   name: cyclesAlarm,
   isSetBy: ({ kind }) => kind === cycle.name || kind === team.name,
   async ring(ctx, teamId) {
+    const waits = putOff(ctx, teamId, { name: cyclesAlarm, id: teamId });
+    if (waits) return waits;
     const { changes, ops = [] } = await step(ctx, teamId);
     // Last, so that it counts what this step leaves. What a rhythm makes is made.
     return { changes, ops: [...ops, cyclesDueOp(ctx.scope, teamId, neverMs)] };

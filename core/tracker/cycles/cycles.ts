@@ -11,6 +11,7 @@ import { defineResource } from '../../resource/define.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { findTeam } from '../directory.ts';
 import { readingIssues } from '../issues/seen.ts';
+import { requireTakesIssues } from '../teams/archived.ts';
 import { cycle } from './contract.ts';
 import { completing, nameOfNumber, nextNumber, starting } from './course.ts';
 import { cycleKind, type Cycle } from './kind.ts';
@@ -59,6 +60,8 @@ export const cycles = defineResource(cycle, cycleKind, {
   async check(ctx, after, before) {
     if (before) requireOpen(before, after);
     const { teamId, startsAt, endsAt, id } = after;
+    const ofTeam = ctx.directory.teams.get(teamId);
+    if (!before && ofTeam) requireTakesIssues(ofTeam, 'team');
     if (before?.startsAt === startsAt && before.endsAt === endsAt) return;
     requireSpan(after);
     const other = await ctx.store.readOne(ctx.scope, overlapping, { teamId, startsAt, endsAt, id });

@@ -2,7 +2,7 @@
 import { Type, type TUnsafe } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, flag, json, referenceBy, string, text } from '../../contract/field.ts';
-import { Closed, text as words, writes, type Writes } from '../../lib/schema.ts';
+import { Closed, line, writes, type Writes } from '../../lib/schema.ts';
 import { team } from '../teams/contract.ts';
 
 export const fieldTypes = [
@@ -27,7 +27,7 @@ const options = Type.Array(
       pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$',
       description: 'What issues, filters and events call it, for ever.',
     }),
-    name: words(80, 'What people read; it may change.'),
+    name: line(80, 'What people read; it may change.'),
     archived: Type.Optional(
       Type.Boolean({ description: 'Issues that have it keep it, and no other is given it.' }),
     ),
@@ -50,7 +50,7 @@ export const field = defineContract({
       doc: 'What issues, filters and sorts call it: `fields.<key>`. No other field of the workspace has it.',
     }),
     name: text({ max: 80, required: true, doc: 'What people read.' }),
-    description: text({ max: 500, default: '', doc: 'What it is for.' }),
+    description: text({ max: 500, asGiven: true, default: '', doc: 'What it is for.' }),
     type: choice(fieldTypes, { required: true, write: 'create', doc: 'What its values are.' }),
     options: json(options, {
       default: [],

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { requiredOf, shownFields } from '../fields/values.ts';
+import { requireTakesIssues } from '../teams/archived.ts';
 import { readTemplate } from '../templates/read.ts';
 import { entryState } from './entry-state.ts';
 import { selectedMax, type IssueCreated, type IssueInput } from './bodies.ts';
@@ -160,6 +161,7 @@ export async function planIssue(
     ...patch
   } = rest;
   const team = teamOf(ctx, input, at);
+  requireTakesIssues(team, `${at}team`);
   if ((externalSource === undefined) !== (externalId === undefined))
     throw invalidField(
       `${at}${externalId === undefined ? 'externalId' : 'externalSource'}`,

@@ -24,14 +24,15 @@ export const snoozeAlarm = 'snooze';
 export type ShownIssue = Shown<typeof issue>;
 export type Issue = EntityOf<typeof issue, typeof kept>;
 
+/** None in a team that was archived meanwhile. */
 const takeNumber = tenantStatement(
   'teams.take_number',
-  'UPDATE teams SET issue_count = issue_count + 1 WHERE workspace_id = :ws AND id = :teamId',
+  'UPDATE teams SET issue_count = issue_count + 1 WHERE workspace_id = :ws AND id = :teamId AND archived_at IS NULL',
 );
 /** A number that is given. Fails the batch where an issue was called so; one that is called so now stands in the way of the row. */
 const takeGivenNumber = tenantStatement(
   'teams.take_given_number',
-  `UPDATE teams SET issue_count = max(issue_count, :number) WHERE workspace_id = :ws AND id = :teamId AND NOT EXISTS (
+  `UPDATE teams SET issue_count = max(issue_count, :number) WHERE workspace_id = :ws AND id = :teamId AND archived_at IS NULL AND NOT EXISTS (
      SELECT 1 FROM former_identifiers WHERE workspace_id = :ws AND team_id = :teamId AND number = :number)`,
 );
 /** With its team at once, because a number is one of a team. */

@@ -5,6 +5,7 @@ import { getEntity, requireVersion, updated } from '../../changes/operations.ts'
 import type { Context, Directory } from '../../context.ts';
 import { foldName } from '../../lib/fold.ts';
 import { firstState, stateNamed, statesOf } from '../directory.ts';
+import { requireTakesIssues } from '../teams/archived.ts';
 import type { IssueMoveInput } from './bodies.ts';
 import { inState } from './in-state.ts';
 import { issueKind, type Issue, type ShownIssue } from './kind.ts';
@@ -24,6 +25,7 @@ export async function moveIssue(
     const patch = stateId === undefined ? {} : await resolvePatch(ctx, team.id, issue, { stateId }, '');
     return updated(ctx, issueKind, issue, patch, ifMatch);
   }
+  requireTakesIssues(team, 'team');
   const state =
     stateId === undefined
       ? stateLike(ctx.directory, team.id, issue.stateId)

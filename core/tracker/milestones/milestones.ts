@@ -7,7 +7,7 @@ import { ApiError } from '../../lib/errors.ts';
 import { defineResource } from '../../resource/define.ts';
 import { lastPositionIn } from '../../resource/last-position.ts';
 import { issueKind } from '../issues/kind.ts';
-import { projectKind } from '../projects/kind.ts';
+import { projectKind, requireProject } from '../projects/kind.ts';
 import { milestone, positionMax } from './contract.ts';
 import { milestoneKind } from './kind.ts';
 
@@ -31,6 +31,7 @@ export const milestones = defineResource(milestone, milestoneKind, {
     return { projectId, position: position ?? (await lastPosition(ctx, projectId)) };
   },
   placedIn: (_ctx, { position }, projectId) => (position === undefined ? projectId : null),
+  admits: async (ctx, entity) => requireProject(ctx, entity),
   operations: { delete: deleteMilestone },
 });
 
@@ -39,7 +40,9 @@ async function deleteMilestone(
   id: string,
   ifMatch: number | null,
 ): Promise<ChangeSet<undefined>> {
-  const set = removed(ctx, milestoneKind, await getEntity(ctx, milestoneKind, id), ifMatch);
+  const found = await getEntity(ctx, milestoneKind, id);
+  requireProject(ctx, found);
+  const set = removed(ctx, milestoneKind, found, ifMatch);
   const { data, pageInfo } = await pageOfKind(
     { ...ctx, visibleTeams: null },
     issueKind,

@@ -33,23 +33,44 @@ export function milestoneGiven<B extends { readonly projectId?: string | null; m
  * @throws ApiError validation_failed
  */
 export function milestoneAfter(
-  { milestones }: Directory,
+  { milestones, projects }: Directory,
   issue: Place | null,
   patch: Partial<Place>,
   at: string,
 ): Partial<Pick<Place, 'milestoneId'>> {
   const { projectId = issue?.projectId ?? null, milestoneId } = patch;
-  if (milestoneId === undefined)
-    return issue && issue.milestoneId !== null && projectId !== issue.projectId ? { milestoneId: null } : {};
+  if (milestoneId === undefined) return leftBehind(issue, projectId);
   if (milestoneId !== null && milestones.get(milestoneId)?.projectId !== projectId)
-    throw invalidField(`${at}milestoneId`, 'conflict', {
-      why:
-        projectId === null
-          ? 'The issue is in no project.'
-          : "It is a milestone of another project than the issue's.",
-      fix: 'Give the projectId of the milestone along, or a milestone of the project of the issue.',
-    });
+    throw ofOther(projectId, at);
+  if (milestoneId !== null) requireOpen(projects, projectId, issue?.milestoneId === milestoneId, at);
   return { milestoneId };
+}
+
+function leftBehind(issue: Place | null, projectId: string | null): { milestoneId?: null } {
+  return issue && issue.milestoneId !== null && projectId !== issue.projectId ? { milestoneId: null } : {};
+}
+
+const ofOther = (projectId: string | null, at: string): Error =>
+  invalidField(`${at}milestoneId`, 'conflict', {
+    why:
+      projectId === null
+        ? 'The issue is in no project.'
+        : "It is a milestone of another project than the issue's.",
+    fix: 'Give the projectId of the milestone along, or a milestone of the project of the issue.',
+  });
+
+/** @param isOwn true for the milestone that the issue has already @throws ApiError validation_failed */
+function requireOpen(
+  projects: Directory['projects'],
+  projectId: string | null,
+  isOwn: boolean,
+  at: string,
+): void {
+  if (projectId === null || isOwn || !projects.get(projectId)?.removed) return;
+  throw invalidField(`${at}milestoneId`, 'conflict', {
+    why: 'The project of this milestone was deleted.',
+    fix: `Give another milestone, or restore the project with POST /api/v1/projects/${projectId}/restore.`,
+  });
 }
 
 /** Of an issue that comes back: its milestone may be gone meanwhile. */

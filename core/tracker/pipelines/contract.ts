@@ -2,11 +2,11 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, referenceBy, text } from '../../contract/field.ts';
-import { text as words } from '../../lib/schema.ts';
+import { line } from '../../lib/schema.ts';
 import { team } from '../teams/contract.ts';
 
 export const stageMax = 40;
-const stages = Type.Array(words(stageMax), {
+const stages = Type.Array(line(stageMax), {
   minItems: 1,
   maxItems: 20,
   uniqueItems: true,

@@ -6,7 +6,7 @@ import { authorOf } from '../../resource/author.ts';
 import { defineResource } from '../../resource/define.ts';
 import { kindOf } from '../../resource/kind.ts';
 import { plainOperations, type Rules } from '../../resource/operations.ts';
-import { projectKind } from '../projects/kind.ts';
+import { projectKind, requireProject } from '../projects/kind.ts';
 import { projectUpdate } from './contract.ts';
 
 const updateKind = kindOf(projectUpdate, { table: 'project_updates' });
@@ -21,6 +21,7 @@ const rules: Rules<typeof projectUpdate, Update> = {
     const { id } = await getEntity(ctx, projectKind, projectId ?? '');
     return { projectId: id, ...authorOf(ctx, 'author') };
   },
+  admits: async (ctx, update) => requireProject(ctx, update),
   check(ctx, update, before) {
     if (before) requireAuthor(ctx, update);
   },
@@ -38,6 +39,7 @@ export const projectUpdates = defineResource(projectUpdate, updateKind, {
     },
     async delete(ctx, id, ifMatch) {
       const found = await getEntity(ctx, updateKind, id);
+      requireProject(ctx, found);
       requireAuthor(ctx, found);
       return removed(ctx, updateKind, found, ifMatch);
     },

@@ -72,15 +72,24 @@ export const project = defineContract({
     create: 'Create a project',
     get: 'Get a project',
     update: 'Change a project',
+    delete: {
+      summary: 'Delete a project; it can be restored',
+      description:
+        'Its issues stay, and go on to show it. It takes no further issues, and its milestones and updates are not shown until it is restored.',
+    },
+    restore: 'Restore a deleted project',
   },
   order: 'newest',
   asOf: true,
   events: {
     created: 'project.created',
     updated: 'project.updated',
+    deleted: 'project.deleted',
+    restored: 'project.restored',
     other: ['project.archived', 'project.unarchived'],
   },
-  directory: { as: 'projects', keeps: ['name'] },
+  keepsDeleted: true,
+  directory: { as: 'projects', keeps: ['name'], withDeleted: true },
   calls: ['get', 'list', 'create', 'update', 'progress'],
   examples: {
     create: { name: 'Spring release', status: 'planned', targetDate: '2027-03-01' },

@@ -1,5 +1,6 @@
 // How projects are stored, shown and announced.
-import type { Directory } from '../../context.ts';
+import type { Context, Directory } from '../../context.ts';
+import { notFound } from '../../lib/errors.ts';
 import { kindOf } from '../../resource/kind.ts';
 import { project } from './contract.ts';
 
@@ -9,10 +10,17 @@ export const projectKind = kindOf(project, {
   },
   events(before, after) {
     if (!before) return ['project.created'];
+    if (before.deletedAt !== after.deletedAt)
+      return [after.deletedAt === null ? 'project.restored' : 'project.deleted'];
     if ((before.archivedAt === null) === (after.archivedAt === null)) return ['project.updated'];
     return [after.archivedAt === null ? 'project.unarchived' : 'project.archived'];
   },
 });
+
+/** What belongs to a deleted project is not there until it is restored. @throws ApiError not_found */
+export function requireProject({ directory }: Context, { projectId }: { readonly projectId: string }): void {
+  if (directory.projects.get(projectId)?.removed !== false) throw notFound();
+}
 
 function namedMember({ members }: Directory, id: string): { id: string; name: string }[] {
   const found = members.get(id);

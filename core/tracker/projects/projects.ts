@@ -1,72 +1,35 @@
-// Projects. One that is archived leaves the lists, and is otherwise as it was: what belongs to it still says so.
+// Projects. One that is archived or deleted leaves the lists, and issues that belong to it still say so.
 import { Type } from 'typebox';
-import { getEntity, updated } from '../../changes/operations.ts';
-import { schemasOf } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { Closed, enumeration, idOf } from '../../lib/schema.ts';
+import { Closed, idOf } from '../../lib/schema.ts';
+import { archiving, archivedQuery, wasArchivedSo, whereArchived } from '../../resource/archived.ts';
 import { defineResource } from '../../resource/define.ts';
-import type { Condition } from '../../store/page.ts';
 import { readingIssues } from '../issues/seen.ts';
 import { project } from './contract.ts';
 import { projectKind } from './kind.ts';
 import { ProjectProgress, progressOf } from './progress.ts';
 
-type Archived = 'exclude' | 'include' | 'only';
-const whereArchived: Readonly<Record<Archived, readonly Condition[]>> = {
-  exclude: [{ sql: 'archived_at IS NULL', params: {} }],
-  include: [],
-  only: [{ sql: 'archived_at IS NOT NULL', params: {} }],
-};
-
 const params = Closed({ id: idOf(project.id) });
 
-const archiving = (verb: 'archive' | 'unarchive', summary: string) =>
-  defineRoute({
-    method: 'POST',
-    path: `/api/v1/projects/{id}/${verb}`,
-    name: `projects.${verb}`,
-    summary,
-    scope: 'projects:write',
-    writes: ['archivedAt'],
-    limit: 'write',
-    params,
-    responses: { 200: schemasOf(project).shown },
-    async write(ctx, { params, ifMatch }) {
-      const found = await getEntity(ctx, projectKind, params.id);
-      const isArchived = verb === 'archive';
-      const already = (found.archivedAt !== null) === isArchived;
-      const patch = already ? {} : { archivedAt: isArchived ? ctx.nowMs() : null };
-      return updated(ctx, projectKind, found, patch, ifMatch);
-    },
-  });
-
 export const projects = defineResource(project, projectKind, {
-  query: {
-    archived: Type.Optional({
-      ...enumeration(
-        'Archived',
-        ['exclude', 'include', 'only'],
-        'Whether archived ones are listed as well, or alone.',
-      ),
-      default: 'exclude',
-    }),
-  },
-  where: (_ctx, { archived = 'exclude' }) => whereArchived[archived as Archived],
-  wasAmong: ({ archived = 'exclude' }, { archivedAt }) =>
-    archived === 'include' || (archivedAt !== null) === (archived === 'only'),
-  check(ctx, { startDate, targetDate, members }, before) {
+  query: archivedQuery,
+  where: (_ctx, query) => whereArchived(query),
+  wasAmong: wasArchivedSo,
+  check(ctx, { startDate, targetDate, members, deletedAt }, before) {
     if (startDate !== null && targetDate !== null && targetDate < startDate)
       throw invalidField('targetDate', 'too_small', {
         why: 'The target date lies before the start date.',
         fix: 'Give a later targetDate, or an earlier startDate.',
       });
-    if (members !== before?.members) requireMembers(ctx, members, before?.members ?? []);
+    // A project that is restored has the members that it had.
+    const had = deletedAt === null ? (before?.members ?? []) : members;
+    if (members !== before?.members) requireMembers(ctx, members, had);
   },
   routes: [
-    archiving('archive', 'Archive a project: lists leave it out'),
-    archiving('unarchive', 'Take a project out of the archive'),
+    archiving(project, projectKind, 'archive', { summary: 'Archive a project: lists leave it out' }),
+    archiving(project, projectKind, 'unarchive', { summary: 'Take a project out of the archive' }),
     defineRoute({
       method: 'GET',
       path: '/api/v1/projects/{id}/progress',

@@ -1,7 +1,7 @@
 // Where a text has phrases. Most texts are ASCII, and in these a phrase is looked for letter by letter, which takes a tenth of the time
 // that cutting all of a text into words does; what that finds is the same.
 import type { Phrase } from './query.ts';
-import { isAscii, textMax, wordMax, wordsIn } from './words.ts';
+import { hasSigns, isAscii, textMax, wordMax, wordsIn } from './words.ts';
 
 /** UTF-16 code units. */
 export interface Range {
@@ -15,7 +15,9 @@ export interface Range {
  */
 export function rangesIn(text: string, wanted: readonly Phrase[], reach: number): Range[] {
   const searched = text.length > textMax ? text.slice(0, textMax) : text;
-  const found = isAscii(searched) ? inAscii(searched, wanted, reach) : inWords(searched, wanted);
+  // Signs that end a word are words of their own, which letters alone do not show.
+  const isPlain = isAscii(searched) && !hasSigns(searched);
+  const found = isPlain ? inAscii(searched, wanted, reach) : inWords(searched, wanted);
   return merged(found.sort((a, b) => a.start - b.start));
 }
 

@@ -8,7 +8,7 @@ import { issueKind, type Issue } from '../issues/kind.ts';
 import { foundIssue, indexPending } from './find.ts';
 import { readHits } from './hits.ts';
 import { matchAny } from './query.ts';
-import { markOf, wordsIn } from './words.ts';
+import { markOf, wordsIn, writtenWord } from './words.ts';
 
 const titleWordsMax = 12;
 const wordsMax = 24;
@@ -135,7 +135,10 @@ function likeness(
   const texts = weigh(shared) / weigh(weights.keys());
   const score = Math.min(1, shareOfTitle * titles + (1 - shareOfTitle) * texts);
   const rarest = shared.sort((a, b) => weigh([b]) - weigh([a]));
-  return { score: Math.round(score * 1_000) / 1_000, evidence: rarest.slice(0, evidenceMax) };
+  return {
+    score: Math.round(score * 1_000) / 1_000,
+    evidence: rarest.slice(0, evidenceMax).map(writtenWord),
+  };
 }
 
 /** Of a word of another title, whose rarity nobody counted. */

@@ -9,11 +9,13 @@ import { nothing, type Answer } from '../../reactions/reaction.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
 import { slaPolicy } from '../sla-policies/contract.ts';
+import { putOff } from '../teams/archived.ts';
+import { team } from '../teams/contract.ts';
 import { slaAlarm } from './alarm-name.ts';
 import { slaClock } from './contract.ts';
 import { canceled, passed, ringsAt } from './counting.ts';
 import { follow, heeds, heededTypes } from './following.ts';
-import { clockKind, type Clock } from './kind.ts';
+import { clockKind, teamIdOf, type Clock } from './kind.ts';
 
 /** Events of an issue that are looked at in one go. */
 const pageEvents = 100;
@@ -33,13 +35,15 @@ const heededAll = tenantStatement(
 
 export const slaAlarms: Alarm = {
   name: slaAlarm,
-  isSetBy: ({ kind }) => kind === slaClock.name || kind === slaPolicy.name,
+  isSetBy: ({ kind }) => kind === slaClock.name || kind === slaPolicy.name || kind === team.name,
   ring: (ctx, id) => (id.startsWith(`${slaPolicy.id}_`) ? leavePolicy(ctx, id) : ringClock(ctx, id)),
 };
 
 async function ringClock(ctx: Context, id: string): Promise<Answer> {
   const clock = await clockKind.find(ctx, id);
   if (!clock || ringsAt(clock) === null) return nothing;
+  const waits = putOff(ctx, teamIdOf(clock), { name: slaAlarm, id });
+  if (waits) return waits;
   const answer = await upTo(ctx, clock, ctx.nowMs());
   // It rang too early: the clock on the wall was set back since.
   return answer.changes.length > 0

@@ -97,6 +97,10 @@ export const clockKind = kindOf(slaClock, {
   },
 });
 
+export function teamIdOf({ place }: Clock): string {
+  return placeOf(place).teamId;
+}
+
 export function creatorOf({ place }: Clock): string {
   return placeOf(place).creatorId;
 }

@@ -1,7 +1,7 @@
 // Teams: the owners of issues, numbers and workflow states. Ids are UUIDs (docs/spec/api.md › Ids).
 import { Type, type Static } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
-import { choice, idOrName, json, string, text } from '../../contract/field.ts';
+import { choice, idOrName, json, string, text, time } from '../../contract/field.ts';
 import { weekdays } from '../../lib/business-time.ts';
 import { teamKeyGivenPattern, teamKeyPattern } from '../../lib/issue-names.ts';
 import { Closed, enumeration, idOf, named, nameOf } from '../../lib/schema.ts';
@@ -83,6 +83,11 @@ export const team = defineContract({
       default: 'UTC',
       doc: 'The IANA name of the time zone by which its days begin, such as Europe/Zagreb.',
     }),
+    archivedAt: time({
+      nullable: true,
+      write: 'never',
+      doc: 'Time at which the team was archived; null for a team that takes issues.',
+    }),
     cycles: json(
       rhythmGiven,
       {
@@ -100,9 +105,16 @@ export const team = defineContract({
     get: 'Get a team',
     update: 'Change a team or its allowed transitions',
   },
-  events: { created: 'team.created', updated: 'team.updated' },
+  events: {
+    created: 'team.created',
+    updated: 'team.updated',
+    other: ['team.archived', 'team.unarchived'],
+  },
   ofTeam: true,
-  directory: { as: 'teams', keeps: ['key', 'name', 'transitions', 'triage', 'timeZone', 'cycles'] },
+  directory: {
+    as: 'teams',
+    keeps: ['key', 'name', 'transitions', 'triage', 'timeZone', 'cycles', 'archivedAt'],
+  },
   examples: { create: { key: 'ENG', name: 'Engineering' }, update: { name: 'Platform' } },
 });
 

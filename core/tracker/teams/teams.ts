@@ -3,6 +3,7 @@ import { created } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { checkZone } from '../../lib/zone.ts';
+import { archiving, archivedQuery, whereArchived } from '../../resource/archived.ts';
 import { defineResource } from '../../resource/define.ts';
 import { kindOf } from '../../resource/kind.ts';
 import { findState, findTeam, stateNamed } from '../directory.ts';
@@ -10,20 +11,47 @@ import { state } from '../workflows/contract.ts';
 import { defaultStates } from '../workflows/workflows.ts';
 import { alarmOp } from '../../reactions/alarm.ts';
 import { cyclesAlarm } from '../cycles/due.ts';
+import { wakingOps } from './archived.ts';
 import { team, type Rhythm } from './contract.ts';
 
 export const teamKind = kindOf(team, {
   special: {
     team: { of: ({ id }) => id, isIn: (list) => `id IN (${list})` },
     // Its cycles are made by its rhythm at once.
-    related: (scope, before, { id, cycles, updatedAt }) => ({
-      last: cycles && before?.cycles !== cycles ? [alarmOp(scope, cyclesAlarm, id, updatedAt)] : [],
-    }),
+    related(scope, before, { id, cycles, archivedAt, updatedAt }) {
+      const isBack = before !== null && before.archivedAt !== null && archivedAt === null;
+      return {
+        last: [
+          ...(isBack || (cycles && before?.cycles !== cycles)
+            ? [alarmOp(scope, cyclesAlarm, id, updatedAt)]
+            : []),
+          ...(isBack ? wakingOps(scope, id, updatedAt) : []),
+        ],
+      };
+    },
+  },
+  events(before, after) {
+    if (!before) return ['team.created'];
+    if ((before.archivedAt === null) === (after.archivedAt === null)) return ['team.updated'];
+    return [after.archivedAt === null ? 'team.unarchived' : 'team.archived'];
   },
   shows: { cycles: ({ cycles }) => cycles as Rhythm | null },
 });
 
 export const teams = defineResource(team, teamKind, {
+  query: archivedQuery,
+  where: (_ctx, query) => whereArchived(query),
+  routes: [
+    archiving(team, teamKind, 'archive', {
+      summary: 'Archive a team: it takes no new issues, and lists leave it out',
+      description:
+        'Its issues stay and can be changed, and its key stays its own. Its cycles, SLA clocks and snoozed issues do nothing by themselves until it is unarchived.',
+    }),
+    archiving(team, teamKind, 'unarchive', {
+      summary: 'Take a team out of the archive',
+      description: 'Cycles, SLA clocks and snoozed issues whose time came meanwhile go on at once.',
+    }),
+  ],
   check({ directory }, { id, key, transitions, timeZone }, before) {
     const noZone = checkZone(timeZone);
     if (noZone !== null) throw invalidField('timeZone', 'not_found', { why: noZone });
@@ -58,6 +86,7 @@ export const teams = defineResource(team, teamKind, {
         triage,
         timeZone,
         cycles: null,
+        archivedAt: null,
         createdAt: now,
         updatedAt: now,
       };

@@ -3,13 +3,13 @@ import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, markdown, number, reference, referenceBy, text } from '../../contract/field.ts';
 import { member } from '../../identity/members/contract.ts';
-import { idAndName, idOf, text as textOf } from '../../lib/schema.ts';
+import { idAndName, idOf, line } from '../../lib/schema.ts';
 import { descriptionBytesMax, labelNames, priorities } from '../issues/contract.ts';
 import { fieldsGiven, fieldsShown } from '../fields/contract.ts';
 import { project } from '../projects/contract.ts';
 import { team } from '../teams/contract.ts';
 
-const subIssues = Type.Array(textOf(500), { maxItems: 50, description: 'Up to 50 titles.' });
+const subIssues = Type.Array(line(500), { maxItems: 50, description: 'Up to 50 titles.' });
 
 export const template = defineContract({
   name: 'template',

@@ -57,7 +57,7 @@ export async function readTemplate(
       priority,
       estimate,
       assigneeId: isMember ? assigneeId : null,
-      projectId: projectId !== null && projects.has(projectId) ? projectId : null,
+      projectId: projectId !== null && projects.get(projectId)?.removed === false ? projectId : null,
       labels: found.labels.filter((label) => labels.has(label)),
       fields: stillTaken(ctx, teamId, found.fields as FieldValues),
     },

@@ -60,6 +60,8 @@ function momentsOf(nowMs: number): Story['moments'] {
   return {
     'project.archived': { now: { archivedAt: timeOf(nowMs, 0) }, previous: { archivedAt: null } },
     'project.unarchived': { previous: { archivedAt: timeOf(nowMs, -2) } },
+    'project.deleted': { now: { deletedAt: timeOf(nowMs, 0) }, previous: { deletedAt: null } },
+    'project.restored': { previous: { deletedAt: timeOf(nowMs, -2) } },
     'project.update_edited': { previous: { body: 'Full disks take longer than we thought.' } },
     'milestone.updated': { previous: { targetDate: dayOf(nowMs, 13) } },
     'milestone.completed': { now: { completedAt: timeOf(nowMs, 0) }, previous: { completedAt: null } },

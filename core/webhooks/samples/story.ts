@@ -78,6 +78,7 @@ const named = {
     triage: 'outside',
     timeZone: 'Europe/Zagreb',
     cycles: { weeks: 2, startsOn: 'monday', cooldownWeeks: 0, ahead: 2, rollsOver: true },
+    archivedAt: null,
   } satisfies Partial<Shown<typeof team>>,
 };
 
@@ -220,6 +221,8 @@ function momentsOf({ nowMs }: SampleSetting): Story['moments'] {
     'label.updated': { previous: { name: 'defect' } },
     'workflow.state_updated': { previous: { name: 'Doing' } },
     'team.updated': { previous: { name: 'Development' } },
+    'team.archived': { now: { archivedAt: now }, previous: { archivedAt: null } },
+    'team.unarchived': { previous: { archivedAt: before } },
     'member.updated': { now: { role: 'admin' }, previous: { role: 'member' } },
     'workspace.updated': { previous: { name: 'Acme Editors' } },
     'api_key.created': { now: { lastUsedAt: null, replacedBy: null } },

@@ -25,4 +25,6 @@ export async function cycleOperations({ app, did, team, issue }: Setting): Promi
   await did('issues.update', `${v1}/issues/${issue.id}`, { cycleId: null });
   await did('cycles.delete', `${v1}/cycles/${second.id}`);
   await did('teams.update', `${v1}/teams/${team.id}`, { timeZone: 'Europe/Zagreb' });
+  await did('teams.archive', `${v1}/teams/${team.id}/archive`);
+  await did('teams.unarchive', `${v1}/teams/${team.id}/unarchive`);
 }

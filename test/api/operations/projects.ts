@@ -7,6 +7,8 @@ export async function projectOperations({ app, did, project }: Setting): Promise
   await did('projects.archive', `${path}/archive`);
   await did('projects.list', `${v1}/projects?archived=only`);
   await did('projects.unarchive', `${path}/unarchive`);
+  await did('projects.delete', path);
+  await did('projects.restore', `${path}/restore`);
 
   const update = await did('project-updates.create', `${path}/project-updates`, {
     health: 'off_track',

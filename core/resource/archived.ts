@@ -1,0 +1,69 @@
+// Archived objects: lists leave them out unless they are asked for, and everything else about them stays readable.
+import { Type, type TObject } from 'typebox';
+import type { Entity } from '../changes/change.ts';
+import type { Kind } from '../changes/kind.ts';
+import { getEntity, updated } from '../changes/operations.ts';
+import { scopeOfContract, type Contract } from '../contract/contract.ts';
+import { schemasOf } from '../contract/schemas.ts';
+import { defineRoute } from '../http/route.ts';
+import { Closed, enumeration, nameOf } from '../lib/schema.ts';
+import type { Condition } from '../store/page.ts';
+
+type Archived = 'exclude' | 'include' | 'only';
+
+/** The parameter of their lists. */
+export const archivedQuery = {
+  archived: Type.Optional({
+    ...enumeration(
+      'Archived',
+      ['exclude', 'include', 'only'],
+      'Whether archived ones are listed as well, or alone.',
+    ),
+    default: 'exclude',
+  }),
+} satisfies TObject['properties'];
+
+type Query = Readonly<Record<string, unknown>>;
+const conditions: Readonly<Record<Archived, readonly Condition[]>> = {
+  exclude: [{ sql: 'archived_at IS NULL', params: {} }],
+  include: [],
+  only: [{ sql: 'archived_at IS NOT NULL', params: {} }],
+};
+
+export const whereArchived = ({ archived = 'exclude' }: Query): readonly Condition[] =>
+  conditions[archived as Archived];
+
+/** The same of an object as it was, in its public shape. */
+export function wasArchivedSo({ archived = 'exclude' }: Query, was: Query): boolean {
+  return archived === 'include' || ((was.archivedAt ?? null) !== null) === (archived === 'only');
+}
+
+type Archivable = Entity & { readonly archivedAt: number | null };
+
+/** Archives or unarchives an object; one that is as asked stays at its version. */
+export function archiving<E extends Archivable, W>(
+  contract: Contract,
+  kind: Kind<E, W>,
+  verb: 'archive' | 'unarchive',
+  words: { readonly summary: string; readonly description?: string },
+) {
+  return defineRoute({
+    ...words,
+    method: 'POST',
+    path: `/api/v1/${contract.path}/{id}/${verb}`,
+    name: `${contract.path}.${verb}`,
+    scope: scopeOfContract(contract, 'write'),
+    ...(contract.ofTeam ? { rows: 'team' as const } : {}),
+    writes: ['archivedAt'],
+    limit: 'write',
+    params: Closed({ id: nameOf(contract) }),
+    responses: { 200: schemasOf(contract).shown },
+    async write(ctx, { params, ifMatch }) {
+      const found = await getEntity(ctx, kind, params.id);
+      const isArchived = verb === 'archive';
+      const already = (found.archivedAt !== null) === isArchived;
+      const patch = already ? {} : { archivedAt: isArchived ? ctx.nowMs() : null };
+      return updated(ctx, kind, found, patch as Partial<E>, ifMatch);
+    },
+  });
+}

@@ -1,0 +1,53 @@
+// Archived teams take no new issues, and no alarm of theirs does anything: cycles do not start, SLA clocks are not breached, snoozed issues
+// do not come back. All of it goes on when the team is unarchived.
+import type { Context } from '../../context.ts';
+import { invalidField } from '../../lib/errors.ts';
+import { dayMs } from '../../lib/time.ts';
+import { alarmOp } from '../../reactions/alarm.ts';
+import { tenantStatement } from '../../store/statement.ts';
+import { tenantOp, type Op, type Scope } from '../../store/store.ts';
+import type { TeamEntry } from '../directory.ts';
+import { snoozeAlarm } from '../issues/kind.ts';
+import { slaAlarm } from '../sla/alarm-name.ts';
+
+/** @param path of the team in the request @throws ApiError validation_failed */
+export function requireTakesIssues({ key, archivedAt }: TeamEntry, path: string): void {
+  if (archivedAt === null) return;
+  throw invalidField(path, 'conflict', {
+    why: `The team ${key} is archived.`,
+    fix: `Give another team, or take it out of the archive with POST /api/v1/teams/${key}/unarchive.`,
+  });
+}
+
+/** Null for a team that is not archived; else an alarm of it is put off: its object may move to another team meanwhile. */
+export function putOff(
+  { directory, scope, nowMs }: Pick<Context, 'directory' | 'scope' | 'nowMs'>,
+  teamId: string,
+  alarm: { readonly name: string; readonly id: string },
+): { readonly changes: []; readonly ops: readonly Op[] } | null {
+  if ((directory.teams.get(teamId)?.archivedAt ?? null) === null) return null;
+  return { changes: [], ops: [alarmOp(scope, alarm.name, alarm.id, nowMs() + dayMs)] };
+}
+
+const wake = (kind: string, rows: string) =>
+  tenantStatement(
+    `alarms.wake_${kind}`,
+    `UPDATE due_work SET due_at = :at, lease_until = 0, lease_owner = NULL, epoch = epoch + 1
+     WHERE workspace_id = :ws AND id IN (${rows})`,
+  );
+const wakeSnoozed = wake(
+  snoozeAlarm,
+  `SELECT '${snoozeAlarm}/' || id FROM issues
+   WHERE workspace_id = :ws AND team_id = :teamId AND snoozed_until <= :at AND deleted_at IS NULL`,
+);
+/** A clock that rings early is set again to its time. */
+const wakeClocks = wake(
+  slaAlarm,
+  `SELECT '${slaAlarm}/' || c.id FROM issues AS i JOIN sla_clocks AS c ON c.workspace_id = :ws AND c.issue_id = i.id
+   WHERE i.workspace_id = :ws AND i.team_id = :teamId AND c.ended_at IS NULL`,
+);
+
+/** For the batch that takes a team out of the archive. */
+export function wakingOps(scope: Scope, teamId: string, at: number): Op[] {
+  return [wakeSnoozed, wakeClocks].map((statement) => tenantOp(scope, statement, { teamId, at }));
+}

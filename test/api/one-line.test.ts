@@ -1,0 +1,82 @@
+// Titles and names hold one line of visible characters, whoever writes them and however.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { contracts } from '../../core/contracts.ts';
+import { inOneLine } from '../../core/lib/one-line.ts';
+import { oneLine } from '../../core/lib/schema.ts';
+import { startApp, type Json, type TestApp } from '../app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+const sent = '\u2028Invoice\r\n\tgpj\u202e.exe\u200b\u{e0041}\u0007 \ufeffof ­Åsa\n';
+const stored = 'Invoice gpj.exe of Åsa';
+
+test('line breaks become spaces and unseen characters go; emoji, joiners and other scripts stay', () => {
+  const england = '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}';
+  const kept = ['Plain', ' spaces  stay ', `${england} 👩‍👧 ❤️ 1️⃣`, 'می‌خواهم', 'שלום', 'e\u0301', '統合'];
+  expect(kept.map(inOneLine)).toEqual(kept);
+  expect([sent, 'a\u0085b\vc', '\u{e0067}hidden'].map(inOneLine)).toEqual([stored, 'a b c', 'hidden']);
+});
+
+test('every title and name of a contract is normalized or judged by a check of its own', () => {
+  const own = ['member.name', 'oauth_app.name'];
+  const loose = contracts.flatMap(({ name, fields }) =>
+    Object.entries(fields).flatMap(([key, { given, options, type }]) =>
+      /^(name|title)$/.test(key) && type === 'text' && options.write !== 'never' && !(oneLine in given)
+        ? [`${name}.${key}`]
+        : [],
+    ),
+  );
+  expect(loose.sort()).toEqual(own);
+});
+
+test('titles and names are stored, shown and announced in one line', async () => {
+  const nested = { name: sent, options: [{ value: 'a', name: sent }], key: 'size', type: 'select' };
+  const bodies: [path: string, body: object, shown: object][] = [
+    ['/teams', { key: 'OPS', name: sent }, { name: stored }],
+    ['/projects', { name: sent }, { name: stored }],
+    ['/labels', { name: sent }, { name: stored }],
+    ['/fields', nested, { name: stored, options: [{ name: stored }] }],
+    ['/pipelines', { name: sent, stages: [sent, 'out'] }, { name: stored, stages: [stored, 'out'] }],
+    ['/templates', { name: sent, subIssues: [sent] }, { name: stored, subIssues: [stored] }],
+    ['/issues', { team: 'ENG', title: sent }, { title: stored }],
+    ['/api-keys', { name: sent, scopes: ['issues:read'] }, { name: stored }],
+    [
+      '/boards',
+      { name: sent, groupBy: 'priority', columns: [{ value: 'high', title: sent }] },
+      { name: stored, columns: [{ title: stored }] },
+    ],
+  ];
+  for (const [path, body, shown] of bodies) {
+    const { json } = await app.call('POST', `/api/v1${path}`, body);
+    expect([path, json]).toEqual([path, expect.objectContaining({ id: expect.any(String) })]);
+    expect(json).toMatchObject(shown);
+  }
+  const since = await app.lastSequence();
+  const changed = await app.call('PATCH', '/api/v1/issues/ENG-1', { title: 'Two\nlines' });
+  expect(changed.json.title).toBe('Two lines');
+  const { data: events } = (await app.call('GET', `/api/v1/events?after=${since}`)).json;
+  expect(events).toMatchObject([{ type: 'issue.updated', data: { title: 'Two lines' } }]);
+  // The same title again changes nothing.
+  expect((await app.call('PATCH', '/api/v1/issues/ENG-1', { title: 'Two\nlines' })).json).toEqual(
+    changed.json,
+  );
+});
+
+test('a title of which nothing is seen is refused, and lines of other texts stay', async () => {
+  const refused = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: '\u202e\u200b\n' });
+  expect([refused.status, refused.json.error.details[0]]).toEqual([
+    422,
+    expect.objectContaining({ path: 'title' }),
+  ]);
+  const text = 'Two\nlines \u202e';
+  const issue: Json = (await app.call('PATCH', '/api/v1/issues/ENG-1', { description: text })).json;
+  expect(issue.description).toBe(text);
+  const field = await app.call('POST', '/api/v1/fields', {
+    ...{ key: 'about', name: 'About', type: 'text', description: text },
+  });
+  expect(field.json.description).toBe(text);
+});
