@@ -192,7 +192,8 @@ function unknown(ctx: Naming, to: Named, given: string, path: string, place: Pla
         ? `Use one that GET /api/v1/${to.path} lists.`
         : `Give an id: names need the scope ${readScopeOf(to)}.`;
   return invalidField(path, 'not_found', {
-    why: `There is no ${to.name} ${given}${place.words}.`,
+    // Without the text: a secret that was pasted here must not come back.
+    why: `There is no such ${to.name}${place.words}.`,
     fix: `${use}${didYouMeanAny(given, known)}`,
   });
 }
@@ -201,7 +202,7 @@ function ambiguous(to: Named, given: string, path: string, found: readonly Direc
   const ids = found.slice(0, 5).map(({ id }) => id);
   const more = found.length > ids.length ? ` and ${found.length - ids.length} more` : '';
   return invalidField(path, 'conflict', {
-    why: `${found.length} ${to.path} are called ${given}.`,
+    why: `${found.length} ${to.path} have this name.`,
     fix: `Give the id of one: ${ids.join(', ')}${more}.`,
   });
 }

@@ -40,7 +40,7 @@ test('what cannot be is refused with the field, and nothing happens', async () =
     .error;
   const fix = 'Use one of ENG, or an id.';
   expect([message, details]).toEqual([
-    `team: There is no team NOPE. ${fix}`,
+    `team: There is no such team. ${fix}`,
     [{ path: 'team', issue: 'not_found', fix }],
   ]);
   await step(

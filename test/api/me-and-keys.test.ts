@@ -119,15 +119,15 @@ test('a team is named by its key in any case, or by its id: in paths, bodies and
 
 test('a team that is not there is none by whichever name', async () => {
   const noId = team.id.replace(/^./, (first) => (first === '0' ? '1' : '0'));
-  for (const [name, fix] of [
-    ['NONE', ' Use one of ENG, or an id.'],
-    [noId, ''],
+  for (const [name, why] of [
+    ['NONE', 'There is no such team. Use one of ENG, or an id.'],
+    [noId, `There is no team ${noId}.`],
   ]) {
     expect((await call('GET', `/teams/${name}`)).status).toBe(404);
     expect(wrong(await call('POST', '/boards', { name: 'B', team: name }))).toEqual([
       422,
       'team',
-      `team: There is no team ${name}.${fix}`,
+      `team: ${why}`,
     ]);
     expect((await call('GET', `/boards?team=${name}`)).status).toBe(422);
   }

@@ -201,8 +201,13 @@ test('orders of the operator go to no socket that another user, or a link, put i
 test('an export is readable by its user alone, whatever file of its name was there before', async () => {
   const out = join(dir, 'out.jsonl');
   symlinkSync(secret, `${out}.part`);
+  const exported = async (...more: string[]) =>
+    (await tatami(['export', out, '--data-dir', dir, '--json', ...more])).code;
   symlinkSync(secret, out);
-  expect((await tatami(['export', out, '--data-dir', dir, '--json'])).code).toBe(0);
+  expect([await exported(), await exported('--force')]).toEqual([1, 1]);
+  rmSync(out);
+  writeFileSync(out, 'earlier', { mode: 0o644 });
+  expect([await exported(), await exported('--force')]).toEqual([1, 0]);
   expect([lstatSync(out).isFile(), statSync(out).mode & 0o777]).toEqual([true, 0o600]);
   expect(untouched()).toEqual(asItWas);
 });

@@ -76,7 +76,8 @@ const backupsOf = (dir: string): string => `${dir}-backups`;
 
 function flip(path: string): void {
   const bytes = readFileSync(path);
-  bytes[bytes.length - 5_000] = bytes[bytes.length - 5_000]! ^ 8;
+  const at = bytes.length - 13_000;
+  bytes[at] = bytes[at]! ^ 8;
   writeFileSync(path, bytes);
 }
 

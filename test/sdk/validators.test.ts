@@ -71,6 +71,6 @@ test('the server names a place also where there is more wrong than it looks at',
   expect(refusals(compileCheck(team?.body ?? {}), { transitions })).toEqual(
     Object.keys(transitions)
       .slice(0, 8)
-      .map((name) => `transitions.${name} unknown_field`),
+      .map((name) => `transitions.${name} invalid_type`),
   );
 });

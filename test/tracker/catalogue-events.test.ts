@@ -134,6 +134,6 @@ test('a plugin has boards, cycles, releases, search, reactions and relations und
   expect((await hooks.call('GET', `/api/v1/releases/${release.id}`)).json.name).toBe('1 true Cycle 1 One');
   const [{ id: run }] = (await hooks.call('GET', '/api/v1/plugins/com.test.narrow/runs')).json.data;
   const { json } = await hooks.call('GET', `/api/v1/runs/${run}`);
-  // What it was not granted is not there.
-  expect(json.logs.map(({ message }: Json) => message)).toEqual(Array(5).fill('TypeError'));
+  // A call that was not granted names its scope.
+  expect(json.logs.map(({ message }: Json) => message)).toEqual(Array(5).fill('insufficient_scope'));
 });

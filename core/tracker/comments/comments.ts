@@ -98,7 +98,7 @@ const plain = plainOperations(comment, commentKind, rules);
 
 const hasReplies = tenantStatement<{ found: number }>(
   'comments.has_replies',
-  'SELECT 1 AS found FROM comments WHERE workspace_id = :ws AND parent_id = :id AND parent_id IS NOT NULL AND deleted_at IS NULL LIMIT 1',
+  'SELECT 1 AS found FROM comments INDEXED BY comments_replies WHERE workspace_id = :ws AND parent_id = :id AND parent_id IS NOT NULL AND deleted_at IS NULL LIMIT 1',
 );
 
 /** Whether it is deleted and still begins a thread. */

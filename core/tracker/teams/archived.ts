@@ -37,13 +37,13 @@ const wake = (kind: string, rows: string) =>
   );
 const wakeSnoozed = wake(
   snoozeAlarm,
-  `SELECT '${snoozeAlarm}/' || id FROM issues
+  `SELECT '${snoozeAlarm}/' || id FROM issues INDEXED BY issues_team
    WHERE workspace_id = :ws AND team_id = :teamId AND snoozed_until <= :at AND deleted_at IS NULL`,
 );
 /** A clock that rings early is set again to its time. */
 const wakeClocks = wake(
   slaAlarm,
-  `SELECT '${slaAlarm}/' || c.id FROM issues AS i JOIN sla_clocks AS c ON c.workspace_id = :ws AND c.issue_id = i.id
+  `SELECT '${slaAlarm}/' || c.id FROM issues AS i INDEXED BY issues_number CROSS JOIN sla_clocks AS c INDEXED BY sla_clocks_issue ON c.workspace_id = :ws AND c.issue_id = i.id
    WHERE i.workspace_id = :ws AND i.team_id = :teamId AND c.ended_at IS NULL`,
 );
 

@@ -110,7 +110,7 @@ function transitionsNamed(ctx: Context, teamId: string, given: Transitions): Rec
         why: 'Another entry is for the same state.',
         fix: 'Give each state once.',
       });
-    named[id] = [...new Set(targets.map((to) => stateNamed(quiet, teamId, to, path)))];
+    named[id] = [...new Set(targets.map((to, index) => stateNamed(quiet, teamId, to, `${path}.${index}`)))];
   }
   resolved?.('transitions', named);
   return named;

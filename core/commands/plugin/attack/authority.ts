@@ -23,8 +23,9 @@ export const authority: readonly Hostile[] = [
     name: 'scopes-not-held',
     ends: 'harmless',
     scopes: readsIssues,
-    body: `if (ctx.issues.update) await ctx.issues.update(event.data.id, { priority: 'urgent' }).then(() => found.push('update'), () => {});
-      for (const name of ['comments', 'projects', 'labels', 'attachments']) if (ctx[name]) found.push(name);
+    body: `await ctx.issues.update(event.data.id, { priority: 'urgent' }).then(() => found.push('update'), () => {});
+      for (const name of ['comments', 'projects', 'labels', 'attachments'])
+        await ctx[name].list(event.data.id).then(() => found.push(name), () => {});
       if (ctx.has('issues:write')) found.push('has');`,
   },
   {
