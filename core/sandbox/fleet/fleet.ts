@@ -26,7 +26,7 @@ export interface FleetOptions {
 
 /** A sidecar that has nothing to do for so long ends, but for the one active of a sandbox that is not split. */
 const idleMs = 30_000;
-/** The standby of a sandbox that is not split starts this long after the active one, so that the first runs get the CPU to themselves. */
+/** The first standby of a sandbox that is not split starts this long after the active one, so that the first runs get the CPU to themselves. */
 const standbyDelayMs = 2_000;
 
 export interface Fleet {
@@ -113,26 +113,27 @@ export function createFleet(options: FleetOptions): Fleet {
   };
 }
 
-/** Starts what is missing, one process at a time, and a standby after a delay. */
+/** Starts what is missing, one process at a time, and the first standby after a delay. */
 function createFilling(options: {
   missing(): Pick<Member, 'role' | 'group'> | undefined;
   spawn(role: Role, group?: string): Member;
-  /** 0 starts the standby at once. */
+  /** 0 starts the first standby at once. */
   delayMs: number;
 }) {
   const { missing, spawn, delayMs } = options;
   let timer: Timer | undefined;
-  const fill = (isLate: boolean): void => {
+  let isWarm = delayMs === 0;
+  const fill = (): void => {
     const place = missing();
     if (!place) return;
-    if (isLate || place.role !== 'standby') spawn(place.role, place.group);
-    else timer ??= setTimeout(startLate, delayMs);
+    if (isWarm || place.role !== 'standby') spawn(place.role, place.group);
+    else timer ??= setTimeout(warm, delayMs);
   };
-  const startLate = (): void => {
-    timer = undefined;
-    fill(true);
+  const warm = (): void => {
+    isWarm = true;
+    fill();
   };
-  return { fill: () => fill(delayMs === 0), stop: () => clearTimeout(timer) };
+  return { fill, stop: () => clearTimeout(timer) };
 }
 
 function spawnMember(
