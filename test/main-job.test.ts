@@ -86,7 +86,7 @@ const busy = ['while every core is busy', () => burnCores()] as const;
 const slow = ['with the sidecars at a tenth of their speed', () => slowDown(sidecarPids, 0.1)] as const;
 let expected: string[] | undefined;
 
-// The other tests of a run keep every core busy, and test/sandbox/starved.test.ts loads the machine in every run.
+// The other tests of a run keep every core busy, and test/sandbox/starved.test.ts slows the sidecars down in every run.
 for (const [name, load] of isLong ? [quiet, busy, slow] : [quiet])
   test(
     `${name}: all teams learned, all issues labelled, and all as under every other load`,

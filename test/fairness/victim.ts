@@ -19,7 +19,7 @@ export const long = process.env.TATAMI_LONG === '1';
  * event loop and a sync of the disk.
  */
 const floorMs = { readyz: 20, create: 50, get: 30 } as const;
-const quietMs = 1_500;
+const quietMs = 1_000;
 const triesMax = 5;
 
 const routes = ['readyz', 'create', 'get'] as const;

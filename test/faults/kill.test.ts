@@ -14,7 +14,7 @@ const core = join(import.meta.dir, 'core-process.ts');
 const long = process.env.TATAMI_LONG !== undefined;
 const randomKills = long ? 200 : 4;
 /** Writes come in pairs, the head of a frame and its page: an odd step meets both. */
-const step = long ? 1 : 26;
+const step = long ? 1 : 39;
 
 async function freshDir(): Promise<{ dir: string; key: string; workspace: TestApp['workspace'] }> {
   const dir = mkdtempSync(join(tmpdir(), 'tatami-kill-'));
@@ -24,7 +24,7 @@ async function freshDir(): Promise<{ dir: string; key: string; workspace: TestAp
 }
 
 test.skipIf(!hasStrace)(
-  `killed at every ${long ? '' : 'twenty-sixth '}write syscall of a script, no acknowledged write is lost (needs strace)`,
+  `killed at every ${long ? '' : 'thirty-ninth '}write syscall of a script, no acknowledged write is lost (needs strace)`,
   async () => {
     const issues = long ? 6 : 2;
     const script = Array.from({ length: issues }, (_, i) => `key-${i}`);

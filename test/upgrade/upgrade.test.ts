@@ -156,7 +156,7 @@ const callsOf = (file: string): readonly (readonly [call: string, from: number, 
         ['pwrite64', 1, 40],
       ]
     : [
-        ['fsync', 1 + 9 * directories.indexOf(file), 9 * directories.length],
+        ['fsync', 1 + 9 * directories.indexOf(file), 18 * directories.length],
         ['rename', 1, 1],
         ['pwrite64', 1, 5_000],
       ];
