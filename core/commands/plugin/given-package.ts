@@ -21,7 +21,7 @@ interface Reading {
   readonly bareFolder?: boolean;
 }
 
-/** Where the signature of a package file is. */
+/** Path of the signature of a package file. */
 export const signatureFile = (file: string): string => `${file}.sig`;
 
 /** @param folder where relative paths begin @throws CommandError */
@@ -72,17 +72,21 @@ export async function readPackageFile(file: string, folder: string): Promise<Plu
 
 /** @throws CommandError where the file holds none */
 export function readSignature(path: string): PackageSignature {
-  try {
-    const { keyId, signature } = JSON.parse(readFileSync(path, 'utf8')) as Partial<PackageSignature>;
-    if (typeof keyId === 'string' && typeof signature === 'string') return { keyId, signature };
-  } catch (error) {
-    throw new CommandError(
-      `There is no signature at ${path}; make one with \`tatami plugin sign\`.`,
-      undefined,
-      { cause: error },
-    );
-  }
+  if (!isFile(path))
+    throw new CommandError(`There is no signature at ${path}; make one with \`tatami plugin sign\`.`);
+  const found = signatureIn(readFileSync(path, 'utf8'));
+  if (found) return found;
   throw new CommandError(`${path} is no signature; make one with \`tatami plugin sign\`.`);
+}
+
+/** Null for other JSON and for text that is not JSON. */
+export function signatureIn(text: string): PackageSignature | null {
+  try {
+    const { keyId, signature } = JSON.parse(text) as Partial<PackageSignature>;
+    return typeof keyId === 'string' && typeof signature === 'string' ? { keyId, signature } : null;
+  } catch {
+    return null;
+  }
 }
 
 function isPath(source: string): boolean {

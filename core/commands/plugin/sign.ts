@@ -12,7 +12,7 @@ import {
 } from '../../plugins/signature.ts';
 import { CommandError, exitCodes, printResult } from '../output.ts';
 import { requireReplaceable, writeNamedFile } from '../write-file.ts';
-import { readPackageFile, readSignature, signatureFile } from './given-package.ts';
+import { readPackageFile, readSignature, signatureFile, signatureIn } from './given-package.ts';
 
 /** @param folder where relative paths begin */
 export function keygen(file: string, options: { json?: boolean }, folder: string): void {
@@ -67,16 +67,6 @@ export async function verifyFile(
     options,
     (shown) => `${shown.id} ${shown.version} is signed by the key ${shown.keyId}`,
   );
-}
-
-/** Null for other JSON and for text that is not JSON. */
-function signatureIn(text: string): PackageSignature | null {
-  try {
-    const { keyId, signature } = JSON.parse(text) as Partial<PackageSignature>;
-    return typeof keyId === 'string' && typeof signature === 'string' ? { keyId, signature } : null;
-  } catch {
-    return null;
-  }
 }
 
 function signatureBy(document: PluginPackage, key: string, folder: string): PackageSignature {
