@@ -187,7 +187,7 @@ export interface Target {
   readonly directory?: { readonly as: string; readonly keeps: readonly string[] };
 }
 
-/** What request bodies name an object by in place of its id. */
+/** Names by which request bodies refer to an object in place of its id. */
 interface Names {
   /** Fields, those that go first before the others: what matches one of them is not looked for in the next. */
   readonly by: readonly string[];

@@ -25,7 +25,7 @@ export interface RequestsOptions extends IdentifyOptions, Omit<SendOptions, 'ide
   readonly services: Services;
   readonly bodies: Bodies;
   readonly uploads: Uploads;
-  /** What a browser sees in place of the error `not_found`. */
+  /** Page for a browser in place of the error `not_found`. */
   readonly notFoundPage: (why: string) => RawAnswer;
 }
 

@@ -26,7 +26,7 @@ export function createUploads(clock: Clock, holdOpen: (request: Request) => Held
       const coding = headers.get('content-encoding');
       if (coding !== null && coding !== 'identity')
         throw new ApiError('unsupported_media_type', 'Send the file as it is, without Content-Encoding.');
-      // What a form wraps around a file would be kept as a part of it.
+      // The wrapping of a form would be stored as a part of the file.
       if (/^multipart\//i.test(headers.get('content-type') ?? ''))
         throw new ApiError(
           'unsupported_media_type',

@@ -4,7 +4,7 @@
 export interface JsonFault {
   /** Index of the first character that does not fit; the length of the text where it ends too early. */
   readonly at: number;
-  /** What JSON allows there, as the object of a sentence. */
+  /** Tokens that JSON allows there, as the object of a sentence. */
   readonly expected: string;
 }
 
@@ -86,7 +86,7 @@ function passText(search: Search, code: string): JsonFault | null {
   return null;
 }
 
-/** What may follow a value. */
+/** Tokens that may follow a value. */
 function behind(inner: '{' | '[' | undefined): string {
   return inner === undefined ? end : inner === '{' ? 'a comma or }' : 'a comma or ]';
 }

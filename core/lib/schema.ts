@@ -89,9 +89,9 @@ export interface CalledBy {
 /** Of a place where `me` stands for the member who asks. */
 export const takesMe: unique symbol = Symbol('takes me');
 
-/** Of a place in a request body that takes the id or a name of an object: the contract of that object. */
+/** Key of the contract of an object, in the schema of a place that takes its id or name. */
 export const refersTo: unique symbol = Symbol('refers to');
-/** Of a property of a request body that is another spelling of one beside it: the name of that one. */
+/** Key of the canonical property name, in the schema of a property that is another spelling of it. */
 export const alsoCalled: unique symbol = Symbol('also called');
 
 /** What names an object: its id, or beside it what people call it by. */
@@ -134,7 +134,7 @@ export function text(maxLength: number, description?: string): ReturnType<typeof
   });
 }
 
-/** Of a title or a name: the text in a request is normalized to one line of visible characters. */
+/** Marks titles and names: the text in a request is normalized to one line of visible characters. */
 export const oneLine: unique symbol = Symbol('one line');
 
 /** Required text in one line: a title or a name. */

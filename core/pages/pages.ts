@@ -63,7 +63,7 @@ function iconRoute(path: string, name: string, contentType: string, body: RawAns
   });
 }
 
-/** What a browser sees of a path that does not exist. @param why the message of the error that other clients get */
+/** Page for a path that does not exist. @param why the message of the error that other clients get */
 export function notFoundPage(why: string): RawAnswer {
   return page(
     'Page not found',

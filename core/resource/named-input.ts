@@ -15,7 +15,7 @@ type Sent = Map<string, string>;
 interface Reading {
   readonly ctx: Context;
   readonly sent: Sent;
-  /** Of the first name that stands for nothing. */
+  /** Error of the first name that stands for nothing. */
   refusal: ApiError | null;
 }
 
@@ -58,7 +58,7 @@ function asking<T>(
       if (refusal) throw refusal;
       return answer;
     } catch (error) {
-      // What the caller does not see is not found, whatever the body says.
+      // An object that the caller does not see is not found, whatever the body says.
       if (refusal && !(error instanceof ApiError && error.code !== 'validation_failed')) throw refusal;
       throw error instanceof ApiError ? asSent(error, sent) : error;
     }
@@ -129,7 +129,7 @@ function resolveItems(items: TSchema): Resolve | null {
     if (!Array.isArray(value)) return value;
     const after = value.map((item, at) => resolve(item, reading, `${path}.${at}`));
     if (after.every((item, at) => item === value[at])) return value;
-    // What is named twice, by the id as well, is one.
+    // An object that is named twice, by its id as well, counts once.
     return [...new Set(after)];
   };
 }

@@ -47,9 +47,9 @@ export interface Among {
   has(entry: DirectoryEntry): boolean;
   /** The place, as the end of a sentence: ` in this team`. */
   readonly words: string;
-  /** Of several with one name, the one with the lowest rank is meant. Absent, or of equal ranks: the name is ambiguous. */
+  /** Chooses among objects with one name: the lowest rank wins. Absent, or with equal ranks: the name is ambiguous. */
   rank?(entry: DirectoryEntry): number;
-  /** Whoever writes in the place may name them, without the scope to read all of them. */
+  /** True where a right to write in the place is enough to name them, without the scope to read all of them. */
   readonly isOpen?: true;
   /** In place of the directory. */
   readonly entries?: Entries;
@@ -64,7 +64,7 @@ export type Naming = Pick<
 const anywhere: Among = { has: () => true, words: '' };
 const shapes = new Map<string | null, RegExp>();
 
-/** Whether a text is shaped like an id of the contract: such a text is never looked up as a name. */
+/** True for a text in the form of an id of the contract, which is never looked up as a name. */
 export function isIdOf({ id }: Pick<Target, 'id'>, text: string): boolean {
   const shape = shapes.get(id) ?? new RegExp(idPattern(id));
   shapes.set(id, shape);
@@ -90,14 +90,14 @@ export function idOfName(
   const found = foundBy(ctx, target, given, place);
   const [only] = found;
   if (!only) throw unknown(ctx, target, given, path, place);
-  if (found.length > 1) throw ambiguous(target, given, path, found);
+  if (found.length > 1) throw ambiguous(target, path, found);
   ctx.resolved?.(path, only.id);
   return only.id;
 }
 
 type Place = Among & { readonly entries: Entries };
 
-/** Those of the first property by which any is found. */
+/** Entries that match by the first property with any match. */
 function foundBy(ctx: Naming, to: Named, name: string, place: Place): readonly DirectoryEntry[] {
   const { entries } = place;
   const isOpen = place.isOpen || isKnownByKey(to);
@@ -149,7 +149,7 @@ function mayReadProperty({ scopes, narrowed }: Naming, to: Named, property: stri
   return part !== undefined && !part.own && (part.fields === null || part.fields.includes(property));
 }
 
-/** Whether the caller's right to read such objects, which may be narrowed to teams, covers one of them. */
+/** True where the caller's right to read such objects, which may be narrowed to teams, covers this one. */
 function isReadable(ctx: Naming, to: Named, entry: DirectoryEntry): boolean {
   const teams = ctx.scopes.has(readScopeOf(to)) ? null : ctx.narrowed?.get(readScopeOf(to))?.teams;
   const teamId = teams ? teamIdOf(ctx.directory, entry) : null;
@@ -198,7 +198,7 @@ function unknown(ctx: Naming, to: Named, given: string, path: string, place: Pla
   });
 }
 
-function ambiguous(to: Named, given: string, path: string, found: readonly DirectoryEntry[]): Error {
+function ambiguous(to: Named, path: string, found: readonly DirectoryEntry[]): Error {
   const ids = found.slice(0, 5).map(({ id }) => id);
   const more = found.length > ids.length ? ` and ${found.length - ids.length} more` : '';
   return invalidField(path, 'conflict', {

@@ -61,7 +61,7 @@ export interface Rules<C extends Contract, E extends Entity> {
   /** Deleted objects that lists show all the same, because others refer to them. */
   readonly placeholders?: {
     readonly sql: string;
-    /** What lists show of one. */
+    /** The object as lists show it. */
     shown(whole: Shown<C>): Shown<C>;
   };
   /** What `where` says of an object as it was, in its public shape: for resources that are read `asOf`. */

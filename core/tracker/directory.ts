@@ -50,7 +50,7 @@ export function firstState(directory: Directory, teamId: string): StateEntry {
   return state;
 }
 
-/** What requests say of the state of an issue: names of the team's states, and types, of which the first by position is meant. */
+/** Names of states in requests: names of the team's states, and types, which stand for the first state of the type. */
 function statesIn(teamId: string): Among {
   return {
     has: (entry) => entry.teamId === teamId,

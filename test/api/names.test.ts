@@ -290,7 +290,7 @@ test('a guest learns no address, no hidden team and none of its names', async ()
     text.replaceAll(/\S*(nobody|nowhere|ana@acme|pines?|pinecone|HID)\S*/gi, '…');
   const messageOf = async (method: string, path: string, body: object): Promise<string> =>
     withSomeName((await errorOf(path, body, guest, method)).message);
-  // What is there and hidden is answered as what is nowhere.
+  // A hidden object is answered like one that does not exist.
   for (const [method, path, there, nowhere] of [
     ['PATCH', `/issues/${id}`, { assignee: 'ana@acme.example' }, { assignee: 'nobody@acme.example' }],
     ['PATCH', `/issues/${id}`, { labels: ['pinecone'] }, { labels: ['nowhere'] }],

@@ -56,7 +56,7 @@ test('a wrong value in the body of any operation is reported at the path that wa
         if (!(error instanceof ApiError)) throw error;
         paths = error.details.map((detail) => detail.path);
       }
-      // Of many errors the first eight are shown; those of what is missing come first.
+      // Only the first eight errors are shown; those of missing properties come first.
       if (paths.length < 8) expect([name, path, paths]).toEqual([name, path, expect.arrayContaining([path])]);
     }
   }

@@ -69,7 +69,7 @@ test('a folder is packed and refused where the server wants a signature; a file 
     run('shadow', id, '--with', dir.path('folder')),
     run('shadow', id, '--with', notes),
   ]);
-  // It reaches the server, which wants a signature.
+  // The package reaches the server, which requires a signature.
   expect(folder.err).toContain('takes only signed ones');
   expect(none.code).toBe(1);
   expect(none.err).toMatch(/^tatami: \S+notes\.json is no package: .*tatami plugin pack/m);

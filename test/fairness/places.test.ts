@@ -5,7 +5,7 @@ import { createDecisions } from '../../core/mcp/decisions.ts';
 import { createRunEnds } from '../../core/plugins/runs/ends.ts';
 import { createClock } from '../app.ts';
 
-/** How many of some waits are over, without any time passing. */
+/** Counts the waits that are over, without any time passing. */
 async function overOf(waits: readonly Promise<unknown>[]): Promise<number> {
   let over = 0;
   for (const wait of waits) void wait.then(() => over++);

@@ -15,7 +15,7 @@ const v1 = '/api/v1';
 const plugin = `${v1}/plugins/com.test.random`;
 const hourMs = 3_600_000;
 const isUuid = /^01a[0-9a-f]{5}-[0-9a-f]{4}-7/;
-/** They end what the test acts with, or need another kind of body. */
+/** Operations that end the test's own credential or objects, or need another kind of body. */
 const excluded = [
   'plugins.install',
   'plugins.preview',
@@ -39,7 +39,7 @@ const weights: Readonly<Record<string, number>> = {
 export interface World {
   readonly app: TestApp;
   readonly random: Random;
-  /** What was asked, and the status of the answer. */
+  /** Requests, each with the status of its answer. */
   readonly done: string[];
   step(): Promise<void>;
 }

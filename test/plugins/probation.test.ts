@@ -230,7 +230,7 @@ test('the install, its list and the inbox say in words how many approvals are mi
 });
 
 test('the log says of every plugin what its row says, after probation has ended by approvals or by a person', async () => {
-  // Those that are on probation are looked at elsewhere.
+  // Plugins on probation are tested in test/faults/doctor-random.test.ts.
   const all = (await get(`${v1}/plugins?limit=100`)).data;
   for (const { id } of all) await app.call('PATCH', `${v1}/plugins/${id}`, { probation: false });
   await app.stop();

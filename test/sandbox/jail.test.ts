@@ -69,13 +69,13 @@ interface Said extends Partial<JailReport> {
 }
 
 interface Elsewhere {
-  /** What the process does first. */
+  /** Code that the process runs first. */
   before?: string;
   jail?: string;
   uid?: number;
   /** Goes before its command. */
   under?: readonly string[];
-  /** Where that shows the checkout. */
+  /** Path at which the checkout is mounted. */
   checkout?: string;
 }
 
@@ -93,7 +93,7 @@ async function openElsewhere(how: Elsewhere = {}): Promise<Said> {
   return JSON.parse(await new Response(child.stdout).text()) as Said;
 }
 
-/** What shows the checkout at a path below a folder that only root may enter, to the command behind it. */
+/** Prefix of a command that sees the checkout mounted below a folder that only root may enter. */
 function inPrivateFolder(): { under: string[]; checkout: string } {
   const above = join(folder, 'p rivé ü');
   const checkout = join(above, 'tatami');

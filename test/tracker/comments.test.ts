@@ -187,7 +187,7 @@ test('a deleted first comment stays as a placeholder without its text while its 
     { id: reply.id, parentId: root.id, body: 'A reply', deletedAt: null },
   ]);
   expect((await ben.call('GET', one)).json).toMatchObject(placeholder);
-  // It is read, and nothing else.
+  // The placeholder can be read, and nothing else.
   for (const [method, path] of [
     ['PATCH', one],
     ['POST', `${one}/resolve`],

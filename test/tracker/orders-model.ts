@@ -1,4 +1,4 @@
-// What one request after the other makes of columns of cards, and whether requests that came at once end like that.
+// Models columns of cards under one request after the other, and compares concurrent requests with that.
 
 /** The ids in each column, in their order; sub-issues are one column, named by their parent. */
 export type Columns = ReadonlyMap<string, readonly string[]>;
@@ -9,7 +9,7 @@ export interface Asked {
   readonly position?: 'top' | 'bottom';
   readonly before?: string;
   readonly after?: string;
-  /** It was answered, and the log has nothing of it. */
+  /** True for a request that was answered and left no event. */
   readonly changesNothing?: true;
 }
 

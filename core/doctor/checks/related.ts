@@ -1,4 +1,4 @@
-// What events of issues tell of other tables: labels of an issue, and relations and attachments, which have no events of their own.
+// Compares other tables with events of issues: labels of an issue, and relations and attachments, which have no events of their own.
 import type { RowSubject } from '../subject.ts';
 import { error, some, type Finding } from '../check.ts';
 import { idOf, timeOf } from '../facts/fact.ts';

@@ -84,7 +84,7 @@ export const automationFacts: SpecialFacts = {
   ],
 };
 
-/** Of an effect, all that a purge leaves. */
+/** Parts of an effect that a purge leaves. */
 const nameless = ({ id, operation, kind, entityId, class: does, baseVersion, decision }: KeptEffect) => ({
   ...{ id, operation, kind, entityId },
   ...{ does, baseVersion, decision },

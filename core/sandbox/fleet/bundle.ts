@@ -10,7 +10,7 @@ export interface SidecarPrograms {
   guest: string;
 }
 
-/** They never change while the core runs. */
+/** Bundled once: programs never change while the core runs. */
 let bundled: Promise<SidecarPrograms> | undefined;
 let entry: Promise<readonly string[]> | undefined;
 

@@ -48,7 +48,7 @@ export interface StagedCard {
   readonly cell: { readonly column: string; readonly lane: string | null } | null;
 }
 
-/** What a run has staged of the cards of a board, by the ids of their issues. */
+/** Staged cards of a board, by the ids of their issues. */
 export function stagedCards({ staged }: Context, board: Board): ReadonlyMap<string, StagedCard> {
   const cards = new Map<string, StagedCard>();
   for (const { kind, order, after } of staged?.changes ?? []) {

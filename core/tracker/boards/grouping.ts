@@ -164,7 +164,7 @@ const label: Grouping = {
     idOfName(ctx, labelContract, given, path, {
       has: ({ teamId }) => teamId === null || teams === null || teams.has(String(teamId)),
       words: ' for the issues of this board',
-      // Of a board of one team as on its issues; of one of all teams the label that all teams share.
+      // A board of one team takes labels as its issues do; a board of all teams takes shared labels.
       rank: ({ teamId }) => ((teamId === null) === (teams === null) ? 0 : 1),
       isOpen: true,
     }),

@@ -100,9 +100,9 @@ export async function rankFor(ctx: Context, placing: Placing, to: Place): Promis
   return between(from, until, nearest, isBefore);
 }
 
-/** What a run has staged of the board, but for the card that is moved. */
+/** Staged cards of the board, except the card that is moved. */
 interface Staged {
-  /** Of the cards whose stored ranks no longer count, the one that is moved among them. */
+  /** Cards whose stored ranks no longer count, including the card that is moved. */
   readonly ids: ReadonlySet<string>;
   readonly onBoard: readonly string[];
   readonly inCell: readonly string[];
@@ -124,7 +124,7 @@ async function stagedRanks(ctx: Context, { sight, cell, issue }: Placing): Promi
   };
 }
 
-/** Those of the ids whose cards stand in a cell. */
+/** Filters ids to those whose cards are in a cell. */
 async function standingIn(
   ctx: Context,
   sight: BoardSight,

@@ -101,7 +101,7 @@ const hasReplies = tenantStatement<{ found: number }>(
   'SELECT 1 AS found FROM comments INDEXED BY comments_replies WHERE workspace_id = :ws AND parent_id = :id AND parent_id IS NOT NULL AND deleted_at IS NULL LIMIT 1',
 );
 
-/** Whether it is deleted and still begins a thread. */
+/** True for a deleted comment that still begins a thread. */
 async function isPlaceholder({ store, scope }: Context, { id, deletedAt }: Comment): Promise<boolean> {
   return deletedAt !== null && (await store.readOne(scope, hasReplies, { id })) !== undefined;
 }

@@ -106,7 +106,7 @@ function treeIn(text: string): unknown {
     return parseJson(text);
   } catch {
     const fix = 'Give JSON such as {"priority":{"in":["high","urgent"]}}.';
-    // Of a text that is no attempt at an object, a place would say nothing.
+    // A position would say nothing about a text that does not attempt an object.
     const fault = text.trimStart().startsWith('{') ? findJsonFault(text) : null;
     if (!fault) throw invalidField('filter', 'invalid_format', fix);
     const why = `This is not valid JSON: expected ${fault.expected} at ${placeIn(text, fault.at)}.`;

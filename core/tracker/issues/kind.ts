@@ -24,7 +24,7 @@ export const snoozeAlarm = 'snooze';
 export type ShownIssue = Shown<typeof issue>;
 export type Issue = EntityOf<typeof issue, typeof kept>;
 
-/** None in a team that was archived meanwhile. */
+/** Gives no number in a team that was archived meanwhile. */
 const takeNumber = tenantStatement(
   'teams.take_number',
   'UPDATE teams SET issue_count = issue_count + 1 WHERE workspace_id = :ws AND id = :teamId AND archived_at IS NULL',

@@ -72,7 +72,7 @@ function namedSortings(directory: Directory, now: Directory): Readonly<Record<st
   };
 }
 
-/** What of a sort that was taken before still sorts; undefined for nothing: a custom field may be gone. */
+/** The part of an earlier sort that still sorts; undefined for none, as a custom field may be gone. */
 export function keptSort(sort: string, { fields }: Directory): string | undefined {
   const keys = new Set([...fields.values()].map(({ key }) => `fields.${key}`));
   const kept = sort.split(',').filter((name) => {

@@ -17,7 +17,7 @@ export const projectKind = kindOf(project, {
   },
 });
 
-/** What belongs to a deleted project is not there until it is restored. @throws ApiError not_found */
+/** Parts of a deleted project are not found until it is restored. @throws ApiError not_found */
 export function requireProject({ directory }: Context, { projectId }: { readonly projectId: string }): void {
   if (directory.projects.get(projectId)?.removed !== false) throw notFound();
 }

@@ -86,7 +86,7 @@ export interface Told {
 export interface Format {
   /** `externalSource` of its issues. */
   readonly source: string;
-  /** How many records the file has, where that is not how many CSV rows it has. @throws CommandError */
+  /** Number of records, for files that are not CSV. @throws CommandError */
   count?(file: string): number;
   /** Reads on after a bad row. @throws CommandError where the file cannot be read at all */
   read(

@@ -1,4 +1,4 @@
-/** What a handler receives as `ctx`: one object per run; calls that need a scope the manifest does not declare are refused by name. */
+/** The `ctx` of a handler: one object per run; calls that need a scope the manifest does not declare are refused by name. */
 import { callHost, hostError, sleep, writeLog } from './bridge.ts';
 import { cpuLeftMs, now, random } from './clock.ts';
 import { describeAll } from './globals.ts';
@@ -30,7 +30,7 @@ interface Namespace {
   readonly refused: object;
 }
 
-/** What a plugin with these declared scopes finds in `ctx`; made once, so that what is refused costs a run nothing. */
+/** Namespaces of `ctx` for these declared scopes, made once, so that refused calls cost a run nothing. */
 interface Members {
   readonly namespaces: readonly Namespace[];
   /** Prototype of `ctx`: the namespaces of which no scope is declared. */
