@@ -8,6 +8,8 @@ export function printedSeed(): number {
 }
 
 export interface Random {
+  /** 0 ≤ x < 1. */
+  next(): number;
   /** Integer from 0 to `count` - 1. */
   below(count: number): number;
   of<T>(items: readonly T[]): T;
@@ -18,11 +20,17 @@ export interface Random {
 /** Mulberry32. */
 export function randomOf(seed: number): Random {
   let state = seed;
-  const below = (count: number): number => {
+  const bits = (): number => {
     state = (state + 0x6d2b79f5) | 0;
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-    return ((bits ^ (bits >>> 14)) >>> 0) % count;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return (mixed ^ (mixed >>> 14)) >>> 0;
   };
-  return { below, of: (items) => items[below(items.length)]!, once: (count) => below(count) === 0 };
+  const below = (count: number): number => bits() % count;
+  return {
+    next: () => bits() / 2 ** 32,
+    below,
+    of: (items) => items[below(items.length)]!,
+    once: (count) => below(count) === 0,
+  };
 }

@@ -8,6 +8,7 @@ import { parseFilter } from '../../core/lib/filter.ts';
 import { createSearched, passesOf } from '../../core/lib/filter-match.ts';
 import { issueFiltering } from '../../core/tracker/issues/filter.ts';
 import { startApp, testStart, type Json, type TestApp } from '../app.ts';
+import { randomOf } from '../random.ts';
 
 const seed = 20261120;
 let app: TestApp;
@@ -30,7 +31,7 @@ beforeAll(async () => {
   me = app.workspace.userId;
   const ana = (await app.call('POST', '/api/v1/members', { name: 'Ana' })).json.id;
   const states: Json[] = (await app.call('GET', '/api/v1/workflows?team=ENG')).json.data;
-  const random = mulberry(seed);
+  const random = randomOf(seed).next;
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const parents: string[] = [];
   for (let i = 0; i < 60; i++) {
@@ -64,15 +65,6 @@ beforeAll(async () => {
   };
 });
 afterAll(() => app.stop());
-
-function mulberry(state: number): () => number {
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 const oneOf = <T>(values: readonly T[]) => fc.constantFrom(...values);
 const text = oneOf([...words, 'nothing', "o'clock", '%', '_']);

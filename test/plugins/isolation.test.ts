@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { ownCalls, type OwnCall } from '../../core/plugins/own-calls.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
+import { randomOf } from '../random.ts';
 import { handler, type Program, type Read } from './isolation-program.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
 
@@ -288,7 +289,7 @@ describe('property: two runs and a request come to what one after the other woul
 
   /** One world of a seed: three issues below a root, two programs, and what a request does meanwhile. */
   const play = async (isolation: Isolation, seed: number): Promise<boolean> => {
-    const below = randomOf(seed);
+    const below = randomOf(seed * 2_654_435_761).next;
     const pick = <T>(all: readonly T[]): T => all[Math.floor(below() * all.length)]!;
     const root = await make({});
     const issues: Json[] = [];
@@ -344,16 +345,6 @@ describe('property: two runs and a request come to what one after the other woul
     expect(seed).toBeLessThan(first + 10 * seeds);
   });
 });
-
-function randomOf(seed: number): () => number {
-  let state = seed * 2_654_435_761;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 function orders<T>(all: readonly T[]): T[][] {
   if (all.length === 0) return [[]];

@@ -1,6 +1,7 @@
 // The progress of a cycle is what a model says that saw everything happen, over restarts, edits, changes of the clocks and rollover.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createClock, startApp, type Json, type TestApp } from '../app.ts';
+import { randomOf } from '../random.ts';
 
 const v1 = '/api/v1';
 const hourMs = 3_600_000;
@@ -19,17 +20,6 @@ const ok = async (method: string, path: string, body?: unknown): Promise<Json> =
   return json;
 };
 
-/** Mulberry32. */
-function randomOf(start: number): () => number {
-  let state = start;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 interface Modelled {
   cycle: string | null;
   type: string;
@@ -38,7 +28,7 @@ interface Modelled {
 }
 
 test(`the progress of cycles is what a model counts (seed ${seed})`, async () => {
-  const random = randomOf(seed);
+  const random = randomOf(seed).next;
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const { id: teamId } = (await get('/teams')).data[0];
   // Over the night in which the clocks of New York go back.
