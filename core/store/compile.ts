@@ -62,19 +62,23 @@ function createPace(scans: boolean): Pace {
   };
 }
 
-/** Plans of declared tenant statements by their text, of the schema that was opened last. */
-let known = { schema: '', plans: new Map<string, string[]>() };
+/**
+ * Declared statements that were checked against the schema opened last. The value is true for a list that may look at every row of its
+ * workspace, and null for a statement that is not paced.
+ */
+let known = { schema: '', checked: new Map<Statement<unknown>, boolean | null>() };
 
 /**
- * A plan follows from the text and the schema. A process that opens several databases of one schema asks for each plan once, because to
- * plan all statements is a third of the work of opening a database. Statistics change plans, so that a database with any shares none.
+ * Plans and verdicts follow from the statement and the schema. A process that opens several databases of one schema checks each declared
+ * statement once, because the check is a third of the work of opening a database. Statistics change plans, so that a database with
+ * statistics shares nothing.
  */
-function knownPlans(db: Database.Database): Map<string, string[]> {
+function checkedStatements(db: Database.Database): Map<Statement<unknown>, boolean | null> {
   const rows = db.prepare('SELECT name, sql FROM sqlite_master ORDER BY name').all([]) as { name: string }[];
   if (rows.some(({ name }) => name.startsWith('sqlite_stat'))) return new Map();
   const schema = JSON.stringify(rows);
-  if (known.schema !== schema) known = { schema, plans: new Map() };
-  return known.plans;
+  if (known.schema !== schema) known = { schema, checked: new Map() };
+  return known.checked;
 }
 
 /**
@@ -93,33 +97,41 @@ export function createCompiler(db: Database.Database, planner: Database.Database
     return (rows as { sql: string | null }[])[0]?.sql ?? '';
   };
 
-  let shared: Map<string, string[]> | undefined;
-  const plans = (): Map<string, string[]> => (shared ??= knownPlans(db));
+  let shared: Map<Statement<unknown>, boolean | null> | undefined;
 
-  /** @throws Error when a tenant statement is not bound to its workspace */
-  const planOf = (statement: Statement<unknown>): string[] => {
-    const plan = plans().get(statement.text) ?? explained(planner, statement.text);
-    // A composed one comes from a request: as many as people think of.
-    if (statement.name !== 'composed') plans().set(statement.text, plan);
-    const breach = tenantBreach(statement, plan);
+  /**
+   * Whether the statement may look at every row of its workspace; null where it is not paced.
+   * @throws Error when a tenant statement is not bound to its workspace, or a system statement is no SQL of this schema
+   */
+  const check = (statement: Statement<unknown>, made: () => Prepared): boolean | null => {
+    const { reach, terms } = statement;
+    const plan = reach === 'tenant' ? explained(planner, statement.text) : [];
+    const breach = reach === 'tenant' ? tenantBreach(statement, plan) : null;
     if (breach)
       throw new Error(
         `Statement ${statement.name} is not bound to its workspace: ${breach}\n${statement.sql}`,
       );
-    return plan;
+    // EXPLAIN has checked the syntax of the others.
+    if (reach === 'system') made();
+    if (terms === undefined) return null;
+    return terms === null || isScan(plan, terms, definitionOf);
   };
 
   return (statement: Statement<unknown>): Compiled => {
+    const isComposed = statement.name === 'composed';
     // By the SQL as written: two texts can differ in their parameters' names alone, and the guard judges those.
-    const before = statement.name === 'composed' ? composed.get(statement.sql) : compiled.get(statement);
+    const before = isComposed ? composed.get(statement.sql) : compiled.get(statement);
     if (before) return before;
-    const plan = statement.reach === 'tenant' ? planOf(statement) : [];
-    const { terms } = statement;
-    const pace = terms === undefined ? null : createPace(terms === null || isScan(plan, terms, definitionOf));
-    const made = createCompiled(db, statement, pace);
-    // Nobody has looked at it yet, not even for its syntax.
-    if (statement.reach === 'system') void made.prepared;
-    if (statement.name === 'composed') composed.set(statement.sql, made);
+    const prepare = once(() => prepareStatement(db, statement));
+    // A composed statement comes from a request: there are as many as people think of.
+    const checked = isComposed ? null : (shared ??= checkedStatements(db));
+    let scans = checked?.get(statement);
+    if (scans === undefined) {
+      scans = check(statement, prepare);
+      checked?.set(statement, scans);
+    }
+    const made = createCompiled(statement, prepare, scans === null ? null : createPace(scans));
+    if (isComposed) composed.set(statement.sql, made);
     else compiled.set(statement, made);
     return made;
   };
@@ -130,24 +142,35 @@ function explained(planner: Database.Database, text: string): string[] {
   return lines.map((line) => line.detail);
 }
 
+function prepareStatement(db: Database.Database, { text, returnsRows }: Statement<unknown>): Prepared {
+  const made = db.prepare(text) as unknown as Prepared;
+  return returnsRows ? made.raw(true) : made;
+}
+
 function createCompiled(
-  db: Database.Database,
-  { text, returnsRows }: Statement<unknown>,
+  { returnsRows }: Statement<unknown>,
+  prepare: () => Prepared,
   pace: Pace | null,
 ): Compiled {
-  let prepared: Prepared | null = null;
   let columns: RowShape | null = null;
-  const prepare = (): Prepared => {
-    const made = db.prepare(text) as unknown as Prepared;
-    return returnsRows ? made.raw(true) : made;
-  };
   return {
     pace,
     get prepared() {
-      return (prepared ??= prepare());
+      return prepare();
     },
     get columns() {
-      return (columns ??= shapeOf(returnsRows ? this.prepared.columns().map((column) => column.name) : []));
+      return (columns ??= shapeOf(
+        returnsRows
+          ? prepare()
+              .columns()
+              .map((column) => column.name)
+          : [],
+      ));
     },
   };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => (made ??= { value: make() }).value;
 }
