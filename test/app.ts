@@ -134,15 +134,21 @@ export async function startApp(options: TestAppOptions = {}, workspace?: FirstWo
   const logs: LogEntry[] = [];
   const log: Log = (level, message, fields: object = {}) => void logs.push({ level, message, fields });
   const flags: Flags = { rateLimit: 'off', port: '0', ...options.flags, dataDir };
-  const tatami = await serve({
+  /** Null once it has stopped: test files stay loaded, and would hold every stopped server in memory. */
+  let running: Tatami | null = await serve({
     config: readConfig(flags, {}),
     log,
     clock,
     ...(options.resolve ? { resolve: options.resolve } : {}),
     ...(options.random ? { random: options.random } : {}),
   });
+  const { url } = running;
+  const tatami = (): Tatami => {
+    if (running === null) throw new Error('The server of this test has stopped.');
+    return running;
+  };
   const add = (name: string, teamKey: string): Promise<FirstWorkspace> =>
-    createWorkspace(tatami.services, tatami.committer, {
+    createWorkspace(tatami().services, tatami().committer, {
       name,
       teamKey,
       teamName: teamKey,
@@ -153,7 +159,7 @@ export async function startApp(options: TestAppOptions = {}, workspace?: FirstWo
   const clientOf =
     (token: string | null): Client =>
     async (method, path, body, headers = {}) => {
-      const response = await fetch(tatami.url + path, {
+      const response = await fetch(url + path, {
         method,
         redirect: 'manual',
         headers: {
@@ -186,8 +192,29 @@ export async function startApp(options: TestAppOptions = {}, workspace?: FirstWo
     }
   };
 
+  const stop = async (): Promise<void> => {
+    await running?.stop();
+    running = null;
+  };
+
   return {
-    ...tatami,
+    url,
+    metricsUrl: running.metricsUrl,
+    newDataDir: running.newDataDir,
+    get app() {
+      return tatami().app;
+    },
+    get services() {
+      return tatami().services;
+    },
+    get committer() {
+      return tatami().committer;
+    },
+    get copier() {
+      return tatami().copier;
+    },
+    installFirstParty: (workspaceId, name) => tatami().installFirstParty(workspaceId, name),
+    settled: () => tatami().settled(),
     clock,
     dataDir,
     workspace: first,
@@ -203,11 +230,11 @@ export async function startApp(options: TestAppOptions = {}, workspace?: FirstWo
     // The log from its end: to page through all of it would cost what a file has written so far, at each question.
     lastSequence: async () => (await call('GET', '/api/v1/audit-log?limit=1')).json.data[0]?.sequence ?? 0,
     async restart() {
-      await tatami.stop();
+      await stop();
       return startApp({ ...options, clock, dataDir }, first);
     },
     async stop() {
-      await tatami.stop();
+      await stop();
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
     },
   };
