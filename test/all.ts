@@ -13,10 +13,7 @@ const root = join(import.meta.dir, '..');
 const lanes = 3;
 
 /** They measure by the clock on the wall what somebody feels beside a flood or beside a long computation. */
-const alone = [
-  'test/fairness/{answers,bodies,flood,kv-flood,reads,streams,subscriptions}.test.ts',
-  'test/sandbox/long-stretch.test.ts',
-];
+const alone = ['test/fairness/{flood,kv-flood,requests}.test.ts', 'test/sandbox/long-stretch.test.ts'];
 
 /** They take so many seconds, the others less: begun last, one of them would keep one core waiting for the other. */
 const longest: Readonly<Record<string, number>> = {

@@ -1,23 +1,23 @@
 // While one run computes in a long stretch, others keep their pace and the sandbox stops at once. Both are measured by the clock on the
 // wall, so that this file runs alone.
-import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { jobOf, eventLimits, openSandbox, pluginOf, until } from './harness.ts';
 import type { TestSandbox } from './harness.ts';
 
 let sandbox: TestSandbox;
 
-beforeEach(async () => {
+beforeAll(async () => {
   sandbox = await openSandbox();
   await until('the standby is warm', () => sandbox.status().sidecars.length === 2);
-});
-afterEach(() => sandbox.stop());
+}, 60_000);
+afterAll(() => sandbox.stop());
 
 /** Work of roughly this much processor time without a JIT, in one stretch. */
 const work = (ms: number): string => `let n = 0; for (let i = 0; i < ${ms * 14_000}; i++) n += i % 7;`;
 
 test('a schedule may work in one long stretch, while others keep their pace', async () => {
   const limits = { ...eventLimits, cpuMs: 5000, entryMs: 5000 };
-  const long = sandbox.run(jobOf('ins_long', await pluginOf(work(3000)), { limits, fresh: true }));
+  const long = sandbox.run(jobOf('ins_long', await pluginOf(work(1500)), { limits, fresh: true }));
   const code = await pluginOf('await ctx.issues.get(1);');
   const tookMs: number[] = [];
   let ended = false;
