@@ -1,7 +1,14 @@
-// Does what core/main.ts does. A bundle with bytecode takes no `await` at the top of a module, so that core/main.ts cannot be its entry.
+// Does what core/main.ts does, or runs one of the tests' own programs. A bundle with bytecode takes no `await` at the top of a module, so
+// that core/main.ts cannot be its entry.
 import { cleanStart } from '../core/commands/clean-start.ts';
+import { ownPrograms, programPrefix, type OwnProgram } from './own-programs.ts';
 
 async function main(): Promise<void> {
+  const [, , first = '', ...args] = process.argv;
+  if (first.startsWith(programPrefix)) {
+    const { main } = await ownPrograms[first.slice(programPrefix.length) as OwnProgram]();
+    return main(args);
+  }
   const start = await cleanStart();
   const { tatami } = await import('../core/commands/tatami.ts');
   await tatami(start);

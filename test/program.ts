@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { cleanBunFlags, packageRoot } from '../core/lib/clean-bun.ts';
 import { typedIn } from '../core/lib/own-program.ts';
+import { programPrefix, type OwnProgram } from './own-programs.ts';
 
 /** Names the folder with the bundle; `test/all.ts` sets it. */
 export const bundleVariable = 'TATAMI_TEST_BUNDLE';
@@ -21,6 +22,14 @@ export function programCommand(args: readonly string[], bunArgs: readonly string
   if (bundle === '' || bunArgs.length > 0) return [process.execPath, ...bunArgs, source, ...args];
   return [...bundleCommand(bundle), `${typedIn}${process.cwd()}`, ...args];
 }
+
+/** Starts one of the tests' own programs. */
+export const ownCommand = (name: OwnProgram, args: readonly string[]): string[] => [
+  process.execPath,
+  bundle === '' ? join(import.meta.dir, 'program-process.ts') : join(bundle, 'program-process.js'),
+  `${programPrefix}${name}`,
+  ...args,
+];
 
 /** The part of the command line that `bin/tatami` has, too, before the folder. */
 const bundleCommand = (folder: string): string[] => [
@@ -54,7 +63,7 @@ export async function bundleProgram(folder: string): Promise<void> {
   });
 }
 
-const ownSource = /\/(core|sdk)\/.*\.ts$/;
+const ownSource = /\/(core|sdk|test)\/.*\.ts$/;
 
 /** What a module finds beside itself stays where the sources are; the writer's thread is bundled. */
 function keepPlaces({ path }: { path: string }): { contents: string; loader: 'ts' } {

@@ -6,26 +6,27 @@ import { endProcessOnBug } from '../../core/lib/failures.ts';
 import type { Log } from '../../core/lib/log.ts';
 import { serve } from '../../core/serve.ts';
 
-const [dataDir = '', flags = '{}'] = process.argv.slice(2);
-const log: Log = (level, message, fields: object = {}) =>
-  void (level === 'error' && process.stderr.write(`${message} ${JSON.stringify(fields)}\n`));
-// As `tatami serve` does: whatever clients do to their connections, none of it may count as a bug.
-endProcessOnBug(log);
-const tatami = await serve({
-  config: readConfig(
-    { rateLimit: 'off', port: '0', egressAllow: '127.0.0.0/8', ...(JSON.parse(flags) as Flags), dataDir },
-    {},
-  ),
-  log,
-});
-const make = (name: string, teamKey: string) =>
-  createWorkspace(tatami.services, tatami.committer, {
-    name,
-    teamKey,
-    teamName: teamKey,
-    ownerName: `${name} owner`,
+export async function main([dataDir = '', flags = '{}']: readonly string[]): Promise<void> {
+  const log: Log = (level, message, fields: object = {}) =>
+    void (level === 'error' && process.stderr.write(`${message} ${JSON.stringify(fields)}\n`));
+  // As `tatami serve` does: whatever clients do to their connections, none of it may count as a bug.
+  endProcessOnBug(log);
+  const tatami = await serve({
+    config: readConfig(
+      { rateLimit: 'off', port: '0', egressAllow: '127.0.0.0/8', ...(JSON.parse(flags) as Flags), dataDir },
+      {},
+    ),
+    log,
   });
-const flooder = await make('Flooder', 'ENG');
-const victim = await make('Victim', 'OPS');
-process.stdout.write(`${JSON.stringify({ url: tatami.url, flooder, victim })}\n`);
-process.on('SIGTERM', () => void tatami.stop().then(() => process.exit(0)));
+  const make = (name: string, teamKey: string) =>
+    createWorkspace(tatami.services, tatami.committer, {
+      name,
+      teamKey,
+      teamName: teamKey,
+      ownerName: `${name} owner`,
+    });
+  const flooder = await make('Flooder', 'ENG');
+  const victim = await make('Victim', 'OPS');
+  process.stdout.write(`${JSON.stringify({ url: tatami.url, flooder, victim })}\n`);
+  process.on('SIGTERM', () => void tatami.stop().then(() => process.exit(0)));
+}

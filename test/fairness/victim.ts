@@ -9,6 +9,7 @@ import type { Flags } from '../../core/config.ts';
 import type { FirstWorkspace } from '../../core/setup/first-workspace.ts';
 import type { Client } from '../app.ts';
 import { clientOf } from '../faults/server.ts';
+import { ownCommand } from '../program.ts';
 import { watchOthers } from '../slow-machine.ts';
 
 /** The long forms use the figures at which each hole was found. */
@@ -59,10 +60,10 @@ export interface Arena {
 
 export async function startArena(flags: Flags = {}): Promise<Arena> {
   const dir = mkdtempSync(join(tmpdir(), 'tatami-fairness-'));
-  const child = Bun.spawn(
-    [process.execPath, join(import.meta.dir, 'arena-process.ts'), dir, JSON.stringify(flags)],
-    { stdout: 'pipe', stderr: 'inherit' },
-  );
+  const child = Bun.spawn(ownCommand('arena', [dir, JSON.stringify(flags)]), {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
   const { url, flooder, victim } = JSON.parse(await firstLine(child.stdout)) as {
     url: string;
     flooder: FirstWorkspace;

@@ -120,7 +120,7 @@ async function run(task: Task): Promise<void> {
   }
 }
 
-if (import.meta.main) {
-  await run(JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Task);
+export async function main([task = '']: readonly string[]): Promise<void> {
+  await run(JSON.parse(readFileSync(task, 'utf8')) as Task);
   process.exit(0);
 }

@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSystemClock, startApp, type TestApp } from '../app.ts';
+import { ownCommand } from '../program.ts';
 import type { Outcome, Task } from './damage-process.ts';
 import { everything } from './oracle.ts';
 import { copyAsKilled } from './own-copy.ts';
 
-const program = join(import.meta.dir, 'damage-process.ts');
 /** In each answer. */
 const flags = { baseUrl: 'http://localhost' };
 const long = process.env.TATAMI_LONG !== undefined;
@@ -102,7 +102,7 @@ async function runCases(to: number): Promise<Run> {
   for (let from = 0; from < to;) {
     const file = join(parent, 'task.json');
     writeFileSync(file, JSON.stringify({ ...task, seeds: [from, to] } satisfies Task));
-    const child = Bun.spawn([process.execPath, program, file], { stdout: 'pipe', stderr: 'pipe' });
+    const child = Bun.spawn(ownCommand('damage', [file]), { stdout: 'pipe', stderr: 'pipe' });
     const lines = (await new Response(child.stdout).text()).trim().split('\n');
     const said = lines
       .filter(Boolean)

@@ -5,12 +5,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSystemClock, startApp, type Client, type Reply, type TestApp } from '../app.ts';
+import { ownCommand } from '../program.ts';
 import { checkOracle } from './oracle.ts';
 import { copyAsKilled, handedOver } from './own-copy.ts';
 import { clientOf, seededRandom, startServer } from './server.ts';
 import { hasStrace, underFault } from './strace.ts';
 
-const core = join(import.meta.dir, 'core-process.ts');
 const long = process.env.TATAMI_LONG !== undefined;
 const randomKills = long ? 200 : 4;
 /** Writes come in pairs, the head of a frame and its page: an odd step meets both. */
@@ -51,14 +51,11 @@ test.skipIf(!hasStrace)(
         join(dir, name),
       );
       const child = Bun.spawn(
-        underFault(`${call}:signal=SIGKILL:when=${when}`, files, [
-          process.execPath,
-          core,
-          dir,
-          living.workspace.apiKey,
-          String(issues),
-          String(living.clock.now()),
-        ]),
+        underFault(
+          `${call}:signal=SIGKILL:when=${when}`,
+          files,
+          ownCommand('core', [dir, living.workspace.apiKey, String(issues), String(living.clock.now())]),
+        ),
         { stdout: 'pipe', stderr: 'ignore' },
       );
       const output = await new Response(child.stdout).text();
