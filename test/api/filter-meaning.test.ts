@@ -277,3 +277,25 @@ test('a relative time is relative to the event, whenever it is judged', async ()
   // A list is asked now.
   expect(titlesOf(await hooks.call('GET', query(filter)))).toEqual([]);
 });
+
+test('an empty description is a missing one, in lists, in lists as they were and in subscriptions', async () => {
+  const without = { and: [{ title: { startsWith: 'Text' } }, { description: null }] };
+  const within = { title: { startsWith: 'Text' }, description: { null: false } };
+  const endpoint = await hooks.register(receiver.url, { events: ['issue.created'], filter: without });
+  receiver.received.length = 0;
+  await hooks.file('Text of none');
+  const emptied = await hooks.file('Text removed', { description: 'Some' });
+  await hooks.file('Text there', { description: 'Some' });
+  await hooks.app.settled();
+  expect(receiver.received.map(({ event }) => event.data.title)).toEqual(['Text of none']);
+  const asOf = await hooks.app.lastSequence();
+  await hooks.call('PATCH', `/api/v1/issues/${emptied.id}`, { description: '' });
+  for (const [filter, now, then] of [
+    [without, ['Text of none', 'Text removed'], ['Text of none']],
+    [within, ['Text there'], ['Text removed', 'Text there']],
+  ] as const) {
+    expect(titlesOf(await hooks.call('GET', query(filter)))).toEqual([...now]);
+    expect(titlesOf(await hooks.call('GET', `${query(filter)}&asOf=${asOf}`))).toEqual([...then]);
+  }
+  await hooks.call('DELETE', `/api/v1/webhooks/${endpoint.id}`);
+});
