@@ -134,6 +134,8 @@ test('a restart in the middle goes on where it was', async () => {
 
 test('what makes no sense is refused with the fix', async () => {
   await register();
+  const end = await hooks.app.lastSequence();
+  const later = new Date(hooks.app.clock.now() + hour).toISOString();
   for (const [body, path, issue] of [
     [{}, 'since', 'required'],
     [{ since: now(), afterSequence: 1 }, 'since', 'conflict'],
@@ -141,10 +143,14 @@ test('what makes no sense is refused with the fix', async () => {
     [{ since: now(), until: '2020-01-01' }, 'until', 'too_small'],
     [{ afterSequence: -1 }, 'afterSequence', 'too_small'],
     [{ since: now(), only: 'failed' }, 'only', 'invalid_enum'],
+    [{ afterSequence: end + 1 }, 'afterSequence', 'too_big'],
+    [{ since: later }, 'since', 'too_big'],
+    [{ since: later, until: later }, 'since', 'too_big'],
   ] as const) {
     const { status, json } = await ask(body);
     expect([status, json.error.details]).toMatchObject([422, [{ path, issue }]]);
   }
+  expect((await replay({ afterSequence: end, until: later })).got).toEqual([]);
   const key = await hooks.app.mintKey(['webhooks:write']);
   const refused = await hooks.app.clientOf(key)('POST', `/api/v1/webhooks/${endpoint.id}/replays`, {
     since: now(),
