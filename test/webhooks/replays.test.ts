@@ -90,6 +90,26 @@ test('the filter and the subscription of today decide, also on events from befor
   expect((await replay({ afterSequence: from })).got).toEqual(['early urgent']);
 });
 
+test('a replay shows where it was asked to begin, and beside it how far it has come', async () => {
+  await register();
+  const [from, since] = [await hooks.app.lastSequence(), now()];
+  await hooks.file('asked for');
+  await hooks.app.settled();
+  const end = await hooks.app.lastSequence();
+  for (const body of [{ afterSequence: from }, { since }]) {
+    const { json: asked } = await ask(body);
+    expect([asked.currentSequence, asked.lastSequence]).toEqual([asked.afterSequence, end]);
+    await hooks.app.settled();
+    const { json: ended } = await hooks.call('GET', `/api/v1/replays/${asked.id}`);
+    const { status, afterSequence, currentSequence } = ended;
+    expect([status, afterSequence, currentSequence]).toEqual(['done', asked.afterSequence, end]);
+    const [listed] = (await hooks.call('GET', `/api/v1/webhooks/${endpoint.id}/replays`)).json.data;
+    expect(listed).toEqual(ended);
+  }
+  const { json: first } = await ask({ afterSequence: from });
+  expect(first.afterSequence).toBe(from);
+});
+
 test('thousands of events are replayed in the background, in order of the log, and cancel stops the rest', async () => {
   await register({ events: ['issue.*'] });
   const from = await hooks.app.lastSequence();

@@ -244,3 +244,18 @@ test('texts with signs, emoji or letters beyond ASCII are indexed again, and no 
   ]);
   after.close();
 });
+
+test('a replay that runs goes on where it had come to before its progress had a column', () => {
+  const path = join(dir, 'replays.db');
+  migrate({ ...at, path }, migrations.slice(0, 50));
+  const before = new Database(path);
+  before.exec(`INSERT INTO replays (workspace_id, id, endpoint_id, only_undelivered, status, after_sequence, last_sequence, deliveries, created_at)
+    VALUES ('ws', 'rpl_1', 'whe_1', 0, 'running', 7, 9, 3, 1)`);
+  before.close();
+  migrate({ ...at, path });
+  const after = new Database(path);
+  expect(after.prepare('SELECT after_sequence, current_sequence FROM replays').all()).toEqual([
+    { after_sequence: 7, current_sequence: 7 },
+  ]);
+  after.close();
+});
