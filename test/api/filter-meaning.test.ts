@@ -64,6 +64,8 @@ const hearing = (filter: object) => installing({ on: { 'issue.created': { filter
 
 test('a parameter and the filter of its name mean the same, in any case, by id and by name', async () => {
   const { teamId, userId } = hooks.app.workspace;
+  const states: Json[] = (await hooks.call('GET', '/api/v1/workflows?team=ENG')).json.data;
+  const backlog = states.find(({ type }) => type === 'backlog')!;
   for (const [name, value, titles] of [
     ['team', 'eng', ['mine', 'others']],
     ['team', teamId, ['mine', 'others']],
@@ -75,6 +77,8 @@ test('a parameter and the filter of its name mean the same, in any case, by id a
     ['label', 'ÄRGER', ['mine']],
     ['label', 'none', ['others']],
     ['state', 'backlog', ['mine', 'others']],
+    ['state', backlog.name, ['mine', 'others']],
+    ['state', backlog.id, ['mine', 'others']],
     ['state', 'In progress', []],
     ['priority', 'none', ['mine', 'others']],
   ] as const) {
