@@ -50,6 +50,7 @@ import orderVersions from './0048-order-versions.sql' with { type: 'text' };
 import stateTimes from './0049-state-times.sql' with { type: 'text' };
 import archivedTeams from './0050-archived-teams.sql' with { type: 'text' };
 import replayProgress from './0051-replay-progress.sql' with { type: 'text' };
+import foldedLetters from './0052-folded-letters.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -108,4 +109,5 @@ export const migrations: readonly Migration[] = [
   { name: '0049-state-times', sql: stateTimes },
   { name: '0050-archived-teams', sql: archivedTeams },
   { name: '0051-replay-progress', sql: replayProgress },
+  { name: '0052-folded-letters', sql: foldedLetters },
 ];
