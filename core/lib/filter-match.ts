@@ -79,7 +79,7 @@ function passesTest(filter: FilterTest, field: FilterField): Passes {
   }
 }
 
-const isThere = (): boolean => true;
+const isThere = (value: FilterValue): boolean => value !== '';
 
 function looked(field: FilterField, test: 'contains' | 'startsWith', part: string): Passes {
   if (field.type === 'reference')

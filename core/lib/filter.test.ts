@@ -178,6 +178,21 @@ test('a missing value is null: every test of it is false but null, and every neg
     expect([filter, passes(filter, empty)]).toEqual([filter, expected]);
 });
 
+test('an empty text is missing for `null`, and nothing else that is false in JavaScript is', () => {
+  const empty = { title: '', estimate: 0, done: false };
+  for (const [filter, expected] of [
+    [{ title: null }, true],
+    [{ title: { null: true } }, true],
+    [{ title: { null: false } }, false],
+    [{ title: ['Crash', null] }, true],
+    [{ title: { neq: null } }, false],
+    [{ title: { eq: '' } }, true],
+    [{ estimate: { null: true } }, false],
+    [{ done: { null: true } }, false],
+  ] as const)
+    expect([filter, passes(filter, empty)]).toEqual([filter, expected]);
+});
+
 test('what is no filter is refused at its place', () => {
   const rows: [filter: unknown, place: string][] = [
     [null, 'filter invalid_type'],

@@ -149,7 +149,11 @@ export function filterColumnsOf(contract: Contract): FilterColumns {
 
 function filterColumnOf({ name, field, by }: Filterable): (directory: Directory) => FilterColumn {
   const sql = snake(field.type === 'actor' ? `${name}Id` : keptName(name, field));
-  const column: FilterColumn = field.type === 'time' ? { sql, value: time } : { sql };
+  const column: FilterColumn = {
+    sql,
+    ...(field.type === 'time' && { value: time }),
+    ...(/^(text|markdown)$/.test(field.type) && { text: true }),
+  };
   if (!isReference(field) || !field.to.directory) return () => column;
   const { to } = field;
   const property = field.by === 'id' ? (by === 'id' ? 'name' : by) : field.by;

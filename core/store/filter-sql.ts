@@ -19,6 +19,8 @@ export interface FilterColumn {
   listed?(id: string): string;
   /** Few rows have a value, so that a list had better begin with those than with what is listed elsewhere. */
   readonly few?: true;
+  /** Text that is stored empty where it is missing, or may be. */
+  readonly text?: true;
   /** For a field of many values: wraps a condition on `sql` into an EXISTS over the join table. */
   wrap?(condition: string): string;
 }
@@ -90,7 +92,7 @@ function comparison(node: FilterTest, column: FilterColumn, compiling: Compiling
     }
     case 'null':
       if (column.wrap) return node.value ? `NOT ${column.wrap('1')}` : column.wrap('1');
-      return `${column.sql} IS ${node.value ? '' : 'NOT '}NULL`;
+      return missing(column, node.value);
     case 'contains':
     case 'startsWith':
       return exists(text(column, node.test, node.value, bind));
@@ -99,6 +101,14 @@ function comparison(node: FilterTest, column: FilterColumn, compiling: Compiling
         `${column.sql} ${signOf(node.test, column)} ${bind(kept(column, node.value, compiling))}`,
       );
   }
+}
+
+/** The length of a text stands in the head of its row, so that a long one is not read. */
+function missing({ sql, text }: FilterColumn, isMissing: boolean): string {
+  if (!text) return `${sql} IS ${isMissing ? '' : 'NOT '}NULL`;
+  return isMissing
+    ? `coalesce(octet_length(${sql}), 0) = 0`
+    : `(${sql} IS NOT NULL AND octet_length(${sql}) > 0)`;
 }
 
 const signs: Readonly<Record<Order, readonly [up: string, down: string]>> = {

@@ -243,7 +243,7 @@ export interface Operations {
     move(id: string, body?: IssueMove, options?: ChangeOptions): Promise<Issue>;
     /** Put a sub-issue into another place among those of its parent. Give one of `before`, `after` and `position`. `GET /issues?parent=ENG-1&sort=subOrder` lists them in their order. */
     reorder(id: string, body?: IssueReorder, options?: ChangeOptions): Promise<Issue>;
-    /** Remove a deleted issue for good, with its comments. For owners and admins, with a key or a session; no app purges. Its external id is free afterwards, its number is not given again, and the event log keeps what it says of the issue. */
+    /** Remove a deleted issue for good, with its comments. For owners and admins, with a key or a session; no app purges. An issue with sub-issues, also deleted ones, is not purged (409). Its external id is free afterwards, its number is not given again, and the event log keeps what it says of the issue. */
     purge(id: string, options?: ChangeOptions): Promise<void>;
     /** The events of an issue, oldest first. */
     history(id: string, query?: IssueHistoryQuery, options?: CallOptions): List<TatamiEvent>;

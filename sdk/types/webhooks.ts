@@ -199,9 +199,11 @@ export interface Replay {
   readonly since: string | null;
   /** Events before then. ISO 8601, UTC. */
   readonly until: string | null;
-  /** How far in the log it has come. */
+  /** Sequence of the event after which it began. */
   readonly afterSequence: number;
-  /** How far it will go. */
+  /** Sequence of the last event that it has looked at. */
+  readonly currentSequence: number;
+  /** Sequence of the last event of its range. */
   readonly lastSequence: number;
   /** By default `all`; `undelivered` leaves out what the endpoint has got or is about to get; it also finds what it never was sent, being switched off. */
   readonly only: 'all' | 'undelivered';

@@ -64,6 +64,8 @@ const hearing = (filter: object) => installing({ on: { 'issue.created': { filter
 
 test('a parameter and the filter of its name mean the same, in any case, by id and by name', async () => {
   const { teamId, userId } = hooks.app.workspace;
+  const states: Json[] = (await hooks.call('GET', '/api/v1/workflows?team=ENG')).json.data;
+  const backlog = states.find(({ type }) => type === 'backlog')!;
   for (const [name, value, titles] of [
     ['team', 'eng', ['mine', 'others']],
     ['team', teamId, ['mine', 'others']],
@@ -75,6 +77,8 @@ test('a parameter and the filter of its name mean the same, in any case, by id a
     ['label', 'ÄRGER', ['mine']],
     ['label', 'none', ['others']],
     ['state', 'backlog', ['mine', 'others']],
+    ['state', backlog.name, ['mine', 'others']],
+    ['state', backlog.id, ['mine', 'others']],
     ['state', 'In progress', []],
     ['priority', 'none', ['mine', 'others']],
   ] as const) {
@@ -276,4 +280,26 @@ test('a relative time is relative to the event, whenever it is judged', async ()
   expect(heard()).toEqual(['due in 0', 'due in 2']);
   // A list is asked now.
   expect(titlesOf(await hooks.call('GET', query(filter)))).toEqual([]);
+});
+
+test('an empty description is a missing one, in lists, in lists as they were and in subscriptions', async () => {
+  const without = { and: [{ title: { startsWith: 'Text' } }, { description: null }] };
+  const within = { title: { startsWith: 'Text' }, description: { null: false } };
+  const endpoint = await hooks.register(receiver.url, { events: ['issue.created'], filter: without });
+  receiver.received.length = 0;
+  await hooks.file('Text of none');
+  const emptied = await hooks.file('Text removed', { description: 'Some' });
+  await hooks.file('Text there', { description: 'Some' });
+  await hooks.app.settled();
+  expect(receiver.received.map(({ event }) => event.data.title)).toEqual(['Text of none']);
+  const asOf = await hooks.app.lastSequence();
+  await hooks.call('PATCH', `/api/v1/issues/${emptied.id}`, { description: '' });
+  for (const [filter, now, then] of [
+    [without, ['Text of none', 'Text removed'], ['Text of none']],
+    [within, ['Text there'], ['Text removed', 'Text there']],
+  ] as const) {
+    expect(titlesOf(await hooks.call('GET', query(filter)))).toEqual([...now]);
+    expect(titlesOf(await hooks.call('GET', `${query(filter)}&asOf=${asOf}`))).toEqual([...then]);
+  }
+  await hooks.call('DELETE', `/api/v1/webhooks/${endpoint.id}`);
 });

@@ -39,6 +39,7 @@ beforeAll(async () => {
     const { json } = await app.call('POST', '/api/v1/issues', {
       team,
       title: i % 20 === 7 ? `${'💥'.repeat(490)} ${i}` : `${pick(words)} ${pick(words)} ${i}`,
+      description: i % 3 === 0 ? 'Crash' : '',
       priority: pick(priorities),
       labels: [...labels, 'Passing'].filter(() => random() < 0.4),
       ...(random() < 0.5 ? { estimate: Math.floor(random() * 5) } : {}),
@@ -173,6 +174,7 @@ const condition = fc.oneof(
       fc.record({ startsWith: oneOf(['2027-0', '2027-03']) }),
     ),
   }),
+  fc.record({ description: fc.oneof(listed(text, [null]), fc.record({ contains: text })) }),
   fc.record({
     externalId: fc.oneof(fc.record({ null: fc.boolean() }), fc.record({ startsWith: oneOf(['e1', 'E2']) })),
   }),

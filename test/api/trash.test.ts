@@ -90,13 +90,22 @@ test('a purged issue is gone with its comments, its external id is free, and its
   expect(told).toMatchObject([{ data: { id, identifier, ...external }, actor: { kind: 'api_key' } }]);
 });
 
-test('what still has sub-issues is not purged, and only owners and admins purge', async () => {
+test('what still has sub-issues, also deleted ones, is not purged and says what to do, and only owners and admins purge', async () => {
   const parent = await make();
-  const child = await make({ parentId: parent.id });
-  await app.call('DELETE', `/api/v1/issues/${parent.id}`);
-  const refused = await app.call('POST', `/api/v1/issues/${parent.id}/purge`);
-  expect([refused.status, refused.json.error.message]).toEqual([409, expect.stringContaining(child.id)]);
+  const [child, deleted] = [await make({ parentId: parent.id }), await make({ parentId: parent.id })];
+  for (const { id } of [parent, deleted]) await app.call('DELETE', `/api/v1/issues/${id}`);
+  const refusal = async (): Promise<unknown[]> => {
+    const { status, json } = await app.call('POST', `/api/v1/issues/${parent.id}/purge`);
+    return [status, json.error.message];
+  };
+  expect(await refusal()).toEqual([409, expect.stringContaining(`Give ${child.identifier} another parent`)]);
   await app.call('PATCH', `/api/v1/issues/${child.id}`, { parentId: null });
+  const words = `The deleted issue ${deleted.identifier} has this issue as its parent. Purge ${deleted.identifier} first`;
+  expect(await refusal()).toEqual([409, expect.stringContaining(words)]);
+  await step('POST', `/issues/${deleted.identifier}/purge`, undefined, {
+    status: 204,
+    events: ['issue.purged'],
+  });
   for (const role of ['guest', 'member', 'admin']) {
     const { status, json } = await (await clientOf(role))('POST', `/api/v1/issues/${parent.id}/purge`);
     expect([role, status, json?.error?.code]).toEqual(

@@ -133,6 +133,28 @@ test('Linear: priority, status, estimate, dates and labels, by the columns of it
   ]);
 });
 
+test('a time of a row that contradicts another one is left out and counted, and the issue arrives', async () => {
+  const text = [
+    'ID,Team,Title,Description,Status,Estimate,Priority,Project ID,Project,Creator,Assignee,Labels,Created,Due Date,Started,Completed,Canceled',
+    'ODD-1,Odd,Begun before,,Done,,,,,,,,2024-03-01T00:00:00Z,,2024-02-01T00:00:00Z,2024-04-01T00:00:00Z,',
+    'ODD-2,Odd,Ended before,,Canceled,,,,,,,,2024-03-01T00:00:00Z,,,,2024-02-01T00:00:00Z',
+    'ODD-3,Odd,Begun behind,,Done,,,,,,,,2024-03-01T00:00:00Z,,2024-05-01T00:00:00Z,2024-04-01T00:00:00Z,',
+  ].join('\n');
+  const { json, err } = await imported('odd.csv', text);
+  expect([json, err]).toMatchObject([{ created: 3, failed: 0 }, expect.any(String)]);
+  expect(json.left).toEqual({
+    'startedAt before the time of creation': 1,
+    'endedAt before the time of creation': 1,
+    'startedAt after endedAt': 1,
+  });
+  const ended = '2024-04-01T00:00:00.000Z';
+  expect((await issuesOf('linear')).filter(({ team }) => team.key === 'ODD')).toMatchObject([
+    { title: 'Begun before', startedAt: null, completedAt: ended },
+    { title: 'Ended before', state: { type: 'canceled' }, canceledAt: null },
+    { title: 'Begun behind', startedAt: null, completedAt: ended },
+  ]);
+});
+
 test('Jira: columns that stand there several times, its way to write times, types of issues', async () => {
   const text = [
     '\uFEFFIssue key,Project key,Summary,Description,Issue Type,Status,Priority,Assignee,Created,Due date,Labels,Labels,Custom field (Story Points),Resolved',

@@ -42,6 +42,21 @@ test('words of title, description and comments are found as soon as they are wri
   ]);
 });
 
+test('letters whose case changes their spelling are found in each: ß is ss, and both forms of a small sigma are one', async () => {
+  await make('Die Straße sperren');
+  await make('Eine Strasse sperren');
+  for (const q of ['strasse', 'STRASSE', 'straße', 'STRAẞE', 'stras*', '"strasse sperren"'])
+    expect([q, (await titles(q)).sort()]).toEqual([q, ['Die Straße sperren', 'Eine Strasse sperren']]);
+  const { data } = await search('strasse');
+  const ranges = data.map((hit: Json) =>
+    hit.highlights[0].ranges.map(({ start, end }: Json) => hit.highlights[0].text.slice(start, end)),
+  );
+  expect(ranges.sort()).toEqual([['Strasse'], ['Straße']]);
+  await make('οδοσήμανση');
+  for (const q of ['ΟΔΟΣ', 'οδος', 'οδοσ', 'ΟΔΟΣΗΜΑΝΣΗ'])
+    expect([q, await titles(q)]).toEqual([q, ['οδοσήμανση']]);
+});
+
 test('phrases, beginnings and what must not be there', async () => {
   await make('Login page flickers');
   await make('Page login flickers');

@@ -189,6 +189,29 @@ test('an import gives the times of a state that has them; what it leaves out is 
     'completedAt',
     'too_big',
   ]);
+  for (const [type, times, path, other] of [
+    ['completed', { createdAt, startedAt: endedAt, completedAt: startedAt }, 'completedAt', 'startedAt'],
+    ['canceled', { startedAt: endedAt, canceledAt: startedAt }, 'canceledAt', 'startedAt'],
+    ['completed', { createdAt: endedAt, completedAt: startedAt }, 'completedAt', 'createdAt'],
+    ['duplicate', { createdAt: endedAt, canceledAt: startedAt }, 'canceledAt', 'createdAt'],
+    ['started', { createdAt: endedAt, startedAt }, 'startedAt', 'createdAt'],
+  ] as const) {
+    const contradicting = { team: 'ENG', title: 'Timed', stateId: states[type], ...times };
+    const issues = [{ team: 'ENG', title: 'Fine' }, contradicting];
+    for (const [at, route, body] of [
+      ['', '/issues', contradicting],
+      ['issues.1.', '/issues/bulk', { issues }],
+    ] as const) {
+      const { status, json } = await app.call('POST', v1 + route, body);
+      expect([status, json.error?.details]).toMatchObject([422, [{ path: at + path, issue: 'too_small' }]]);
+      expect(json.error.message).toContain(`before \`${other}\``);
+    }
+  }
+  const atOnce = { createdAt, startedAt: createdAt, completedAt: createdAt };
+  await expectTimes((await make({ ...atOnce, stateId: states.completed })).id, {
+    startedAt: createdAt,
+    completedAt: createdAt,
+  });
   const plain = app.clientOf(await app.mintKey(['issues:read', 'issues:write']));
   const body = { team: 'ENG', title: 'Timed', completedAt: endedAt, stateId: states.completed };
   const { status, json } = await plain('POST', `${v1}/issues`, body);

@@ -90,6 +90,26 @@ test('the filter and the subscription of today decide, also on events from befor
   expect((await replay({ afterSequence: from })).got).toEqual(['early urgent']);
 });
 
+test('a replay shows where it was asked to begin, and beside it how far it has come', async () => {
+  await register();
+  const [from, since] = [await hooks.app.lastSequence(), now()];
+  await hooks.file('asked for');
+  await hooks.app.settled();
+  const end = await hooks.app.lastSequence();
+  for (const body of [{ afterSequence: from }, { since }]) {
+    const { json: asked } = await ask(body);
+    expect([asked.currentSequence, asked.lastSequence]).toEqual([asked.afterSequence, end]);
+    await hooks.app.settled();
+    const { json: ended } = await hooks.call('GET', `/api/v1/replays/${asked.id}`);
+    const { status, afterSequence, currentSequence } = ended;
+    expect([status, afterSequence, currentSequence]).toEqual(['done', asked.afterSequence, end]);
+    const [listed] = (await hooks.call('GET', `/api/v1/webhooks/${endpoint.id}/replays`)).json.data;
+    expect(listed).toEqual(ended);
+  }
+  const { json: first } = await ask({ afterSequence: from });
+  expect(first.afterSequence).toBe(from);
+});
+
 test('thousands of events are replayed in the background, in order of the log, and cancel stops the rest', async () => {
   await register({ events: ['issue.*'] });
   const from = await hooks.app.lastSequence();
@@ -134,6 +154,8 @@ test('a restart in the middle goes on where it was', async () => {
 
 test('what makes no sense is refused with the fix', async () => {
   await register();
+  const end = await hooks.app.lastSequence();
+  const later = new Date(hooks.app.clock.now() + hour).toISOString();
   for (const [body, path, issue] of [
     [{}, 'since', 'required'],
     [{ since: now(), afterSequence: 1 }, 'since', 'conflict'],
@@ -141,10 +163,14 @@ test('what makes no sense is refused with the fix', async () => {
     [{ since: now(), until: '2020-01-01' }, 'until', 'too_small'],
     [{ afterSequence: -1 }, 'afterSequence', 'too_small'],
     [{ since: now(), only: 'failed' }, 'only', 'invalid_enum'],
+    [{ afterSequence: end + 1 }, 'afterSequence', 'too_big'],
+    [{ since: later }, 'since', 'too_big'],
+    [{ since: later, until: later }, 'since', 'too_big'],
   ] as const) {
     const { status, json } = await ask(body);
     expect([status, json.error.details]).toMatchObject([422, [{ path, issue }]]);
   }
+  expect((await replay({ afterSequence: end, until: later })).got).toEqual([]);
   const key = await hooks.app.mintKey(['webhooks:write']);
   const refused = await hooks.app.clientOf(key)('POST', `/api/v1/webhooks/${endpoint.id}/replays`, {
     since: now(),

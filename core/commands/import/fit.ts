@@ -1,4 +1,5 @@
-// Brings texts of other trackers within what an issue can hold.
+// Brings rows of other trackers within what an issue can hold.
+import { optional, type ImportRow, type Told } from './formats/row.ts';
 
 const titleCharsMax = 500;
 const descriptionBytesMax = 256 * 1024;
@@ -33,4 +34,22 @@ export function teamKeyOf(name: string): string | null {
     .replace(/^[0-9]+/, '')
     .slice(0, 10);
   return key === '' ? null : key;
+}
+
+/** A row without times that contradict others of it, which the server refuses: the creation counts first, then the end. */
+export function withTimesInOrder({ startedAt, endedAt, ...row }: ImportRow, left: Told['left']): ImportRow {
+  const isLeft = (what: string, time: string | undefined, earlier: string | null | undefined): boolean => {
+    const isWrong = time !== undefined && typeof earlier === 'string' && time < earlier;
+    if (isWrong) left(what);
+    return isWrong;
+  };
+  const end = isLeft('endedAt before the time of creation', endedAt, row.createdAt) ? undefined : endedAt;
+  const isStartLeft =
+    isLeft('startedAt before the time of creation', startedAt, row.createdAt) ||
+    isLeft('startedAt after endedAt', end, startedAt);
+  return {
+    ...row,
+    ...optional('startedAt', isStartLeft ? undefined : startedAt),
+    ...optional('endedAt', end),
+  };
 }

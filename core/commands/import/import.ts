@@ -6,7 +6,7 @@ import { createProgress, exitCodes, printResult, type Progress } from '../output
 import { connect, type RemoteOptions } from '../remote.ts';
 import { formatOf } from './formats/detect.ts';
 import { optional, storable, type ImportRow, type Told } from './formats/row.ts';
-import { fitDescription, fitTitle, teamKeyOf } from './fit.ts';
+import { fitDescription, fitTitle, teamKeyOf, withTimesInOrder } from './fit.ts';
 import { findIssues, inBatches } from './found.ts';
 import { linkRows, type Linking } from './links.ts';
 import { paceText } from './pace.ts';
@@ -90,7 +90,7 @@ async function makeIssues(
       if (hasMore(row)) toLink++;
       if (row.alsoId !== undefined) names.set(row.alsoId, row.externalId);
       if (there.has(row.externalId)) continue;
-      const ready = await prepare(row, source, places, plan);
+      const ready = await prepare(withTimesInOrder(row, left), source, places, plan);
       if ('why' in ready) outcome.refused(row.at, ready.why);
       else {
         tellOf(row, ready, report, progress);

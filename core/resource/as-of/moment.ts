@@ -7,6 +7,7 @@ import { firstSequenceSince, lastSequence, timeOfEvent } from '../../events/log.
 import { invalidField } from '../../lib/errors.ts';
 import { Closed, described, named, time } from '../../lib/schema.ts';
 import { isTime } from '../../lib/time.ts';
+import { sequenceToCome, timeToCome } from '../../lib/to-come.ts';
 
 /** The parameter of what can be read as it was. */
 export const asOfQuery = {
@@ -46,11 +47,7 @@ export async function momentOf({ store, scope, nowMs }: Context, given: string):
     const sequence = Number(given);
     const atMs = sequence === 0 ? 0 : await timeOfEvent(store, scope, sequence);
     if (atMs !== undefined) return { sequence, atMs };
-    const end = await lastSequence(store, scope);
-    throw invalidField('asOf', 'too_big', {
-      why: `The last event has the sequence ${end}.`,
-      fix: `Give ${end} or less.`,
-    });
+    throw sequenceToCome('asOf', await lastSequence(store, scope));
   }
   if (!isTime(given))
     throw invalidField(
@@ -59,11 +56,7 @@ export async function momentOf({ store, scope, nowMs }: Context, given: string):
       'Give a sequence, or an ISO 8601 time such as 2026-11-20T12:00:00Z.',
     );
   const atMs = Date.parse(given);
-  if (atMs > nowMs())
-    throw invalidField('asOf', 'too_big', {
-      why: `${given} has not come yet.`,
-      fix: 'Give an earlier time.',
-    });
+  if (atMs > nowMs()) throw timeToCome('asOf', given);
   return {
     sequence: (await firstSequenceSince(store, scope, atMs + 1, await lastSequence(store, scope))) - 1,
     atMs,

@@ -49,6 +49,8 @@ import offeredVersions from './0047-offered-versions.sql' with { type: 'text' };
 import orderVersions from './0048-order-versions.sql' with { type: 'text' };
 import stateTimes from './0049-state-times.sql' with { type: 'text' };
 import archivedTeams from './0050-archived-teams.sql' with { type: 'text' };
+import replayProgress from './0051-replay-progress.sql' with { type: 'text' };
+import foldedLetters from './0052-folded-letters.sql' with { type: 'text' };
 
 export interface Migration {
   name: string;
@@ -106,4 +108,6 @@ export const migrations: readonly Migration[] = [
   { name: '0048-order-versions', sql: orderVersions },
   { name: '0049-state-times', sql: stateTimes },
   { name: '0050-archived-teams', sql: archivedTeams },
+  { name: '0051-replay-progress', sql: replayProgress },
+  { name: '0052-folded-letters', sql: foldedLetters },
 ];

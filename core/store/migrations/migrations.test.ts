@@ -244,3 +244,50 @@ test('texts with signs, emoji or letters beyond ASCII are indexed again, and no 
   ]);
   after.close();
 });
+
+test('a replay that runs goes on where it had come to before its progress had a column', () => {
+  const path = join(dir, 'replays.db');
+  migrate({ ...at, path }, migrations.slice(0, 50));
+  const before = new Database(path);
+  before.exec(`INSERT INTO replays (workspace_id, id, endpoint_id, only_undelivered, status, after_sequence, last_sequence, deliveries, created_at)
+    VALUES ('ws', 'rpl_1', 'whe_1', 0, 'running', 7, 9, 3, 1)`);
+  before.close();
+  migrate({ ...at, path });
+  const after = new Database(path);
+  expect(after.prepare('SELECT after_sequence, current_sequence FROM replays').all()).toEqual([
+    { after_sequence: 7, current_sequence: 7 },
+  ]);
+  after.close();
+});
+
+test('texts with letters that search folds anew are indexed again, and no others', () => {
+  const path = join(dir, 'folded.db');
+  migrate({ ...at, path }, migrations.slice(0, 51));
+  const before = new Database(path);
+  let number = 0;
+  for (const [id, title, description, deleted_at] of [
+    ['title', 'Straße', '', null],
+    ['description', '', 'ΟΔΟΣ, οδος', null],
+    ['plain', 'Ärger', 'Crash', null],
+    ['deleted', 'Straße', '', 1],
+  ] as const)
+    insertMadeUpRow(before, 'issues', {
+      ...{ workspace_id: 'ws', id, number: ++number, external_id: id },
+      ...{ title, description, deleted_at },
+    });
+  for (const [id, body] of [
+    ['comment', 'STRAẞE'],
+    ['other', 'Strasse'],
+  ] as const)
+    insertMadeUpRow(before, 'comments', { workspace_id: 'ws', id, body });
+  before.exec(`DELETE FROM search_pending; INSERT INTO search_pending VALUES ('ws', 'title', 3)`);
+  before.close();
+  migrate({ ...at, path }, migrations.slice(0, 52));
+  const after = new Database(path);
+  expect(after.prepare('SELECT id, revision FROM search_pending ORDER BY id').all()).toEqual([
+    { id: 'comment', revision: 1 },
+    { id: 'description', revision: 1 },
+    { id: 'title', revision: 4 },
+  ]);
+  after.close();
+});

@@ -1,6 +1,7 @@
 // What an import says of an issue although others cannot choose it: when it was made, by whom, and what number it has. They need a scope
 // of their own, because they let a key write history under another member's name.
 import { Type } from 'typebox';
+import { isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import type { AlsoNeeded } from '../../http/route.ts';
 import { idOrName } from '../../contract/field.ts';
@@ -97,7 +98,7 @@ export function madeWhenAndBy(ctx: Context, input: IssueInput, at: string): Time
 export function givenTimes(
   { directory, nowMs }: Context,
   input: Pick<IssueInput, 'createdAt' | keyof StateTimes>,
-  made: Pick<Issue, 'stateId' | keyof StateTimes>,
+  made: Pick<Issue, 'stateId' | 'createdAt' | keyof StateTimes>,
   at: string,
 ): StateTimes {
   const type = directory.states.get(made.stateId)?.type;
@@ -111,11 +112,28 @@ export function givenTimes(
       });
     return pastTime(given, nowMs(), `${at}${name}`);
   };
-  return {
+  const times = {
     startedAt: timeOf('startedAt'),
     completedAt: timeOf('completedAt'),
     canceledAt: timeOf('canceledAt'),
   };
+  // Without `createdAt` the issue is created now, whenever its work was done elsewhere.
+  const createdAt = input.createdAt === undefined ? null : made.createdAt;
+  requireInOrder([['createdAt', createdAt], ...Object.entries(times)], at);
+  return times;
+}
+
+/** @param times in the order in which they happen. @throws ApiError validation_failed */
+function requireInOrder(times: readonly (readonly [name: string, time: number | null])[], at: string): void {
+  const known = times.flatMap(([name, time]) => (time === null ? [] : [{ name, time }]));
+  for (const [index, { name, time }] of known.entries()) {
+    const before = known[index - 1];
+    if (before && time < before.time)
+      throw invalidField(`${at}${name}`, 'too_small', {
+        why: `The time is before \`${before.name}\`.`,
+        fix: `Give ${isoTime(before.time)} or later, or correct \`${before.name}\`.`,
+      });
+  }
 }
 
 function pastTime(given: string, now: number, path: string): number {

@@ -23,11 +23,20 @@ export async function purgeIssue(ctx: Context, id: string, ifMatch: number | nul
   requireVersion(issue, ifMatch);
   if (issue.deletedAt === null)
     throw new ApiError('conflict', 'Delete the issue first. What is purged cannot be restored.');
-  const child = await ctx.store.readOne(ctx.scope, childOf, { id: issue.id });
-  if (child)
-    throw new ApiError(
-      'conflict',
-      `${child.id} has it as its parent. Give that one another parent, or purge it first.`,
-    );
+  await requireNoChild(ctx, issue.id);
   return { changes: [issueKind.purge(issue)], body: undefined };
+}
+
+/** A deleted sub-issue bars the purge as well: nothing changes deleted issues but their restoration. @throws ApiError conflict */
+async function requireNoChild(ctx: Context, id: string): Promise<void> {
+  const row = await ctx.store.readOne(ctx.scope, childOf, { id });
+  const child = row && (await issueKind.find(ctx, row.id));
+  if (!child) return;
+  const { identifier } = issueKind.wire(child, ctx);
+  throw new ApiError(
+    'conflict',
+    child.deletedAt === null
+      ? `${identifier} has this issue as its parent. Give ${identifier} another parent, or delete and purge it first.`
+      : `The deleted issue ${identifier} has this issue as its parent. Purge ${identifier} first, or restore it and give it another parent.`,
+  );
 }

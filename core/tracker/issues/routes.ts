@@ -212,7 +212,7 @@ export const issueRoutes = [
     name: 'issues.purge',
     summary: 'Remove a deleted issue for good, with its comments',
     description:
-      'For owners and admins, with a key or a session; no app purges. Its external id is free afterwards, its number is not given again, and the event log keeps what it says of the issue.',
+      'For owners and admins, with a key or a session; no app purges. An issue with sub-issues, also deleted ones, is not purged (409). Its external id is free afterwards, its number is not given again, and the event log keeps what it says of the issue.',
     scope: 'issues:write',
     rows: 'team',
     writes: ['deletedAt'],

@@ -1,5 +1,5 @@
-// The order of lists of issues, as keys of SQL and as keys over issues in their public shape. Both give the same order, because a list as
-// it was is merged from rows and from the log.
+// The order of lists of issues, as keys of SQL and as keys over issues in their public shape. Both give the same values, because a
+// list as it was is merged from rows and from the log, and its cursor goes on in both.
 import type { Context, Directory } from '../../context.ts';
 import { customKeys, customSortings } from '../fields/filter.ts';
 import { keysOf, type Key, type SpecialKeys } from '../../resource/as-of/sorting.ts';
@@ -112,8 +112,10 @@ function keysBothWays(
   ];
 }
 
-const rankOf = ({ priority }: Was): number => priorities.indexOf(priority as (typeof priorities)[number]);
-const isNone = (was: Was): number => (rankOf(was) === 0 ? 1 : 0);
+const ranks = priorities.toReversed();
+/** The value of the column. A cursor holds it, and rows are compared with the cursor. */
+const rankOf = ({ priority }: Was): number => ranks.indexOf(priority as (typeof priorities)[number]);
+const isNone = ({ priority }: Was): number => (priority === 'none' ? 1 : 0);
 /** As `issueOrder` has them: `none` is last in both directions. */
 const special: SpecialKeys = {
   subOrder: keysBothWays((was) => was.subOrder as string | null, '~', ''),
@@ -125,9 +127,9 @@ const special: SpecialKeys = {
   priority: [
     [
       { of: isNone, direction: 'asc' },
-      { of: rankOf, direction: 'asc' },
+      { of: (was) => -rankOf(was), direction: 'asc' },
     ],
-    [{ of: (was) => -rankOf(was), direction: 'asc' }],
+    [{ of: rankOf, direction: 'asc' }],
   ],
 };
 

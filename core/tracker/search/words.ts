@@ -103,8 +103,13 @@ const inFullWidth = (text: string): string => text.replaceAll('+', '＋').replac
 export const writtenWord = (word: string): string => word.replaceAll('＋', '+').replaceAll('＃', '#');
 
 function fold(found: string): string {
-  const plain = isAscii(found) ? found : found.normalize('NFKD').replaceAll(/[^\p{L}\p{N}]/gu, '');
-  return plain.toLowerCase().slice(0, wordMax);
+  if (isAscii(found)) return found.toLowerCase().slice(0, wordMax);
+  const plain = found
+    .normalize('NFKD')
+    .replaceAll(/[^\p{L}\p{N}]/gu, '')
+    .toLowerCase();
+  // Small letters that share a capital with others: toLowerCase leaves them apart.
+  return plain.replaceAll('ß', 'ss').replaceAll('ς', 'σ').slice(0, wordMax);
 }
 
 /** What the words of a workspace begin with in the index: as much of its id as tells it from others. */

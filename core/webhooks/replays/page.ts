@@ -20,7 +20,7 @@ interface Sources {
 }
 
 export async function readReplayPage(sources: Sources, scope: Scope, replay: ReplayRow): Promise<ReplayPage> {
-  const { after_sequence: from, last_sequence: last } = replay;
+  const { current_sequence: from, last_sequence: last } = replay;
   const page = await pageAfter(sources.store, scope, from, { limit: pageEvents });
   const looked = page.events.filter(({ sequence }) => sequence <= last);
   return {

@@ -11,6 +11,7 @@ import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { readTime } from '../../lib/time.ts';
+import { sequenceToCome, timeToCome } from '../../lib/to-come.ts';
 import { readPage } from '../../store/page.ts';
 import { endpointKind, type Endpoint } from '../endpoints/kind.ts';
 import { cancelReplayOp, findReplay, insertReplayOp, replayColumns, type ReplayRow } from './rows.ts';
@@ -36,6 +37,7 @@ export async function createReplay(
     only_undelivered: input.only === 'undelivered' ? 1 : 0,
     status: 'running',
     after_sequence: range.afterSequence,
+    current_sequence: range.afterSequence,
     last_sequence: range.lastSequence,
     deliveries: 0,
     created_at: ctx.nowMs(),
@@ -100,6 +102,18 @@ function requireReadScopes(ctx: Context, endpoint: Endpoint): void {
 }
 
 async function rangeOf(ctx: Context, input: Static<typeof ReplayCreate>) {
+  const { since, until } = timesOf(ctx, input);
+  const { store, scope } = ctx;
+  const end = await lastSequence(store, scope);
+  const lastOf = async (time: number | null): Promise<number> =>
+    time === null ? end : (await firstSequenceSince(store, scope, time, end)) - 1;
+  const afterSequence = input.afterSequence ?? (await lastOf(since));
+  if (afterSequence > end) throw sequenceToCome('afterSequence', end);
+  return { since, until, afterSequence, lastSequence: Math.max(afterSequence, await lastOf(until)) };
+}
+
+/** @throws ApiError validation_failed */
+function timesOf(ctx: Context, input: Static<typeof ReplayCreate>) {
   if ((input.since === undefined) === (input.afterSequence === undefined))
     throw invalidField(
       'since',
@@ -110,12 +124,8 @@ async function rangeOf(ctx: Context, input: Static<typeof ReplayCreate>) {
   const until = input.until === undefined ? null : readTime(input.until, 'until');
   if (since !== null && until !== null && until < since)
     throw invalidField('until', 'too_small', 'Give a time after since.');
-  const { store, scope } = ctx;
-  const end = await lastSequence(store, scope);
-  const lastOf = async (time: number | null): Promise<number> =>
-    time === null ? end : (await firstSequenceSince(store, scope, time, end)) - 1;
-  const afterSequence = input.afterSequence ?? (await lastOf(since));
-  return { since, until, afterSequence, lastSequence: Math.max(afterSequence, await lastOf(until)) };
+  if (since !== null && since > ctx.nowMs()) throw timeToCome('since', String(input.since));
+  return { since, until };
 }
 
 function showReplay(row: ReplayRow) {
@@ -125,6 +135,7 @@ function showReplay(row: ReplayRow) {
     since: isoTime(row.since),
     until: isoTime(row.until),
     afterSequence: row.after_sequence,
+    currentSequence: row.current_sequence,
     lastSequence: row.last_sequence,
     only: row.only_undelivered === 1 ? 'undelivered' : 'all',
     status: row.status,

@@ -11,6 +11,7 @@ export type ReplayRow = {
   readonly only_undelivered: number;
   readonly status: 'running' | 'done' | 'canceled';
   readonly after_sequence: number;
+  readonly current_sequence: number;
   readonly last_sequence: number;
   readonly deliveries: number;
   readonly created_at: number;
@@ -18,7 +19,7 @@ export type ReplayRow = {
 };
 
 export const replayColumns =
-  'id, endpoint_id, since, until, only_undelivered, status, after_sequence, last_sequence, deliveries, created_at, finished_at';
+  'id, endpoint_id, since, until, only_undelivered, status, after_sequence, current_sequence, last_sequence, deliveries, created_at, finished_at';
 
 export const findReplay = tenantStatement<ReplayRow>(
   'replays.find',
@@ -27,13 +28,13 @@ export const findReplay = tenantStatement<ReplayRow>(
 const insert = tenantStatement(
   'replays.insert',
   `INSERT INTO replays (workspace_id, ${replayColumns})
-   VALUES (:ws, :id, :endpoint_id, :since, :until, :only_undelivered, :status, :after_sequence, :last_sequence, :deliveries, :created_at,
-     :finished_at)`,
+   VALUES (:ws, :id, :endpoint_id, :since, :until, :only_undelivered, :status, :after_sequence, :current_sequence, :last_sequence,
+     :deliveries, :created_at, :finished_at)`,
 );
 const move = tenantStatement(
   'replays.move',
-  `UPDATE replays SET after_sequence = :to, deliveries = deliveries + :made, status = :status, finished_at = :finishedAt
-   WHERE workspace_id = :ws AND id = :id AND status = 'running' AND after_sequence = :from`,
+  `UPDATE replays SET current_sequence = :to, deliveries = deliveries + :made, status = :status, finished_at = :finishedAt
+   WHERE workspace_id = :ws AND id = :id AND status = 'running' AND current_sequence = :from`,
 );
 const cancel = tenantStatement(
   'replays.cancel',

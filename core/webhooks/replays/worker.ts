@@ -44,7 +44,13 @@ async function step(options: ReplayWorkerOptions, item: WorkItem, queue: WorkQue
   const now = options.clock.nowMs();
   const { made, to, status } = await planPage(options, scope, replay, now);
   const ends = status !== 'running';
-  const move = { from: replay.after_sequence, to, made: made.length, status, finishedAt: ends ? now : null };
+  const move = {
+    from: replay.current_sequence,
+    to,
+    made: made.length,
+    status,
+    finishedAt: ends ? now : null,
+  };
   const outcome = await store.commit(
     [
       moveReplayOp(scope, id, move),
@@ -70,7 +76,7 @@ async function planPage(
   nowMs: number,
 ): Promise<Planned> {
   const endpoint = await options.subscriptions.enabled(scope, replay.endpoint_id);
-  if (!endpoint) return { made: [], to: replay.after_sequence, status: 'canceled' };
+  if (!endpoint) return { made: [], to: replay.current_sequence, status: 'canceled' };
   await options.storeWork(scope, endpoint.id);
   const { events, to, isLast } = await readReplayPage(options, scope, replay);
   return {

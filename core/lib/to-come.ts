@@ -1,0 +1,12 @@
+// Refusals of places in the event log that have not come yet.
+import { invalidField, type ApiError } from './errors.ts';
+
+/** @param end sequence of the last event */
+export const sequenceToCome = (path: string, end: number): ApiError =>
+  invalidField(path, 'too_big', {
+    why: `The last event has the sequence ${end}.`,
+    fix: `Give ${end} or less.`,
+  });
+
+export const timeToCome = (path: string, given: string): ApiError =>
+  invalidField(path, 'too_big', { why: `${given} has not come yet.`, fix: 'Give an earlier time.' });
