@@ -1,4 +1,5 @@
 // The headers of requests, answers and deliveries, as components of the document.
+import { writeModes } from '../call.ts';
 import type { JsonObject } from './components.ts';
 
 const text = { type: 'string' };
@@ -6,7 +7,7 @@ const count = { type: 'integer', minimum: 0 };
 
 /** Schemas that headers alone refer to. */
 export const headerSchemas: Readonly<Record<string, JsonObject>> = {
-  WriteMode: { type: 'string', enum: ['commit', 'simulate'], description: 'What becomes of a write.' },
+  WriteMode: { type: 'string', enum: writeModes, description: 'Mode of a write.' },
 };
 const modeRef = { $ref: '#/components/schemas/WriteMode' };
 
@@ -26,7 +27,7 @@ export const headers: Readonly<Record<string, JsonObject>> = {
   ),
   ETag: header('Version of the object, where it has one, and hash of the body.', text),
   Location: header('Where the object is.', { type: 'string', format: 'uri' }),
-  'Tatami-Mode': header('What became of the write.', modeRef),
+  'Tatami-Mode': header('Mode in which the write was done.', modeRef),
   'Idempotent-Replayed': header('`true` when this is the answer of an earlier identical request.', {
     type: 'string',
     enum: ['true'],
@@ -52,7 +53,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
   TatamiMode: parameter(
     'Tatami-Mode',
     false,
-    '`simulate` answers what the write would do and does nothing.',
+    '`simulate` answers what the write would do and does nothing. `propose` stores the write as a proposal, which others approve.',
     { ...modeRef, default: 'commit' },
   ),
   IfMatch: parameter(

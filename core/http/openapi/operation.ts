@@ -1,14 +1,16 @@
 // One route as an OpenAPI operation: parameters, body, every answer it can give with its headers and error codes.
 import type { TObject, TSchema } from 'typebox';
 import { errorCodes, type ErrorCode } from '../../lib/errors.ts';
+import { whyNotProposed } from '../admission.ts';
 import { hasVersion, makes, needsCaller, takesIfMatch, writesRows, type Route } from '../route.ts';
 import type { Components, JsonObject } from './components.ts';
-import { exampleOf } from './examples.ts';
+import { exampleNamed, exampleOf } from './examples.ts';
 import { bodyNameOf, nameOf } from './names.ts';
 
 const always = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 
-export function describeOperation(route: Route, components: Components): JsonObject {
+/** @param proposal schema of the answer to a write that is kept for approval */
+export function describeOperation(route: Route, components: Components, proposal: TSchema): JsonObject {
   const { scope, description, body } = route;
   const also = route.also === undefined ? '' : ` and ${route.also.words}`;
   const needs = scope === null ? openTo(route) : `Needs the scope \`${scope}\`${also}.`;
@@ -40,7 +42,11 @@ export function describeOperation(route: Route, components: Components): JsonObj
             },
           },
         }),
-    responses: { ...successes(route, components), ...failures(route, components) },
+    responses: {
+      ...successes(route, components),
+      ...proposed(route, components, proposal),
+      ...failures(route, components),
+    },
   };
 }
 
@@ -134,6 +140,29 @@ function successes(route: Route, components: Components): JsonObject {
   };
 }
 
+/** A proposal in place of the write, beside the 202 that some operations have of their own. */
+function proposed(route: Route, components: Components, proposal: TSchema): JsonObject {
+  if (route.kind !== 'write' || whyNotProposed(route) !== null) return {};
+  const ref = components.ref(proposal, 'shown');
+  const headers = headerRefs([...always, 'Tatami-Mode', 'Idempotent-Replayed', 'ETag', 'Location']);
+  const own = route.responses[202];
+  if (own == null) {
+    const content = jsonOf({ schema: ref, ...exampleNamed('proposals.get') });
+    const description = 'Stored as a proposal, with `Tatami-Mode: propose`.';
+    return { 202: components.response('Proposed', () => ({ description, headers, content })) };
+  }
+  const { 'x-name': name } = bodyNameOf(route, own, 'Answer') as TSchema & { 'x-name': string };
+  const schema = components.schema(`${name}OrProposal`, () => ({
+    anyOf: [components.ref(own, 'shown'), ref],
+  }));
+  const description = 'Queued; with `Tatami-Mode: propose`, stored as a proposal.';
+  return { 202: { description, headers, content: jsonOf({ schema, ...exampleOf(route.name, own) }) } };
+}
+
+function jsonOf(content: JsonObject): JsonObject {
+  return { 'application/json': content };
+}
+
 function contentOf(route: Route, schema: TSchema, components: Components): JsonObject {
   const { contentType = 'application/json' } = route;
   return {
@@ -185,6 +214,8 @@ function errorsOf(route: Route): ReadonlySet<ErrorCode> {
   if (isWrite) {
     // What is about no one version refuses the header.
     codes.add('precondition_failed').add('conflict').add('storage_full');
+    // Some writes cannot be proposed.
+    codes.add('forbidden');
     codes.add('idempotency_in_progress').add('idempotency_key_reused');
   }
   return codes;
