@@ -67,7 +67,7 @@ export interface Field<
 }
 
 /**
- * Words in one line: line breaks in a request become spaces, and unseen characters are left out. `asGiven` stores what is sent. Shown without its bounds: what was written under other bounds stays readable.
+ * Words in one line: line breaks in a request become spaces, and unseen characters and white space around it are left out. `asGiven` stores what is sent. Shown without its bounds: what was written under other bounds stays readable.
  */
 export function text<const O extends FieldOptions>(
   options: O & { readonly max: number; readonly pattern?: string; readonly asGiven?: true },

@@ -8,6 +8,7 @@ import { invalidField } from '../lib/errors.ts';
 import { foldName } from '../lib/fold.ts';
 import { requireMe } from '../lib/me.ts';
 import { didYouMeanAny } from '../lib/nearest.ts';
+import { inOneLine } from '../lib/one-line.ts';
 import { idPattern } from '../lib/schema.ts';
 import { entriesOf, type DirectoryEntry } from './directory.ts';
 
@@ -17,13 +18,13 @@ type Index = ReadonlyMap<string, readonly string[]>;
 const indexes = new WeakMap<Entries, Map<string, Index>>();
 const nobody: readonly string[] = [];
 
-/** The ids of the objects that have a name: several may. */
+/** The ids of the objects that have a name: several may. A name is also found as a write would have stored it. */
 export function idsNamed(entries: Entries, property: string, name: string): readonly string[] {
   const known = indexes.get(entries) ?? new Map<string, Index>();
   indexes.set(entries, known);
   const index = known.get(property) ?? indexOf(entries, property);
   known.set(property, index);
-  return index.get(folded(property, name)) ?? nobody;
+  return index.get(folded(property, name)) ?? index.get(folded(property, inOneLine(name))) ?? nobody;
 }
 
 function indexOf(entries: Entries, property: string): Index {
