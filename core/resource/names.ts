@@ -1,6 +1,6 @@
 // Finds objects of the directory by what people call them, in any case: the one place where a name becomes an id. Indexes are made once
 // for each version of a section.
-import type { Contract } from '../contract/contract.ts';
+import { listPathOf, type Contract } from '../contract/contract.ts';
 import type { Target } from '../contract/field.ts';
 import type { Context } from '../context.ts';
 import { addressKey } from '../lib/address.ts';
@@ -56,7 +56,8 @@ export interface Among {
   readonly entries?: Entries;
 }
 
-type Named = Pick<Contract, 'name' | 'path' | 'scope' | 'names' | 'directory'> & Pick<Target, 'id'>;
+type Named = Pick<Contract, 'name' | 'path' | 'parent' | 'scope' | 'names' | 'directory'> &
+  Pick<Target, 'id'>;
 export type Naming = Pick<
   Context,
   'directory' | 'scopes' | 'narrowed' | 'visibleTeams' | 'actor' | 'resolved'
@@ -190,7 +191,7 @@ function unknown(ctx: Naming, to: Named, given: string, path: string, place: Pla
     listed.length > 0 && listed.length <= listedMax
       ? `Use one of ${listed.join(', ')}, or an id.`
       : isAllowed
-        ? `Use one that GET /api/v1/${to.path} lists.`
+        ? `Use one that GET ${listPathOf(to)} lists.`
         : `Give an id: names need the scope ${readScopeOf(to)}.`;
   return invalidField(path, 'not_found', {
     // Without the text: a secret that was pasted here must not come back.
