@@ -51,7 +51,7 @@ export const errorCodes = {
   idempotency_key_reused: {
     status: 422,
     retry: false,
-    text: 'The idempotency key was used with a different body.',
+    text: 'The idempotency key was used with a different body or parameter.',
   },
   rate_limited: { status: 429, retry: true, text: 'Too many requests; wait for Retry-After seconds.' },
   quota_exceeded: {

@@ -192,13 +192,21 @@ test('the quota holds, also where many are sent at once; what is deleted gives i
     await remove(one);
 });
 
-test('a repeated upload with its key is done once; another file under the key is refused', async () => {
+test('a repeated upload with its key is done once; another file or another parameter under the key is refused', async () => {
   const headers = { 'idempotency-key': 'once' };
   const first = await upload('once', { headers });
   const second = await upload('once', { headers });
   expect([second.status, second.json.id]).toEqual([201, first.json.id]);
   expect(second.headers.get('idempotent-replayed')).toBe('true');
-  expect((await upload('twice', { headers })).json.error.code).toBe('idempotency_key_reused');
+  const from = await app.lastSequence();
+  for (const [content, name] of [
+    ['twice', 'a.txt'],
+    ['once', 'b.txt'],
+  ] as const) {
+    const other = await upload(content, { name, headers });
+    expect([name, other.status, other.json.error?.code]).toEqual([name, 422, 'idempotency_key_reused']);
+  }
+  expect(await app.lastSequence()).toBe(from);
   await remove(first.json);
 });
 

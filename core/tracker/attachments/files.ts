@@ -38,7 +38,7 @@ export const fileRoutes = (attach: Attach): readonly Route[] => [
     name: 'attachments.upload',
     summary: 'Attach a file to an issue',
     description:
-      'The body is the file as it is, and Content-Type its media type. Files count against the quota of the workspace. Of two requests with one Idempotency-Key the files must be the same.',
+      'The body is the file as it is, and Content-Type its media type. Files count against the quota of the workspace. Of two requests with one Idempotency-Key the files and their names must be the same.',
     scope: 'attachments:write',
     rows: 'team',
     limit: 'write',
