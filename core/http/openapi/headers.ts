@@ -26,6 +26,8 @@ export const headers: Readonly<Record<string, JsonObject>> = {
     count,
   ),
   ETag: header('Version of the object, where it has one, and hash of the body.', text),
+  'Accept-Ranges': header('Unit of ranges that `Range` takes.', { type: 'string', enum: ['bytes'] }),
+  'Content-Range': header('Range of the file, and its length: `bytes 0-3/10`; `bytes */10` on 416.', text),
   Location: header('Where the object is.', { type: 'string', format: 'uri' }),
   'Tatami-Mode': header('Mode in which the write was done.', modeRef),
   'Idempotent-Replayed': header('`true` when this is the answer of an earlier identical request.', {
@@ -69,6 +71,18 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     text,
   ),
   IfNoneMatch: parameter('If-None-Match', false, 'An ETag: answered 304 when nothing changed.', text),
+  Range: parameter(
+    'Range',
+    false,
+    'One range of the file, `bytes=0-1023`, answered 206. Several ranges are answered with the whole file.',
+    text,
+  ),
+  IfRange: parameter(
+    'If-Range',
+    false,
+    'An ETag: `Range` holds for this file alone; of another one the whole is answered.',
+    text,
+  ),
   Traceparent: parameter(
     'traceparent',
     false,

@@ -105,6 +105,7 @@ function headerParameters(route: Route): string[] {
     case 'stream':
       return ['LastEventId'];
     case 'file':
+      return ['IfNoneMatch', 'Range', 'IfRange'];
     case 'inbound':
       return [];
     case 'raw':
@@ -136,7 +137,9 @@ function successes(route: Route, components: Components): JsonObject {
   });
   return {
     ...Object.fromEntries(answers),
-    ...(route.kind === 'read' || route.kept ? { 304: components.response('NotModified', unchanged) } : {}),
+    ...(route.kind === 'read' || route.kind === 'file' || route.kept
+      ? { 304: components.response('NotModified', unchanged) }
+      : {}),
   };
 }
 
@@ -178,6 +181,7 @@ function contentOf(route: Route, schema: TSchema, components: Components): JsonO
 
 function successHeaders(route: Route, status: string, schema: TSchema | null): string[] {
   if (writesRows(route)) return ['Tatami-Mode', 'Idempotent-Replayed', ...madeHeaders(route, status, schema)];
+  if (route.kind === 'file') return ['ETag', 'Accept-Ranges', ...(status === '206' ? ['Content-Range'] : [])];
   return route.kind === 'read' || (route.kind === 'raw' && route.kept) ? ['ETag'] : [];
 }
 
@@ -190,7 +194,13 @@ function madeHeaders(route: Route, status: string, schema: TSchema | null): stri
 
 function successText(status: string, schema: TSchema | null): string {
   if (status === '200') return schema !== null && isList(schema) ? 'A page of the list.' : 'As it is now.';
-  return { 201: 'Made.', 202: 'Queued.', 204: 'Done; there is nothing to show.' }[status] ?? 'Done.';
+  const texts: Readonly<Record<string, string>> = {
+    201: 'Made.',
+    202: 'Queued.',
+    204: 'Done; there is nothing to show.',
+    206: 'The range that `Range` names.',
+  };
+  return texts[status] ?? 'Done.';
 }
 
 /** Every error a route can answer with, from what it takes and does. */
@@ -210,6 +220,7 @@ function errorsOf(route: Route): ReadonlySet<ErrorCode> {
   if (isWrite || route.body)
     codes.add('malformed_request').add('payload_too_large').add('unsupported_media_type');
   if (route.kind === 'upload') codes.add('request_timeout');
+  if (route.kind === 'file') codes.add('range_not_satisfiable');
   if (route.query && 'limit' in route.query.properties) codes.add('invalid_cursor').add('budget_exceeded');
   if (isWrite) {
     // What is about no one version refuses the header.
@@ -238,7 +249,7 @@ function failures(route: Route, components: Components): JsonObject {
 }
 
 function failure(status: number, codes: readonly ErrorCode[]): JsonObject {
-  const more = { 401: ['WWW-Authenticate'], 429: ['Retry-After'] }[status] ?? [];
+  const more = { 401: ['WWW-Authenticate'], 416: ['Content-Range'], 429: ['Retry-After'] }[status] ?? [];
   return {
     description: codes.map((code) => `\`${code}\`: ${errorCodes[code].text}`).join('\n\n'),
     'x-error-codes': codes,

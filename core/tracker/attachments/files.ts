@@ -70,7 +70,10 @@ export const fileRoutes = (attach: Attach): readonly Route[] => [
     limit: 'read',
     params: Closed({ id: idOf(attachment.id) }),
     contentType: 'application/octet-stream',
-    responses: { 200: Type.String({ format: 'binary', description: 'The file as it was sent.' }) },
+    responses: {
+      200: Type.String({ format: 'binary', description: 'The file as it was sent.' }),
+      206: Type.String({ format: 'binary', description: 'One range of the file.' }),
+    },
     file: (ctx, { params }) => contentOf(ctx, params.id),
   }),
 ];
@@ -118,6 +121,7 @@ async function contentOf(ctx: Context, id: string): Promise<RawAnswer> {
   return {
     contentType: servedType(contentType ?? ''),
     body,
+    etag: `"${digest}"`,
     headers: {
       'content-disposition': dispositionOf(title),
       'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
