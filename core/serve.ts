@@ -8,6 +8,7 @@ import { createCopier, type Copier } from './backup/copy/copier.ts';
 import { openDestination } from './backup/copy/destination.ts';
 import type { Config } from './config.ts';
 import type { Services } from './context.ts';
+import { schemasOf } from './contract/schemas.ts';
 import { createHealth, type Health } from './health/health.ts';
 import { streamRoutes } from './events/stream/routes.ts';
 import { createApp, type App } from './http/app.ts';
@@ -31,6 +32,7 @@ import { createTally } from './lib/tally.ts';
 import { createLoopTurns } from './lib/fairness/loop-turns.ts';
 import { guideRoutes } from './pages/guides.ts';
 import { pageRoutes } from './pages/pages.ts';
+import { proposal } from './proposals/contract.ts';
 import { installFirstParty } from './plugins/first-party.ts';
 import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
 import { createAgents, type Agents } from './serve/agents.ts';
@@ -294,7 +296,8 @@ function mount(
 ): App {
   const { door, workers, health, identity, agents, config } = parts;
   const { baseUrl } = parts.services;
-  const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents(), tagGroups });
+  const shown = schemasOf(proposal).shown;
+  const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents(), tagGroups, proposal: shown });
   const routes = [
     ...resourceRoutes,
     createMe(config.rates),

@@ -30,8 +30,7 @@ export async function init(
       `--team must be a key such as ENG: up to 10 of A–Z and 0–9, a letter first, not "${team}".`,
       exitCodes.usage,
     );
-  if (inOneLine(workspace).trim() === '')
-    throw new CommandError('--workspace must be a name.', exitCodes.usage);
+  if (inOneLine(workspace) === '') throw new CommandError('--workspace must be a name.', exitCodes.usage);
   // The plugin is installed through the API's own door, so the whole server stands behind it for a moment.
   const planned = readConfig(settings, undefined, folder);
   // The link leads to the server that will be started.

@@ -77,6 +77,11 @@ export interface Contract extends Target {
   readonly examples?: { readonly create?: object; readonly update?: object };
 }
 
+/** Path of its list and its creation: below its parent, if it has one. */
+export function listPathOf({ path, parent }: Pick<Contract, 'path' | 'parent'>): string {
+  return parent ? `/api/v1/${parent.path}/{id}/${path}` : `/api/v1/${path}`;
+}
+
 type Simplify<T> = { [K in keyof T]: T[K] } & {};
 type OrNull<F extends Field> = F['options'] extends { readonly nullable: true } ? null : never;
 type Given<F extends Field> = NonNullable<F['types']>['given'] | OrNull<F>;

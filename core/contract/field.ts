@@ -67,7 +67,7 @@ export interface Field<
 }
 
 /**
- * Words in one line: line breaks in a request become spaces, and unseen characters are left out. `asGiven` stores what is sent. Shown without its bounds: what was written under other bounds stays readable.
+ * Words in one line: line breaks in a request become spaces, and unseen characters and white space around it are left out. `asGiven` stores what is sent. Shown without its bounds: what was written under other bounds stays readable.
  */
 export function text<const O extends FieldOptions>(
   options: O & { readonly max: number; readonly pattern?: string; readonly asGiven?: true },
@@ -91,7 +91,7 @@ export function string<const O extends FieldOptions>(
   return { type: 'text', given: both, shown: both, options };
 }
 
-/** Text that people write at length, bounded in bytes or in characters. */
+/** Text that people write at length, bounded in bytes or in characters. Shown without its bounds: a deleted text is empty. */
 export function markdown<const O extends FieldOptions>(
   options: O & ({ readonly bytesMax: number } | { readonly max: number }),
 ): Field<'markdown', string, string, string, O> {
@@ -101,8 +101,9 @@ export function markdown<const O extends FieldOptions>(
     maxLength,
     description: `Markdown, up to ${'max' in options ? `${maxLength} characters` : `${maxLength / 1024} KiB`}.`,
   });
-  const schema = ruled(described(plain, options.doc), 'Text that is not only white space.');
-  return { type: 'markdown', given: schema, shown: schema, options };
+  const given = ruled(described(plain, options.doc), 'Text that is not only white space.');
+  const shown = described(Type.String({ description: 'Markdown.' }), options.doc);
+  return { type: 'markdown', given, shown, options };
 }
 
 /**

@@ -10,6 +10,7 @@ export const typeboxFile = 'core/lib/typebox.js';
 const used = {
   'build/index.mjs': 'Type',
   'build/compile/index.mjs': 'Compile',
+  'build/system/index.mjs': 'Settings',
   'build/value/index.mjs': 'Check, Errors',
 };
 

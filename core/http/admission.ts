@@ -89,7 +89,9 @@ const proposingScope = 'proposals:write';
  */
 export function admitToPropose(route: Route, principal: Principal | null): void {
   if (!principal) return void admitTo(route, principal, {});
-  requireProposable(route);
+  const why = whyNotProposed(route);
+  if (why !== null)
+    throw new ApiError('forbidden', `${route.name} cannot be proposed: ${why}. Leave Tatami-Mode out.`);
   if (!principal.scopes.has(proposingScope))
     throw new ApiError(
       'insufficient_scope',
@@ -98,20 +100,12 @@ export function admitToPropose(route: Route, principal: Principal | null): void 
   admitTo({ ...route, scope: readScopeOf(route.scope!) }, principal, {});
 }
 
-/** @throws ApiError forbidden for what cannot be shown as a change that waits for approval */
-function requireProposable(route: Route): void {
-  const why =
-    route.kind === 'upload'
-      ? 'a file is sent at once or not at all'
-      : route.secret
-        ? 'its answer shows a secret, which only the one who asks may see'
-        : route.name.startsWith('proposals.')
-          ? 'it is itself a decision on a proposal'
-          : route.scope === null
-            ? 'it changes nothing that others decide on'
-            : null;
-  if (why !== null)
-    throw new ApiError('forbidden', `${route.name} cannot be proposed: ${why}. Leave Tatami-Mode out.`);
+/** Reason why the operation cannot be shown as a change that waits for approval; null where it can. */
+export function whyNotProposed({ kind, secret, name, scope }: Route): string | null {
+  if (kind === 'upload') return 'a file is sent at once or not at all';
+  if (secret) return 'its answer shows a secret, which only the one who asks may see';
+  if (name.startsWith('proposals.')) return 'it is itself a decision on a proposal';
+  return scope === null ? 'it changes nothing that others decide on' : null;
 }
 
 /** @throws ApiError insufficient_scope for a field outside of those that the scope is narrowed to */

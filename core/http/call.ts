@@ -9,8 +9,9 @@ import type { Exchange } from './exchange.ts';
 import type { Principal } from './principal.ts';
 import type { Arrival, CheckedInput, Connection, RawAnswer } from './route.ts';
 
-/** What becomes of a write: it is committed, shown and dropped, or kept for somebody's approval. */
-export type WriteMode = 'commit' | 'simulate' | 'propose';
+/** Modes of a write: it is committed, shown and dropped, or stored for somebody's approval. */
+export const writeModes = ['commit', 'simulate', 'propose'] as const;
+export type WriteMode = (typeof writeModes)[number];
 
 /**
  * Decides of a write, by what it would change, whether it waits for a person's approval. It is asked of every plan anew, so that it

@@ -36,7 +36,9 @@ const taken = [
   'Idempotency-Key',
   'If-Match',
   'If-None-Match',
+  'If-Range',
   'Last-Event-ID',
+  'Range',
   'Tatami-Mode',
   'Traceparent',
   'X-Request-Id',
@@ -46,7 +48,9 @@ const taken = [
 /** What a page may read of an answer, beside what every page may. */
 const exposed = [
   'Accept-Encoding',
+  'Accept-Ranges',
   'Allow',
+  'Content-Range',
   'ETag',
   'Idempotent-Replayed',
   'Link',

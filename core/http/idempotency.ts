@@ -63,8 +63,9 @@ interface KeyedRequest {
   readonly method: string;
   readonly path: string;
   readonly key: string;
-  /** The body as it came, and parsed. */
+  /** Text of the request by which repeats are compared. */
   readonly text: string;
+  /** The body, parsed. */
   readonly value: unknown;
   /** The answer shows a secret once: it is kept whole, and encrypted. */
   readonly secret: boolean;
@@ -92,7 +93,7 @@ interface Claimed {
 }
 
 export function createIdempotencyKeys(options: KeysOptions): IdempotencyKeys {
-  /** The body's hash by key, of requests that are being served. It holds as many as there are: each removes its own at its end. */
+  /** The hash of the text by key, of requests that are being served. It holds as many as there are: each removes its own at its end. */
   const inFlight = new Map<string, string>();
   return {
     claim(scope, tokenId, request) {
@@ -123,7 +124,7 @@ async function keptAnswer(
   if (row.body_hash !== bodyHash)
     throw new ApiError(
       'idempotency_key_reused',
-      'This idempotency key was used with a different body. Use a new key for a new request.',
+      'This idempotency key was used with a different body or parameter. Use a new key for a new request.',
     );
   const bytes = new Uint8Array(row.body);
   const stored = row.sealed === 1 ? sealing.open(bytes, purpose) : new TextDecoder().decode(bytes);

@@ -1,12 +1,13 @@
 // Reads what a request says in its headers, and other callers by name.
 import { ApiError } from '../lib/errors.ts';
-import type { WriteMode } from './call.ts';
+import { writeModes, type WriteMode } from './call.ts';
 
 /** `Tatami-Mode`. @throws ApiError validation_failed */
 export function modeOf(header: string | null): WriteMode {
-  const mode = header ?? 'commit';
-  if (mode === 'commit' || mode === 'simulate' || mode === 'propose') return mode;
-  const fix = 'Use one of commit, simulate, propose.';
+  const asked = header ?? 'commit';
+  const mode = writeModes.find((one) => one === asked);
+  if (mode) return mode;
+  const fix = `Use one of ${writeModes.join(', ')}.`;
   throw new ApiError('validation_failed', `Tatami-Mode: ${fix}`, {
     details: [{ path: 'Tatami-Mode', issue: 'invalid_enum', fix }],
   });

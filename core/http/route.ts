@@ -101,6 +101,8 @@ export interface RawAnswer {
   readonly contentType: string;
   /** What is `Kept` is sent coded, and with its entity tag. */
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | Blob | Kept;
+  /** Strong entity tag of a body that is a `Blob`: it is then also sent in ranges. */
+  readonly etag?: string;
   /** One with several values is sent several times. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly status?: number;

@@ -7,6 +7,7 @@ import type { Exchange } from './exchange.ts';
 import type { Identify } from './identify.ts';
 import type { Held, Outflow } from './outflow.ts';
 import { memberOf } from './principal.ts';
+import { respondFile } from './ranges.ts';
 import { respond, respondJson, type HeaderBag } from './response.ts';
 import type { Kept } from './kept.ts';
 import { areSameRights } from '../rights/rights.ts';
@@ -45,9 +46,11 @@ export function createSend(
 function sendRaw(
   request: Request,
   exchange: Exchange,
-  { contentType, body, headers, status = 200 }: RawAnswer,
+  { contentType, body, etag, headers, status = 200 }: RawAnswer,
 ): Response | Promise<Response> {
   const own = { 'content-type': contentType, ...headers };
+  if (etag !== undefined && body instanceof Blob)
+    return respondFile(request, exchange, body, { ...own, etag });
   if (typeof body !== 'object' || !('etag' in body)) return respond(exchange, status, body, own);
   return sendKept(request, exchange, status, body, own);
 }

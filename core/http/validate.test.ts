@@ -69,6 +69,35 @@ test('the message is about the value, however many rules it breaks, and counts t
   expect(message({ name: '', count: 0 })).toBe('name: Give at least 1 character. (and 1 more)');
 });
 
+const flags = compileCheck(Closed({ list: Type.Array(Type.Boolean()) }));
+const answerTo = (length: number): { fields: number; message: string } => {
+  try {
+    flags({ list: Array.from({ length }, () => 1) });
+    return { fields: 0, message: '' };
+  } catch (error) {
+    const { details, message } = error as ApiError;
+    return { fields: new Set(details.map(({ path }) => path)).size, message };
+  }
+};
+
+test('each wrong field is named, up to 100, and the count in the message is true', () => {
+  const first = 'list.0: Give a value of type boolean.';
+  expect(answerTo(1)).toEqual({ fields: 1, message: first });
+  expect(answerTo(10)).toEqual({ fields: 10, message: `${first} (and 9 more)` });
+  expect(answerTo(100)).toEqual({ fields: 100, message: `${first} (and 99 more)` });
+  expect(answerTo(101)).toEqual({ fields: 100, message: `${first} (and at least 100 more)` });
+  expect(answerTo(20_000)).toEqual({ fields: 100, message: `${first} (and at least 199 more)` });
+});
+
+test('fields of which each breaks several rules are named up to 100 as well', () => {
+  const names = Array.from({ length: 150 }, (_, at) => `n${at}`);
+  const texts = compileCheck(Closed(Object.fromEntries(names.map((name) => [name, text(5)]))));
+  const blank = Object.fromEntries(names.slice(0, 99).map((name) => [name, '']));
+  const rest = Object.fromEntries(names.slice(99).map((name) => [name, 'x']));
+  const paths = new Set(refusal(() => texts({ ...blank, ...rest })).map((line) => line.split(' ')[0]));
+  expect(paths).toEqual(new Set(names.slice(0, 99)));
+});
+
 test('a length is counted in characters, not in halves of them', () => {
   expect(refusal(() => check({ name: '💥💥💥💥💥' }))).toEqual([]);
   expect(refusal(() => check({ name: '💥💥💥💥💥💥' }))).toEqual(['name too_long']);
@@ -81,7 +110,7 @@ test('the value is not repeated, and a long list of faults is cut', () => {
     throw new Error('not refused');
   } catch (error) {
     expect((error as ApiError).details[0]).toMatchObject({ path: 'field0', issue: 'unknown_field' });
-    expect((error as ApiError).details.length).toBeLessThanOrEqual(50);
+    expect((error as ApiError).details.length).toBeLessThanOrEqual(100);
     expect(JSON.stringify([(error as ApiError).details, (error as Error).message])).not.toContain('secret');
   }
 });

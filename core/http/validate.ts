@@ -2,9 +2,16 @@
 // fields are refused, and the offending value is never echoed (it may be a password).
 import { Type, type TObject, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { Settings } from 'typebox/system';
 import { ApiError, invalidField, type ErrorDetail, type FieldIssue } from '../lib/errors.ts';
 import { didYouMean } from '../lib/nearest.ts';
 import { rule } from '../lib/schema.ts';
+
+/** Fields that one error names. */
+const fieldsMax = 100;
+/** A field may break several rules. The package stops at 8 errors by default. */
+const errorsMax = 2 * fieldsMax;
+Settings.Set({ maxErrors: errorsMax });
 
 const issueOf: Readonly<Record<string, FieldIssue>> = {
   enum: 'invalid_enum',
@@ -50,8 +57,8 @@ function compiled(schema: TSchema): (value: unknown) => void {
   return (value) => {
     if (lists) requireShortLists(lists, value, '');
     if (validator.Check(value)) return;
-    const details = detailsOf(validator.Errors(value), schema);
-    throw new ApiError('validation_failed', summary(details), { details });
+    const errors = validator.Errors(value);
+    throw refusalOf(detailsOf(errors, schema), errors.length < errorsMax);
   };
 }
 
@@ -92,14 +99,18 @@ function requireShortLists(lists: Lists, value: unknown, path: string): void {
       requireShortLists(below, (value as Record<string, unknown>)[name], path ? `${path}.${name}` : name);
 }
 
-function summary(details: readonly ErrorDetail[]): string {
-  const first = details[0];
-  if (!first) return 'The request is not valid.';
+/** @param areAll false where more than the details may be wrong */
+function refusalOf(all: readonly ErrorDetail[], areAll: boolean): ApiError {
+  const [first] = all;
+  if (!first) return new ApiError('validation_failed', 'The request is not valid.');
   // A value may break several rules: it is one that is wrong.
-  const others = new Set(details.map(({ path }) => path)).size - 1;
-  const more = others > 0 ? ` (and ${others} more)` : '';
+  const fields = [...new Set(all.map(({ path }) => path))];
+  const named = new Set(fields.slice(0, fieldsMax));
+  const count = `${areAll && named.size === fields.length ? '' : 'at least '}${fields.length - 1}`;
+  const more = count === '0' ? '' : ` (and ${count} more)`;
   const why = first.issue === 'required' ? 'This field is required. ' : '';
-  return `${first.path || 'body'}: ${why}${first.fix ?? 'The value has the wrong format.'}${more}`;
+  const message = `${first.path || 'body'}: ${why}${first.fix ?? 'The value has the wrong format.'}${more}`;
+  return new ApiError('validation_failed', message, { details: all.filter(({ path }) => named.has(path)) });
 }
 
 function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[] {
@@ -117,18 +128,16 @@ function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[
     if (error.keyword === 'required')
       for (const name of error.params.requiredProperties as string[])
         details.push({ path: inside(name), issue: 'required', fix: giveOf(missingAt(error, name, schema)) });
-    // TypeBox also reports all unknown names in one error, but last, and it stops after 8 errors. Each name has its own error before.
+    // TypeBox also reports all unknown names in one error, but last, and it stops after `errorsMax`. Each name has its own error before.
     else if (error.keyword === 'boolean')
       details.push({ path, issue: 'unknown_field', fix: unknownFix(error, schema) });
     else if (error.keyword in issueOf)
       details.push({ path, issue: issueOf[error.keyword]!, ...fixOf(error, schema) });
   }
   const seen = new Set<string>();
-  return details
-    .filter(
-      (detail) => !seen.has(`${detail.path} ${detail.issue}`) && seen.add(`${detail.path} ${detail.issue}`),
-    )
-    .slice(0, 50);
+  return details.filter(
+    (detail) => !seen.has(`${detail.path} ${detail.issue}`) && seen.add(`${detail.path} ${detail.issue}`),
+  );
 }
 
 function isWithin(path: string, outer: string): boolean {

@@ -72,7 +72,7 @@ export function createWrite(
       method: route.method,
       path: pathOf(route, params),
       key,
-      text: `${call.terms.mode === 'propose' ? 'propose ' : ''}${call.bodyText ?? jsonOf(call.input.body) ?? ''}`,
+      text: textOf(call),
       value: call.input.body,
       secret: route.secret ?? false,
     });
@@ -97,6 +97,16 @@ export function createWrite(
     const committing = key === null ? commit(ctx, exchange, plan, null) : commitOnce(call, ctx, plan, key);
     return committing.then((answer) => (answer.completed ? completedOf(answer, exchange) : answer));
   };
+}
+
+/** Text by which requests with one key are compared: mode, parameters and body. */
+function textOf({ terms, bodyText, input }: Call): string {
+  const parameters = Object.entries(input.query ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return [
+    terms.mode === 'propose' ? 'propose ' : '',
+    parameters.length === 0 ? '' : JSON.stringify(parameters),
+    bodyText ?? jsonOf(input.body) ?? '',
+  ].join('');
 }
 
 const waiting: Hold = () => Promise.resolve({ waits: true });

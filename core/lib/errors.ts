@@ -42,6 +42,7 @@ export const errorCodes = {
   precondition_failed: { status: 412, retry: false, text: 'The resource is no longer at the version given.' },
   payload_too_large: { status: 413, retry: false, text: 'The request body is larger than allowed.' },
   unsupported_media_type: { status: 415, retry: false, text: 'The body must be application/json.' },
+  range_not_satisfiable: { status: 416, retry: false, text: 'The range lies beyond the end of the file.' },
   validation_failed: { status: 422, retry: false, text: 'The request breaks a rule; see details.' },
   budget_exceeded: {
     status: 422,
@@ -51,7 +52,7 @@ export const errorCodes = {
   idempotency_key_reused: {
     status: 422,
     retry: false,
-    text: 'The idempotency key was used with a different body.',
+    text: 'The idempotency key was used with a different body or parameter.',
   },
   rate_limited: { status: 429, retry: true, text: 'Too many requests; wait for Retry-After seconds.' },
   quota_exceeded: {

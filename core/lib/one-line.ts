@@ -1,5 +1,6 @@
 // Titles and names are one line in which every character can be seen: lists, mail, terminals and logs show them in one line, and marks
-// that turn the text around make a title read as another one (Unicode TR 36 §3.3). They are normalized on every write.
+// that turn the text around make a title read as another one (Unicode TR 36 §3.3), as does white space around it. They are normalized
+// on every write.
 import type { TSchema } from 'typebox';
 import { invalidField } from './errors.ts';
 import { oneLine } from './schema.ts';
@@ -12,19 +13,17 @@ const plain = /^[ -~]*$/;
 /** Tags (U+E0020 to U+E007F) behind a black flag are the flags of England, Scotland and Wales, which people see. */
 const flag = /\u{1f3f4}[\u{e0020}-\u{e007e}]{1,8}\u{e007f}/gu;
 
-/** Line breaks and tabs become a space, unseen characters go. */
+/** Line breaks and tabs become a space, unseen characters go, and so does white space around the text. */
 export function inOneLine(text: string): string {
-  if (plain.test(text)) return text;
+  if (plain.test(text)) return text.trim();
   const cleaned = (part: string): string => part.replaceAll(allUnseen, '');
-  const line = text.replaceAll(lineBreaks, (breaks, at: number) =>
-    at === 0 || at + breaks.length === text.length ? '' : ' ',
-  );
+  const line = text.replaceAll(lineBreaks, ' ');
   let [shown, after] = ['', 0];
   for (const { 0: found, index } of line.matchAll(flag)) {
     shown += cleaned(line.slice(after, index)) + found;
     after = index + found.length;
   }
-  return shown + cleaned(line.slice(after));
+  return (shown + cleaned(line.slice(after))).trim();
 }
 
 /** Places of such texts in a value. */
@@ -32,6 +31,8 @@ interface Places {
   readonly isLine: boolean;
   readonly below: readonly (readonly [name: string, places: Places])[];
   readonly items: Places | null;
+  /** True for a list without equal items. */
+  readonly isSet: boolean;
 }
 
 /**
@@ -44,36 +45,42 @@ export function normalizerOf(schema: TSchema): ((value: unknown) => void) | null
 }
 
 function placesOf(schema: TSchema): Places | null {
-  const { properties, items, anyOf, [oneLine]: isLine = false } = schema as SchemaParts;
-  // One of them is null where a value is nullable; no union has branches that differ in this.
-  const branches = (anyOf ?? []).flatMap((branch) => placesOf(branch) ?? []);
-  const below = Object.entries(properties ?? {}).flatMap(([name, property]): [string, Places][] => {
+  const { properties = {}, items, anyOf = [], uniqueItems: isSet = false } = schema as SchemaParts;
+  const below = Object.entries(properties).flatMap(([name, property]): [string, Places][] => {
     const places = placesOf(property);
     return places ? [[name, places]] : [];
   });
-  const places = {
-    isLine: isLine || branches.some((branch) => branch.isLine),
-    below: [...below, ...branches.flatMap((branch) => branch.below)],
-    items: (items && placesOf(items)) ?? branches.find((branch) => branch.items)?.items ?? null,
+  const inItems = items ? placesOf(items) : null;
+  const own = { isLine: oneLine in schema, below, items: inItems, isSet };
+  // One branch is null where a value is nullable; no union has branches that differ in this.
+  const all = [own, ...anyOf.flatMap((branch) => placesOf(branch) ?? [])].filter(hasAny);
+  return all.length === 0 ? null : all.reduce(both);
+}
+
+function hasAny({ isLine, below, items }: Places): boolean {
+  return isLine || below.length > 0 || items !== null;
+}
+
+function both(one: Places, other: Places): Places {
+  return {
+    isLine: one.isLine || other.isLine,
+    below: [...one.below, ...other.below],
+    items: one.items ?? other.items,
+    isSet: one.isSet || other.isSet,
   };
-  return places.isLine || places.below.length > 0 || places.items ? places : null;
 }
 
 interface SchemaParts {
   readonly properties?: Readonly<Record<string, TSchema>>;
   readonly items?: TSchema;
   readonly anyOf?: readonly TSchema[];
-  readonly [oneLine]?: true;
+  readonly uniqueItems?: boolean;
 }
 
 function normalized(places: Places, value: unknown, path: string): unknown {
   if (typeof value === 'string') return places.isLine ? seenLine(value, path) : value;
   if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) {
-    const { items } = places;
-    if (items) for (const [at, item] of value.entries()) value[at] = normalized(items, item, `${path}.${at}`);
-    return value;
-  }
+  if (Array.isArray(value)) return normalizedList(places, value, path);
   const parts = value as Record<string, unknown>;
   for (const [name, below] of places.below)
     if (Object.hasOwn(parts, name))
@@ -81,9 +88,18 @@ function normalized(places: Places, value: unknown, path: string): unknown {
   return value;
 }
 
+/** @throws ApiError validation_failed for items that were different only before */
+function normalizedList({ items, isSet }: Places, list: unknown[], path: string): unknown[] {
+  if (!items) return list;
+  for (const [at, item] of list.entries()) list[at] = normalized(items, item, `${path}.${at}`);
+  if (isSet && new Set(list).size < list.length)
+    throw invalidField(path, 'conflict', 'List each value once.');
+  return list;
+}
+
 /** @throws ApiError validation_failed */
 function seenLine(text: string, path: string): string {
   const line = inOneLine(text);
-  if (line.trim() !== '') return line;
+  if (line !== '') return line;
   throw invalidField(path, 'invalid_format', 'Give text that can be seen: letters, digits, signs or emoji.');
 }

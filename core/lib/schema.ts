@@ -134,7 +134,7 @@ export function text(maxLength: number, description?: string): ReturnType<typeof
   });
 }
 
-/** Marks titles and names: the text in a request is normalized to one line of visible characters. */
+/** Marks titles and names: the text in a request is normalized to one line of visible characters without white space around it. */
 export const oneLine: unique symbol = Symbol('one line');
 
 /** Required text in one line: a title or a name. */

@@ -1,6 +1,6 @@
 // Finds objects of the directory by what people call them, in any case: the one place where a name becomes an id. Indexes are made once
 // for each version of a section.
-import type { Contract } from '../contract/contract.ts';
+import { listPathOf, type Contract } from '../contract/contract.ts';
 import type { Target } from '../contract/field.ts';
 import type { Context } from '../context.ts';
 import { addressKey } from '../lib/address.ts';
@@ -8,6 +8,7 @@ import { invalidField } from '../lib/errors.ts';
 import { foldName } from '../lib/fold.ts';
 import { requireMe } from '../lib/me.ts';
 import { didYouMeanAny } from '../lib/nearest.ts';
+import { inOneLine } from '../lib/one-line.ts';
 import { idPattern } from '../lib/schema.ts';
 import { entriesOf, type DirectoryEntry } from './directory.ts';
 
@@ -17,13 +18,13 @@ type Index = ReadonlyMap<string, readonly string[]>;
 const indexes = new WeakMap<Entries, Map<string, Index>>();
 const nobody: readonly string[] = [];
 
-/** The ids of the objects that have a name: several may. */
+/** The ids of the objects that have a name: several may. A name is also found as a write would have stored it. */
 export function idsNamed(entries: Entries, property: string, name: string): readonly string[] {
   const known = indexes.get(entries) ?? new Map<string, Index>();
   indexes.set(entries, known);
   const index = known.get(property) ?? indexOf(entries, property);
   known.set(property, index);
-  return index.get(folded(property, name)) ?? nobody;
+  return index.get(folded(property, name)) ?? index.get(folded(property, inOneLine(name))) ?? nobody;
 }
 
 function indexOf(entries: Entries, property: string): Index {
@@ -55,7 +56,8 @@ export interface Among {
   readonly entries?: Entries;
 }
 
-type Named = Pick<Contract, 'name' | 'path' | 'scope' | 'names' | 'directory'> & Pick<Target, 'id'>;
+type Named = Pick<Contract, 'name' | 'path' | 'parent' | 'scope' | 'names' | 'directory'> &
+  Pick<Target, 'id'>;
 export type Naming = Pick<
   Context,
   'directory' | 'scopes' | 'narrowed' | 'visibleTeams' | 'actor' | 'resolved'
@@ -189,7 +191,7 @@ function unknown(ctx: Naming, to: Named, given: string, path: string, place: Pla
     listed.length > 0 && listed.length <= listedMax
       ? `Use one of ${listed.join(', ')}, or an id.`
       : isAllowed
-        ? `Use one that GET /api/v1/${to.path} lists.`
+        ? `Use one that GET ${listPathOf(to)} lists.`
         : `Give an id: names need the scope ${readScopeOf(to)}.`;
   return invalidField(path, 'not_found', {
     // Without the text: a secret that was pasted here must not come back.

@@ -2,6 +2,7 @@
 import type { TObject, TString, TUnsafe } from 'typebox';
 import {
   scopeOfContract,
+  listPathOf,
   type Contract,
   type Created,
   type Patch,
@@ -153,10 +154,9 @@ function one(contract: Contract, suffix = '') {
   return { path: `/api/v1/${contract.path}/{id}${suffix}`, params: Closed({ id: nameOf(contract) }) };
 }
 
-/** Where objects are listed and made: below their parent, if they have one. */
-function below({ path, parent }: Contract) {
-  if (!parent) return { path: `/api/v1/${path}` };
-  return { path: `/api/v1/${parent.path}/{id}/${path}`, params: Closed({ id: nameOf(parent) }) };
+function below(contract: Contract) {
+  const { parent } = contract;
+  return { path: listPathOf(contract), ...(parent ? { params: Closed({ id: nameOf(parent) }) } : {}) };
 }
 
 /** A route that takes no parameters says none. */

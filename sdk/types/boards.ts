@@ -8,7 +8,7 @@ export interface Board {
   readonly id: string;
   /** What it is called. */
   readonly name: string;
-  /** What it is for. Markdown, up to 65536 characters. */
+  /** What it is for. Markdown. */
   readonly description: string;
   /** The team whose issues it shows, by its key; null for those of all teams. */
   readonly team: string | null;

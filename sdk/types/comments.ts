@@ -13,7 +13,7 @@ export interface Comment {
   };
   /** The first comment of the thread. */
   readonly parentId: string | null;
-  /** What is said. Markdown, up to 64 KiB. */
+  /** What is said. Markdown. */
   readonly body: string;
   /** The members whom its text names as `@name`. */
   readonly mentions: readonly {

@@ -8,7 +8,7 @@ export interface Cycle {
   readonly number: number;
   /** What it is called; `Cycle <number>` unless given. */
   readonly name: string;
-  /** What the team wants to reach in it. Markdown, up to 65536 characters. */
+  /** What the team wants to reach in it. Markdown. */
   readonly description: string;
   /** The team whose work it is about, by its key. */
   readonly team: string;

@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'precondition_failed'
   | 'payload_too_large'
   | 'unsupported_media_type'
+  | 'range_not_satisfiable'
   | 'validation_failed'
   | 'budget_exceeded'
   | 'idempotency_key_reused'

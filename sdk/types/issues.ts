@@ -13,7 +13,7 @@ export interface Issue {
   readonly number: number | null;
   /** What it is about, in up to 500 characters. */
   readonly title: string;
-  /** All there is to say of it. Markdown, up to 256 KiB. */
+  /** All there is to say of it. Markdown. */
   readonly description: string;
   /** The step of the work that it is in. */
   readonly state: {

@@ -6,7 +6,7 @@ export interface Milestone {
   readonly id: string;
   /** What it is called. */
   readonly name: string;
-  /** What is to be reached. Markdown, up to 65536 characters. */
+  /** What is to be reached. Markdown. */
   readonly description: string;
   /** The project that it is a step of. */
   readonly project: {

@@ -13,7 +13,7 @@ export interface StatusUpdate {
   };
   /** Whether the project will reach its goal. The project shows it from then on. */
   readonly health: 'on_track' | 'at_risk' | 'off_track';
-  /** How it stands. Markdown, up to 64 KiB. */
+  /** How it stands. Markdown. */
   readonly body: string;
   /** Who said it. */
   readonly author: {

@@ -8,7 +8,7 @@ export interface Project {
   readonly id: string;
   /** What it is called. */
   readonly name: string;
-  /** What it is for. Markdown, up to 65536 characters. */
+  /** What it is for. Markdown. */
   readonly description: string;
   /** How far it has come. */
   readonly status: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled';

@@ -23,7 +23,7 @@ export interface Release {
   readonly status: 'planned' | 'in_progress' | 'published' | 'rolled_back';
   /** The day on which it is to be published. A day as YYYY-MM-DD. */
   readonly targetDate: string | null;
-  /** What is new in it. Markdown, up to 256 KiB. */
+  /** What is new in it. Markdown. */
   readonly notes: string;
   /** The issues that are in it, in the order in which they were added; fixed once it is published. */
   readonly issueIds: readonly string[];

@@ -10,7 +10,7 @@ export interface Template {
   readonly team: string | null;
   /** A title that forms propose; a creation says its own. */
   readonly title: string | null;
-  /** What the description begins with. Markdown, up to 256 KiB. */
+  /** What the description begins with. Markdown. */
   readonly description: string;
   /** How much such issues press. */
   readonly priority: 'none' | 'low' | 'medium' | 'high' | 'urgent';

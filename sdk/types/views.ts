@@ -8,7 +8,7 @@ export interface View {
   readonly id: string;
   /** What it is called. */
   readonly name: string;
-  /** What it is for. Markdown, up to 65536 characters. */
+  /** What it is for. Markdown. */
   readonly description: string;
   /** Which issues it shows. A filter tree, as in the list of issues; `{}` lets all pass. */
   readonly filter: Readonly<Record<string, unknown>>;

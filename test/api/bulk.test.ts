@@ -241,3 +241,11 @@ test('five hundred are changed at once, and no more', async () => {
       { status: 422, error: ['validation_failed', 'filter too_big'] },
     );
 });
+
+test('each wrong entry of a bulk creation is named', async () => {
+  const issues = Array.from({ length: 30 }, () => ({ team: 'ENG', title: '' }));
+  const { status, json } = await app.call('POST', '/api/v1/issues/bulk', { issues });
+  const paths = new Set(json.error.details.map(({ path }: Json) => path));
+  expect([status, paths]).toEqual([422, new Set(issues.map((_, at) => `issues.${at}.title`))]);
+  expect(json.error.message).toContain('(and 29 more)');
+});

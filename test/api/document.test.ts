@@ -165,6 +165,25 @@ test('requests are closed and answers open, as an answer may show more one day',
   expect(takes('IssueCreate', { team: 'ENG', title: 'One', weather: 'fine' })).toBe(false);
 });
 
+test('answers have no bounds of texts and lists, which are rules of requests', () => {
+  const bounds =
+    /"(minLength|maxLength|minItems|maxItems|uniqueItems|minProperties|maxProperties)":|"pattern":"\\\\S"/;
+  const bounded = allObjects('shown').filter(({ object }) => bounds.test(JSON.stringify(object.properties)));
+  expect(bounded.map(({ at }) => at)).toEqual([]);
+});
+
+test('a deleted comment that begins a thread is as the document says', async () => {
+  const path = `/api/v1/issues/${(await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'One' })).json.id}/comments`;
+  const first = (await app.call('POST', path, { body: 'First' })).json;
+  await app.call('POST', path, { body: 'Reply', parentId: first.id });
+  await app.call('DELETE', `/api/v1/comments/${first.id}`);
+  const { json } = await app.call('GET', `/api/v1/comments/${first.id}`);
+  expect(json).toMatchObject({ id: first.id, body: '' });
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  ajv.addSchema(document, 'document');
+  expect([ajv.validate('document#/components/schemas/Comment', json), ajv.errors]).toEqual([true, null]);
+});
+
 /** Of an object, and of what an event says was changed of it. */
 const partOf = (title: string) => (part: string) => [`${title}.${part}`, `${title}Changed.${part}`];
 

@@ -94,6 +94,11 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
   },
   payload_too_large: () => make({ title: 'x'.repeat(1_100_000) }),
   unsupported_media_type: () => make({}, { 'content-type': 'text/plain' }),
+  async range_not_satisfiable() {
+    const path = `${issues}/${issue.id}/attachments/upload`;
+    const { json } = await app.call('POST', path, 'text', { 'content-type': 'text/plain' });
+    return app.call('GET', `/api/v1/attachments/${json.id}/content`, undefined, { range: 'bytes=9-' });
+  },
   validation_failed: () => make({ priority: 'asap' }),
   async idempotency_key_reused() {
     await make({}, { 'idempotency-key': 'r' });

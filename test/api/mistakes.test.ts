@@ -1,5 +1,6 @@
 // Small mistakes of people and programs: the answer says where they are and what was meant.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { sources } from '../imports.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 
 let app: TestApp;
@@ -120,4 +121,42 @@ test('a name is suggested only where it is close and of the same sort', async ()
   expect(await filtered({ ro: [{ priority: 'high' }] })).not.toContain('Did you mean id');
   expect(await filtered({ priority: { ep: 'high' } })).not.toContain('Did you mean');
   expect(await filtered({ title: { contians: 'x' } })).toContain('Did you mean contains?');
+});
+
+test('a path that an error names is a path of the document', async () => {
+  const { paths } = (await app.call('GET', '/api/v1/openapi.json')).json;
+  const fresh = await app.addWorkspace('Fresh', 'FRS');
+  const call = app.clientOf(fresh.apiKey);
+  const issue = { team: 'FRS', title: 'x' };
+  const project = (await call('POST', `${v1}/projects`, { name: 'Empty' })).json;
+  for (let at = 0; at < 13; at++) await call('POST', `${v1}/labels`, { name: `label ${at}` });
+  const { identifier } = (await call('POST', `${v1}/issues`, { ...issue, project: project.id })).json;
+  const given = { milestone: 'Beta', cycle: 'Beta', template: 'Beta', labels: ['Beta'] };
+  const refusals = [
+    ...Object.entries(given).map(([name, value]) => ['POST', '/issues', { ...issue, [name]: value }]),
+    ['PATCH', `/issues/${identifier}`, { milestone: 'Beta' }],
+    ['POST', '/releases', { pipelineId: 'Beta', name: 'x', tag: 'x' }],
+    ['POST', '/sla-policies', { name: 'x', kind: 'resolution', targetMinutes: 5, calendar: 'Beta' }],
+    ['POST', '/issues', { ...issue, fields: { beta: 1 } }],
+  ] as [string, string, object][];
+  for (const [method, path, body] of refusals) {
+    const { status, json } = await call(method, v1 + path, body);
+    const text = JSON.stringify(json.error);
+    const named = [...text.matchAll(/GET (\/[^\s?.`",]+)/g)].map(([, at]) => at!);
+    expect([text, status, named.length > 0]).toEqual([text, 422, true]);
+    expect([body, named.filter((at) => !(at in paths))]).toEqual([body, []]);
+  }
+});
+
+test('a path that a text of the source names is a path of the document', async () => {
+  const { paths } = (await app.call('GET', '/api/v1/openapi.json')).json;
+  const plain = (path: string): string => path.replaceAll(/\$?\{[^}]*\}/g, '{}');
+  const known = new Set(Object.keys(paths).map(plain));
+  const named = sources('core').flatMap(({ file, text }) =>
+    [...text.matchAll(/\b(?:GET|POST|PUT|PATCH|DELETE) (\/api\/v1\/(?:\$?\{[^}]*\}|[^\s?.`'",)…])*)/g)].map(
+      ([, path]) => `${file}: ${plain(path!)}`,
+    ),
+  );
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter((one) => !known.has(one.slice(one.indexOf(': ') + 2)))).toEqual([]);
 });

@@ -1,14 +1,19 @@
 // Tatami-Mode on every write, generated from the routes: simulate answers as the write would and leaves not one row behind,
 // propose keeps what it would do, unknown modes are refused clearly, and reads do not mind.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { Compile } from 'typebox/compile';
+import { schemasOf } from '../../core/contract/schemas.ts';
 import type { Route } from '../../core/http/route.ts';
-import { startApp, type Reply, type TestApp } from '../app.ts';
+import { proposal } from '../../core/proposals/contract.ts';
+import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 import { rowsOf } from './rows.ts';
 import { exampleOf, fillPath, seed, type Seeds } from './seeds.ts';
 
 let app: TestApp;
 let own: Seeds;
 let writes: Route[];
+let document: Json;
+const proposalShown = Compile(schemasOf(proposal).shown);
 const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
 const hookUrl = `http://127.0.0.1:${receiver.port}/`;
 
@@ -16,6 +21,7 @@ beforeAll(async () => {
   app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
   own = await seed(app, app.call, 'ENG', hookUrl);
   writes = app.app.routes.filter(({ kind }) => kind === 'write');
+  document = (await app.call('GET', '/api/v1/openapi.json')).json;
 });
 afterAll(async () => {
   await app.stop();
@@ -92,12 +98,47 @@ test('any other mode is refused on every write, with what to use instead', async
   expect((await app.call('GET', '/api/v1/issues', undefined, { 'tatami-mode': 'propose' })).status).toBe(200);
 });
 
+/** Fails unless the document declares the answer: a proposal with its headers, or the refusal by its code. */
+function isProposalDeclared({ name, method, path }: Route, { status, json, headers }: Reply): void {
+  const declared = followed(document.paths[path][method.toLowerCase()].responses[status]);
+  expect([name, status, declared !== undefined]).toEqual([name, status, true]);
+  if (status >= 400) {
+    expect([name, declared['x-error-codes']]).toEqual([name, expect.arrayContaining([json.error.code])]);
+    return;
+  }
+  expect([name, status]).toEqual([name, 202]);
+  const { schema } = declared.content['application/json'];
+  expect([name, followed(schema).anyOf ?? [schema]]).toEqual([
+    name,
+    expect.arrayContaining([{ $ref: '#/components/schemas/Proposal' }]),
+  ]);
+  expect([name, [...proposalShown.Errors(json)]]).toEqual([name, []]);
+  const said = Object.keys(declared.headers).map((header) => header.toLowerCase());
+  for (const header of ['location', 'tatami-mode', 'etag'])
+    expect([name, header, said.includes(header)]).toEqual([name, header, headers.has(header)]);
+}
+
+const followed = (part: Json): Json =>
+  part?.$ref === undefined
+    ? part
+    : part.$ref
+        .slice(2)
+        .split('/')
+        .reduce((at: Json, step: string) => at[step], document);
+
+test('the document lists the modes that the server takes', async () => {
+  const { schema } = followed(document.components.parameters.TatamiMode);
+  expect(followed(schema).enum).toEqual(['commit', 'simulate', 'propose']);
+});
+
 test('propose answers every write with a proposal or a clear refusal, and changes no object', async () => {
   await app.settled();
   const from = await app.lastSequence();
   const proposed: string[] = [];
   for (const route of writes) {
-    const { status, json } = await ask(route, 'propose');
+    const reply = await ask(route, 'propose');
+    const { status, json } = reply;
+    isProposalDeclared(route, reply);
     if (status === 202 && json.effects) proposed.push(route.name);
     else
       expect([route.name, status, json?.error?.message]).toEqual([

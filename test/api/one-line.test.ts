@@ -16,9 +16,48 @@ const stored = 'Invoice gpj.exe of Åsa';
 
 test('line breaks become spaces and unseen characters go; emoji, joiners and other scripts stay', () => {
   const england = '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}';
-  const kept = ['Plain', ' spaces  stay ', `${england} 👩‍👧 ❤️ 1️⃣`, 'می‌خواهم', 'שלום', 'e\u0301', '統合'];
+  const kept = ['Plain', 'inner  spaces stay', `${england} 👩‍👧 ❤️ 1️⃣`, 'می‌خواهم', 'שלום', 'e\u0301', '統合'];
   expect(kept.map(inOneLine)).toEqual(kept);
   expect([sent, 'a\u0085b\vc', '\u{e0067}hidden'].map(inOneLine)).toEqual([stored, 'a b c', 'hidden']);
+});
+
+/** All of Unicode's White_Space, and unseen characters between. */
+const spaces = [
+  ...'\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008',
+  ...'\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
+];
+
+test('white space around a text goes, also behind unseen characters', () => {
+  for (const space of [...spaces, ' \u200b\u00a0', '\ufeff \n'])
+    expect([space, inOneLine(`${space}a b${space}`), inOneLine(space)]).toEqual([space, 'a b', '']);
+});
+
+test('names that differ only by white space around them are one name', async () => {
+  const made = await app.call('POST', '/api/v1/labels', { name: '\u00a0Outage ' });
+  expect([made.status, made.json.name]).toEqual([201, 'Outage']);
+  for (const name of ['Outage', ' Outage', 'outage\u3000', '\u200b Outage\n']) {
+    const again = await app.call('POST', '/api/v1/labels', { name });
+    expect([name, again.status, again.json.error?.details[0]]).toMatchObject([
+      name,
+      422,
+      { path: 'name', issue: 'already_exists' },
+    ]);
+  }
+  const issue = await app.call('POST', '/api/v1/issues', {
+    ...{ team: 'ENG', title: '\u2003Down ', labels: [' outage '] },
+  });
+  const shown = (await app.call('GET', `/api/v1/issues/${issue.json.id}`)).json;
+  expect(shown).toMatchObject({ title: 'Down', labels: [{ name: 'Outage' }] });
+  const listed = await app.call('GET', '/api/v1/issues?label=Outage%20');
+  expect(listed.json.data.map(({ id }: Json) => id)).toEqual([issue.json.id]);
+  const blank = await app.call('POST', '/api/v1/labels', { name: '\u00a0 \u3000' });
+  expect([blank.status, blank.json.error.details[0].path]).toEqual([422, 'name']);
+});
+
+test('items of a list that become the same are refused as equal ones', async () => {
+  const refused = (stages: string[]) => app.call('POST', '/api/v1/pipelines', { name: 'Editor', stages });
+  const [equal, spaced] = [await refused(['out', 'out']), await refused(['out', 'out '])];
+  expect([spaced.status, spaced.json.error.details]).toEqual([422, equal.json.error.details]);
 });
 
 test('every title and name of a contract is normalized or judged by a check of its own', () => {

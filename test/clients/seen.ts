@@ -1,3 +1,11 @@
+/** Narrows the answer of a write that was not sent with `Tatami-Mode: propose`, with which it would be a proposal. */
+export function committed<T extends object>(answer: T): Exclude<T, { effects: unknown }> {
+  if (isProposal(answer)) throw new Error('Nothing was proposed.');
+  return answer as Exclude<T, { effects: unknown }>;
+}
+
+const isProposal = (answer: object): boolean => 'effects' in answer;
+
 /** What an integrator saw: the same whichever client asked. */
 export interface Seen {
   readonly identifier: string | null;

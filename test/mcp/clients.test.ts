@@ -87,6 +87,38 @@ describe.each(generations.map((generation) => [generation] as const))(
       expect(listed.data).toEqual([{ issue: withoutText, highlights: [] }]);
     });
 
+    test('names what an issue refers to as REST bodies do, and is told of the short names', async () => {
+      const tools = await agent.tools();
+      const listed = (tool: string): string[] =>
+        Object.keys(tools.find(({ name }) => name === tool)!.inputSchema.properties!);
+      const names = ['state', 'assignee', 'project', 'milestone', 'parent', 'cycle'];
+      expect(listed('issues_create')).toEqual(expect.arrayContaining(['team', ...names, 'template']));
+      expect(listed('issues_update')).toEqual(expect.arrayContaining(names));
+      const inputs = tools.filter(({ name }) => /^issues_(create|update)$/.test(name));
+      const text = JSON.stringify(inputs.map(({ inputSchema }) => inputSchema));
+      expect(text).not.toMatch(/Another name for|"[a-z]+(Id|Key)":/);
+
+      const project = await rest('POST', '/projects', { name: `Project ${generation}` });
+      const parent = await agent.call('issues_create', { team: 'ENG', title: `Parent ${generation}` });
+      const short = { assignee: 'me', project: project.name, parent: parent.identifier, state: 'started' };
+      const me = (await rest('GET', '/members/me')).id;
+      const shown = {
+        ...{ assignee: { id: me }, project: { id: project.id }, parent: { id: parent.id } },
+        state: { type: 'started' },
+      };
+      const byName = await agent.call('issues_create', { team: 'ENG', title: 'By name', ...short });
+      expect(await rest('GET', `/issues/${byName.id}`)).toMatchObject(shown);
+      const { id: stateId } = (await rest('GET', `/issues/${byName.id}`)).state;
+      const byId = { assigneeId: me, projectId: project.id, parentId: parent.id, stateId };
+      const created = await agent.call('issues_create', { teamKey: 'ENG', title: 'By id', ...byId });
+      expect(await rest('GET', `/issues/${created.id}`)).toMatchObject(shown);
+      const cleared = { assignee: null, project: null, parent: null };
+      const updated = await agent.call('issues_update', { id: created.id, ...cleared });
+      expect(updated).toMatchObject({ status: 'done', issue: cleared });
+      const again = await agent.call('issues_update', { id: created.id, ...byId });
+      expect(again).toMatchObject({ status: 'done', issue: shown });
+    });
+
     test('pages through what it finds', async () => {
       for (const at of [1, 2, 3])
         await rest('POST', '/issues', { team: 'ENG', title: `Paged ${generation} ${at}` });

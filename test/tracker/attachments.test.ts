@@ -1,5 +1,5 @@
 // Attachments: links and files on issues. Contents are whole or not there, one for all workspaces and nobody's but theirs.
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -118,6 +118,127 @@ test('a file comes back as it was sent, by GET and HEAD, and browsers only keep 
   expect((await app.call('GET', `/api/v1/attachments/${json.id}/content`)).status).toBe(404);
 });
 
+describe('a file in ranges', () => {
+  const content = '0123456789';
+  const etag = `"${sha256(content)}"`;
+  let at: string;
+  const get = (headers: Record<string, string>, method = 'GET'): Promise<Reply> =>
+    app.call(method, at, undefined, headers);
+  const expectSafe = ({ headers }: Reply): void => {
+    expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(headers.get('content-disposition')).toStartWith('attachment; ');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-security-policy')).toContain('sandbox');
+    expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+    expect([headers.get('etag'), headers.get('accept-ranges')]).toEqual([etag, 'bytes']);
+  };
+  beforeAll(async () => {
+    at = `/api/v1/attachments/${(await upload(content)).json.id}/content`;
+  });
+
+  afterAll(async () => {
+    for (const one of (await app.call('GET', `/api/v1/issues/${issue.id}/attachments`)).json.data)
+      await remove(one);
+  });
+
+  test('a range answers 206 with its bytes, however it is named', async () => {
+    const rows = {
+      'bytes=0-3': ['0123', 'bytes 0-3/10'],
+      'bytes=4-': ['456789', 'bytes 4-9/10'],
+      'bytes=-2': ['89', 'bytes 8-9/10'],
+      'bytes=-20': [content, 'bytes 0-9/10'],
+      'Bytes=9-400': ['9', 'bytes 9-9/10'],
+    };
+    for (const [range, [text, shown]] of Object.entries(rows)) {
+      const reply = await get({ range });
+      const { headers } = reply;
+      expect([range, reply.status, reply.text, headers.get('content-range')]).toEqual([
+        ...[range, 206, text!, shown!],
+      ]);
+      expect(headers.get('content-length')).toBe(String(text!.length));
+      expectSafe(reply);
+    }
+  });
+
+  test('a whole file answers where no range, no single one or an unknown one is asked for', async () => {
+    const asked = [undefined, 'bytes=0-1,4-5', 'items=0-1', 'bytes=5-2', 'bytes=-', 'bytes=x-2'];
+    for (const range of asked) {
+      const reply = await get(range === undefined ? {} : { range });
+      expect([range, reply.status, reply.text]).toEqual([range, 200, content]);
+      expect(reply.headers.get('content-length')).toBe('10');
+      expectSafe(reply);
+    }
+    const head = await get({ range: 'bytes=0-3' }, 'HEAD');
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, '10']);
+    expectSafe(head);
+  });
+
+  test('a range beyond the end is 416 in the envelope, with the length', async () => {
+    const from = await app.lastSequence();
+    for (const range of ['bytes=10-', 'bytes=200-300', 'bytes=-0']) {
+      const { status, json, headers } = await get({ range });
+      expect([range, status, json.error.code]).toEqual([range, 416, 'range_not_satisfiable']);
+      expect([headers.get('content-range'), headers.get('content-type')]).toEqual([
+        'bytes */10',
+        'application/json',
+      ]);
+      expect(json.error.requestId).toBe(headers.get('x-request-id'));
+    }
+    expect(await app.lastSequence()).toBe(from);
+  });
+
+  test('If-Range gets a part of the same file, and the whole of another', async () => {
+    const range = 'bytes=2-3';
+    const same = await get({ range, 'if-range': etag });
+    expect([same.status, same.text]).toEqual([206, '23']);
+    for (const other of ['"other"', `W/${etag}`, 'Wed, 21 Oct 2026 07:28:00 GMT']) {
+      for (const asked of [range, 'bytes=200-300']) {
+        const whole = await get({ range: asked, 'if-range': other });
+        expect([other, whole.status, whole.text]).toEqual([other, 200, content]);
+        expectSafe(whole);
+      }
+    }
+  });
+
+  test('If-None-Match answers 304 for the same file, also where a range is asked for', async () => {
+    for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*'])
+      for (const more of [{}, { range: 'bytes=0-3' }]) {
+        const { status, text, headers } = await get({ 'if-none-match': known, ...more });
+        expect([known, status, text, headers.get('etag')]).toEqual([known, 304, '', etag]);
+      }
+    expect((await get({ 'if-none-match': '"x"', range: 'bytes=0-3' })).status).toBe(206);
+  });
+
+  test('an empty file has no ranges', async () => {
+    const { id } = (await upload('')).json;
+    const path = `/api/v1/attachments/${id}/content`;
+    const refused = await app.call('GET', path, undefined, { range: 'bytes=0-3' });
+    expect([refused.status, refused.headers.get('content-range')]).toEqual([416, 'bytes */0']);
+    const whole = await app.call('GET', path);
+    expect([whole.status, whole.text]).toEqual([200, '']);
+  });
+
+  test('every answer is declared in the document, with its headers', async () => {
+    const { paths, components } = (await app.call('GET', '/api/v1/openapi.json')).json;
+    const { parameters, responses } = paths['/api/v1/attachments/{id}/content'].get;
+    const follow = (part: Json): Json =>
+      part.$ref
+        .split('/')
+        .slice(2)
+        .reduce((at: Json, step: string) => at[step], components);
+    const taken = parameters.flatMap((one: Json) => ('$ref' in one ? [follow(one).name] : []));
+    expect(taken).toEqual(['If-None-Match', 'Range', 'If-Range']);
+    const headersOf = (status: number): string[] => {
+      const { $ref, headers } = responses[status];
+      return Object.keys($ref ? follow(responses[status]).headers : headers);
+    };
+    expect(headersOf(200)).toEqual(expect.arrayContaining(['ETag', 'Accept-Ranges']));
+    expect(headersOf(206)).toEqual(expect.arrayContaining(['ETag', 'Accept-Ranges', 'Content-Range']));
+    expect(headersOf(304)).toContain('ETag');
+    expect(headersOf(416)).toContain('Content-Range');
+  });
+});
+
 test('names and types of strangers do no harm', async () => {
   for (const [given, title] of [
     ['../../etc/passwd', 'passwd'],
@@ -192,13 +313,21 @@ test('the quota holds, also where many are sent at once; what is deleted gives i
     await remove(one);
 });
 
-test('a repeated upload with its key is done once; another file under the key is refused', async () => {
+test('a repeated upload with its key is done once; another file or another parameter under the key is refused', async () => {
   const headers = { 'idempotency-key': 'once' };
   const first = await upload('once', { headers });
   const second = await upload('once', { headers });
   expect([second.status, second.json.id]).toEqual([201, first.json.id]);
   expect(second.headers.get('idempotent-replayed')).toBe('true');
-  expect((await upload('twice', { headers })).json.error.code).toBe('idempotency_key_reused');
+  const from = await app.lastSequence();
+  for (const [content, name] of [
+    ['twice', 'a.txt'],
+    ['once', 'b.txt'],
+  ] as const) {
+    const other = await upload(content, { name, headers });
+    expect([name, other.status, other.json.error?.code]).toEqual([name, 422, 'idempotency_key_reused']);
+  }
+  expect(await app.lastSequence()).toBe(from);
   await remove(first.json);
 });
 

@@ -1,5 +1,6 @@
 // What the document says once and refers to from everywhere else: schemas and lists of words that have a name, answers.
-// Requests are closed, as the server takes nothing that it does not know. Answers are open: a later version may show more.
+// Requests are closed, as the server takes nothing that it does not know. Answers are open: a later version may show more. Bounds of
+// texts and lists are rules of requests alone: an answer breaks them where a text was deleted or a list is redacted.
 
 export type JsonObject = Record<string, unknown>;
 
@@ -82,7 +83,7 @@ function docOf(doc: unknown): JsonObject {
 
 /** As the tools that read documents know it: enums have a type, and maps say what their values are in the usual place. */
 function standard(schema: JsonObject, side: Side): JsonObject {
-  const { additionalProperties, patternProperties, ...rest } = schema;
+  const { additionalProperties, patternProperties, ...rest } = side === 'shown' ? unbounded(schema) : schema;
   if (isEmpty(schema)) return { ...rest, additionalProperties: true };
   if (Array.isArray(rest.enum) && rest.type === undefined) return { type: typeOf(rest.enum), ...rest };
   if (isMap(patternProperties)) {
@@ -93,6 +94,18 @@ function standard(schema: JsonObject, side: Side): JsonObject {
   if (additionalProperties === undefined || (additionalProperties === false && side === 'shown')) return rest;
   return { ...rest, additionalProperties };
 }
+
+function unbounded(schema: JsonObject): JsonObject {
+  // A list of properties, whose names may be any.
+  if (typeof schema.type !== 'string' && !Array.isArray(schema.type)) return schema;
+  const isBound = ([key, value]: [string, unknown]): boolean =>
+    bounds.has(key) || (key === 'pattern' && value === '\\S');
+  return Object.fromEntries(Object.entries(schema).filter((entry) => !isBound(entry)));
+}
+
+const bounds: ReadonlySet<string> = new Set(
+  'minLength maxLength minItems maxItems uniqueItems minProperties maxProperties'.split(' '),
+);
 
 /** An object of which nothing is said holds anything. */
 function isEmpty({ type, properties, additionalProperties }: JsonObject): boolean {

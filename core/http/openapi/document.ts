@@ -1,5 +1,6 @@
 // The OpenAPI 3.1 document, generated from the route registry alone, so that it cannot say anything else than what is served.
 // It is the authoritative catalogue of operations: docs/spec/api.md › The document.
+import type { TSchema } from 'typebox';
 import { allScopes } from '../../rights/scopes.ts';
 import type { Route } from '../route.ts';
 import { createComponents, type Components, type JsonObject } from './components.ts';
@@ -29,6 +30,8 @@ export interface DocumentOptions {
   readonly baseUrl: string;
   readonly webhooks: readonly SentEvent[];
   readonly tagGroups: readonly TagGroup[];
+  /** Schema of the answer to `Tatami-Mode: propose`. */
+  readonly proposal: TSchema;
 }
 
 /** @throws Error when the routes contradict each other, or no words are known for a tag */
@@ -39,7 +42,11 @@ export function buildDocument(options: DocumentOptions): JsonObject {
   const routes = options.routes.filter(isOperation);
   const paths: Record<string, JsonObject> = {};
   for (const route of routes)
-    (paths[route.path] ??= {})[route.method.toLowerCase()] = describeOperation(route, components);
+    (paths[route.path] ??= {})[route.method.toLowerCase()] = describeOperation(
+      route,
+      components,
+      options.proposal,
+    );
   return {
     openapi: '3.1.1',
     info: {

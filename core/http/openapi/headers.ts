@@ -1,4 +1,5 @@
 // The headers of requests, answers and deliveries, as components of the document.
+import { writeModes } from '../call.ts';
 import type { JsonObject } from './components.ts';
 
 const text = { type: 'string' };
@@ -6,7 +7,7 @@ const count = { type: 'integer', minimum: 0 };
 
 /** Schemas that headers alone refer to. */
 export const headerSchemas: Readonly<Record<string, JsonObject>> = {
-  WriteMode: { type: 'string', enum: ['commit', 'simulate'], description: 'What becomes of a write.' },
+  WriteMode: { type: 'string', enum: writeModes, description: 'Mode of a write.' },
 };
 const modeRef = { $ref: '#/components/schemas/WriteMode' };
 
@@ -25,8 +26,10 @@ export const headers: Readonly<Record<string, JsonObject>> = {
     count,
   ),
   ETag: header('Version of the object, where it has one, and hash of the body.', text),
+  'Accept-Ranges': header('Unit of ranges that `Range` takes.', { type: 'string', enum: ['bytes'] }),
+  'Content-Range': header('Range of the file, and its length: `bytes 0-3/10`; `bytes */10` on 416.', text),
   Location: header('Where the object is.', { type: 'string', format: 'uri' }),
-  'Tatami-Mode': header('What became of the write.', modeRef),
+  'Tatami-Mode': header('Mode in which the write was done.', modeRef),
   'Idempotent-Replayed': header('`true` when this is the answer of an earlier identical request.', {
     type: 'string',
     enum: ['true'],
@@ -52,7 +55,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
   TatamiMode: parameter(
     'Tatami-Mode',
     false,
-    '`simulate` answers what the write would do and does nothing.',
+    '`simulate` answers what the write would do and does nothing. `propose` stores the write as a proposal, which others approve.',
     { ...modeRef, default: 'commit' },
   ),
   IfMatch: parameter(
@@ -68,6 +71,18 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     text,
   ),
   IfNoneMatch: parameter('If-None-Match', false, 'An ETag: answered 304 when nothing changed.', text),
+  Range: parameter(
+    'Range',
+    false,
+    'One range of the file, `bytes=0-1023`, answered 206. Several ranges are answered with the whole file.',
+    text,
+  ),
+  IfRange: parameter(
+    'If-Range',
+    false,
+    'An ETag: `Range` holds for this file alone; of another one the whole is answered.',
+    text,
+  ),
   Traceparent: parameter(
     'traceparent',
     false,

@@ -1,14 +1,16 @@
 // One route as an OpenAPI operation: parameters, body, every answer it can give with its headers and error codes.
 import type { TObject, TSchema } from 'typebox';
 import { errorCodes, type ErrorCode } from '../../lib/errors.ts';
+import { whyNotProposed } from '../admission.ts';
 import { hasVersion, makes, needsCaller, takesIfMatch, writesRows, type Route } from '../route.ts';
 import type { Components, JsonObject } from './components.ts';
-import { exampleOf } from './examples.ts';
+import { exampleNamed, exampleOf } from './examples.ts';
 import { bodyNameOf, nameOf } from './names.ts';
 
 const always = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 
-export function describeOperation(route: Route, components: Components): JsonObject {
+/** @param proposal schema of the answer to a write that is kept for approval */
+export function describeOperation(route: Route, components: Components, proposal: TSchema): JsonObject {
   const { scope, description, body } = route;
   const also = route.also === undefined ? '' : ` and ${route.also.words}`;
   const needs = scope === null ? openTo(route) : `Needs the scope \`${scope}\`${also}.`;
@@ -40,7 +42,11 @@ export function describeOperation(route: Route, components: Components): JsonObj
             },
           },
         }),
-    responses: { ...successes(route, components), ...failures(route, components) },
+    responses: {
+      ...successes(route, components),
+      ...proposed(route, components, proposal),
+      ...failures(route, components),
+    },
   };
 }
 
@@ -99,6 +105,7 @@ function headerParameters(route: Route): string[] {
     case 'stream':
       return ['LastEventId'];
     case 'file':
+      return ['IfNoneMatch', 'Range', 'IfRange'];
     case 'inbound':
       return [];
     case 'raw':
@@ -130,8 +137,33 @@ function successes(route: Route, components: Components): JsonObject {
   });
   return {
     ...Object.fromEntries(answers),
-    ...(route.kind === 'read' || route.kept ? { 304: components.response('NotModified', unchanged) } : {}),
+    ...(route.kind === 'read' || route.kind === 'file' || route.kept
+      ? { 304: components.response('NotModified', unchanged) }
+      : {}),
   };
+}
+
+/** A proposal in place of the write, beside the 202 that some operations have of their own. */
+function proposed(route: Route, components: Components, proposal: TSchema): JsonObject {
+  if (route.kind !== 'write' || whyNotProposed(route) !== null) return {};
+  const ref = components.ref(proposal, 'shown');
+  const headers = headerRefs([...always, 'Tatami-Mode', 'Idempotent-Replayed', 'ETag', 'Location']);
+  const own = route.responses[202];
+  if (own == null) {
+    const content = jsonOf({ schema: ref, ...exampleNamed('proposals.get') });
+    const description = 'Stored as a proposal, with `Tatami-Mode: propose`.';
+    return { 202: components.response('Proposed', () => ({ description, headers, content })) };
+  }
+  const { 'x-name': name } = bodyNameOf(route, own, 'Answer') as TSchema & { 'x-name': string };
+  const schema = components.schema(`${name}OrProposal`, () => ({
+    anyOf: [components.ref(own, 'shown'), ref],
+  }));
+  const description = 'Queued; with `Tatami-Mode: propose`, stored as a proposal.';
+  return { 202: { description, headers, content: jsonOf({ schema, ...exampleOf(route.name, own) }) } };
+}
+
+function jsonOf(content: JsonObject): JsonObject {
+  return { 'application/json': content };
 }
 
 function contentOf(route: Route, schema: TSchema, components: Components): JsonObject {
@@ -149,6 +181,7 @@ function contentOf(route: Route, schema: TSchema, components: Components): JsonO
 
 function successHeaders(route: Route, status: string, schema: TSchema | null): string[] {
   if (writesRows(route)) return ['Tatami-Mode', 'Idempotent-Replayed', ...madeHeaders(route, status, schema)];
+  if (route.kind === 'file') return ['ETag', 'Accept-Ranges', ...(status === '206' ? ['Content-Range'] : [])];
   return route.kind === 'read' || (route.kind === 'raw' && route.kept) ? ['ETag'] : [];
 }
 
@@ -161,7 +194,13 @@ function madeHeaders(route: Route, status: string, schema: TSchema | null): stri
 
 function successText(status: string, schema: TSchema | null): string {
   if (status === '200') return schema !== null && isList(schema) ? 'A page of the list.' : 'As it is now.';
-  return { 201: 'Made.', 202: 'Queued.', 204: 'Done; there is nothing to show.' }[status] ?? 'Done.';
+  const texts: Readonly<Record<string, string>> = {
+    201: 'Made.',
+    202: 'Queued.',
+    204: 'Done; there is nothing to show.',
+    206: 'The range that `Range` names.',
+  };
+  return texts[status] ?? 'Done.';
 }
 
 /** Every error a route can answer with, from what it takes and does. */
@@ -181,10 +220,13 @@ function errorsOf(route: Route): ReadonlySet<ErrorCode> {
   if (isWrite || route.body)
     codes.add('malformed_request').add('payload_too_large').add('unsupported_media_type');
   if (route.kind === 'upload') codes.add('request_timeout');
+  if (route.kind === 'file') codes.add('range_not_satisfiable');
   if (route.query && 'limit' in route.query.properties) codes.add('invalid_cursor').add('budget_exceeded');
   if (isWrite) {
     // What is about no one version refuses the header.
     codes.add('precondition_failed').add('conflict').add('storage_full');
+    // Some writes cannot be proposed.
+    codes.add('forbidden');
     codes.add('idempotency_in_progress').add('idempotency_key_reused');
   }
   return codes;
@@ -207,7 +249,7 @@ function failures(route: Route, components: Components): JsonObject {
 }
 
 function failure(status: number, codes: readonly ErrorCode[]): JsonObject {
-  const more = { 401: ['WWW-Authenticate'], 429: ['Retry-After'] }[status] ?? [];
+  const more = { 401: ['WWW-Authenticate'], 416: ['Content-Range'], 429: ['Retry-After'] }[status] ?? [];
   return {
     description: codes.map((code) => `\`${code}\`: ${errorCodes[code].text}`).join('\n\n'),
     'x-error-codes': codes,

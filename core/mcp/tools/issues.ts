@@ -6,12 +6,14 @@ import { issue } from '../../tracker/issues/contract.ts';
 import type { Agent, Answered, Json } from '../agent.ts';
 import { guardedWrite, proposedOutput, waitInput } from './guarded.ts';
 import {
+  fieldsOf,
   given,
   idempotencyKey,
   keyOf,
   one,
   shownBy,
   some,
+  unlisted,
   type Asked,
   type RouteOf,
   type Tool,
@@ -30,35 +32,12 @@ const narrowing = [
   'milestone',
   'priority',
 ];
-const created = [
-  ...[
-    'title',
-    'description',
-    'team',
-    'state',
-    'priority',
-    'assigneeId',
-    'labels',
-    'fields',
-    'projectId',
-    'milestoneId',
-  ],
-  ...['parentId', 'estimate', 'cycleId', 'dueDate', 'templateId'],
+const changeable = [
+  ...['title', 'description', 'state', 'priority', 'assignee', 'labels', 'fields', 'project', 'milestone'],
+  ...['parent', 'estimate', 'cycle', 'dueDate'],
 ];
-const updated = [
-  ...[
-    'title',
-    'description',
-    'state',
-    'priority',
-    'assigneeId',
-    'labels',
-    'addLabels',
-    'removeLabels',
-    'fields',
-  ],
-  ...['projectId', 'milestoneId', 'parentId', 'estimate', 'cycleId', 'dueDate'],
-];
+const created = ['team', ...changeable, 'template'];
+const updated = [...changeable, 'addLabels', 'removeLabels'];
 const atOnceMax = 50;
 
 const selection = {
@@ -148,6 +127,7 @@ function get(routeOf: RouteOf): Tool {
 
 function create(routeOf: RouteOf): Tool {
   const route = routeOf('issues.create');
+  const fields = { ...fieldsOf(route.body, created), ...unlisted(route.body, ['teamKey', 'teamId']) };
   return {
     name: 'issues_create',
     title: 'Create an issue',
@@ -158,18 +138,18 @@ function create(routeOf: RouteOf): Tool {
     isIdempotent: false,
     operations: ['issues.create'],
     input: Closed({
-      ...some(route.body, created),
+      ...fields,
       title: Type.String({ minLength: 1, maxLength: 500, description: 'What it is about.' }),
       ...idempotencyKey,
     }),
     output: Closed(shownBy(route)),
     call: async ({ agent, args }) =>
-      (await agent.ask('issues.create', { body: given(args, created), ...keyOf(args) })).json,
+      (await agent.ask('issues.create', { body: given(args, Object.keys(fields)), ...keyOf(args) })).json,
   };
 }
 
 function update(routeOf: RouteOf, baseUrl: string): Tool {
-  const { body } = routeOf('issues.update');
+  const fields = fieldsOf(routeOf('issues.update').body, updated);
   return {
     name: 'issues_update',
     title: 'Update issues',
@@ -181,7 +161,7 @@ function update(routeOf: RouteOf, baseUrl: string): Tool {
     operations: ['issues.update'],
     input: Closed({
       ...selection,
-      ...some(body, updated),
+      ...fields,
       version: Type.Optional(
         Type.Integer({
           minimum: 1,
@@ -197,11 +177,11 @@ function update(routeOf: RouteOf, baseUrl: string): Tool {
       issue: Type.Optional(routeOf('issues.update').responses[200]!),
       changes: Type.Optional(shownBy(routeOf('issues.bulk-update')).data!),
     }),
-    call: (asked) => updateIssues(asked, baseUrl),
+    call: (asked) => updateIssues(asked, given(asked.args, Object.keys(fields)), baseUrl),
   };
 }
 
-async function updateIssues(asked: Asked, baseUrl: string): Promise<Json> {
+async function updateIssues(asked: Asked, patch: Json, baseUrl: string): Promise<Json> {
   const { agent, args } = asked;
   const ids = idsIn(args);
   const [id, another] = ids;
@@ -212,7 +192,6 @@ async function updateIssues(asked: Asked, baseUrl: string): Promise<Json> {
       'conflict',
       'Leave it out for several issues: each has a version of its own.',
     );
-  const patch = given(args, updated);
   if (Object.keys(patch).length === 0)
     throw new ApiError('validation_failed', 'Give at least one field that is to change, such as priority.');
   const key = keyOf(args);

@@ -2,6 +2,7 @@
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { Route } from '../../http/route.ts';
 import { createComponents, type JsonObject } from '../../http/openapi/components.ts';
+import { alsoCalled } from '../../lib/schema.ts';
 import type { Agent, Json } from '../agent.ts';
 import type { Decisions } from '../decisions.ts';
 
@@ -43,6 +44,30 @@ export function one(schema: TSchema | undefined, name: string): TSchema {
 /** Some of its properties, which need not be given. */
 export function some(schema: TSchema | undefined, names: readonly string[]): Record<string, TSchema> {
   return Object.fromEntries(names.map((name) => [name, Type.Optional(one(schema, name))]));
+}
+
+/** Key in the schema of a property that is taken and not listed, as agents read each list whole. */
+const isUnlisted: unique symbol = Symbol('unlisted');
+
+/** Some of its properties, which are taken and not listed. */
+export function unlisted(schema: TSchema | undefined, names: readonly string[]): Record<string, TSchema> {
+  const hidden = (name: string): TSchema => Type.Optional({ ...one(schema, name), [isUnlisted]: true });
+  return Object.fromEntries(names.map((name) => [name, hidden(name)]));
+}
+
+/** Fields of a body. What a body takes under two names is described under the one given here, and taken under both. */
+export function fieldsOf(body: TSchema | undefined, names: readonly string[]): Record<string, TSchema> {
+  const fields = names.map((name): Record<string, TSchema> => {
+    const { [alsoCalled]: of } = one(body, name) as { [alsoCalled]?: string };
+    if (of === undefined) return some(body, [name]);
+    return { [name]: Type.Optional({ ...one(body, of) }), ...unlisted(body, [of]) };
+  });
+  return Object.assign({}, ...fields) as Record<string, TSchema>;
+}
+
+export function listedInput({ properties, ...rest }: TObject): TObject {
+  const listed = Object.entries(properties).filter(([, property]) => !(isUnlisted in property));
+  return { ...rest, properties: Object.fromEntries(listed) };
 }
 
 /** All that an answer shows. */

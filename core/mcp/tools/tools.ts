@@ -5,7 +5,7 @@ import { Refused, type Agent, type Json } from '../agent.ts';
 import type { Decisions } from '../decisions.ts';
 import { issueTools } from './issues.ts';
 import { otherTools } from './others.ts';
-import { jsonSchemaOf, type RouteOf, type Tool } from './tool.ts';
+import { jsonSchemaOf, listedInput, type RouteOf, type Tool } from './tool.ts';
 
 /** As `tools/list` shows one. */
 interface ListedTool {
@@ -88,7 +88,7 @@ function listedOf(tool: Tool): ListedTool {
   const { name, title, description, isRead, isDestructive, isIdempotent } = tool;
   return {
     ...{ name, title, description },
-    inputSchema: jsonSchemaOf(tool.input, 'given') as ListedTool['inputSchema'],
+    inputSchema: jsonSchemaOf(listedInput(tool.input), 'given') as ListedTool['inputSchema'],
     outputSchema: jsonSchemaOf(tool.output, 'shown') as ListedTool['outputSchema'],
     annotations: {
       readOnlyHint: isRead,

@@ -44,6 +44,6 @@ export function requireReviewed(
         : 'is not the one that you named';
   throw new ApiError(
     'conflict',
-    `Version ${version}, which waits, ${why}. Review it (GET /plugins/${id}/consent), then send \`pending.digest\` as \`digest\`, or \`pending.sha256\` as \`sha256\` where its code came with one manifest.`,
+    `Version ${version}, which waits, ${why}. Review it (GET /api/v1/plugins/${id}/consent), then send \`pending.digest\` as \`digest\`, or \`pending.sha256\` as \`sha256\` where its code came with one manifest.`,
   );
 }

@@ -38,7 +38,7 @@ export const fileRoutes = (attach: Attach): readonly Route[] => [
     name: 'attachments.upload',
     summary: 'Attach a file to an issue',
     description:
-      'The body is the file as it is, and Content-Type its media type. Files count against the quota of the workspace. Of two requests with one Idempotency-Key the files must be the same.',
+      'The body is the file as it is, and Content-Type its media type. Files count against the quota of the workspace. Of two requests with one Idempotency-Key the files and their names must be the same.',
     scope: 'attachments:write',
     rows: 'team',
     limit: 'write',
@@ -70,7 +70,10 @@ export const fileRoutes = (attach: Attach): readonly Route[] => [
     limit: 'read',
     params: Closed({ id: idOf(attachment.id) }),
     contentType: 'application/octet-stream',
-    responses: { 200: Type.String({ format: 'binary', description: 'The file as it was sent.' }) },
+    responses: {
+      200: Type.String({ format: 'binary', description: 'The file as it was sent.' }),
+      206: Type.String({ format: 'binary', description: 'One range of the file.' }),
+    },
     file: (ctx, { params }) => contentOf(ctx, params.id),
   }),
 ];
@@ -118,6 +121,7 @@ async function contentOf(ctx: Context, id: string): Promise<RawAnswer> {
   return {
     contentType: servedType(contentType ?? ''),
     body,
+    etag: `"${digest}"`,
     headers: {
       'content-disposition': dispositionOf(title),
       'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",

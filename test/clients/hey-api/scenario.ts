@@ -1,5 +1,5 @@
 // What an integrator does, with a client that `@hey-api/openapi-ts` made. Compiled and run by clients.test.ts.
-import type { Seen } from '../seen.ts';
+import { committed, type Seen } from '../seen.ts';
 import { createClient } from './generated/client';
 import {
   commentsCreate,
@@ -7,6 +7,7 @@ import {
   issuesList,
   issuesUpdate,
   webhooksCreate,
+  type Comment,
   type Issue,
   type IssueCreate,
 } from './generated';
@@ -48,14 +49,18 @@ export async function play(server: string, token: string, receiver: string): Pro
   const { code, details } = refused.error.error;
   const titles = high.data?.data.map((issue) => issue.title) ?? [];
   return {
-    identifier: first.data.identifier,
+    identifier: committed(first.data).identifier,
     replayed: again.response?.headers.get('idempotent-replayed') === 'true' && again.data?.id === path.id,
     listed: listed.map((issue) => `${issue.team.key} ${issue.state.type} ${issue.title}`),
     high: titles,
-    patched: patched.data?.priority ?? null,
+    patched: patched.data ? committed(patched.data).priority : null,
     stale: stale.error?.error.code ?? null,
-    comment: comment.data ? `${comment.data.author.kind} on ${comment.data.issue.identifier}` : null,
+    comment: comment.data ? aboutOf(committed(comment.data)) : null,
     secret: webhook.data?.secret.slice(0, 6) ?? null,
     refused: code === 'validation_failed' ? details.map(({ path: at, issue }) => `${at} ${issue}`) : [],
   };
+}
+
+function aboutOf({ author, issue }: Comment): string {
+  return `${author.kind} on ${issue.identifier}`;
 }

@@ -1,8 +1,9 @@
 // What an integrator does, with a client that `openapi-typescript` made the types of. Compiled and run by clients.test.ts.
 import createClient from 'openapi-fetch';
-import type { Seen } from '../seen.ts';
+import { committed, type Seen } from '../seen.ts';
 import type { components, paths } from './schema.ts';
 
+type Comment = components['schemas']['Comment'];
 type Issue = components['schemas']['Issue'];
 type IssueCreate = components['schemas']['IssueCreate'];
 
@@ -54,14 +55,18 @@ export async function play(server: string, token: string, receiver: string): Pro
   const { code, details } = refused.error.error;
   const titles = high.data?.data.map((issue) => issue.title) ?? [];
   return {
-    identifier: first.data.identifier,
+    identifier: committed(first.data).identifier,
     replayed: again.response.headers.get('idempotent-replayed') === 'true' && again.data?.id === path.id,
     listed: listed.map((issue) => `${issue.team.key} ${issue.state.type} ${issue.title}`),
     high: titles,
-    patched: patched.data?.priority ?? null,
+    patched: patched.data ? committed(patched.data).priority : null,
     stale: stale.error?.error.code ?? null,
-    comment: comment.data ? `${comment.data.author.kind} on ${comment.data.issue.identifier}` : null,
+    comment: comment.data ? aboutOf(committed(comment.data)) : null,
     secret: webhook.data?.secret.slice(0, 6) ?? null,
     refused: code === 'validation_failed' ? details.map(({ path: at, issue }) => `${at} ${issue}`) : [],
   };
+}
+
+function aboutOf({ author, issue }: Comment): string {
+  return `${author.kind} on ${issue.identifier}`;
 }
