@@ -1025,11 +1025,11 @@ export interface IssueCosts {
 export interface CatchUp {
   /** The install. */
   readonly pluginId: string;
-  /** `off`: the plugin is off and misses events now. `counting`: it is on again. `offered`: what it missed is counted and waits for your request. `running`, `done`: it is caught up. */
+  /** `nothing`: it missed nothing; as the answer to a request, nothing since it last caught up. `off`: the plugin is off and misses events now. `counting`: it is on again. `offered`: what it missed is counted and waits for your request. `running`, `done`: it is caught up. */
   readonly status: 'nothing' | 'off' | 'counting' | 'offered' | 'running' | 'done';
   /** Events that its subscriptions want and runs that were given up, once counted. */
   readonly missed: number | null;
-  /** Made so far of what it missed. */
+  /** Runs made so far of what it missed this time. */
   readonly runs: number;
 }
 
