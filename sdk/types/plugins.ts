@@ -493,6 +493,8 @@ export interface PluginAsks {
   }[];
   /** Sentences of what the version before asked for, and this one does not. */
   readonly removed: readonly string[];
+  /** Sentences of one-off runs that wait and that this version has no handler for. */
+  readonly unhandled: readonly string[];
 }
 
 export interface PluginSettingsForm {
@@ -1062,6 +1064,8 @@ export interface ScheduledRun {
   readonly data: unknown;
   /** When it was asked for first. ISO 8601, UTC. */
   readonly createdAt: string;
+  /** False where the installed version has no such schedule without `cron`: its run fails with `no_handler`, unless a version that has it is installed before. */
+  readonly hasHandler: boolean;
 }
 
 export interface Undo {
