@@ -5,6 +5,26 @@ import type { Op, Scope } from '../store/store.ts';
 import type { EventType } from '../events/catalogue.ts';
 import type { Actor, Cause } from '../events/origin.ts';
 
+/** A view of what a commit changes. */
+export interface CommitView extends View {
+  /** The object as the commit leaves it; undefined where the commit does not change it. */
+  after(kind: string, id: string): Entity | undefined;
+}
+
+/** For changes that are shown and not committed, each by itself. */
+export const withoutCommit = ({ directory, baseUrl }: View): CommitView => ({
+  directory,
+  baseUrl,
+  after: () => undefined,
+});
+
+/**
+ * An object that the event of another one tells. The commit may change it too, in an earlier or a later change, and the last event of an
+ * object says how its row is.
+ */
+export const asLeft = <E extends Entity>(view: CommitView, kind: string, entity: E): E =>
+  (view.after(kind, entity.id) as E | undefined) ?? entity;
+
 /** Every stored object of the domain. */
 export interface Entity {
   readonly id: string;
@@ -38,7 +58,7 @@ export interface Change {
   /** Who did it, where that is not whoever commits: an approval commits what another asked for. */
   readonly actor?: Actor;
   ops(scope: Scope): Op[];
-  events(view: View): EventDraft[];
+  events(view: CommitView): EventDraft[];
   /** Whether the object is of one of these teams, before and after. Absent where it is of none. */
   isOfTeams?(ids: ReadonlySet<string>): boolean;
   /** This change followed by a later one of the same entity: the first `before`, the last `after`. */

@@ -1,5 +1,5 @@
 // Commits a change set: guarded entity writes and their events in one batch. A lost race is the caller's to re-plan.
-import type { Directory, View } from '../context.ts';
+import type { Directory } from '../context.ts';
 import type { Actor, Cause } from '../events/origin.ts';
 import { appendEvents, type NewEvent } from '../events/append.ts';
 import type { FreshEvents } from '../events/fresh.ts';
@@ -8,7 +8,7 @@ import type { Ids } from '../lib/ids.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import { capital } from '../lib/words.ts';
 import type { CommitOptions, CommitOutcome, Op, Scope, Store } from '../store/store.ts';
-import type { Change } from './change.ts';
+import { withoutCommit, type Change, type CommitView, type Entity } from './change.ts';
 import { orderOps } from './order.ts';
 
 /** Told of every committed batch of changes, before its caller is: caches listen. */
@@ -89,13 +89,14 @@ export function createCommitter(options: {
   return {
     onCommit: (listener) => void listeners.push(listener),
     preview(directory, changes) {
-      const view = { directory: options.directoryAfter(directory, changes), baseUrl };
+      const view = withoutCommit({ directory: options.directoryAfter(directory, changes), baseUrl });
       return new Map(changes.map((change) => [change, change.events(view)[0]?.data ?? {}]));
     },
     async commit(author, changes, guards = [], last = [], settings = {}) {
       const { scope } = author;
       const createdAt = options.nowMs();
-      const view = { directory: options.directoryAfter(author.directory, changes), baseUrl };
+      const directory = options.directoryAfter(author.directory, changes);
+      const view = { directory, baseUrl, after: leftBy(changes) };
       const entityOps = [...orderOps(scope, changes), ...changes.flatMap((change) => change.ops(scope))];
       const events = eventsOf(changes, view, author, { ids, createdAt });
       // The store hands rows out in the microtask after the one that ends our wait for it, so before our caller goes on. Whoever
@@ -119,9 +120,18 @@ export function createCommitter(options: {
   };
 }
 
+/** Made when it is first asked: few commits tell one object as part of another. */
+function leftBy(changes: readonly Change[]): CommitView['after'] {
+  let left: Map<string, Entity> | undefined;
+  return (kind, id) => {
+    left ??= new Map(changes.map((change) => [`${change.kind} ${change.id}`, change.after]));
+    return left.get(`${kind} ${id}`);
+  };
+}
+
 function eventsOf(
   changes: readonly Change[],
-  view: View,
+  view: CommitView,
   { scope, actor, cause, requestId, traceparent }: Author,
   { ids, createdAt }: { ids: Ids; createdAt: number },
 ): NewEvent[] {

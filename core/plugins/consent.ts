@@ -16,6 +16,7 @@ export function consentLines(pluginId: string, consent: Consent, replaced: Repla
     headline(pluginId, consent, replaced),
     ...asked.flatMap((one) => askedLines(one, replaced !== null)),
     ...consent.removed.map((sentence) => `  - ${sentence}`),
+    ...consent.unhandled.map((sentence) => `  ! ${sentence}`),
     ...(asked.length === 0 ? ['  nothing'] : []),
     ...(replaced && isSame ? ['  the same as before'] : []),
     `  ${consent.signature}`,

@@ -1,6 +1,6 @@
 // Decides on proposals. What is approved is asked again at the door and commits together with the decision, and only where it does
 // exactly what was shown. docs/decisions/0059.
-import type { Change, ChangeSet } from '../changes/change.ts';
+import { withoutCommit, type Change, type ChangeSet } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
 import { getEntity, requireVersion } from '../changes/operations.ts';
 import type { AskedWrite } from '../changes/staging.ts';
@@ -225,7 +225,9 @@ async function approved(
 
 /** The change with its author, and the ids of its events, which the decision names. */
 function inNameOf(ctx: Context, found: Proposal, change: Change) {
-  const events = change.events(ctx).map(({ id = ctx.ids.next(idPrefixes.event), type }) => ({ id, type }));
+  const events = change
+    .events(withoutCommit(ctx))
+    .map(({ id = ctx.ids.next(idPrefixes.event), type }) => ({ id, type }));
   return {
     events,
     change: {

@@ -1,4 +1,4 @@
-// Proposals that end without a decision: nobody decided in time, or the credential that proposed them has ended.
+// Proposals that end without a decision: nobody decided in time, or the credential that proposed them has ended, or the plugin was uninstalled.
 import type { Change } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { EventRow } from '../events/event.ts';
@@ -31,26 +31,42 @@ interface OpenRow {
   readonly grant_id: string | null;
 }
 
-const openOfMember = tenantStatement<OpenRow>(
-  'proposals.open_of_member',
-  `SELECT id, actor_json, grant_id FROM proposals INDEXED BY proposals_author WHERE workspace_id = :ws AND author_id = :member AND status = 'open'`,
+const openOfAuthor = tenantStatement<OpenRow>(
+  'proposals.open_of_author',
+  `SELECT id, actor_json, grant_id FROM proposals INDEXED BY proposals_author WHERE workspace_id = :ws AND author_id = :author AND status = 'open'`,
 );
 
-/** Events after which proposals may have lost the credential that they were made by. */
-const endings: ReadonlySet<string> = new Set(['api_key.revoked', 'grant.revoked', 'member.removed']);
+const installed = tenantStatement<{ id: string }>(
+  'plugins.installed',
+  'SELECT id FROM plugins WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL',
+);
+
+/** Events after which proposals may have lost the credential, or the plugin, that they were made by. */
+const endings: ReadonlySet<string> = new Set([
+  'api_key.revoked',
+  'grant.revoked',
+  'member.removed',
+  'plugin.disabled',
+  'plugin.updated',
+]);
 const everything: Rights = { scopes: new Set(allScopes), narrowed: null };
 
-/** Closes what is open of a credential that has ended. `decide.ts` refuses to approve it from the commit on that ended it. */
+/** Closes what is open of a credential that has ended, or of a plugin that was uninstalled. `decide.ts` refuses to approve it from the commit on that ended it. */
 export const proposalsOfEnded: Reaction = {
   name: 'proposals',
   wants: (type) => endings.has(type),
   async react(ctx, event) {
-    const member = memberOf(event);
-    if (member === null) return nothing;
-    const rows = await ctx.store.read(ctx.scope, openOfMember, { member });
+    const author = authorIn(event);
+    if (author === null) return nothing;
+    const isOfPlugin = event.entityKind === 'plugin';
+    if (isOfPlugin && (await ctx.store.readOne(ctx.scope, installed, { id: author }))) return nothing;
+    const rows = await ctx.store.read(ctx.scope, openOfAuthor, { author });
+    const ids = isOfPlugin ? rows.map(({ id }) => id) : await withoutRights(ctx, rows);
     const changes: Change[] = [];
-    for (const one of await proposalKind.findMany(ctx, await withoutRights(ctx, rows))) {
-      const reason = `${nameOfProposer(one)} may not write here any more.`;
+    for (const one of await proposalKind.findMany(ctx, ids)) {
+      const reason = isOfPlugin
+        ? `The plugin ${one.authorName} was uninstalled.`
+        : `${nameOfProposer(one)} may not write here any more.`;
       changes.push(...(await ended(ctx, one, { status: 'rejected', reason })));
     }
     return { changes };
@@ -97,7 +113,7 @@ async function ended(
   return [...(change ? [change] : []), ...(await archiveItemsAbout(ctx, targetOf(found)))];
 }
 
-function memberOf({ type, entityId, data }: EventRow): string | null {
-  if (type === 'member.removed') return entityId;
+function authorIn({ type, entityKind, entityId, data }: EventRow): string | null {
+  if (type === 'member.removed' || entityKind === 'plugin') return entityId;
   return (data as { member?: { id?: string } | null }).member?.id ?? null;
 }

@@ -493,6 +493,8 @@ export interface PluginAsks {
   }[];
   /** Sentences of what the version before asked for, and this one does not. */
   readonly removed: readonly string[];
+  /** Sentences of one-off runs that wait and that this version has no handler for. */
+  readonly unhandled: readonly string[];
 }
 
 export interface PluginSettingsForm {
@@ -1025,11 +1027,11 @@ export interface IssueCosts {
 export interface CatchUp {
   /** The install. */
   readonly pluginId: string;
-  /** `off`: the plugin is off and misses events now. `counting`: it is on again. `offered`: what it missed is counted and waits for your request. `running`, `done`: it is caught up. */
+  /** `nothing`: it missed nothing; as the answer to a request, nothing since it last caught up. `off`: the plugin is off and misses events now. `counting`: it is on again. `offered`: what it missed is counted and waits for your request. `running`, `done`: it is caught up. */
   readonly status: 'nothing' | 'off' | 'counting' | 'offered' | 'running' | 'done';
   /** Events that its subscriptions want and runs that were given up, once counted. */
   readonly missed: number | null;
-  /** Made so far of what it missed. */
+  /** Runs made so far of what it missed this time. */
   readonly runs: number;
 }
 
@@ -1062,6 +1064,8 @@ export interface ScheduledRun {
   readonly data: unknown;
   /** When it was asked for first. ISO 8601, UTC. */
   readonly createdAt: string;
+  /** False where the installed version has no such schedule without `cron`: its run fails with `no_handler`, unless a version that has it is installed before. */
+  readonly hasHandler: boolean;
 }
 
 export interface Undo {

@@ -103,6 +103,25 @@ test('a removed plugin leaves no value and no code behind', async () => {
   expect(await value('test.stayer', 'kept')).toBe(1);
 });
 
+test('compareAndSet takes objects as the same in any order of their keys, and lists only in their own', async () => {
+  await plugin(
+    'test.cas-order',
+    `const [was, same] = [{ a: 1, b: { c: 2, d: [3, 4] } }, { b: { d: [3, 4], c: 2 }, a: 1 }];
+     const seen = [];
+     seen.push(await ctx.kv.compareAndSet('stored', { b: { d: [4, 3], c: 2 }, a: 1 }, 'never'));
+     seen.push(await ctx.kv.compareAndSet('stored', { b: { d: [3, 4], c: 1 }, a: 2 }, 'never'));
+     seen.push(await ctx.kv.compareAndSet('stored', same, was));
+     seen.push(await ctx.kv.compareAndSet('stored', same, 'new'));
+     await ctx.kv.set('seen', seen);`,
+  );
+  const stored = { a: 1, b: { c: 2, d: [3, 4] } };
+  await app.call('PUT', '/api/v1/plugins/test.cas-order/kv/stored', { value: stored });
+  await file();
+  await app.settled();
+  expect(await value('test.cas-order', 'seen')).toEqual([false, false, true, true]);
+  expect(await value('test.cas-order', 'stored')).toBe('new');
+});
+
 test('compareAndSet compares the value and not how it is written, of what is stored and of what is staged', async () => {
   await plugin(
     'test.cas',

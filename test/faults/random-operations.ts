@@ -1,5 +1,5 @@
-// Random operations through the public API: every write route, plugins on probation, proposals, undos, purges, bulk requests and moments
-// that pass. Requests are mostly valid, with ids of objects that earlier answers named.
+// Random operations through the public API: every write route, plugins on probation, proposals, undos (of several objects, and of undos), purges,
+// bulk requests and moments that pass. Requests are mostly valid, with ids of objects that earlier answers named.
 import fc from 'fast-check';
 import type { TSchema } from 'typebox';
 import type { Route } from '../../core/http/route.ts';
@@ -10,6 +10,7 @@ import { exampleOf, fillPath, formOf, nameOfId, type Seeds } from '../api/seeds.
 import { makeGrant } from '../oauth/grant.ts';
 import { packSource } from '../plugins/pack.ts';
 import type { Random } from '../random.ts';
+import { reworkAtRandom } from './random-runs.ts';
 
 const v1 = '/api/v1';
 const plugin = `${v1}/plugins/com.test.random`;
@@ -42,6 +43,8 @@ export interface World {
   /** Requests, each with the status of its answer. */
   readonly done: string[];
   step(): Promise<void>;
+  /** Writes of a plugin, undone a random number of times. */
+  rework(): Promise<void>;
 }
 
 /** @param random of one seed, so that the same steps follow */
@@ -74,7 +77,9 @@ export async function createWorld(app: TestApp, random: Random, hookUrl: string)
     await ask(route.method, fillPath(route.path, route.params, ids), body, headers);
   };
   const packages = await Promise.all(['1.0.0', '1.1.0', '2.0.0'].map(packageOf));
+  const rework = (): Promise<void> => reworkAtRandom(ask, random);
   const others: readonly (() => Promise<unknown>)[] = [
+    rework,
     () => ask('POST', `${v1}/plugins`, installBody(random, random.of(packages))),
     () => (random.once(3) ? ask('DELETE', plugin) : ask('POST', `${plugin}/routes/hook/open`)),
     () => ask('PATCH', plugin, { state: random.of(['active', 'active', 'paused_by_admin']) }),
@@ -126,6 +131,7 @@ export async function createWorld(app: TestApp, random: Random, hookUrl: string)
     app,
     random,
     done,
+    rework,
     async step() {
       await (random.once(3) ? random.of(others)() : request());
       if (random.once(4)) await app.settled();

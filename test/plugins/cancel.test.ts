@@ -117,3 +117,48 @@ test('who may not see what a plugin saw cannot cancel its runs', async () => {
   const other = app.clientOf((await app.addWorkspace('Other', 'OTH')).apiKey);
   expect((await other('POST', `/api/v1/runs/${id}/cancel`)).status).toBe(404);
 });
+
+const failing = schedule(`(_, ctx) => { ctx.log.info('tried'); throw new Error('not yet'); }`);
+const ended: readonly [how: string, code: string, end: (id: string, run: string) => Promise<unknown>][] = [
+  [
+    'its plugin is paused',
+    'plugin_inactive',
+    (id) => call('PATCH', `/api/v1/plugins/${id}`, { state: 'paused_by_admin' }),
+  ],
+  ['its plugin is uninstalled', 'plugin_inactive', (id) => call('DELETE', `/api/v1/plugins/${id}`)],
+  ['it is canceled', 'canceled', (_, run) => cancel(run)],
+];
+for (const [at, [how, code, end]] of ended.entries())
+  test(`a run that waits for its next attempt keeps error, log, cost and recording of its last one when ${how}`, async () => {
+    const id = `com.test.ended-${at}`;
+    await put(id, '1.0.0', failing);
+    const { id: run } = await fire(id);
+    await app.settled();
+    const before = await runOf(run);
+    expect(before).toMatchObject({
+      status: 'retrying',
+      attempt: 1,
+      error: { code: 'error', message: 'Error: not yet' },
+    });
+    await end(id, run);
+    app.clock.advance(3_600_000);
+    await app.settled();
+    const { error, ...after } = await runOf(run);
+    const { calls, cpuMs, logs, startedAt, pluginVersion, recording } = before;
+    expect(after).toMatchObject({
+      status: 'dead',
+      attempt: 1,
+      calls,
+      cpuMs,
+      logs,
+      startedAt,
+      pluginVersion,
+      recording,
+    });
+    expect([logs.length, cpuMs > 0, recording.bytes > 0]).toEqual([1, true, true]);
+    expect(error).toMatchObject({ code, at: before.error.at, stack: before.error.stack });
+    expect(error.message).toEndWith('Its last attempt failed (error): Error: not yet');
+    expect((await call('GET', `/api/v1/runs/${run}/recording`)).json).toMatchObject({
+      end: { message: 'Error: not yet' },
+    });
+  });

@@ -93,7 +93,8 @@ test('what the system’s switching off cost is counted in the inbox and caught 
   await app.settled();
   expect(await looked()).toMatchObject({ status: 'done', runs: overOnePage });
   expect(await met()).toEqual({ ...once(4, 5), ...once(9, 8 + overOnePage), ...last });
-  expect((await app.call('POST', `${base}/catch-up`)).json.status).toBe('done');
+  const again = (await app.call('POST', `${base}/catch-up`)).json;
+  expect(again).toMatchObject({ status: 'nothing', missed: 0, runs: 0 });
   await app.settled();
   expect(Object.values(await met()).every((times) => times === 1)).toBe(true);
 }, 60_000);
@@ -117,6 +118,28 @@ test('runs that waited when a person paused it are given up, and run again on re
   await app.settled();
   expect(await met()).toEqual(once(1, 70));
 }, 60_000);
+
+test('catching up says what it ran this time, without the runs of earlier times', async () => {
+  await install(app.call, await packSource(definition));
+  const missing = async (count: number): Promise<Json> => {
+    app.clock.advance(60_000);
+    await setState('paused_by_admin');
+    if (count > 0) await create(count);
+    app.clock.advance(60_000);
+    await setState('active');
+    return looked();
+  };
+  for (const count of [3, 2]) {
+    expect(await missing(count)).toMatchObject({ status: 'offered', missed: count, runs: 0 });
+    const asked = (await app.call('POST', `${base}/catch-up`)).json;
+    expect(asked).toMatchObject({ status: 'running', missed: count, runs: 0 });
+    await app.settled();
+    expect(await looked()).toMatchObject({ status: 'done', missed: count, runs: count });
+  }
+  expect(await missing(0)).toMatchObject({ status: 'done', missed: 0, runs: 0 });
+  const asked = (await app.call('POST', `${base}/catch-up`)).json;
+  expect(asked).toMatchObject({ status: 'nothing', missed: 0, runs: 0 });
+});
 
 test('nothing is delivered by itself later, and catching up goes on where a restart cut it', async () => {
   await install(app.call, await packSource(definition));

@@ -1,6 +1,7 @@
 // One-off runs that a run asks for: kept with its other writes, run once at their time, across restarts, pauses and upgrades.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
+import { tatami } from '../cli/tatami.ts';
 import { install, packSource } from './pack.ts';
 
 let app: TestApp;
@@ -88,6 +89,55 @@ test('it waits while the plugin is paused, survives an upgrade, and an administr
   await install(app.call, await packSource(definition('1.1.0', 'late: { handle: () => {} },')));
   await app.settled();
   expect([await ran(), await scheduled()]).toEqual([2, []]);
+});
+
+test('whoever consents to a version without the schedule of one-offs that wait is told, and the list says which cannot run', async () => {
+  await ask({
+    once: [
+      ['remind:a', 60_000],
+      ['remind:b', 90_000],
+      ['late', 120_000],
+    ],
+  });
+  const without = `{
+    id: '${id}', version: '2.0.0', engines: { tatami: '*' },
+    scopes: { 'issues:write': { why: 'test' }, 'comments:write': { why: 'test' } },
+    schedules: { remind: { cron: '0 4 * * *', handle: () => {} }, late: { handle: () => {} } },
+  }`;
+  const document = await packSource(without);
+  const sentence =
+    '2 one-off runs of remind wait, and this version has no schedule remind without cron: each fails with no_handler at its time.';
+  const previewed = await app.call('POST', '/api/v1/plugins/preview', { package: document });
+  expect(previewed.json.asked.unhandled).toEqual([sentence]);
+  await app.call('POST', '/api/v1/plugins', { package: document });
+  const waiting = (await app.call('GET', `/api/v1/plugins/${id}/consent`)).json;
+  expect([waiting.installed.unhandled, waiting.pending.unhandled]).toEqual([[], [sentence]]);
+  expect((await scheduled()).map(({ hasHandler }) => hasHandler)).toEqual([true, true, true]);
+
+  const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
+  const consented = await tatami(['plugin', 'consent', id, '--yes'], remote);
+  expect([consented.code, consented.out + consented.err]).toEqual([0, expect.stringContaining(sentence)]);
+  expect((await scheduled()).map(({ name, hasHandler }) => [name, hasHandler])).toEqual([
+    ['remind:a', false],
+    ['remind:b', false],
+    ['late', true],
+  ]);
+  const { out } = await tatami(['plugin', 'scheduled', 'list', id], remote);
+  expect(
+    out
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.includes('no handler')),
+  ).toEqual([true, true, false]);
+
+  await pass(60_000);
+  const [run] = (await app.call('GET', `/api/v1/plugins/${id}/runs?limit=1`)).json.data;
+  expect(run).toMatchObject({ handler: 'remind', status: 'dead', error: { code: 'no_handler' } });
+  // Another version with the schedule runs the other.
+  await install(app.call, await packSource(definition('3.0.0', 'late: { handle: () => {} },')));
+  const before = await ran();
+  await pass(60_000);
+  expect([await ran(), await scheduled()]).toEqual([before + 1, []]);
 });
 
 test('names, times, sizes and numbers have bounds that are told', async () => {

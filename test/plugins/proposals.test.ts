@@ -242,3 +242,34 @@ test('the command line lists, shows, approves and rejects', async () => {
   const rejected = await tatami(['proposals', 'reject', next, '--reason', 'Not this one.'], remote);
   expect(rejected.out).toContain('Reason: Not this one.');
 });
+
+test('open proposals end with the uninstallation of their plugin, whether it runs or is paused, and not with a pause', async () => {
+  for (const isPaused of [false, true]) {
+    await installing({ mode: 'propose', modes: {} });
+    const id = await create('grade');
+    const proposal = await proposalOf(await lastRun());
+    const found = async (): Promise<Json> => (await app.call('GET', `/api/v1/proposals/${proposal.id}`)).json;
+    const items = async (): Promise<Json[]> =>
+      (await app.call('GET', '/api/v1/inbox?limit=100')).json.data.filter(
+        ({ target }: Json) => target?.id === proposal.id,
+      );
+    if (isPaused) await app.call('PATCH', path, { state: 'paused_by_admin' });
+    await app.settled();
+    expect([(await found()).status, (await items()).length]).toEqual(['open', 1]);
+    const from = await last();
+    expect((await app.call('DELETE', path)).status).toBe(204);
+    expect((await eventsAfter(from)).map(({ type }) => type)).toEqual([
+      isPaused ? 'plugin.updated' : 'plugin.disabled',
+      'automation.rejected',
+      'inbox.item_archived',
+    ]);
+    expect(await found()).toMatchObject({
+      status: 'rejected',
+      decidedBy: null,
+      reason: 'The plugin com.test.proposes was uninstalled.',
+    });
+    expect(await items()).toEqual([]);
+    expect((await approve(proposal.id)).status).toBe(409);
+    expect((await issue(id)).priority).toBe('none');
+  }
+});

@@ -324,6 +324,16 @@ test('relations and links that a run made or took away go and come back, and the
     ['automation.undone', undefined],
   ]);
 
+  // The undo of that takes them away again.
+  const away = await undo(call, `undos/${back.id}`);
+  expect(away.changes.map(({ kind, action }: Json) => [kind, action])).toEqual([
+    ['attachment', 'remove'],
+    ['relation', 'remove'],
+  ]);
+  expect(await parts()).toEqual([[], []]);
+  await undo(call, `undos/${away.id}`);
+  expect(await parts()).toEqual(made);
+
   await call('PATCH', `/api/v1/issues/${issue.id}`, { title: 'Two' });
   await app.settled();
   expect(await parts()).toEqual([[], made[1]!]);

@@ -1,4 +1,5 @@
 // `tatami plugin catch-up PLUGIN`: runs it on what it missed while it was off, and waits until that is done.
+import { counted } from '../../lib/counted.ts';
 import { printResult } from '../output.ts';
 import { poll } from '../poll.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
@@ -20,8 +21,8 @@ export async function catchUp(plugin: string, options: RemoteOptions): Promise<v
     ({ status }) => status !== 'running',
   );
   printResult(ended, options, ({ status, runs }) =>
-    status === 'nothing'
+    status === 'nothing' || runs === 0
       ? `${plugin} has missed nothing.`
-      : `${plugin} has caught up: ${runs} runs were made.`,
+      : `${plugin} has caught up: ${counted(runs, 'run')} made.`,
   );
 }

@@ -5,6 +5,7 @@ import type { Outcome } from '../../http/values.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { installBytesMax, valueBytesMax } from '../kv/entries.ts';
 import { ValueError, type OwnValues } from '../kv/own.ts';
+import { isSameJson } from '../kv/same-json.ts';
 
 export interface RunValues extends OwnValues {
   /** The answer to a list of keys. */
@@ -45,7 +46,7 @@ function runValues({ textOf, write, keys, isStale, keep }: Draft): RunValues {
       return current + by;
     },
     async compareAndSet(key, expected, value) {
-      const isSame = (textOf(key) ?? 'null') === jsonOf(expected);
+      const isSame = isSameJson(textOf(key) ?? 'null', jsonOf(expected));
       if (isSame) write(key, jsonOf(value));
       return isSame;
     },

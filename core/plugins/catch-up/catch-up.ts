@@ -23,9 +23,11 @@ export async function catchUp(ctx: Context, pluginId: string, queue: WorkQueue):
   if (install.state !== 'active')
     throw new ApiError('conflict', `The plugin is ${install.state}. Switch it on, then catch up.`);
   const gaps = await ctx.store.read(ctx.scope, gapsOfInstall, { installId: install.id });
-  const asked = gaps.map((gap) =>
-    gap.status === 'counting' || gap.status === 'offered' ? { ...gap, status: 'running' as const } : gap,
-  );
+  const asked = gaps
+    .filter(({ status }) => status !== 'done')
+    .map((gap) =>
+      gap.status === 'counting' || gap.status === 'offered' ? { ...gap, status: 'running' as const } : gap,
+    );
   return {
     changes: [],
     ops: requestOps(ctx.scope, install.id, ctx.nowMs()),
@@ -38,7 +40,8 @@ export async function catchUp(ctx: Context, pluginId: string, queue: WorkQueue):
 
 function summaryOf(pluginId: string, gaps: readonly GapRow[], givenUp: number) {
   const status = precedence.find((one) => gaps.some((gap) => gap.status === one)) ?? ('nothing' as const);
-  const ofThis = gaps.filter((gap) => gap.status === status);
+  const ofStatus = gaps.filter((gap) => gap.status === status);
+  const ofThis = status === 'done' ? doneLast(ofStatus) : ofStatus;
   const uncounted = ofThis.some(({ missed }) => missed === null);
   return {
     pluginId,
@@ -48,4 +51,11 @@ function summaryOf(pluginId: string, gaps: readonly GapRow[], givenUp: number) {
       : ofThis.reduce((sum, { missed }) => sum + (missed ?? 0), status === 'offered' ? givenUp : 0),
     runs: ofThis.reduce((sum, { runs }) => sum + runs, 0),
   };
+}
+
+/** Gaps that one request ran. A gap that opens after the ones before it are done belongs to a later request. @param gaps the oldest first */
+function doneLast(gaps: readonly GapRow[]): readonly GapRow[] {
+  let first = gaps.length - 1;
+  while (first > 0 && gaps[first]!.created_at <= (gaps[first - 1]!.finished_at ?? 0)) first--;
+  return gaps.slice(Math.max(first, 0));
 }

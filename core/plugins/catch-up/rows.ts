@@ -16,9 +16,13 @@ export interface GapRow {
   readonly status: GapStatus;
   readonly missed: number | null;
   readonly runs: number;
+  readonly created_at: number;
+  /** Null until it is done. */
+  readonly finished_at: number | null;
 }
 
-const columns = 'id, install_id, cause, after_sequence, until_sequence, status, missed, runs';
+const columns =
+  'id, install_id, cause, after_sequence, until_sequence, status, missed, runs, created_at, finished_at';
 const lastEvent = '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)';
 const isOff = `(SELECT 1 FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId AND status = 'off')`;
 

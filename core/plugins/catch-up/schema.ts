@@ -12,13 +12,13 @@ export const CatchUpShown = named(
     status: enumeration(
       'CatchUpStatus',
       catchUpStatuses,
-      '`off`: the plugin is off and misses events now. `counting`: it is on again. `offered`: what it missed is counted and waits for your request. `running`, `done`: it is caught up.',
+      '`nothing`: it missed nothing; as the answer to a request, nothing since it last caught up. `off`: the plugin is off and misses events now. `counting`: it is on again. `offered`: what it missed is counted and waits for your request. `running`, `done`: it is caught up.',
     ),
     missed: nullable(
       Type.Integer({
         description: 'Events that its subscriptions want and runs that were given up, once counted.',
       }),
     ),
-    runs: Type.Integer({ description: 'Made so far of what it missed.' }),
+    runs: Type.Integer({ description: 'Runs made so far of what it missed this time.' }),
   }),
 );

@@ -81,6 +81,7 @@ export const Consent = named(
       { description: 'What others may send it, once an administrator opens that.' },
     ),
     removed: texts('Sentences of what the version before asked for, and this one does not.'),
+    unhandled: texts('Sentences of one-off runs that wait and that this version has no handler for.'),
   }),
 );
 export type Consent = Static<typeof Consent>;

@@ -33,8 +33,15 @@ interface Before {
   readonly grant: readonly string[];
 }
 
-/** @param before what it asked for until now; null where it is new, and everything is asked for the first time */
-export function consentOf(version: Version, before: Before | null): Consent {
+/**
+ * @param before what it asked for until now; null where it is new, and everything is asked for the first time
+ * @param unhandled by `unhandledOneOffs`, where somebody is shown it
+ */
+export function consentOf(
+  version: Version,
+  before: Before | null,
+  unhandled: readonly string[] = [],
+): Consent {
   const { manifest } = version;
   const was: Partial<PluginManifest> = before?.manifest ?? {};
   return {
@@ -50,6 +57,7 @@ export function consentOf(version: Version, before: Before | null): Consent {
     })),
     ...handledBy(manifest, was),
     removed: goneOf(manifest, was),
+    unhandled: [...unhandled],
   };
 }
 

@@ -4,6 +4,7 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
+import { unhandledOneOffs } from '../once/handled.ts';
 import { checkGrant, checkManifest } from './check.ts';
 import { consentOf } from './consent.ts';
 import { getInstall, switched, type InstallRules } from './installs.ts';
@@ -16,10 +17,9 @@ import { findKept } from './versions.ts';
 /** What the installed version asks for, and what one that waits does. */
 export async function showConsent(ctx: Context, ref: string) {
   const install = await getInstall(ctx, ref);
-  return {
-    installed: consentOf(install, install),
-    pending: install.pending && consentOf(install.pending, install),
-  };
+  const shown = async (version: Parameters<typeof consentOf>[0]) =>
+    consentOf(version, install, await unhandledOneOffs(ctx, install.id, version.manifest));
+  return { installed: await shown(install), pending: install.pending && (await shown(install.pending)) };
 }
 
 /** Switches to the version that waits, under the grant given. */

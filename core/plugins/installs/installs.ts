@@ -12,6 +12,7 @@ import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { showSpent } from '../budgets/schema.ts';
 import type { Usage } from '../budgets/usage.ts';
 import { heldUpBy } from '../budgets/waits.ts';
+import { unhandledOneOffs } from '../once/handled.ts';
 import { checkNet, type NetRules } from '../outside/net.ts';
 import { wakeWaitingOp } from '../runs/waiting.ts';
 import { asleepIn, followedSecrets } from '../secrets/followed.ts';
@@ -93,9 +94,10 @@ export async function previewInstall(
   // It is looked at to be confirmed.
   const publisher = publisherOf(rules.trust, document, { ...(signature ? { signature } : {}), sha256 });
   const unknownKey = publisher === null ? (signature?.keyId ?? null) : null;
+  const unhandled = known ? await unhandledOneOffs(ctx, known.id, manifest) : [];
   return {
     installed: known && { id: known.id, version: known.pluginVersion, sha256: known.sha256 },
-    asked: consentOf({ manifest, sha256, publisher, unknownKey }, known),
+    asked: consentOf({ manifest, sha256, publisher, unknownKey }, known, unhandled),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Change, Entity } from '../../changes/change.ts';
 import { asReadStatement, guardOp } from '../../changes/reads.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
+import { hasOrder, isSameJson } from './same-json.ts';
 
 export const valueBytesMax = 2 * 1024 * 1024;
 /** Of one install, its keys included. */
@@ -124,7 +125,7 @@ export async function findEntry(
   return row ? { id, ...metaOf(installId, key, row), valueJson: row.value_json } : null;
 }
 
-/** Whether a stored value is this JSON text; the value itself is not read out. */
+/** Whether a stored value is this one; it is read out only where it is of the same length, another text, and keys may have another order. */
 export async function isValue(
   store: Store,
   scope: Scope,
@@ -137,7 +138,10 @@ export async function isValue(
     version: meta.version,
     expected: expectedJson,
   };
-  return (await store.readOne(scope, compareValue, params))?.same === 1;
+  if ((await store.readOne(scope, compareValue, params))?.same === 1) return true;
+  if (!hasOrder(expectedJson)) return false;
+  const entry = await findEntry(store, scope, meta.installId, meta.key);
+  return entry?.version === meta.version && isSameJson(entry.valueJson ?? 'null', expectedJson);
 }
 
 export async function usageOf(store: Store, scope: Scope, installId: string): Promise<Usage> {

@@ -18,6 +18,7 @@ import {
   type KvEntry,
   type KvMeta,
 } from './entries.ts';
+import { isSameJson } from './same-json.ts';
 
 /** Why a value cannot be written; `code` is what the guest sees. */
 export class ValueError extends Error {
@@ -120,7 +121,7 @@ function readingOf({ store, scope, installId, staged }: OwnValuesOptions) {
     },
     async holds(key: string, expectedJson: string): Promise<boolean> {
       const own = stagedOf(key);
-      if (own) return (own.valueJson ?? 'null') === expectedJson;
+      if (own) return isSameJson(own.valueJson ?? 'null', expectedJson);
       const meta = await metaOf(key);
       return meta ? isValue(store, scope, meta, expectedJson) : expectedJson === 'null';
     },

@@ -2,10 +2,10 @@
 import type { Staging } from '../../changes/staging.ts';
 import type { Cause } from '../../events/origin.ts';
 import type { Scope, Store } from '../../store/store.ts';
-import { declared } from '../declared.ts';
 import { CallError } from '../door-call.ts';
 import type { Install } from '../installs/schema.ts';
 import type { RunCaller, RunInput } from '../runs/input.ts';
+import { handlesOneOff } from './handled.ts';
 import {
   changeOneOff,
   countOneOffs,
@@ -116,8 +116,7 @@ function nameOf(given: unknown, { manifest }: Install): string {
       'validation_failed',
       'Name a schedule of the plugin, perhaps with a key of up to 100 letters, digits and _ - . : behind it: remind, or remind:iss_….',
     );
-  const schedule = declared(manifest.schedules, scheduleOf(given));
-  if (!schedule || schedule.cron !== undefined)
+  if (!handlesOneOff(manifest, given))
     throw new CallError(
       'validation_failed',
       `The plugin has no schedule ${scheduleOf(given)} without cron; add one to "schedules", with a handle function alone.`,

@@ -12,6 +12,7 @@ import { readPage } from '../../store/page.ts';
 import { getInstall } from '../installs/installs.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { seeing, steering } from '../installs/rights.ts';
+import type { Install } from '../installs/schema.ts';
 import type { RunInput } from '../runs/input.ts';
 import {
   endOneOffOps,
@@ -21,6 +22,7 @@ import {
   scheduleOf,
   type OneOffRow,
 } from './entries.ts';
+import { handlesOneOff } from './handled.ts';
 
 const oneOffName = Type.String({
   pattern: '^[a-z][a-zA-Z0-9-]{0,39}(:[A-Za-z0-9_.:-]{1,100})?$',
@@ -35,11 +37,15 @@ const ScheduledShown = named(
     dueAt: described(time, 'When it runs.'),
     data: Type.Unknown({ description: 'Input of the handler; null without the scope `plugins:write`.' }),
     createdAt: described(time, 'When it was asked for first.'),
+    hasHandler: Type.Boolean({
+      description:
+        'False where the installed version has no such schedule without `cron`: its run fails with `no_handler`, unless a version that has it is installed before.',
+    }),
   }),
 );
 
 async function listScheduled(ctx: Context, ref: string, query: PageParameters) {
-  const { id: installId } = await getInstall(ctx, ref);
+  const { id: installId, manifest } = await getInstall(ctx, ref);
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
     table: 'one_offs',
     select: oneOffColumns,
@@ -50,10 +56,10 @@ async function listScheduled(ctx: Context, ref: string, query: PageParameters) {
     asked: { installId },
   });
   const isWhole = ctx.scopes.has(effectTable.logs.scope);
-  return { data: data.map((row) => shown(row as unknown as OneOffRow, isWhole)), pageInfo };
+  return { data: data.map((row) => shown(row as unknown as OneOffRow, manifest, isWhole)), pageInfo };
 }
 
-function shown(row: OneOffRow, isWhole: boolean) {
+function shown(row: OneOffRow, manifest: Install['manifest'], isWhole: boolean) {
   const { event } = JSON.parse(row.input_json) as RunInput;
   return {
     name: row.name,
@@ -61,6 +67,7 @@ function shown(row: OneOffRow, isWhole: boolean) {
     dueAt: isoTime(row.due_at),
     data: isWhole ? (event.data ?? null) : null,
     createdAt: isoTime(row.created_at),
+    hasHandler: handlesOneOff(manifest, row.name),
   };
 }
 

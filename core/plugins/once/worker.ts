@@ -4,11 +4,11 @@ import { neverMs } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { idPrefixes, type Ids } from '../../lib/ids.ts';
 import type { Op, Store } from '../../store/store.ts';
-import { declared } from '../declared.ts';
 import { findCut } from '../loops.ts';
 import type { Registry } from '../registry.ts';
 import type { RunInput } from '../runs/input.ts';
 import { deadRunOp, queueRunOps, type NewRun } from '../runs/rows.ts';
+import { handlesOneOff } from './handled.ts';
 import { findOneOff, removeOneOffOp, scheduleOf } from './entries.ts';
 import { effectiveMode } from '../installs/mode.ts';
 
@@ -48,11 +48,9 @@ export function createOneOffWorker(options: OneOffWorkerOptions) {
       inputJson: oneOff.inputJson,
     };
     const step = { cause, subjectId: null, entityId: stepName(schedule) };
-    const found = declared(install.manifest.schedules, schedule);
-    const error =
-      !found || found.cron !== undefined
-        ? wrongSchedule(schedule)
-        : await findCut(store, scope, step, install.id, () => 0);
+    const error = handlesOneOff(install.manifest, oneOff.name)
+      ? await findCut(store, scope, step, install.id, () => 0)
+      : wrongSchedule(schedule);
     const ops: readonly Op[] = error
       ? [deadRunOp(scope, run, error, now)]
       : queueRunOps(runs, scope, run, now);

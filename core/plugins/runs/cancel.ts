@@ -4,20 +4,14 @@ import type { ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
-import { tenantStatement } from '../../store/statement.ts';
-import { tenantOp } from '../../store/store.ts';
-import type { RunError } from './failure.ts';
+import { endedError } from './failure.ts';
+import { endOpenRunOp } from './record.ts';
 import { releaseNextOps, type RunRow } from './rows.ts';
 import { findRunNow, showRun, type RunActivity } from './runs.ts';
 import { ranBy, tellOver } from './told.ts';
 
 const open: ReadonlySet<RunRow['status']> = new Set(['queued', 'running', 'retrying']);
 
-const cancelOpen = tenantStatement(
-  'runs.cancel',
-  `UPDATE runs SET status = 'dead', finished_at = :now, error_json = :error
-   WHERE workspace_id = :ws AND id = :id AND status IN ('queued', 'running', 'retrying')`,
-);
 export interface CancelWork extends RunActivity {
   readonly queue: WorkQueue;
   /** Stops the attempt of a run that is under way. */
@@ -30,8 +24,7 @@ export async function cancelRun(ctx: Context, id: string, work: CancelWork): Pro
   if (!row) throw notFound();
   if (!open.has(row.status)) throw new ApiError('conflict', endedText(row));
   const now = ctx.nowMs();
-  const error: RunError = { code: 'canceled', message: `Canceled by ${ctx.actor.name}.` };
-  const errorText = JSON.stringify(error);
+  const error = endedError(row, { code: 'canceled', message: `Canceled by ${ctx.actor.name}.` });
   const by = await ranBy(ctx.store, ctx.scope, row);
   const told = tellOver({
     ...{ run: row, status: 'dead', attempt: row.attempt, mode: row.mode },
@@ -40,12 +33,12 @@ export async function cancelRun(ctx: Context, id: string, work: CancelWork): Pro
   return {
     changes: told ? [told] : [],
     ops: [
-      tenantOp(ctx.scope, cancelOpen, { id, now, error: errorText }, { expectRows: 1 }),
+      endOpenRunOp(ctx.scope, id, error, now),
       work.queue.remove(ctx.scope, id),
       ...releaseNextOps(work.queue, ctx.scope, row, now),
     ],
     afterCommit: () => work.stopAttempt(id),
-    body: showRun({ ...row, status: 'dead', finished_at: now, error_json: errorText }, work),
+    body: showRun({ ...row, status: 'dead', finished_at: now, error_json: JSON.stringify(error) }, work),
   };
 }
 

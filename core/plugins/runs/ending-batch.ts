@@ -12,7 +12,8 @@ import type { InstallMode } from '../installs/contract.ts';
 import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
 import { callerGuards } from './input.ts';
 import { effectOf, previewEffects, type Effect, type PreviewOptions } from './effects.ts';
-import { endedRunOp, recordRunOp, type RunRecord } from './record.ts';
+import { endedRunOp, endOpenRunOp, recordRunOp, type RunRecord } from './record.ts';
+import { endedError } from './failure.ts';
 import { releaseNextOps } from './rows.ts';
 import { ranBy, tellOver } from './told.ts';
 
@@ -53,19 +54,18 @@ export async function commitEnding(
   const effects = await effectsOf(options, held, tried, ending, author.directory);
   const record = (made: Made): RunRecord => recordOf(held, tried, ending, { made, effects }, now);
   const changes = ending.changes ?? [];
-  const more = [...keptOps(item.scope, run.id, tried, changes, now), ...(ending.more ?? [])];
+  const recording = tried ? await options.recorder.ops(item.scope, tried.job, tried.outcome) : [];
+  const more = [...recording, ...keptOps(item.scope, run.id, tried, changes, now), ...(ending.more ?? [])];
   const { commit } = options.committer;
   if (ending.againAtMs !== undefined) {
     const last = (made: Made): Op[] => [recordRunOp(item.scope, run.id, record(made)), ...more];
     return commit(author, changes, queue.putOff(item, ending.againAtMs), last, delayed);
   }
-  const kept = tried ? await options.recorder.ops(item.scope, tried.job, tried.outcome) : [];
   const hasRow = item.epoch !== null;
   const last = (made: Made): Op[] => [
     ...(hasRow
-      ? [recordRunOp(item.scope, run.id, record(made)), ...releaseNextOps(queue, item.scope, run, now)]
+      ? [endedOp(held, tried, record(made), now), ...releaseNextOps(queue, item.scope, run, now)]
       : [queue.ending(item, endedRunOp(item.scope, run, record(made)))]),
-    ...kept,
     ...more,
   ];
   const own = hasRow ? [queue.finish(item)] : [];
@@ -73,6 +73,13 @@ export async function commitEnding(
   const told = tellOver({ ...overOf(held, tried, ending), by, changes });
   const committed = await commit(author, told ? [...changes, told] : changes, guards, last, delayed);
   return readOrWritten(committed, own.length);
+}
+
+/** Without an attempt, the row keeps what the last one left. */
+function endedOp({ item, run }: HeldRun, tried: Attempt | null, whole: RunRecord, nowMs: number): Op {
+  return tried || !whole.error
+    ? recordRunOp(item.scope, run.id, whole)
+    : endOpenRunOp(item.scope, run.id, endedError(run, whole.error), nowMs);
 }
 
 async function effectsOf(

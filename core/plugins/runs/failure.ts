@@ -14,6 +14,13 @@ export interface RunError {
   readonly stack?: readonly string[];
 }
 
+/** Why a run ends before its next attempt, with the error of its last one. */
+export function endedError({ error_json: last }: Pick<RunRow, 'error_json'>, reason: RunError): RunError {
+  if (last === null) return reason;
+  const { code, message, ...where } = JSON.parse(last) as RunError;
+  return { ...reason, message: `${reason.message} Its last attempt failed (${code}): ${message}`, ...where };
+}
+
 type Failed = Extract<SandboxOutcome, { status: 'failed' }>;
 
 /** Reasons that name a limit and no line: there it helps to know which handler met it. */

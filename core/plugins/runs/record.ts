@@ -24,6 +24,12 @@ const record = tenantStatement(
    WHERE workspace_id = :ws AND id = :id AND status IN ('queued', 'running', 'retrying')`,
 );
 
+const endOpen = tenantStatement(
+  'runs.end_open',
+  `UPDATE runs SET status = 'dead', finished_at = :now, error_json = :error
+   WHERE workspace_id = :ws AND id = :id AND status IN ('queued', 'running', 'retrying')`,
+);
+
 export interface RunRecord {
   readonly status: RunStatus;
   /** That its last attempt went by. */
@@ -48,6 +54,11 @@ export interface RunRecord {
 
 export function recordRunOp(scope: Scope, id: string, run: RunRecord): Op {
   return tenantOp(scope, record, { id, ...columnsOf(run) }, { expectRows: 1 });
+}
+
+/** Ends a run of which no attempt is made any more. What its last attempt left stays. @param error by `endedError` */
+export function endOpenRunOp(scope: Scope, id: string, error: RunError, now: number): Op {
+  return tenantOp(scope, endOpen, { id, now, error: JSON.stringify(error) }, { expectRows: 1 });
 }
 
 /** The row of a run that had none while it was under way; its id is refused where the run has one after all. */

@@ -63,7 +63,7 @@ async function takenBack(ctx: Context, kinds: UndoKinds, folded: Folded): Promis
     const request = requestOf(kinds, folded);
     return request && kinds.ask(ctx, folded.cause!, [request]);
   }
-  return folded.isRemoved ? removal(ctx, kinds, folded) : update(ctx, folded);
+  return folded.isRemoved ? removal(ctx, kinds, folded) : update(ctx, kinds, folded);
 }
 
 /**
@@ -100,10 +100,13 @@ function bodyOf(route: Route, { kind, entity, moved }: Folded): Record<string, u
 
 const alone = (change: Change | null): Operated => ({ changes: change ? [change] : [], ops: [] });
 
-/** Null where it cannot come back. */
-async function update(ctx: Context, { kind, entity, moved }: Folded): Promise<Operated | null> {
+/** Null where it cannot come back, or go again. */
+async function update(ctx: Context, kinds: UndoKinds, folded: Folded): Promise<Operated | null> {
+  const { kind, entity, moved } = folded;
   if (moved.has('deletedAt') && kind.comesBack)
-    return orNull(async () => alone(await kind.comesBack!(ctx, entity)));
+    return moved.get('deletedAt') === null
+      ? orNull(async () => alone(await kind.comesBack!(ctx, entity)))
+      : removal(ctx, kinds, folded);
   const own = patchOf(entity, moved);
   const { follows } = kind;
   // Changes that an earlier version stored lack fields that were added since.

@@ -1,5 +1,5 @@
 // How attachments are stored, shown and announced: what happens to one is told of its issue, so that whoever follows the issue hears it.
-import type { Change } from '../../changes/change.ts';
+import { asLeft, type Change } from '../../changes/change.ts';
 import type { Kind } from '../../changes/kind.ts';
 import { plain, type Column } from '../../changes/columns.ts';
 import type { Shown } from '../../contract/contract.ts';
@@ -65,12 +65,13 @@ export function toldOf(issue: Issue, change: Change & { readonly after: object }
     ...change,
     events(view) {
       const at = (change.after as Attachment).updatedAt;
-      const shown = issueKind.wire({ ...issue, updatedAt: Math.max(issue.updatedAt, at) }, view);
+      const left = asLeft(view, issueKind.name, issue);
+      const shown = issueKind.wire({ ...left, updatedAt: Math.max(left.updatedAt, at) }, view);
       return change.events(view).map((draft) => ({
         ...draft,
         entityKind: issueKind.name,
         entityId: issue.id,
-        learnsOf: issue.number === null ? issue.id : null,
+        learnsOf: left.number === null ? left.id : null,
         data: { ...shown, attachment: attachmentKind.wire(change.after as Attachment, view) },
       }));
     },

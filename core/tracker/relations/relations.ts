@@ -1,6 +1,6 @@
 // Relations. A row says what `fromId` is to `issueId`; whoever asks from the other side is shown the inverse. A relation is told as an
 // event of each of its two issues, and moves neither's version: who edits an issue is not in the way of who relates it.
-import type { Change, ChangeSet, EventDraft } from '../../changes/change.ts';
+import { asLeft, type Change, type ChangeSet, type EventDraft } from '../../changes/change.ts';
 import type { Kind } from '../../changes/kind.ts';
 import type { Shown } from '../../contract/contract.ts';
 import { plain, type Column } from '../../changes/columns.ts';
@@ -125,9 +125,8 @@ export const relations = defineResource(relation, relationKind, {
         deletedAt: null,
       });
       const moved = kept === 'duplicate_of' ? closedAsDuplicate(ctx, from) : null;
-      const ends = [moved?.after ?? from, to] as const;
       return {
-        changes: [...(moved ? [moved] : []), told(made, ends)],
+        changes: [...(moved ? [moved] : []), told(made, [from, to])],
         body: relationKind.wire(seenFrom(issue.id, made.after), ctx),
         status: 201,
         location: `${ctx.baseUrl}/api/v1/${relation.path}/${made.id}`,
@@ -224,11 +223,12 @@ function closedAsDuplicate(ctx: Context, issue: Issue) {
 function told(change: Change, ends: readonly [Issue, Issue]): Change {
   return {
     ...change,
-    events: (view) =>
-      typesOf(change).flatMap((type) =>
-        ends.map((issue, at): EventDraft => {
+    events(view) {
+      const left = ends.map((issue) => asLeft(view, issueKind.name, issue));
+      return typesOf(change).flatMap((type) =>
+        left.map((issue, at): EventDraft => {
           const { id, type: word } = seenFrom(issue.id, change.after as Relation);
-          const other = named(ends[1 - at]!, view.directory);
+          const other = named(left[1 - at]!, view.directory);
           return {
             type,
             entityKind: issueKind.name,
@@ -238,7 +238,8 @@ function told(change: Change, ends: readonly [Issue, Issue]): Change {
             data: { ...issueKind.wire(issue, view), relation: { id, type: word, issue: other } },
           };
         }),
-      ),
+      );
+    },
     followedBy: (later) => told(change.followedBy(later), ends),
   };
 }

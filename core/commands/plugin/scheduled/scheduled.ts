@@ -7,6 +7,7 @@ interface Scheduled {
   readonly name: string;
   readonly dueAt: string;
   readonly data: unknown;
+  readonly hasHandler: boolean;
 }
 
 const pathOf = (plugin: string): string => `/plugins/${encodeURIComponent(plugin)}/scheduled`;
@@ -21,10 +22,11 @@ export async function list(plugin: string, options: RemoteOptions): Promise<void
 
 const dataCharsMax = 100;
 
-function line({ name, dueAt, data }: Scheduled): string {
+function line({ name, dueAt, data, hasHandler }: Scheduled): string {
   const text = data === null ? '' : JSON.stringify(data);
   const cut = text.length > dataCharsMax ? `${text.slice(0, dataCharsMax)}…` : text;
-  return `${dueAt}  ${name.padEnd(24)} ${cut}`.trimEnd();
+  const line = `${dueAt}  ${name.padEnd(24)} ${cut}`.trimEnd();
+  return hasHandler ? line : `${line}  (no handler in the installed version)`;
 }
 
 export async function cancel(plugin: string, name: string, options: RemoteOptions): Promise<void> {

@@ -1,0 +1,68 @@
+// The events of one commit agree: whichever tells an issue tells it as the commit leaves it.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startApp, type Json, type TestApp } from '../app.ts';
+import { install, packSource } from './pack.ts';
+
+let app: TestApp;
+beforeAll(async () => void (app = await startApp()));
+afterAll(() => app.stop());
+
+test('an event of an undo, and of a run, shows its issue as the commit leaves it, whatever else the commit changes of it', async () => {
+  const ask = async (method: string, path: string, body?: object): Promise<Json> => {
+    const { status, json, text } = await app.call(method, `/api/v1/${path}`, body);
+    if (status >= 400) throw new Error(`${path} answered ${status}: ${text}`);
+    return json;
+  };
+  const other = await ask('POST', 'issues', { team: 'ENG', title: 'Other' });
+  const issue = await ask('POST', 'issues', { team: 'ENG', title: 'One' });
+  const link = { title: 'Log', url: 'https://example.com/log' };
+  await install(
+    app.call,
+    await packSource(`{
+      id: 'com.test.undo-told', version: '1.0.0', engines: { tatami: '*' },
+      scopes: { 'issues:write': { why: 'test' }, 'attachments:write': { why: 'test' } },
+      actions: {
+        relate: { target: 'issue', handle: async ({ target }, ctx) => {
+          await ctx.issues.update(target.id, { title: 'Two' });
+          await ctx.relations.create(target.id, { type: 'blocks', issueId: '${other.id}' });
+          await ctx.attachments.create(target.id, ${JSON.stringify(link)});
+          await ctx.issues.update(target.id, { priority: 'urgent', labels: ['bug'] });
+        } },
+        unrelate: { target: 'issue', handle: async ({ target }, ctx) => {
+          for (const { id } of (await ctx.relations.list(target.id)).data) await ctx.relations.delete(id);
+          await ctx.issues.update(target.id, { priority: 'low', addLabels: ['feature'] });
+        } },
+      },
+    }`),
+    { modes: { delete: 'apply' } },
+  );
+  const act = (name: string): Promise<Json> =>
+    ask('POST', `plugins/com.test.undo-told/actions/${name}`, { target: issue.id });
+  /** Every event of the issue shows it as it is now. */
+  const expectTold = async (after: number, ...types: string[]): Promise<void> => {
+    const { updatedAt: _, ...now } = await ask('GET', `issues/${issue.id}`);
+    const { data } = await ask('GET', `events?after=${after}&limit=100`);
+    const events = (data as Json[]).filter((event) => event.data.id === issue.id);
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(types));
+    for (const { type, data } of events) expect({ type, data }).toMatchObject({ type, data: now });
+  };
+  const changed = ['issue.updated', 'issue.labeled'];
+  const [added, removed] = ['issue.relation_added', 'issue.relation_removed'];
+
+  const start = await app.lastSequence();
+  const related = await act('relate');
+  await expectTold(start, ...changed, added, 'issue.attachment_added');
+
+  const unrelated = await act('unrelate');
+  const beforeFirst = await app.lastSequence();
+  await ask('POST', `runs/${unrelated.id}/undo`);
+  await expectTold(beforeFirst, ...changed, added);
+
+  const beforeSecond = await app.lastSequence();
+  const away = await ask('POST', `runs/${related.id}/undo`);
+  await expectTold(beforeSecond, ...changed, removed, 'issue.attachment_removed');
+
+  const beforeThird = await app.lastSequence();
+  await ask('POST', `undos/${away.id}/undo`);
+  await expectTold(beforeThird, ...changed, added, 'issue.attachment_added');
+});
