@@ -12,10 +12,11 @@ import {
   type Verdict,
 } from '../../core/commands/plugin/attack/suite.ts';
 import { packageOf } from '../../core/commands/plugin/attack/case.ts';
+import { poll } from '../../core/commands/poll.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';
 import { attackGroups } from './attack-groups.ts';
-import { install } from './pack.ts';
+import { install, packSource } from './pack.ts';
 
 /** What never settles is stopped after the ten seconds that any run may take; test/sandbox/attacks.test.ts has it with a shorter wall. */
 const tried = hostiles.filter(({ name }) => process.env.TATAMI_LONG || name !== 'never-settles');
@@ -103,6 +104,49 @@ test('the suite tells where a wall is missing', async () => {
     writes: 'got through',
     'other-stop': 'not judged',
     good: 'got through',
+    'a plugin beside them': 'held',
+  });
+});
+
+test('changes by an ordinary plugin count for no attack', async () => {
+  const bystander = await packSource(`{
+    id: 'test.bystander', version: '1.0.0', engines: { tatami: '*' },
+    scopes: { 'issues:write': { why: 'test' }, 'comments:write': { why: 'test' } },
+    on: { 'issue.created': { async handle(event, ctx) {
+      await ctx.issues.update(event.data.id, { priority: 'low' });
+      await ctx.comments.create(event.data.id, { body: 'Seen.' });
+    } } },
+  }`);
+  const { id } = await install(app.call, bystander);
+  const weak = {
+    group: 36,
+    name: 'writes',
+    ends: 'harmless',
+    body: `await ctx.issues.update(event.data.id, { priority: 'urgent' });`,
+  } as const;
+  const reads = { ...weak, name: 'reads', body: `await ctx.issues.get(event.data.id);` };
+  const { call: ask, ...others } = asked();
+  // Each attack is judged after the bystander has changed its issue.
+  const call: Call = async <T>(...request: Parameters<Call>): Promise<T> => {
+    const answer = await ask<T>(...request);
+    if (request[0] === 'POST' && request[1] === '/issues' && !request[3]?.mode)
+      await poll(
+        0,
+        async () => (await ask<{ version: number }>('GET', `/issues/${(answer as Json).id}`)).version,
+        (version) => version > 1,
+      );
+    return answer;
+  };
+  const found = await runSuite({
+    ...{ ...others, call, hostiles: [weak, reads], forgeries: [] },
+    scenes: scenes.filter(({ group }) => group === 28 || group === 39),
+  });
+  await app.call('DELETE', `/api/v1/plugins/${id}`);
+  expect(Object.fromEntries(found.map(({ name, verdict }) => [name, verdict]))).toEqual({
+    writes: 'got through',
+    reads: 'held',
+    'writes-replayed': 'held',
+    'borrowed-rights': 'held',
     'a plugin beside them': 'held',
   });
 });

@@ -23,7 +23,6 @@ export interface RunError {
 }
 export interface Issue {
   readonly id: string;
-  readonly version: number;
   readonly title: string;
 }
 
@@ -91,7 +90,7 @@ export function createStage(options: StageOptions): Stage {
       const { id } = await call<Issue>('POST', '/issues', { team, title });
       made.add(`/issues/${id}`);
       issues++;
-      return { id, title, version: 1 };
+      return { id, title };
     },
     async mintKey(scopes) {
       const { id, key } = await call<{ id: string; key: string }>('POST', '/api-keys', {

@@ -108,7 +108,7 @@ async function attack(stage: Stage, hostile: Hostile): Promise<Found> {
     runs = await stage.runs([plugin], (now) => areDone(hostile, now, count));
   }
   const found = judgeRuns(hostile, runs);
-  const judged = hostile.isLoop ? found : await unlessTouched(stage, issues, found);
+  const judged = hostile.isLoop ? found : await unlessTouched(stage, plugin, issues, found);
   await stage.remove(`/plugins/${plugin}`, ...issues.map(({ id }) => `/issues/${id}`));
   return judged;
 }
