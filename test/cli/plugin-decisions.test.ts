@@ -113,6 +113,37 @@ test('a plugin on probation is listed as what it does, with the approvals that a
   expect((await app.call('GET', '/api/v1/plugins/trusted')).json.state).toBe('active');
 });
 
+test('a run that cannot be undone or replayed is answered with the reason of the server', async () => {
+  await install(
+    app.call,
+    await packSource(`{
+      id: 'unready', version: '1.0.0', engines: { tatami: '*' }, scopes: ${allTrackerScopes},
+      on: { 'issue.created': { filter: { title: 'Unready' }, handle: () => { throw new Error('not yet'); } } },
+    }`),
+  );
+  await issueNamed('Unready');
+  const { id, status } = await newestRun('unready');
+  expect(status).toBe('retrying');
+  const said = async (...args: string[]): Promise<[number, string]> => {
+    const { code, json } = await asJson('plugin', ...args);
+    return [code, json.error.message];
+  };
+  const nothing = `Nothing is kept of ${id}: it changed nothing, or so long ago that it can no longer be undone.`;
+  expect(await said('undo', id)).toEqual([1, nothing]);
+  const open = `${id} has not ended: it is retrying. Its recording is kept when it ends.`;
+  expect(await said('replay', id)).toEqual([1, open]);
+  expect(await said('replay', id, '--local', '.')).toEqual([1, open]);
+  expect((await run('plugin', 'cancel', id)).code).toBe(0);
+  const none = expect.stringContaining(`No recording is kept of ${id}:`);
+  expect(await said('replay', id)).toEqual([1, none]);
+  expect((await app.call('GET', `/api/v1/runs/${id}/recording`)).json.error).toMatchObject({
+    code: 'not_found',
+    message: none,
+  });
+  const unknown = 'run_01m7wd7tg0m9eyzxz43fzy5v7m';
+  expect(await said('replay', unknown)).toEqual([1, expect.stringContaining(`There is no run ${unknown}`)]);
+});
+
 test('proposals are listed, shown field by field, approved in part and rejected with a reason', async () => {
   const [first] = (await asJson('proposals', 'list')).json;
   const seen = await run('proposals', 'show', first.id);
