@@ -203,6 +203,28 @@ test('one-off runs that wait are listed, and one that is canceled is gone', asyn
   ]);
 });
 
+test('an error names what is absent where the plugin is there, and the plugin where it is not', async () => {
+  const { id } = (await app.call('GET', '/api/v1/plugins/triage')).json;
+  const said = async (...args: string[]): Promise<string> =>
+    (await asJson('plugin', ...args)).json.error.message;
+  expect(await said('shadow', 'triage')).toBe('No shadow runs beside triage.');
+  expect(await said('shadow', 'triage', '--stop')).toBe('No shadow runs beside triage.');
+  expect(await said('secrets', 'delete', 'triage', 'KEY_A')).toBe('KEY_A is not set.');
+  expect(await said('secrets', 'delete', 'triag', 'KEY_A')).toContain('There is no plugin triag;');
+  const none = [
+    ['DELETE', 'shadow', 'No shadow runs beside triage.'],
+    ['DELETE', 'secrets/KEY_A', 'KEY_A is not set.'],
+    ['DELETE', 'routes/open', 'The route open of triage is not open.'],
+    ['DELETE', 'scheduled/remind', 'No one-off run remind of triage waits.'],
+    ['GET', 'kv/seen', 'triage has no value under seen.'],
+    ['DELETE', 'kv/seen', 'triage has no value under seen.'],
+  ] as const;
+  for (const [method, part, message] of none) {
+    const { status, json } = await app.call(method, `/api/v1/plugins/${id}/${part}`);
+    expect([part, status, json.error.message]).toEqual([part, 404, message]);
+  }
+});
+
 test('the trail of an issue is a tree of what came of what', async () => {
   const issue = await issueNamed('Undo nothing');
   const trail = await run('trail', issue.identifier);
