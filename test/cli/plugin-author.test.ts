@@ -252,6 +252,33 @@ test('a filter that only the server finds wrong is refused with the line of its 
   expect((await install('names')).err).toMatch(/^tatami: plugin\.ts:4:\d+: .*There is no team NOPE\./m);
 });
 
+test('an error that a handler logs names its author’s lines, and a replay still comes out the same', async () => {
+  const source = failing
+    .replace('com.test.failing', 'com.test.logging')
+    .replace(
+      'await check(wish.title);',
+      'await check(wish.title).catch((error: unknown) => ctx.log.error(error));',
+    )
+    .replace(
+      `await ctx.issues.get('iss_0000000000000000000000');`,
+      `const error: unknown = await ctx.issues.get('iss_0000000000000000000000').catch((caught: unknown) => caught);
+        console.error('seen:', error);
+        throw new Error('after it');`,
+    );
+  folder('logging', source, { 'check.ts': check });
+  expect((await pack('logging')).code).toBe(0);
+  expect((await install('logging')).code).toBe(0);
+  for (const name of ['deep', 'host']) await run('run-schedule', 'com.test.logging', name);
+  const { data } = (await app.call('GET', '/api/v1/plugins/com.test.logging/runs')).json;
+  const [host, deep] = data.map(({ logs }: { logs: { message: string }[] }) => logs[0]?.message);
+  expect(deep).toMatch(
+    /^TypeError: too short: x\n {4}at check \(check\.ts:3:\d+\)\n {4}at (async )?handle \(plugin\.ts:21:\d+\)$/,
+  );
+  expect(host).toMatch(/^seen: .+\n {4}at (async )?handle \(plugin\.ts:28:\d+\)$/);
+  const replayed = await run('replay', data[1].id);
+  expect([replayed.code, replayed.out]).toEqual([0, expect.stringContaining('identical')]);
+});
+
 test('settings that do not fit another version say by which flag they are given', async () => {
   const version = (number: string, name: string): string =>
     definition({ settings: `properties: { ${name}: {} }, additionalProperties: false` })
