@@ -101,6 +101,13 @@ const wrong: [what: string, source: string, place: string, says: string, line: s
     'definePlugin',
   ],
   [
+    'an action whose target it does not read',
+    definition({ on: '' }).replace('on: {', `actions: { a: { target: 'project', handle() {} } }, on: {`),
+    '5:19',
+    `The action gets a project, which the plugin reads. Add "projects:read": { why: … } to the plugin's scopes.`,
+    'target',
+  ],
+  [
     'a scope that is misspelled',
     definition({ scopes: `'issues:wriet': { why: 'to write' }` }),
     '4:13',

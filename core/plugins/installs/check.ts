@@ -82,7 +82,7 @@ function checkActions({ actions = {}, scopes = {} }: PluginManifest): void {
     const read = `${target}s:read`;
     if (target !== 'none' && !asked.has(read))
       throw invalidField(`${path}.target`, 'required', {
-        why: `An action on an ${target} reads it.`,
+        why: `The action gets ${target === 'issue' ? 'an' : 'a'} ${target}, which the plugin reads.`,
         fix: `Add "${read}": { why: … } to the plugin's scopes.`,
       });
   }
