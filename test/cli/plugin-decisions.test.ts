@@ -124,6 +124,13 @@ test('a run that cannot be undone or replayed is answered with the reason of the
   await issueNamed('Unready');
   const { id, status } = await newestRun('unready');
   expect(status).toBe('retrying');
+  const logged = await run('plugin', 'logs', 'unready', '--status', 'retrying');
+  expect([logged.code, logged.out]).toEqual([0, expect.stringContaining(`${id}  issue.created  retrying`)]);
+  expect((await run('plugin', 'logs', 'unready', '--status', 'dead')).out).toBe(
+    'unready has no dead runs.\n',
+  );
+  const odd = await asJson('plugin', 'logs', 'unready', '--status', 'failed');
+  expect([odd.code, odd.json.error.message]).toEqual([2, expect.stringContaining('retrying, dead')]);
   const said = async (...args: string[]): Promise<[number, string]> => {
     const { code, json } = await asJson('plugin', ...args);
     return [code, json.error.message];
