@@ -1,7 +1,7 @@
 // The `tatami` command: arguments → command. Each command is a file beside this one and is loaded when it is asked for, because
 // most of them need no server and should answer at once.
 import { resolve } from 'node:path';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help, type HelpConfiguration } from 'commander';
 import { configReference } from '../config.ts';
 import { version } from '../version.ts';
 import { addApps } from './apps/command.ts';
@@ -35,6 +35,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
     .description('A self-hostable issue tracker that hosts sandboxed plugins.')
     .version(version, '-V, --version')
     .exitOverride()
+    .configureHelp(requiredShown)
     .showHelpAfterError('Add --help to see what the command takes.')
     .configureOutput({ outputError: (text) => say(text.trimEnd().replace(/^error: /, 'tatami: ')) });
   const serveCommand = addServer(program, folder);
@@ -60,6 +61,17 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
   });
   await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => endWith(error, asJson));
 }
+
+const defaultHelp = new Help();
+/** Options that a command requires stand in its usage and are marked; Commander shows them as any other. */
+const requiredShown: HelpConfiguration = {
+  commandUsage(command) {
+    const required = command.options.filter(({ mandatory }) => mandatory).map(({ flags }) => flags);
+    return defaultHelp.commandUsage(command).replace('[options]', [...required, '[options]'].join(' '));
+  },
+  optionDescription: (option) =>
+    `${defaultHelp.optionDescription(option)}${option.mandatory ? ' (required)' : ''}`,
+};
 
 function endWith(error: unknown, asJson: { json: boolean }): never {
   if (!(error instanceof CommanderError)) return fail(error, asJson);

@@ -53,6 +53,18 @@ export function withPlaces(message: string, find: FindPlace): string {
   });
 }
 
+const ofSandbox = /^\s*at (?:.{1,200} \()?tatami:guest:\d{1,9}:\d{1,9}\)?$/;
+
+export function hasPlaces(text: string): boolean {
+  return text.includes('plugin.js:') || text.includes('tatami:guest:');
+}
+
+/** The same of a text with stacks, which lose the frames of the sandbox. */
+export function withStacks(text: string, find: FindPlace): string {
+  const lines = text.split('\n').filter((line) => !ofSandbox.test(line));
+  return withPlaces(lines.join('\n'), find);
+}
+
 export interface Thrown {
   /** Where the author's own code was; null where none of it is on the stack. */
   readonly at: SourcePlace | null;

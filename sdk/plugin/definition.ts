@@ -16,7 +16,11 @@ export type PluginEvent<Type extends PluginEventType = PluginEventType> = {
 export interface ScopeRequest {
   /** Shown to whoever installs the plugin. */
   why: string;
-  /** Of a write scope: all fields that are written, a creation's `team` and `title` too (docs/scopes.md lists them). */
+  /**
+   * Fields of the scope (docs/scopes.md lists them). Without them, all fields. A write scope writes these alone, a creation's `team` and
+   * `title` included, and reads all. A read scope reads these alone, beside id, version and times: answers and the
+   * `data` of events lack the others, although their types name them.
+   */
   fields?: readonly string[];
   /** Of issues and comments: keys of the only teams whose objects are seen and written, and whose events are sent. */
   where?: { readonly team?: readonly string[] };

@@ -5,7 +5,7 @@ import type { Static, TProperties, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { pluginEventTypes } from './event-types.ts';
 import { handlerKinds, handlerMembers } from './handlers.ts';
-import { schemaWords, type SchemaError } from './schema-words.ts';
+import { describedAt, schemaWords, type SchemaError } from './schema-words.ts';
 
 export const packageFormat = 'tatami-plugin/1';
 export const packageBytesMax = 4 * 1024 * 1024;
@@ -15,20 +15,42 @@ const sourceMapLinesMax = 10_000;
 
 const closed = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
-const closedRecord = <S extends TSchema>(pattern: string, value: S, maxProperties: number) =>
+/** @param names how its names are written, for errors */
+const closedRecord = <S extends TSchema>(
+  pattern: string,
+  value: S,
+  maxProperties: number,
+  names = 'There is no such name.',
+) =>
   Type.Unsafe<Record<string, Static<S>>>({
     type: 'object',
     patternProperties: { [pattern]: value },
     additionalProperties: false,
     maxProperties,
+    description: names,
   });
 const line = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 const json = Type.Unsafe<Record<string, unknown>>({ type: 'object' });
 
 const scopeRequest = closed({
   why: line(200),
-  fields: Type.Optional(Type.Array(line(60), { maxItems: 50 })),
-  where: Type.Optional(Type.Record(line(60), Type.Array(line(100), { maxItems: 100 }))),
+  fields: Type.Optional(
+    Type.Array(line(60), {
+      minItems: 1,
+      maxItems: 50,
+      description: 'Name at least one field, or leave `fields` out to ask for all of them.',
+    }),
+  ),
+  where: Type.Optional(
+    Type.Record(
+      line(60),
+      Type.Array(line(100), {
+        minItems: 1,
+        maxItems: 100,
+        description: 'Name at least one team, or leave `where` out to ask for all of them.',
+      }),
+    ),
+  ),
 });
 
 const subscription = closed({
@@ -71,7 +93,11 @@ const route = closed({
   why: Type.Optional(line(200)),
 });
 
+const handlesNothing =
+  'The plugin handles nothing. Give it at least one event in "on", one schedule, action or route.';
 const handlerName = '^[a-z][a-zA-Z0-9-]{0,39}$';
+const handlerNames =
+  'A name has up to 40 letters, digits and -, and begins with a small letter: daily-report.';
 export const netMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 const netRequest = closed({
@@ -82,7 +108,13 @@ const netRequest = closed({
     Type.Array(Type.Enum([...netMethods]), { minItems: 1, maxItems: netMethods.length }),
   ),
   /** The path, or where it ends with `/`, what all paths begin with; all paths where it is absent. */
-  path: Type.Optional(Type.String({ pattern: '^/[!-~]*$', maxLength: 500 })),
+  path: Type.Optional(
+    Type.String({
+      pattern: '^/[!-~]*$',
+      maxLength: 500,
+      description: 'A path begins with / and has no spaces: /v1/messages, or /v1/ for all paths below it.',
+    }),
+  ),
   why: line(200),
   /** `never`: a request whose answer was lost is not sent a second time. */
   retry: Type.Optional(Type.Enum(['never'])),
@@ -95,26 +127,49 @@ const secretRequest = closed({
   /** The only header that it is sent in. */
   header: line(80),
   /** What the header holds; `{}` stands for the secret. */
-  format: Type.Optional(Type.String({ pattern: '^[ -z|~]*\\{\\}[ -z|~]*$', maxLength: 100 })),
+  format: Type.Optional(
+    Type.String({
+      pattern: '^[ -z|~]*\\{\\}[ -z|~]*$',
+      maxLength: 100,
+      description: 'A format has {} once, in place of the secret, and printable ASCII around it: Bearer {}.',
+    }),
+  ),
 });
 export type SecretRequest = Static<typeof secretRequest>;
 
 /** What a plugin is called wherever it is installed. */
-export const pluginId = Type.String({ pattern: '^[a-z][a-z0-9-]*(\\.[a-z0-9-]+)*$', maxLength: 100 });
+export const pluginId = Type.String({
+  pattern: '^[a-z][a-z0-9-]*(\\.[a-z0-9-]+)*$',
+  maxLength: 100,
+  description: 'An id has small letters, digits, - and points, and begins with a letter: acme.hello.',
+});
 
 export const PluginManifest = closed({
   id: pluginId,
   version: Type.String({
     pattern: '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-[0-9A-Za-z.-]+)?$',
     maxLength: 60,
+    description: 'A version has three numbers: 2.0.0, or 2.0.0-beta.1.',
   }),
   name: Type.Optional(line(80)),
   description: Type.Optional(line(500)),
   engines: closed({ tatami: line(60) }),
-  apiDate: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
+  apiDate: Type.Optional(
+    Type.String({
+      pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+      description: 'A date has year, month and day: 2026-01-31.',
+    }),
+  ),
   scopes: Type.Optional(closedRecord('^[a-z-]{1,30}:(read|write)$', scopeRequest, 40)),
   net: Type.Optional(Type.Array(netRequest, { minItems: 1, maxItems: 20 })),
-  secrets: Type.Optional(closedRecord('^[A-Z][A-Z0-9_]{0,39}$', secretRequest, 20)),
+  secrets: Type.Optional(
+    closedRecord(
+      '^[A-Z][A-Z0-9_]{0,39}$',
+      secretRequest,
+      20,
+      'A secret is named in capital letters, digits and _, and begins with a letter: ACME_KEY.',
+    ),
+  ),
   settings: Type.Optional(json),
   limits: Type.Optional(
     closed({
@@ -131,11 +186,11 @@ export const PluginManifest = closed({
       pluginEventTypes.length,
     ),
   ),
-  schedules: Type.Optional(closedRecord(handlerName, schedule, 5)),
-  actions: Type.Optional(closedRecord(handlerName, action, 20)),
-  routes: Type.Optional(closedRecord(handlerName, route, 5)),
+  schedules: Type.Optional(closedRecord(handlerName, schedule, 5, handlerNames)),
+  actions: Type.Optional(closedRecord(handlerName, action, 20, handlerNames)),
+  routes: Type.Optional(closedRecord(handlerName, route, 5, handlerNames)),
   /** `event:<type>`, `schedule:<name>`, `action:<name>` and `route:<name>`, sorted: what the code registers. */
-  handlers: Type.Array(line(100), { minItems: 1, maxItems: 200 }),
+  handlers: Type.Array(line(100), { minItems: 1, maxItems: 200, description: handlesNothing }),
 });
 export type PluginManifest = Static<typeof PluginManifest>;
 
@@ -162,7 +217,10 @@ export const PluginPackage = closed({
   /** One ES module without imports. */
   code: Type.String({ minLength: 1 }),
   /** Of `code` in UTF-8, lower-case hex. */
-  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  sha256: Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    description: 'A hash has 64 digits, in lower-case hex; pack the plugin again.',
+  }),
   /** Absent where it would be too large; errors then name places of `code`. */
   sourceMap: Type.Optional(PackageSourceMap),
 });
@@ -227,9 +285,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-const handlesNothing =
-  'The plugin handles nothing. Give it at least one event in "on", one schedule, action or route.';
-
 /** The names a manifest implies, in the order of `handlers`. */
 function handlersOf(manifest: PluginManifest): string[] {
   return handlerKinds
@@ -271,24 +326,15 @@ function checkText(value: unknown, at = '', forbidden = control): void {
   }
 }
 
-/** Of members that have to look like something: what to write, as a pattern tells it to nobody. */
-const wanted: Readonly<Record<string, string>> = {
-  '/manifest/id': 'An id has small letters, digits, - and points, and begins with a letter: acme.hello.',
-  '/manifest/version': 'A version has three numbers: 2.0.0, or 2.0.0-beta.1.',
-  '/manifest/apiDate': 'A date has year, month and day: 2026-01-31.',
-  '/sha256': 'A hash has 64 digits, in lower-case hex; pack the plugin again.',
-};
-
 /** `boolean` is the twin of additionalProperties without the name of the field. */
 function firstError(errors: Iterable<SchemaError>): PackageError {
   const all = [...errors];
   const error = all.find(({ keyword }) => keyword !== 'boolean') ?? all[0];
   if (!error) return new PackageError('', 'The document has the wrong shape.');
   const extra = 'additionalProperties' in error.params ? (error.params.additionalProperties as string[]) : [];
+  const unknown = extra.map((name) => JSON.stringify(name)).join(', ');
   const message =
-    extra.length > 0
-      ? `unknown field ${extra.map((name) => JSON.stringify(name)).join(', ')}`
-      : (error.keyword === 'pattern' && wanted[error.instancePath]) || wordsOf(error);
+    ruleOf(error) ?? (unknown === '' ? schemaWords(error, PluginPackage) : `unknown field ${unknown}`);
   const [field] = extra;
   return new PackageError(
     field === undefined ? error.instancePath : `${error.instancePath}/${field}`,
@@ -296,10 +342,11 @@ function firstError(errors: Iterable<SchemaError>): PackageError {
   );
 }
 
-function wordsOf(error: SchemaError): string {
-  // The code that registers nothing lists nothing.
-  const isEmpty = error.keyword === 'minItems' && error.instancePath === '/manifest/handlers';
-  return isEmpty ? handlesNothing : schemaWords(error, PluginPackage);
+const ruled: ReadonlySet<string> = new Set(['pattern', 'minItems', 'additionalProperties']);
+
+/** The description of the schema says what to write, as a pattern tells it to nobody. */
+function ruleOf({ keyword, schemaPath }: SchemaError): string | undefined {
+  return ruled.has(keyword) ? describedAt(PluginPackage, schemaPath) : undefined;
 }
 
 /** Lower-case hex of the UTF-8 bytes. */

@@ -37,6 +37,11 @@ function missing(name: string, around: unknown): string {
   return `"${name}"${values ? `, which is ${oneOf(values)}` : ''}`;
 }
 
+export function describedAt(schema: unknown, schemaPath: string): string | undefined {
+  const { description } = (schemaAt(schema, schemaPath) ?? {}) as { readonly description?: string };
+  return description;
+}
+
 function schemaAt(schema: unknown, schemaPath: string): unknown {
   let at = schema;
   for (const step of schemaPath.split('/').slice(1))

@@ -44,6 +44,20 @@ test('help is data: stdout, exit 0', async () => {
   expect(out).toContain('run-schedule');
 });
 
+test('help shows the options that a command requires, in its usage and in their list', async () => {
+  const required = [
+    [['plugin', 'attack'], 'tatami plugin attack --team <key> [options]\n'],
+    [['plugin', 'sign'], 'tatami plugin sign --key <file> [options] <package>\n'],
+    [['proposals', 'reject'], 'tatami proposals reject --reason <text> [options] <proposal>\n'],
+  ] as const;
+  for (const [command, usage] of required) {
+    const { out } = await tatami([...command, '--help']);
+    expect(out).toContain(`Usage: ${usage}`);
+    expect(out.match(/\(required\)/g)).toEqual(['(required)']);
+  }
+  expect((await tatami(['plugin', 'logs', '--help'])).out).not.toContain('(required)');
+});
+
 test('no key and a wrong key are exit 4', async () => {
   const none = await tatami(['plugin', 'list', '--server', app.url, '--json']);
   expect([none.code, none.json.error.code]).toEqual([4, 'unauthorized']);

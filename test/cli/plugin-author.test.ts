@@ -1,7 +1,8 @@
 // The plugin author's loop on the command line: what is wrong is told with the author's own line, from packing to a run that failed.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { startApp, type TestApp } from '../app.ts';
+import { definition, folderIn, imports } from './plugin-source.ts';
 import { tatami, temporary } from './tatami.ts';
 
 const dir = temporary();
@@ -14,133 +15,10 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-function folder(name: string, source: string, more: Record<string, string> = {}): string {
-  mkdirSync(dir.path(name), { recursive: true });
-  for (const [file, text] of Object.entries({ ...more, 'plugin.ts': source }))
-    writeFileSync(dir.path(`${name}/${file}`), text);
-  return dir.path(name);
-}
-
+const folder = folderIn(dir);
 const pack = (name: string) => run('pack', dir.path(name), '--out', dir.path(`${name}.json`));
 const install = (name: string, ...more: string[]) =>
   run('install', dir.path(`${name}.json`), '--yes', '--no-probation', ...more);
-
-const imports = `import { definePlugin } from '@tatami/sdk/plugin';\n`;
-/** A definition over several lines, of which `on` is the fifth and `schedules` the sixth of the file. */
-const definition = (
-  parts: Partial<Record<'scopes' | 'on' | 'schedules' | 'settings' | 'before', string>>,
-): string =>
-  `${imports}${parts.before ?? ''}
-export default definePlugin({ id: 'com.test.lines', version: '1.0.0', engines: { tatami: '*' },
-  scopes: { ${parts.scopes ?? `'issues:read': { why: 'to read' }`} },
-  on: { ${parts.on ?? `'issue.created': { handle() {} }`} },
-  schedules: { ${parts.schedules ?? ''} },
-  settings: { ${parts.settings ?? ''} },
-});
-`;
-
-const wrong: [what: string, source: string, place: string, says: string, line: string][] = [
-  ['a syntax error', `${imports}const a: number = ;\n`, '2:19', 'Unexpected ;', 'const a: number = ;'],
-  [
-    'an import that is not there',
-    `${imports}import { x } from './nope.ts';\nexport default definePlugin(x);`,
-    '2:19',
-    './nope.ts, which cannot be found',
-    `import { x } from './nope.ts';`,
-  ],
-  [
-    'a definition that throws',
-    `${imports}type Table = Record<string, number>;\nconst table: Table = JSON.parse('{');\nexport default definePlugin(table);`,
-    '3:',
-    'JSON',
-    `const table: Table`,
-  ],
-  [
-    'a filter',
-    definition({
-      on: `'issue.created': { filter, handle() {} }`,
-      before: `const filter = { priority: ['highest'] };`,
-    }),
-    '2:18',
-    'none, low, medium, high, urgent',
-    'const filter',
-  ],
-  [
-    'a schedule',
-    definition({ schedules: `often: { cron: '* * * * *', handle() {} }` }),
-    '6:16',
-    'every five minutes',
-    'often:',
-  ],
-  [
-    'a field that a scope does not write',
-    definition({ scopes: `'issues:write': { why: 'to write', fields: ['colour'] }` }),
-    '4:48',
-    'colour',
-    `'issues:write'`,
-  ],
-  [
-    'a default that is no value of its setting',
-    definition({ settings: `properties: { greeting: { type: 'string', default: 5 } }` }),
-    '7:57',
-    'it must be string',
-    'greeting:',
-  ],
-  [
-    'a handler that is missing',
-    definition({ on: `'issue.created': { handel() {} }` }),
-    '5:9',
-    `on['issue.created'] has no handle function`,
-    'issue.created',
-  ],
-  [
-    'a definition that is not exported',
-    `${imports}definePlugin({} as never);`,
-    '1:1',
-    'definePlugin({…})',
-    'import',
-  ],
-  ['an export of something else', `${imports}export default 'hello';`, '2:', 'definePlugin({…})', 'hello'],
-  [
-    'an action without a target',
-    definition({ on: '' }).replace('on: {', `actions: { a: { handle() {} } }, on: {`),
-    '5:',
-    'must have "target", which is one of issue, project, none',
-    'actions',
-  ],
-  [
-    'a subscription with a word that is none',
-    definition({ on: `'issue.created': { self: 'x', handle() {} }` }),
-    '5:',
-    'must be one of skip, deliver',
-    'self:',
-  ],
-  [
-    'a plugin that handles nothing',
-    definition({ on: '' }),
-    '',
-    'The plugin handles nothing. Give it at least one event in "on", one schedule, action or route.',
-    '',
-  ],
-  [
-    'a version of one number',
-    definition({}).replace('1.0.0', '2'),
-    '3:53',
-    'A version has three numbers: 2.0.0, or 2.0.0-beta.1.',
-    'definePlugin',
-  ],
-];
-
-test.each(wrong)('packing names the line of %s', async (what, source, place, says, line) => {
-  const name = what.replaceAll(' ', '-');
-  folder(name, source);
-  const { code, err } = await pack(name);
-  expect([code, err]).toEqual([1, expect.stringContaining(`tatami: plugin.ts:${place}`)]);
-  expect(err).toContain(says);
-  const [shown = '', mark = ''] = err.split('\n').slice(1);
-  expect(shown).toContain(line);
-  expect(mark).toMatch(/^ +\| +\^$/);
-});
 
 const failing = `${imports}
 import { check } from './check.ts';
@@ -250,6 +128,33 @@ test('a filter that only the server finds wrong is refused with the line of its 
   folder('names', definition({ scopes: `'issues:write': { why: 'to write', where: { team: ['NOPE'] } }` }));
   expect((await pack('names')).code).toBe(0);
   expect((await install('names')).err).toMatch(/^tatami: plugin\.ts:4:\d+: .*There is no team NOPE\./m);
+});
+
+test('an error that a handler logs names its author’s lines, and a replay still comes out the same', async () => {
+  const source = failing
+    .replace('com.test.failing', 'com.test.logging')
+    .replace(
+      'await check(wish.title);',
+      'await check(wish.title).catch((error: unknown) => ctx.log.error(error));',
+    )
+    .replace(
+      `await ctx.issues.get('iss_0000000000000000000000');`,
+      `const error: unknown = await ctx.issues.get('iss_0000000000000000000000').catch((caught: unknown) => caught);
+        console.error('seen:', error);
+        throw new Error('after it');`,
+    );
+  folder('logging', source, { 'check.ts': check });
+  expect((await pack('logging')).code).toBe(0);
+  expect((await install('logging')).code).toBe(0);
+  for (const name of ['deep', 'host']) await run('run-schedule', 'com.test.logging', name);
+  const { data } = (await app.call('GET', '/api/v1/plugins/com.test.logging/runs')).json;
+  const [host, deep] = data.map(({ logs }: { logs: { message: string }[] }) => logs[0]?.message);
+  expect(deep).toMatch(
+    /^TypeError: too short: x\n {4}at check \(check\.ts:3:\d+\)\n {4}at (async )?handle \(plugin\.ts:21:\d+\)$/,
+  );
+  expect(host).toMatch(/^seen: .+\n {4}at (async )?handle \(plugin\.ts:28:\d+\)$/);
+  const replayed = await run('replay', data[1].id);
+  expect([replayed.code, replayed.out]).toEqual([0, expect.stringContaining('identical')]);
 });
 
 test('settings that do not fit another version say by which flag they are given', async () => {

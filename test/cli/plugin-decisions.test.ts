@@ -113,6 +113,44 @@ test('a plugin on probation is listed as what it does, with the approvals that a
   expect((await app.call('GET', '/api/v1/plugins/trusted')).json.state).toBe('active');
 });
 
+test('a run that cannot be undone or replayed is answered with the reason of the server', async () => {
+  await install(
+    app.call,
+    await packSource(`{
+      id: 'unready', version: '1.0.0', engines: { tatami: '*' }, scopes: ${allTrackerScopes},
+      on: { 'issue.created': { filter: { title: 'Unready' }, handle: () => { throw new Error('not yet'); } } },
+    }`),
+  );
+  await issueNamed('Unready');
+  const { id, status } = await newestRun('unready');
+  expect(status).toBe('retrying');
+  const logged = await run('plugin', 'logs', 'unready', '--status', 'retrying');
+  expect([logged.code, logged.out]).toEqual([0, expect.stringContaining(`${id}  issue.created  retrying`)]);
+  expect((await run('plugin', 'logs', 'unready', '--status', 'dead')).out).toBe(
+    'unready has no dead runs.\n',
+  );
+  const odd = await asJson('plugin', 'logs', 'unready', '--status', 'failed');
+  expect([odd.code, odd.json.error.message]).toEqual([2, expect.stringContaining('retrying, dead')]);
+  const said = async (...args: string[]): Promise<[number, string]> => {
+    const { code, json } = await asJson('plugin', ...args);
+    return [code, json.error.message];
+  };
+  const nothing = `Nothing is kept of ${id}: it changed nothing, or so long ago that it can no longer be undone.`;
+  expect(await said('undo', id)).toEqual([1, nothing]);
+  const open = `${id} has not ended: it is retrying. Its recording is kept when it ends.`;
+  expect(await said('replay', id)).toEqual([1, open]);
+  expect(await said('replay', id, '--local', '.')).toEqual([1, open]);
+  expect((await run('plugin', 'cancel', id)).code).toBe(0);
+  const none = expect.stringContaining(`No recording is kept of ${id}:`);
+  expect(await said('replay', id)).toEqual([1, none]);
+  expect((await app.call('GET', `/api/v1/runs/${id}/recording`)).json.error).toMatchObject({
+    code: 'not_found',
+    message: none,
+  });
+  const unknown = 'run_01m7wd7tg0m9eyzxz43fzy5v7m';
+  expect(await said('replay', unknown)).toEqual([1, expect.stringContaining(`There is no run ${unknown}`)]);
+});
+
 test('proposals are listed, shown field by field, approved in part and rejected with a reason', async () => {
   const [first] = (await asJson('proposals', 'list')).json;
   const seen = await run('proposals', 'show', first.id);
@@ -170,6 +208,28 @@ test('one-off runs that wait are listed, and one that is canceled is gone', asyn
     1,
     { code: 'not_found', message: expect.stringContaining('tatami plugin scheduled list triage') },
   ]);
+});
+
+test('an error names what is absent where the plugin is there, and the plugin where it is not', async () => {
+  const { id } = (await app.call('GET', '/api/v1/plugins/triage')).json;
+  const said = async (...args: string[]): Promise<string> =>
+    (await asJson('plugin', ...args)).json.error.message;
+  expect(await said('shadow', 'triage')).toBe('No shadow runs beside triage.');
+  expect(await said('shadow', 'triage', '--stop')).toBe('No shadow runs beside triage.');
+  expect(await said('secrets', 'delete', 'triage', 'KEY_A')).toBe('KEY_A is not set.');
+  expect(await said('secrets', 'delete', 'triag', 'KEY_A')).toContain('There is no plugin triag;');
+  const none = [
+    ['DELETE', 'shadow', 'No shadow runs beside triage.'],
+    ['DELETE', 'secrets/KEY_A', 'KEY_A is not set.'],
+    ['DELETE', 'routes/open', 'The route open of triage is not open.'],
+    ['DELETE', 'scheduled/remind', 'No one-off run remind of triage waits.'],
+    ['GET', 'kv/seen', 'triage has no value under seen.'],
+    ['DELETE', 'kv/seen', 'triage has no value under seen.'],
+  ] as const;
+  for (const [method, part, message] of none) {
+    const { status, json } = await app.call(method, `/api/v1/plugins/${id}/${part}`);
+    expect([part, status, json.error.message]).toEqual([part, 404, message]);
+  }
 });
 
 test('the trail of an issue is a tree of what came of what', async () => {

@@ -11,9 +11,12 @@ import {
   type SuiteOptions,
   type Verdict,
 } from '../../core/commands/plugin/attack/suite.ts';
+import { packageOf } from '../../core/commands/plugin/attack/case.ts';
+import { poll } from '../../core/commands/poll.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';
 import { attackGroups } from './attack-groups.ts';
+import { install, packSource } from './pack.ts';
 
 /** What never settles is stopped after the ten seconds that any run may take; test/sandbox/attacks.test.ts has it with a shorter wall. */
 const tried = hostiles.filter(({ name }) => process.env.TATAMI_LONG || name !== 'never-settles');
@@ -105,6 +108,49 @@ test('the suite tells where a wall is missing', async () => {
   });
 });
 
+test('changes by an ordinary plugin count for no attack', async () => {
+  const bystander = await packSource(`{
+    id: 'test.bystander', version: '1.0.0', engines: { tatami: '*' },
+    scopes: { 'issues:write': { why: 'test' }, 'comments:write': { why: 'test' } },
+    on: { 'issue.created': { async handle(event, ctx) {
+      await ctx.issues.update(event.data.id, { priority: 'low' });
+      await ctx.comments.create(event.data.id, { body: 'Seen.' });
+    } } },
+  }`);
+  const { id } = await install(app.call, bystander);
+  const weak = {
+    group: 36,
+    name: 'writes',
+    ends: 'harmless',
+    body: `await ctx.issues.update(event.data.id, { priority: 'urgent' });`,
+  } as const;
+  const reads = { ...weak, name: 'reads', body: `await ctx.issues.get(event.data.id);` };
+  const { call: ask, ...others } = asked();
+  // Each attack is judged after the bystander has changed its issue.
+  const call: Call = async <T>(...request: Parameters<Call>): Promise<T> => {
+    const answer = await ask<T>(...request);
+    if (request[0] === 'POST' && request[1] === '/issues' && !request[3]?.mode)
+      await poll(
+        0,
+        async () => (await ask<{ version: number }>('GET', `/issues/${(answer as Json).id}`)).version,
+        (version) => version > 1,
+      );
+    return answer;
+  };
+  const found = await runSuite({
+    ...{ ...others, call, hostiles: [weak, reads], forgeries: [] },
+    scenes: scenes.filter(({ group }) => group === 28 || group === 39),
+  });
+  await app.call('DELETE', `/api/v1/plugins/${id}`);
+  expect(Object.fromEntries(found.map(({ name, verdict }) => [name, verdict]))).toEqual({
+    writes: 'got through',
+    reads: 'held',
+    'writes-replayed': 'held',
+    'borrowed-rights': 'held',
+    'a plugin beside them': 'held',
+  });
+});
+
 test('the command prints a line for each attack of the groups that were asked for, and ends with 0', async () => {
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
   const groups = ['plugin', 'attack', '--team', 'ENG', '--group', '39,40,42,44'];
@@ -129,6 +175,61 @@ test('an interrupted suite leaves nothing', async () => {
   expect(found.length).toBeLessThan(8);
   expect((await app.call('GET', '/api/v1/plugins')).json.data).toEqual([]);
   expect((await app.call('GET', '/api/v1/issues')).json.data).toEqual([]);
+});
+
+test('a suite that fails leaves nothing, also of the attacks that were under way', async () => {
+  const { call: ask, ...others } = asked();
+  const installs: Promise<unknown>[] = [];
+  const failing = Promise.withResolvers<void>();
+  const call: Call = async <T>(...request: Parameters<Call>): Promise<T> => {
+    const [method, path, , options] = request;
+    if (method === 'POST' && path === '/issues' && options?.mode !== 'simulate') {
+      failing.resolve();
+      throw new Error('no issue is made');
+    }
+    if (method !== 'POST' || path !== '/plugins') return ask<T>(...request);
+    // The peer and one attack are installed at once, the others while that attack fails.
+    const install = installs.length < 2 ? ask<T>(...request) : failing.promise.then(() => ask<T>(...request));
+    installs.push(install);
+    return install;
+  };
+  await expect(runSuite({ ...others, call, hostiles: hostiles.slice(16, 24) })).rejects.toThrow(
+    'no issue is made',
+  );
+  await Promise.all(installs);
+  expect(installs.length).toBe(5);
+  expect((await app.call('GET', '/api/v1/plugins')).json.data).toEqual([]);
+});
+
+test('a team that is not there is refused before anything is installed', async () => {
+  const sequence = await app.lastSequence();
+  const { code, err } = await tatami(['plugin', 'attack', '--team', 'NOPE'], {
+    TATAMI_SERVER: app.url,
+    TATAMI_TOKEN: app.workspace.apiKey,
+  });
+  expect([code, err]).toEqual([1, expect.stringContaining('team: There is no such team.')]);
+  expect(await app.eventTypes(sequence)).toEqual([]);
+});
+
+test('a suite removes what one before it left, and nothing else', async () => {
+  const title = 'tatami.attack-finds';
+  const left = { group: 1, name: 'finds', ends: 'harmless', body: '' } as const;
+  await install(app.call, packageOf(left, title, title, stranger));
+  await install(app.call, packageOf(left, 'test.bystander', title, stranger));
+  const made: string[] = [];
+  for (const name of [title, `about ${title}`]) {
+    const { json } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: name });
+    made.push(json.identifier);
+  }
+  await app.call('POST', '/api/v1/api-keys', { name: 'tatami.attack', scopes: ['issues:read'] });
+  await runSuite({ ...asked(), hostiles: [], scenes: [], forgeries: [] });
+  const rest = async (path: string): Promise<Json[]> => (await app.call('GET', path)).json.data;
+  expect((await rest('/api/v1/plugins')).map(({ pluginId }) => pluginId)).toEqual(['test.bystander']);
+  expect((await rest('/api/v1/issues')).map(({ identifier }) => identifier)).toEqual([made[1]!]);
+  const keys = await rest('/api/v1/api-keys');
+  expect(keys.filter(({ name, revokedAt }) => name === 'tatami.attack' && revokedAt === null)).toEqual([]);
+  await app.call('DELETE', '/api/v1/plugins/test.bystander');
+  await app.call('DELETE', `/api/v1/issues/${made[1]}`);
 });
 
 test('each of the 46 groups is tried by the suite or by a test that is there', () => {

@@ -320,7 +320,7 @@ test('three killed runs switch a plugin off, with an event that says why', async
     call,
     await packSource(`{
       id: 'com.test.looper', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
-      on: { 'issue.created': { handle: () => { for (;;); } } },
+      on: { 'issue.created': { handle: () => { for (;;); } } }, schedules: { later: { handle: () => {} } },
     }`),
   );
   const from = await lastSequence(call);
@@ -335,6 +335,11 @@ test('three killed runs switch a plugin off, with an event that says why', async
     actor: { kind: 'system' },
     data: { state: 'disabled_sandbox', previous: { state: 'active' } },
   });
+  const asked = await call('POST', `/api/v1/plugins/${plugin.id}/schedules/later/run`);
+  expect([asked.status, asked.json.error.message]).toEqual([
+    409,
+    'The plugin is disabled_sandbox: 3 of the last 3 runs had to be killed.',
+  ]);
   await create(call, key, 'After');
   app.clock.advance(3_600_000);
   await app.settled();

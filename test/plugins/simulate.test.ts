@@ -48,7 +48,12 @@ test('in simulate mode a run shows what it would do and does nothing', async () 
         },
       },
       { kind: 'comment', action: 'create', values: { body: { before: null, after: 'Looked at.' } } },
-      { kind: 'plugin_kv', action: 'create', values: { seen: { before: null, after: { count: 1 } } } },
+      {
+        kind: 'plugin_kv',
+        action: 'create',
+        name: 'seen',
+        values: { seen: { before: null, after: { count: 1 } } },
+      },
     ],
     logs: [{ message: 'no number yet' }],
   });
@@ -60,7 +65,7 @@ test('in simulate mode a run shows what it would do and does nothing', async () 
   expect(out).toMatch(/simulated: would update issue ENG-\d+\n/);
   expect(out).toContain('priority: "none" → "high"');
   expect(out).toContain('labels: [] → [bug]');
-  expect(out).toContain('seen: {count: 1}');
+  expect(out).toContain('simulated: would create value seen\n    seen: {count: 1}');
 
   expect((await app.call('PATCH', '/api/v1/plugins/com.test.simulate', { mode: 'apply' })).status).toBe(200);
   await create('Parent 2');

@@ -1,14 +1,16 @@
 // The arguments of `tatami plugin …`. Each command is loaded when it is asked for.
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { RemoteOptions } from '../remote.ts';
 import type { ActionOptions } from './action.ts';
 import type { AttackOptions } from './attack/command.ts';
 import type { BacktestOptions } from './backtest.ts';
 import type { ConsentOptions } from './consent.ts';
 import type { InstallOptions } from './install.ts';
+import type { LogsOptions } from './logs.ts';
 import type { ProbationOptions } from './probation.ts';
 import type { ReplayOptions } from './replay.ts';
 import type { ShadowOptions } from './shadow.ts';
+import { runStatuses } from './run.ts';
 import { addRoutes } from './routes/commands.ts';
 import { addScheduled } from './scheduled/commands.ts';
 import { addSecrets } from './secrets/commands.ts';
@@ -84,9 +86,8 @@ export function addPlugin(program: Command, remote: Remote, folder: string): Com
 function addRuns(plugin: Command, remote: Remote, folder: string): void {
   remote(plugin.command('logs <plugin>').description('show the latest runs with their logs'))
     .option('--limit <n>', 'runs to show, up to 100', '20')
-    .action(async (name: string, options: RemoteOptions & { limit: string }) =>
-      (await import('./logs.ts')).logs(name, options),
-    );
+    .addOption(new Option('--status <status>', 'only runs with this status').choices(runStatuses))
+    .action(async (name: string, options: LogsOptions) => (await import('./logs.ts')).logs(name, options));
   remote(
     plugin.command('run-schedule <plugin> <schedule>').description('run a schedule now and wait for it'),
   ).action(async (name: string, schedule: string, options: RemoteOptions) =>

@@ -1,7 +1,8 @@
-// What a command says of a plugin, a schedule or a run that does not exist: which there are. The server answers that with one sentence for
-// everything, because a path alone does not tell what a person meant by it.
+// Says of a plugin, a schedule or a run that does not exist which there are. The server answers that with one sentence for everything,
+// because a path alone does not tell what a person meant by it. Where the server says more than that sentence, its words stay.
 import type { Call } from '../../../sdk/client/call.ts';
 import { ApiCallError } from '../../../sdk/client/index.ts';
+import { errorCodes } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import { readAll } from '../remote.ts';
 
@@ -22,7 +23,7 @@ export async function saying<T>(call: Call, named: Named, work: Promise<T>): Pro
   try {
     return await work;
   } catch (error) {
-    if (!isNotFound(error)) throw error;
+    if (!isUnnamed(error)) throw error;
     throw inWords(error, await readAll<Known>(call, '/plugins').catch(() => null), named);
   }
 }
@@ -39,7 +40,7 @@ export async function sayingOf<T>(noun: string, id: string, work: Promise<T>): P
   try {
     return await work;
   } catch (error) {
-    if (!isNotFound(error)) throw error;
+    if (!isUnnamed(error)) throw error;
     throw notFound(`There is no ${noun} ${id}${foundBy[noun] ?? ''}.`, error);
   }
 }
@@ -47,6 +48,9 @@ export async function sayingOf<T>(noun: string, id: string, work: Promise<T>): P
 export function isNotFound(error: unknown): error is ApiCallError {
   return error instanceof ApiCallError && error.status === 404;
 }
+
+const isUnnamed = (error: unknown): error is ApiCallError =>
+  isNotFound(error) && error.message === errorCodes.not_found.text;
 
 /** @param all null where the key may not list them */
 function inWords(

@@ -5,16 +5,26 @@ import { connect, type RemoteOptions } from '../remote.ts';
 import { saying } from './known.ts';
 import { runLines, type Run } from './run.ts';
 
-export async function logs(plugin: string, options: RemoteOptions & { limit: string }): Promise<void> {
+export interface LogsOptions extends RemoteOptions {
+  limit: string;
+  status?: Run['status'];
+}
+
+export async function logs(plugin: string, options: LogsOptions): Promise<void> {
   const limit = wholeNumber('--limit', options.limit, 1, 100);
+  const { status } = options;
   const call = connect(options);
-  const path = `/plugins/${encodeURIComponent(plugin)}/runs?limit=${limit}`;
+  const path = `/plugins/${encodeURIComponent(plugin)}/runs?limit=${limit}${status === undefined ? '' : `&status=${status}`}`;
   const { data } = await saying(call, { plugin }, call<{ data: Run[] }>('GET', path));
   printResult(data, options, (shown) =>
     shown.length === 0
-      ? `${plugin} has not run yet.`
+      ? noRuns(plugin, status)
       : [...shown.toReversed().map(runLines), ...hints(shown)].join('\n'),
   );
+}
+
+function noRuns(plugin: string, status: Run['status'] | undefined): string {
+  return status === undefined ? `${plugin} has not run yet.` : `${plugin} has no ${status} runs.`;
 }
 
 /** Logins are apps, which never hold the scope. */

@@ -4,7 +4,7 @@ import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../../sdk/plugin/pack.ts';
 import { embedded } from '../../lib/embedded.ts';
 import { describePackage } from '../../plugins/describe.ts';
-import { requireSentTypes } from '../../plugins/installs/named.ts';
+import { requireKnown } from '../../plugins/installs/named.ts';
 import { version } from '../../version.ts';
 import { printResult, say } from '../output.ts';
 import { requireReplaceable, writeNamedFile } from '../write-file.ts';
@@ -60,7 +60,7 @@ export async function packFolder(root: string): Promise<PluginPackage> {
       async describe(code, sourceMap) {
         bundle = { code, sourceMap };
         const manifest = await describePackage(code, sourceMap);
-        requireSentTypes({ manifest });
+        requireKnown({ manifest });
         return manifest;
       },
       sdk: embedded?.sdkFiles() ?? null,

@@ -2,6 +2,8 @@
 import { say } from '../output.ts';
 import { poll } from '../poll.ts';
 
+export const runStatuses = ['queued', 'running', 'succeeded', 'retrying', 'dead'] as const;
+
 interface Effect {
   kind: string;
   id: string;
@@ -15,7 +17,7 @@ interface Effect {
 export interface Run {
   id: string;
   handler: string;
-  status: 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
+  status: (typeof runStatuses)[number];
   /** The budget for which it waits. */
   waitsFor: { quantity: string; until: string } | null;
   createdAt: string;
@@ -78,9 +80,15 @@ function effectsOf({ status, effects, proposalId = null }: Run): string[] {
   return effects.flatMap((effect) => effectLines(effect, proposalId));
 }
 
+const kindWords: Readonly<Record<string, string>> = { plugin_kv: 'value', scheduled_run: 'one-off run' };
+
+/** A value is identified by its install and its key. */
+const shortId = (kind: string, id: string): string =>
+  kind === 'plugin_kv' ? id.slice(id.indexOf('/') + 1) : id;
+
 function effectLines(effect: Effect, proposalId: string | null): string[] {
   const { kind, id, name, action, outcome, fields, values } = effect;
-  const object = `${action} ${kind} ${name ?? id}`;
+  const object = `${action} ${kindWords[kind] ?? kind} ${name ?? shortId(kind, id)}`;
   if (outcome === 'applied')
     return [`  applied: ${object}${action === 'update' ? ` (${fields.join(', ')})` : ''}`];
   const told = outcome === 'proposed' && proposalId !== null ? `proposed as ${proposalId}` : outcome;

@@ -4,7 +4,7 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { isoTime, requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute, type Method, type Route } from '../../http/route.ts';
-import { ApiError, notFound } from '../../lib/errors.ts';
+import { ApiError } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import { Closed, described, enumeration, named, nullable, time } from '../../lib/schema.ts';
 import { mintSecret } from '../../lib/signing-secret.ts';
@@ -95,10 +95,10 @@ async function closeRoute(
   name: string,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const { id } = await getInstall(ctx, ref);
+  const { id, pluginId } = await getInstall(ctx, ref);
   const open = await openRoutesOf(ctx.store, ctx.scope, id);
   const known = open.find((row) => row.name === name);
-  if (!known) throw notFound();
+  if (!known) throw new ApiError('not_found', `The route ${name} of ${pluginId} is not open.`);
   requireVersion({ id: known.id, version: known.opened_at }, ifMatch);
   return { changes: [], ops: [removeRouteOp(ctx.scope, idOfRoute(id, name))], body: undefined };
 }

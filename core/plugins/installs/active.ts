@@ -4,6 +4,8 @@ import type { Install } from './schema.ts';
 
 /** @throws ApiError conflict */
 export function requireActive({ state, stateReason }: Pick<Install, 'state' | 'stateReason'>): void {
-  if (state !== 'active')
-    throw new ApiError('conflict', `The plugin is ${state}: ${stateReason ?? 'activate it first'}.`);
+  if (state === 'active') return;
+  // Some reasons are sentences.
+  const reason = (stateReason ?? 'activate it first').replace(/\.$/, '');
+  throw new ApiError('conflict', `The plugin is ${state}: ${reason}.`);
 }

@@ -3,18 +3,17 @@
 import { requirePerson } from '../../rights/person.ts';
 import { PackageError, parsePackage, type PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import type { Context } from '../../context.ts';
-import { allScopes, expandScopes } from '../../rights/scopes.ts';
+import { expandScopes } from '../../rights/scopes.ts';
 import type { EventType } from '../../events/catalogue.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { parseFilter, type FilterFields } from '../../lib/filter.ts';
 import { scopeOfEvent, type ScopeRequests } from '../../rights/rights.ts';
 import type { Unheld } from '../../rights/table.ts';
-import { didYouMean } from '../../lib/nearest.ts';
 import { checkCron } from '../../lib/cron.ts';
 import { checkNetShape } from '../outside/net.ts';
 import { checkSourceMap } from '../source-places.ts';
 import { subscribedTypes } from './hearing.ts';
-import { requireSentTypes } from './named.ts';
+import { requireKnown } from './named.ts';
 import { requireZone, zoneOf } from './schedule-zone.ts';
 import { checkSettingsSchema } from './settings-schema.ts';
 
@@ -34,7 +33,7 @@ export interface PackageRules extends RequestRules {
 }
 
 export async function readPackage(document: object) {
-  requireSentTypes(document);
+  requireKnown(document);
   try {
     const read = await parsePackage(JSON.stringify(document));
     if (read.sourceMap) checkSourceMap(read.sourceMap);
@@ -83,19 +82,13 @@ function checkActions({ actions = {}, scopes = {} }: PluginManifest): void {
     const read = `${target}s:read`;
     if (target !== 'none' && !asked.has(read))
       throw invalidField(`${path}.target`, 'required', {
-        why: `An action on an ${target} reads it.`,
+        why: `The action gets ${target === 'issue' ? 'an' : 'a'} ${target}, which the plugin reads.`,
         fix: `Add "${read}": { why: … } to the plugin's scopes.`,
       });
   }
 }
 
 function checkScopes({ scopes = {} }: PluginManifest, rules: RequestRules): void {
-  const unknown = Object.keys(scopes).find((scope) => !allScopes.includes(scope));
-  if (unknown !== undefined)
-    throw invalidField(`package.manifest.scopes.${unknown}`, 'invalid_enum', {
-      why: `There is no scope ${unknown}.`,
-      fix: `Use scopes that /docs/scopes lists.${didYouMean(unknown, allScopes)}`,
-    });
   const unheld = rules.unheldNarrowing(scopes);
   if (unheld) throw invalidField(`package.manifest.scopes.${unheld.path}`, 'conflict', unheld.fix);
 }

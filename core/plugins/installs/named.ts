@@ -6,14 +6,32 @@ import { sameValue } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { eventTypes, unsentType } from '../../events/catalogue.ts';
 import { invalidField } from '../../lib/errors.ts';
+import { allScopes } from '../../rights/scopes.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import type { CheckFilter } from '../../resource/filtering.ts';
 import { namesSeen } from '../../resource/names.ts';
 import { team } from '../../tracker/teams/contract.ts';
 
-/** @param document a package that nobody has checked yet. @throws ApiError validation_failed */
-export function requireSentTypes(document: object): void {
-  const on = partOf(partOf(document, 'manifest'), 'on');
+/**
+ * Scopes and event types that this server has, with the nearest where a name is unknown.
+ * @param document a package that nobody has checked yet. @throws ApiError validation_failed
+ */
+export function requireKnown(document: object): void {
+  const manifest = partOf(document, 'manifest');
+  requireScopes(partOf(manifest, 'scopes'));
+  requireSentTypes(partOf(manifest, 'on'));
+}
+
+function requireScopes(scopes: object | null): void {
+  const unknown = Object.keys(scopes ?? {}).find((scope) => !allScopes.includes(scope));
+  if (unknown !== undefined)
+    throw invalidField(`package.manifest.scopes.${unknown}`, 'invalid_enum', {
+      why: `There is no scope ${unknown}.`,
+      fix: `Use scopes that /docs/scopes lists.${didYouMean(unknown, allScopes)}`,
+    });
+}
+
+function requireSentTypes(on: object | null): void {
   const ofRun = Object.keys(on ?? {}).find(tellsOfRun);
   if (ofRun !== undefined)
     throw invalidField(`package.manifest.on.${ofRun}`, 'invalid_enum', {

@@ -3,10 +3,11 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import { isoTime, requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import { invalidField, notFound } from '../../lib/errors.ts';
+import { ApiError, invalidField } from '../../lib/errors.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { readPage } from '../../store/page.ts';
 import { getInstall } from '../installs/installs.ts';
+import type { Install } from '../installs/schema.ts';
 import {
   changeValue,
   deltaOf,
@@ -20,9 +21,9 @@ import {
 } from './entries.ts';
 
 export async function getValue(ctx: Context, pluginId: string, key: string) {
-  const { id: installId } = await getInstall(ctx, pluginId);
-  const entry = await findEntry(ctx.store, ctx.scope, installId, key);
-  if (!entry || entry.valueJson === null) throw notFound();
+  const install = await getInstall(ctx, pluginId);
+  const entry = await findEntry(ctx.store, ctx.scope, install.id, key);
+  if (!entry || entry.valueJson === null) throw noValue(install, key);
   return {
     key,
     value: JSON.parse(entry.valueJson) as unknown,
@@ -70,9 +71,10 @@ export async function deleteValue(
   key: string,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const { id: installId } = await getInstall(ctx, pluginId);
+  const install = await getInstall(ctx, pluginId);
+  const installId = install.id;
   const before = await findMeta(ctx.store, ctx.scope, installId, key);
-  if (!before) throw notFound();
+  if (!before) throw noValue(install, key);
   requireVersion({ id: idOfKey(installId, key), ...before }, ifMatch);
   const at = { nowMs: ctx.nowMs(), newVersion: before.version };
   return { changes: [changeValue(before, { installId, key }, null, at)], body: undefined };
@@ -107,4 +109,8 @@ export async function listValues(
     })),
     pageInfo,
   };
+}
+
+function noValue({ pluginId }: Install, key: string): ApiError {
+  return new ApiError('not_found', `${pluginId} has no value under ${key}.`);
 }

@@ -5,7 +5,7 @@ import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import { isoTime, requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
-import { notFound } from '../../lib/errors.ts';
+import { ApiError } from '../../lib/errors.ts';
 import { Closed, described, limitDefault, named, pageOf, pageQuery, time } from '../../lib/schema.ts';
 import { effectTable } from '../../rights/effects.ts';
 import { readPage } from '../../store/page.ts';
@@ -77,9 +77,9 @@ async function deleteScheduled(
   name: string,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const { id } = await getInstall(ctx, ref);
+  const { id, pluginId } = await getInstall(ctx, ref);
   const oneOff = await findOneOff(ctx.store, ctx.scope, idOfOneOff(id, name));
-  if (!oneOff) throw notFound();
+  if (!oneOff) throw new ApiError('not_found', `No one-off run ${name} of ${pluginId} waits.`);
   requireVersion(oneOff, ifMatch);
   return { changes: [], ops: endOneOffOps(ctx.scope, oneOff), body: undefined };
 }

@@ -61,7 +61,7 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
     async replay(ctx, runId, given) {
       const run = await findRun(ctx.store, ctx.scope, runId);
       if (!run) throw notFound();
-      const recording = await getRecording(ctx, runId);
+      const recording = await recordingOf(ctx, run);
       const code = await codeOf({ registry, trust }, ctx, { run, recording, given });
       const waitMs = rate.take(run.install_id);
       if (waitMs !== null)
@@ -107,11 +107,24 @@ async function codeOf(
 
 /** @throws ApiError not_found, and conflict where it was not kept whole */
 export async function getRecording(ctx: Context, runId: string): Promise<Recording> {
-  const recording = await findRecording(ctx.store, ctx.scope, runId);
+  const run = await findRun(ctx.store, ctx.scope, runId);
+  if (!run) throw notFound();
+  return recordingOf(ctx, run);
+}
+
+async function recordingOf(ctx: Context, run: RunRow): Promise<Recording> {
+  const { id } = run;
+  const recording = await findRecording(ctx.store, ctx.scope, id);
   if (recording) return recording;
-  const facts = await recordingFacts(ctx.store, ctx.scope, [runId]);
-  if (!facts.has(runId)) throw notFound();
+  const facts = await recordingFacts(ctx.store, ctx.scope, [id]);
+  if (!facts.has(id)) throw new ApiError('not_found', whyNoRecording(run));
   throw new ApiError('conflict', 'This run said and heard more than a recording may hold; it was not kept.');
+}
+
+function whyNoRecording({ id, status, finished_at: finishedAt }: RunRow): string {
+  return finishedAt === null
+    ? `${id} has not ended: it is ${status}. Its recording is kept when it ends.`
+    : `No recording is kept of ${id}: it was canceled, recordings are off, or it was removed with age or with its issue.`;
 }
 
 function shown({ divergence, ...rest }: Replayed): Replayed {

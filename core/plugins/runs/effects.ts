@@ -77,7 +77,7 @@ export async function previewEffects(
   for (const change of changes) {
     const values = await valuesOfOne(change);
     chars += JSON.stringify(values).length;
-    const name = nameOf(change, shown.get(change) ?? {});
+    const name = ownName(change) ?? nameOf(change, shown.get(change) ?? {});
     effects.push({
       ...effectOf(change, outcomeOf?.(change)),
       ...(chars <= runCharsMax ? { name, values } : {}),
@@ -114,6 +114,12 @@ async function keptValues(
 ): Promise<Values> {
   const before = await findEntry(store, scope, installId, key);
   return { [key]: { before: parsed(before?.valueJson ?? null), after: parsed(valueJson) } };
+}
+
+/** Values and one-off runs have no events that would name them. */
+function ownName({ kind, after }: Change): string | null {
+  if (kind === kvKindName) return (after as KvEntry).key;
+  return kind === oneOffKindName ? (after as OneOff).name : null;
 }
 
 function oneOffValues({ before, after }: Change): Values {

@@ -7,13 +7,15 @@ import type { Directory } from '../../context.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { backgroundCommitDelayMs, type Op, type Scope } from '../../store/store.ts';
 import type { Recorder } from '../recorder/recorder.ts';
+import type { Registry } from '../registry.ts';
 import { keepChangesOps } from '../undo/kept.ts';
 import type { InstallMode } from '../installs/contract.ts';
 import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
 import { callerGuards } from './input.ts';
 import { effectOf, previewEffects, type Effect, type PreviewOptions } from './effects.ts';
-import { endedRunOp, endOpenRunOp, recordRunOp, type RunRecord } from './record.ts';
 import { endedError } from './failure.ts';
+import { withAuthorPlaces } from './logs.ts';
+import { endedRunOp, endOpenRunOp, recordRunOp, type RunRecord } from './record.ts';
 import { releaseNextOps } from './rows.ts';
 import { ranBy, tellOver } from './told.ts';
 
@@ -34,6 +36,7 @@ export interface BatchOptions extends Pick<PreviewOptions, 'store'> {
   readonly clock: Clock;
   readonly committer: Committer;
   readonly recorder: Recorder;
+  readonly registry: Pick<Registry, 'places'>;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
 
@@ -52,7 +55,10 @@ export async function commitEnding(
   const by = await ranBy(options.store, item.scope, run, tried?.install);
   const author = authorOf(held, tried, by.name, await options.directoryOf(item.scope));
   const effects = await effectsOf(options, held, tried, ending, author.directory);
-  const record = (made: Made): RunRecord => recordOf(held, tried, ending, { made, effects }, now);
+  const usage = usageOf(tried?.outcome);
+  const logs = tried ? await withAuthorPlaces(options.registry, item.scope, tried, usage.logs) : [];
+  const record = (made: Made): RunRecord =>
+    recordOf(held, tried, ending, { ...usage, logs, made, effects }, now);
   const changes = ending.changes ?? [];
   const recording = tried ? await options.recorder.ops(item.scope, tried.job, tried.outcome) : [];
   const more = [...recording, ...keptOps(item.scope, run.id, tried, changes, now), ...(ending.more ?? [])];
@@ -162,11 +168,11 @@ function recordOf(
   { run }: HeldRun,
   tried: Attempt | null,
   { status, attempt, error, result, againAtMs }: Ending,
-  { made, effects }: { made: RunRecord['events']; effects: readonly Effect[] },
+  { made, ...facts }: ReturnType<typeof usageOf> & Pick<RunRecord, 'effects'> & { made: Made },
   nowMs: number,
 ): RunRecord {
   return {
-    ...usageOf(tried?.outcome),
+    ...facts,
     status,
     mode: tried?.modes.mode ?? run.mode,
     attempt,
@@ -175,7 +181,6 @@ function recordOf(
     finishedAt: againAtMs === undefined ? nowMs : null,
     events: made.filter(({ type }) => !tellsOfRun(type)).map(({ id, type }) => ({ id, type })),
     calls: tried?.calls ?? [],
-    effects,
     result: result ?? null,
     pluginVersion: tried?.install.pluginVersion ?? null,
   };

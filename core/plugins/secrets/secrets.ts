@@ -3,7 +3,7 @@
 import type { Change, ChangeSet } from '../../changes/change.ts';
 import { requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import { ApiError, notFound } from '../../lib/errors.ts';
+import { ApiError } from '../../lib/errors.ts';
 import { getInstall } from '../installs/installs.ts';
 import { installKind, type Install } from '../installs/schema.ts';
 import { dropSecretOp, keepSecretOp } from './rows.ts';
@@ -46,7 +46,7 @@ export async function deleteSecret(
   const install = await getInstall(ctx, pluginId);
   requireVersion(install, ifMatch);
   // A version of the plugin that no longer declares it must not keep it from being taken out.
-  if (!Object.hasOwn(install.secretsSet, name)) throw notFound();
+  if (!Object.hasOwn(install.secretsSet, name)) throw new ApiError('not_found', `${name} is not set.`);
   const { [name]: _, ...others } = install.secretsSet;
   return {
     changes: [changeOf(ctx, install, others)],

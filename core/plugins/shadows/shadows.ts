@@ -3,12 +3,13 @@ import type { Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { isoTime, requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import { ApiError, notFound } from '../../lib/errors.ts';
+import { ApiError } from '../../lib/errors.ts';
 import { effectTable } from '../../rights/effects.ts';
 import type { CheckFilter } from '../../resource/filtering.ts';
 import { versionGiven } from '../backtests/backtests.ts';
 import type { PackageRules } from '../installs/check.ts';
 import { getInstall } from '../installs/installs.ts';
+import type { Install } from '../installs/schema.ts';
 import type { PluginTrust } from '../installs/trust.ts';
 import { emptyReport, type ShadowCreate, type ShadowReport } from './report.ts';
 import { beginShadowOp, findShadow, runningShadows, stopShadowOp, type ShadowRow } from './rows.ts';
@@ -62,7 +63,7 @@ export async function beginShadow(
 export async function getShadow(ctx: Context, pluginId: string, { shadows }: Pick<ShadowRules, 'shadows'>) {
   const install = await getInstall(ctx, pluginId);
   const row = await rowOf(ctx, install.id);
-  if (!row) throw notFound();
+  if (!row) throw noShadow(install);
   const seen = row.stopped_at === null ? shadows.seen(install.id) : null;
   const whole = seen ?? { waiting: 0, report: JSON.parse(row.report_json) as ShadowReport };
   if (ctx.scopes.has(effectTable.logs.scope)) return shown(row, whole);
@@ -78,7 +79,7 @@ export async function stopShadow(
 ): Promise<ChangeSet> {
   const install = await getInstall(ctx, pluginId);
   const row = await rowOf(ctx, install.id);
-  if (!row) throw notFound();
+  if (!row) throw noShadow(install);
   requireVersion({ id: install.id, version: row.started_at }, ifMatch);
   if (row.stopped_at !== null) throw new ApiError('conflict', 'This has stopped.');
   const report = shadows.seen(install.id)?.report ?? null;
@@ -89,6 +90,10 @@ export async function stopShadow(
     body: null,
     status: 204,
   };
+}
+
+function noShadow({ pluginId }: Install): ApiError {
+  return new ApiError('not_found', `No shadow runs beside ${pluginId}.`);
 }
 
 function rowOf(ctx: Context, installId: string): Promise<ShadowRow | undefined> {

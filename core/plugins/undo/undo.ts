@@ -4,11 +4,13 @@ import { announce } from '../../changes/announcement.ts';
 import type { ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { Cause } from '../../events/origin.ts';
-import { ApiError, invalidField } from '../../lib/errors.ts';
+import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { counted } from '../../lib/counted.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import type { Op } from '../../store/store.ts';
+import { proposalKind } from '../../proposals/kind.ts';
 import { takeApprovalsBack } from '../installs/probation.ts';
+import { findRun } from '../runs/rows.ts';
 import { undoing } from './changes.ts';
 import { foldChanges, type Skip } from './fold.ts';
 import { keepChangesOps, keptOf, keyOf, markOp, readChanges, type KeptChange, type KeptRow } from './kept.ts';
@@ -23,17 +25,22 @@ const changesMax = 2_000;
 /** Undoes one run, proposal or undo. @throws ApiError not_found where nothing of it is kept */
 export async function undoOne(ctx: Context, kinds: UndoKinds, id: string): Promise<ChangeSet> {
   const [row] = await keptOf(ctx.store, ctx.scope, [id]);
-  if (!row)
-    throw new ApiError(
-      'not_found',
-      `Nothing is kept of ${id}: it changed nothing, or so long ago that it can no longer be undone.`,
-    );
+  if (!row) throw await nothingKept(ctx, id);
   if (row.undone_by !== null)
     return nothing(
       [id],
       `${id} was undone by ${row.undone_by}: nothing is left of it. Undo that to bring it back.`,
     );
   return undoAll(ctx, kinds, [row]);
+}
+
+async function nothingKept(ctx: Context, id: string): Promise<ApiError> {
+  const found = (await findRun(ctx.store, ctx.scope, id)) ?? (await proposalKind.find(ctx, id));
+  if (!found) return notFound();
+  return new ApiError(
+    'not_found',
+    `Nothing is kept of ${id}: it changed nothing, or so long ago that it can no longer be undone.`,
+  );
 }
 
 /** @param rows the newest first, none of them undone */

@@ -44,6 +44,9 @@ export interface Scene {
   play(stage: Stage): Promise<Found>;
 }
 
+/** Begins the id of every install and the title of every issue of a suite. */
+export const ownPrefix = 'tatami.attack-';
+
 export const writing: NonNullable<Hostile['scopes']> = {
   'issues:write': { why: 'an attack of the suite' },
   'comments:write': { why: 'an attack of the suite' },

@@ -1,4 +1,5 @@
 // What runs of hostile plugins say of the wall that they met.
+import { readAll } from '../../remote.ts';
 import type { Hostile } from './case.ts';
 import { isOver, type Issue, type RunError, type Runs, type Stage } from './stage.ts';
 
@@ -47,10 +48,25 @@ function isFlooded({ logs }: Runs[number]): boolean {
   return text.length > 20_000 || /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(text);
 }
 
-/** Unless an issue is not as it was made. */
-export async function unlessTouched({ call }: Stage, issues: readonly Issue[], found: Found): Promise<Found> {
+interface Event {
+  readonly actor: { readonly kind: string; readonly id: string };
+}
+
+/** Events of an issue that an install caused. Other plugins of the workspace may change the issue too. */
+export async function eventsBy({ call }: Stage, plugin: string, issue: string): Promise<number> {
+  const all = await readAll<Event>(call, `/issues/${issue}/history`);
+  return all.filter(({ actor }) => actor.kind === 'plugin' && actor.id === plugin).length;
+}
+
+/** Unless the plugin changed one of the issues. */
+export async function unlessTouched(
+  stage: Stage,
+  plugin: string,
+  issues: readonly Issue[],
+  found: Found,
+): Promise<Found> {
   if (found.verdict === 'got through') return found;
-  const now = await Promise.all(issues.map(({ id }) => call<Issue>('GET', `/issues/${id}`)));
-  const touched = now.filter(({ version }, at) => version !== issues[at]!.version);
+  const events = await Promise.all(issues.map(({ id }) => eventsBy(stage, plugin, id)));
+  const touched = issues.filter((_, at) => events[at]! > 0);
   return touched.length === 0 ? found : gotThrough(`changed ${touched.map(({ title }) => title).join(', ')}`);
 }

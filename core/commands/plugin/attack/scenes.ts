@@ -1,8 +1,8 @@
 // Attacks that take another caller, a second plugin, or a second look at a run: of groups 20, 28, 39 and 40.
 import { ApiCallError } from '../../../../sdk/client/index.ts';
 import { packageAround, writing, type Scene } from './case.ts';
-import { gotThrough, held, judgeRuns, notJudged, unlessTouched, type Found } from './judge.ts';
-import { isOver, type Issue, type Run, type Runs, type Stage } from './stage.ts';
+import { eventsBy, gotThrough, held, judgeRuns, notJudged, unlessTouched, type Found } from './judge.ts';
+import { isOver, type Run, type Runs, type Stage } from './stage.ts';
 
 /** Does what the plugin may, and the caller may not: at once, and later through a schedule. */
 const borrowing = `
@@ -41,7 +41,7 @@ async function borrowRights(stage: Stage): Promise<Found> {
   await reader('POST', `/plugins/${plugin}/actions/borrow`, { target: issue.id });
   const runs = await stage.runs([plugin], (now) => now.length >= 2 && now.every(isOver));
   const found = judgeRuns({ ends: 'harmless', runs: 2 }, runs);
-  return unlessTouched(stage, [issue], found);
+  return unlessTouched(stage, plugin, [issue], found);
 }
 
 /** Each of two sets back what the other has set. */
@@ -81,10 +81,10 @@ async function act(stage: Stage, name: string, body: string) {
     ...{ actions: { act: { target: 'issue', limits: { cpuMs: 200 } } }, handlers: ['action:act'] },
   });
   const plugin = await stage.install(document);
-  const { id } = await stage.createIssue(title);
-  await stage.call('POST', `/plugins/${plugin}/actions/act`, { target: id });
+  const issue = await stage.createIssue(title);
+  await stage.call('POST', `/plugins/${plugin}/actions/act`, { target: issue.id });
   const [run] = await stage.runs([plugin], (now) => now.length > 0 && now.every(isOver));
-  return { plugin, document, issue: await stage.call<Issue>('GET', `/issues/${id}`), run };
+  return { plugin, issue, run };
 }
 
 interface Replayed {
@@ -132,14 +132,15 @@ async function replayWrites(stage: Stage): Promise<Found> {
     ...{ id: 'tatami.attack-writes-replayed', scopes: writing, handlers: ['action:act'] },
     actions: { act: { target: 'issue' } },
   });
+  const before = await eventsBy(stage, plugin, issue.id);
   for (const body of [{}, { package: other }]) {
     const replayed = await replay(stage, run, body);
     if ('verdict' in replayed) return replayed;
   }
   const { value } = await stage.call<{ value: number }>('GET', `/plugins/${plugin}/kv/written`);
-  const { data } = await stage.call<{ data: unknown[] }>('GET', `/issues/${issue.id}/comments`);
-  if (value !== 1 || data.length !== 1) return gotThrough('what it wrote was written again');
-  return unlessTouched(stage, [issue], held('nothing was written again'));
+  const after = await eventsBy(stage, plugin, issue.id);
+  const isHeld = value === 1 && after === before;
+  return isHeld ? held('nothing was written again') : gotThrough('what it wrote was written again');
 }
 
 export const callersAndReplays: readonly Scene[] = [

@@ -1,9 +1,13 @@
 // Where attacks are made: a server, through its REST API alone, and all that was made there, so that nothing of it is left.
 import type { Call } from '../../../../sdk/client/call.ts';
+import { ApiCallError } from '../../../../sdk/client/index.ts';
 import { poll } from '../../poll.ts';
+import { readAll } from '../../remote.ts';
+import { ownPrefix } from './case.ts';
 
 /** A run is waited for so long; the longest lasts ten seconds. */
 const waitMs = 60_000;
+const keyName = 'tatami.attack';
 
 export interface Run {
   readonly id: string;
@@ -19,7 +23,6 @@ export interface RunError {
 }
 export interface Issue {
   readonly id: string;
-  readonly version: number;
   readonly title: string;
 }
 
@@ -47,6 +50,8 @@ export interface Stage extends StageOptions {
   mintKey(scopes: readonly string[]): Promise<Call>;
   /** Of these installs, once that is so, or it is waited for no longer. */
   runs(plugins: readonly string[], isDone: (runs: Runs) => boolean): Promise<Runs>;
+  /** Removes what a suite that was interrupted left. @throws ApiCallError, also where the team takes no issue */
+  begin(): Promise<void>;
   /** Paths that were made otherwise. */
   add(path: string): void;
   remove(...paths: readonly string[]): Promise<void>;
@@ -85,11 +90,11 @@ export function createStage(options: StageOptions): Stage {
       const { id } = await call<Issue>('POST', '/issues', { team, title });
       made.add(`/issues/${id}`);
       issues++;
-      return { id, title, version: 1 };
+      return { id, title };
     },
     async mintKey(scopes) {
       const { id, key } = await call<{ id: string; key: string }>('POST', '/api-keys', {
-        name: 'tatami.attack',
+        name: keyName,
         scopes,
       });
       made.add(`/api-keys/${id}`);
@@ -102,14 +107,48 @@ export function createStage(options: StageOptions): Stage {
       };
       return poll(await look(), look, (runs) => signal?.aborted === true || isDone(runs), waitMs);
     },
+    async begin() {
+      await call('POST', '/issues', { team, title: ownPrefix }, { mode: 'simulate' });
+      for (const path of await leftOf(call)) await remove(path);
+    },
     add: (path) => void made.add(path),
     async remove(...paths) {
       for (const path of paths) await remove(path);
     },
     async removeAll() {
-      const ended = await Promise.allSettled([...made].map(remove));
-      const failed = ended.find((one) => one.status === 'rejected');
-      if (failed) throw failed.reason;
+      await allEnded([...made].map(remove));
     },
   };
+}
+
+/** Throws the first error once all have ended, so that none goes on unseen. */
+export async function allEnded(work: readonly Promise<unknown>[]): Promise<void> {
+  const ended = await Promise.allSettled(work);
+  const failed = ended.find((one) => one.status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
+/** The paths of what an earlier suite made and did not remove, known by its ids, titles and the name of its keys. */
+async function leftOf(call: Call): Promise<string[]> {
+  const filter = encodeURIComponent(JSON.stringify({ title: { startsWith: ownPrefix } }));
+  const [plugins, issues, keys] = await Promise.all([
+    readAll<{ id: string; pluginId: string }>(call, '/plugins'),
+    readAll<{ id: string }>(call, `/issues?filter=${filter}`),
+    readAll<{ id: string; name: string; revokedAt: string | null }>(call, '/api-keys').catch(
+      noneWithoutScope,
+    ),
+  ]);
+  return [
+    ...plugins.filter(({ pluginId }) => pluginId.startsWith(ownPrefix)).map(({ id }) => `/plugins/${id}`),
+    ...issues.map(({ id }) => `/issues/${id}`),
+    ...keys
+      .filter(({ name, revokedAt }) => name === keyName && revokedAt === null)
+      .map(({ id }) => `/api-keys/${id}`),
+  ];
+}
+
+/** Groups that make no keys run with a token that may not read them. */
+function noneWithoutScope(error: unknown): [] {
+  if (error instanceof ApiCallError && error.code === 'insufficient_scope') return [];
+  throw error;
 }

@@ -3,14 +3,22 @@
 import { ApiCallError } from '../../../../sdk/client/index.ts';
 import { poll } from '../../poll.ts';
 import { authority } from './authority.ts';
-import { packageOf, type Forged, type Hostile, type Scene } from './case.ts';
+import { ownPrefix, packageOf, type Forged, type Hostile, type Scene } from './case.ts';
 import { escapes } from './escape.ts';
 import { exhaustions } from './exhaustion.ts';
 import { gotThrough, held, judgeRuns, notJudged, unlessTouched, type Found } from './judge.ts';
 import { outside } from './outside.ts';
 import { forgedCalls } from './forged-calls.ts';
 import { callersAndReplays } from './scenes.ts';
-import { createStage, isOver, type Issue, type Runs, type Stage, type StageOptions } from './stage.ts';
+import {
+  allEnded,
+  createStage,
+  isOver,
+  type Issue,
+  type Runs,
+  type Stage,
+  type StageOptions,
+} from './stage.ts';
 import { supplyChain } from './supply-chain.ts';
 
 /** The longest lasting first, so that the others are made beside it. */
@@ -58,6 +66,7 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
     verdicts.push(verdict);
     options.onVerdict?.(verdict);
   };
+  await stage.begin();
   try {
     const good = packageOf(beside, 'tatami.attack-beside', 'tatami.attack', options.stranger);
     const wide = {
@@ -65,11 +74,7 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
       on: { 'issue.created': { filter: { title: { startsWith: 'tatami.attack' } } } },
     };
     const peer = await stage.install({ ...good, manifest: wide });
-    const left = [...(options.hostiles ?? hostiles).map(sceneOf), ...(options.scenes ?? scenes)];
-    const work = async (): Promise<void> => {
-      for (let next = left.shift(); next; next = left.shift()) await judge(next);
-    };
-    await Promise.all(Array.from({ length: atOnce }, work));
+    await playAll([...(options.hostiles ?? hostiles).map(sceneOf), ...(options.scenes ?? scenes)], judge);
     for (const forged of options.forgeries ?? forgeries)
       await judge({ ...forged, play: () => tryForged(stage, forged.forge(good)) });
     await judge({ group: 0, name: 'a plugin beside them', play: () => judgePeer(stage, peer) });
@@ -79,10 +84,22 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
   }
 }
 
+/** After an error no further attack begins, and those under way end, so that the stage knows all that they made. */
+async function playAll(left: Scene[], judge: (scene: Scene) => Promise<void>): Promise<void> {
+  const work = async (): Promise<void> => {
+    try {
+      for (let next = left.shift(); next; next = left.shift()) await judge(next);
+    } finally {
+      left.length = 0;
+    }
+  };
+  await allEnded(Array.from({ length: atOnce }, work));
+}
+
 const sceneOf = (hostile: Hostile): Scene => ({ ...hostile, play: (stage) => attack(stage, hostile) });
 
 async function attack(stage: Stage, hostile: Hostile): Promise<Found> {
-  const title = `tatami.attack-${hostile.name}`;
+  const title = ownPrefix + hostile.name;
   const plugin = await stage.install(packageOf(hostile, title, title, stage.stranger));
   const issues: Issue[] = [];
   let runs: Runs = [];
@@ -91,7 +108,7 @@ async function attack(stage: Stage, hostile: Hostile): Promise<Found> {
     runs = await stage.runs([plugin], (now) => areDone(hostile, now, count));
   }
   const found = judgeRuns(hostile, runs);
-  const judged = hostile.isLoop ? found : await unlessTouched(stage, issues, found);
+  const judged = hostile.isLoop ? found : await unlessTouched(stage, plugin, issues, found);
   await stage.remove(`/plugins/${plugin}`, ...issues.map(({ id }) => `/issues/${id}`));
   return judged;
 }

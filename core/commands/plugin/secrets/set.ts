@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { ask, CommandError, exitCodes, printResult, say } from '../../output.ts';
 import { connect, type RemoteOptions } from '../../remote.ts';
+import { saying } from '../known.ts';
 import { secretLine, secretsPath, type Secret } from './shown.ts';
 
 export async function set(plugin: string, name: string, options: RemoteOptions): Promise<void> {
@@ -14,7 +15,7 @@ export async function set(plugin: string, name: string, options: RemoteOptions):
       `No value came: give it on standard input, such as \`tatami plugin secrets set ${plugin} ${name} < FILE\`.`,
       exitCodes.usage,
     );
-  const secret = await call<Secret>('PUT', secretsPath(plugin, name), { value });
+  const secret = await saying(call, { plugin }, call<Secret>('PUT', secretsPath(plugin, name), { value }));
   printResult(secret, options, secretLine);
 }
 
