@@ -30,8 +30,10 @@ export async function purgeIssue(ctx: Context, id: string, ifMatch: number | nul
 /** A deleted sub-issue bars the purge as well: nothing changes deleted issues but their restoration. @throws ApiError conflict */
 async function requireNoChild(ctx: Context, id: string): Promise<void> {
   const row = await ctx.store.readOne(ctx.scope, childOf, { id });
-  const child = row && (await issueKind.find(ctx, row.id));
-  if (!child) return;
+  if (!row) return;
+  const child = await issueKind.find(ctx, row.id);
+  // A caller who does not see the sub-issue is told no more than that there is one.
+  if (!child) throw new ApiError('conflict', 'An issue that you do not see has this issue as its parent.');
   const { identifier } = issueKind.wire(child, ctx);
   throw new ApiError(
     'conflict',
