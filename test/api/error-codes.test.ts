@@ -80,8 +80,13 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
   },
   async request_timeout() {
     const { answer } = startUpload(app, { to: issue.id });
-    await until(() => incoming(app).length === 1);
-    app.clock.advance(10_000);
+    let isAnswered = false;
+    void answer.finally(() => (isAnswered = true));
+    // The time of a part begins when the server waits for it, which may be later than it opens the file.
+    await until(() => {
+      if (incoming(app).length === 1) app.clock.advance(10_000);
+      return isAnswered;
+    });
     return answer;
   },
   precondition_failed: () =>
