@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDocumentation } from './documentation.ts';
 import { inMemory } from './memory-disk.ts';
-import { bundleProgram, bundleVariable } from './program.ts';
+import { bundleVariable, openBundle } from './program.ts';
 
 const root = join(import.meta.dir, '..');
 
@@ -92,12 +92,12 @@ const every = '--every';
 const named = process.argv.slice(2).filter((argument) => argument !== every);
 if (named.length > 0) process.exit((await bunTest(named)) ? 0 : 1);
 
-const [folder, temporary] = ['bundle', 'files'].map((name) =>
+/** Timings lie apart, as nobody sees into the folder over which the file system in memory is mounted. */
+const [timings, temporary] = ['timings', 'files'].map((name) =>
   mkdtempSync(join(tmpdir(), `tatami-${name}-`)),
 ) as [string, string];
-process.on('exit', () => [folder, temporary].forEach((path) => rmSync(path, { recursive: true })));
-await bundleProgram(folder);
-const start = { under: inMemory(temporary), env: { [bundleVariable]: folder } };
+process.on('exit', () => [timings, temporary].forEach((path) => rmSync(path, { recursive: true })));
+const start = { under: inMemory(temporary), env: { [bundleVariable]: await openBundle() } };
 const documentation = openDocumentation(process.argv.includes(every) || Boolean(process.env.CI));
 for (const suite of documentation.skipped)
   console.log(
@@ -106,7 +106,7 @@ for (const suite of documentation.skipped)
 
 // What is imported stays for the next file of a worker: to import it anew for each would cost as much as many of them.
 const together = [
-  ...[`--parallel=${lanes}`, '--no-isolate', `--timings=${writeTimings(folder)}`],
+  ...[`--parallel=${lanes}`, '--no-isolate', `--timings=${writeTimings(timings)}`],
   ...[...alone, ...documentation.skipped].map((path) => `--path-ignore-patterns=${path}`),
 ];
 const apart = alone.flatMap((path) => [...new Bun.Glob(path).scanSync(root)].toSorted());

@@ -1,9 +1,8 @@
 // Runs tests as on another day: `bun test/far-dates.ts`, and see its usage below. Needs libfaketime.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fakeTimeEnv, fakeTimeLibrary } from './faults/faketime.ts';
-import { bundleProgram, bundleVariable } from './program.ts';
+import { bundleVariable, openBundle } from './program.ts';
 
 const root = join(import.meta.dir, '..');
 const days = (count: number): number => Date.now() + count * 86_400_000;
@@ -78,9 +77,7 @@ if (fakeTimeLibrary === null) {
   );
   process.exit(0);
 }
-const bundle = mkdtempSync(join(tmpdir(), 'tatami-bundle-'));
-process.on('exit', () => rmSync(bundle, { recursive: true }));
-await bundleProgram(bundle);
+const bundle = await openBundle();
 const files = flags.has('--all') ? [] : filesThatTouchTime();
 for (const [name, day] of Object.entries(calendar))
   if (named.length === 0 || named.includes(name))

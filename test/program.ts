@@ -1,14 +1,15 @@
 // The command `tatami` as tests start it. A run of all tests starts some hundred servers and commands: `test/all.ts` bundles the program
 // once, with bytecode, because a server started from source needs twice the CPU time. One file of tests starts it from source, and
 // so do the tests of the launcher, of the README and of a clone in every run.
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { cleanBunFlags, packageRoot } from '../core/lib/clean-bun.ts';
 import { typedIn } from '../core/lib/own-program.ts';
 import { programPrefix, type OwnProgram } from './own-programs.ts';
 
-/** Names the folder with the bundle; `test/all.ts` sets it. */
+/** Names the folder with the bundle; `test/all.ts` sets it, and `.ci/run` so that several runs share one. */
 export const bundleVariable = 'TATAMI_TEST_BUNDLE';
 
 const bundle = process.env[bundleVariable] ?? '';
@@ -39,8 +40,16 @@ const bundleCommand = (folder: string): string[] => [
   join(folder, 'program-process.js'),
 ];
 
-/** @throws Error when something does not bundle */
-export async function bundleProgram(folder: string): Promise<void> {
+/** @returns the folder with the bundle: the one that the environment names, or one that goes with this process. @throws Error when something does not bundle */
+export async function openBundle(): Promise<string> {
+  if (bundle !== '' && existsSync(join(bundle, 'tatami'))) return bundle;
+  const folder = bundle === '' ? mkdtempSync(join(tmpdir(), 'tatami-bundle-')) : bundle;
+  if (bundle === '') process.on('exit', () => rmSync(folder, { recursive: true }));
+  await bundleProgram(folder);
+  return folder;
+}
+
+async function bundleProgram(folder: string): Promise<void> {
   const result = await Bun.build({
     entrypoints: ['test/program-process.ts', 'core/store/writer/thread-main.ts'].map((path) =>
       join(packageRoot, path),
