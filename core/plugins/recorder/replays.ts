@@ -123,8 +123,8 @@ async function recordingOf(ctx: Context, run: RunRow): Promise<Recording> {
 
 function whyNoRecording({ id, status, finished_at: finishedAt }: RunRow): string {
   return finishedAt === null
-    ? `${id} has not ended: it is ${status}. Its recording is kept when it ends.`
-    : `No recording is kept of ${id}: it was canceled, recordings are off, or it was removed with age or with its issue.`;
+    ? `No attempt of ${id} has ended: it is ${status}. Each attempt is recorded when it ends.`
+    : `No recording is kept of ${id}: no attempt ended, recordings are off, or it was removed with age or with its issue.`;
 }
 
 function shown({ divergence, ...rest }: Replayed): Replayed {
