@@ -127,7 +127,12 @@ const faults: readonly (readonly [
   ],
   ['an event taken out', 'log', /Events are missing/, 'DELETE FROM events WHERE sequence = 9'],
   ['an index dropped', 'schema', /Missing: index issues_state/, 'DROP INDEX issues_state'],
-  ['a table of somebody else', 'schema', /Not made by this build: notes/, 'CREATE TABLE notes (id INTEGER)'],
+  [
+    'a table of somebody else',
+    'schema',
+    /Not made by this build: table notes/,
+    'CREATE TABLE notes (id INTEGER)',
+  ],
   [
     'a text that is no UTF-8',
     'texts',
@@ -286,6 +291,36 @@ test('a fix that destroys something wants a whole backup of this installation, a
   expect(await mend(subjectOf(dir), 'accept', consent)).toContain('accepted. A history');
   await openStore(dir, Date.now).close();
   expect(errorsOf(await examined(dir))).toEqual([]);
+});
+
+/** Changes the database with another program. */
+function changeBehind(dir: string, sql: string): void {
+  const db = new Database(join(dir, 'tatami.db'));
+  db.exec(`PRAGMA foreign_keys = OFF; ${sql}`);
+  db.close();
+}
+
+test('what leaves the tables readable keeps no other check from looking at them', async () => {
+  const dir = copy();
+  changeBehind(
+    dir,
+    `CREATE TABLE foo (x); CREATE TABLE "a table" ("a text" TEXT); DROP INDEX issues_state; UPDATE issues SET state_id = 'wfs_x' WHERE number = 2`,
+  );
+  adoptDatabase(dir);
+  const results = await examined(dir);
+  expect(results.filter(({ skipped }) => skipped !== null)).toEqual([]);
+  const errors = errorsOf(results);
+  expect(errors).toEqual([
+    expect.stringMatching(/^structure: 1 rows refer .* issues → states/),
+    expect.stringContaining('schema: Missing: index issues_state'),
+    expect.stringContaining(
+      'schema: Not made by this build: table a table, table foo. Somebody else wrote to the database; an upgrade may fail over it. Remove it with sqlite3 while the server is stopped (`DROP TABLE "a table"; DROP TABLE "foo";`), then run `tatami doctor fix accept --altered`.',
+    ),
+    expect.stringMatching(/^replay: Not as the log says, in issues: iss_\w+ \(state\)/),
+  ]);
+  changeBehind(dir, 'DROP TABLE issue_labels');
+  adoptDatabase(dir);
+  expect((await examined(dir)).filter(({ skipped }) => skipped === 'damaged').length).toBeGreaterThan(5);
 });
 
 test('what one change means for other objects is as the log says: comments, labels that go, what is purged, bulk', async () => {
