@@ -30,7 +30,9 @@ export async function mend(subject: Subject, id: string, consent: Consent): Prom
   try {
     requireFiles(subject);
     if (!fix.bearsDamage) requireWhole(subject);
-    if (fix.isDestructive) await requireConsent(subject, fix, consent);
+    if (fix.isDestructive) requireConsent(fix, consent);
+    fix.check?.(subject, consent);
+    if (consent.backup !== null && fix.isDestructive) await requireBackup(subject, consent.backup);
     // Nothing may be open for reading beside the one that writes.
     subject.close();
     return fix.mend(subject, consent);
@@ -58,11 +60,14 @@ function requireWhole({ path }: Subject): void {
     );
 }
 
-async function requireConsent(subject: Subject, { id, does }: Fix, { backup, yes }: Consent): Promise<void> {
+function requireConsent({ id, does }: Fix, { backup, yes }: Consent): void {
   if (backup === null || !yes)
     throw new Error(
       `\`${id}\` ${does}. Give a backup of this installation with --backup FILE, so that there is a way back (or an existing folder, which the directory is copied into before), and say --yes.`,
     );
+}
+
+async function requireBackup(subject: Subject, backup: string): Promise<void> {
   if (statSync(backup, { throwIfNoEntry: false })?.isDirectory()) return copyAside(subject, backup);
   const problem = await findProblem(backup);
   if (problem !== null) throw new Error(`${backup} is no way back: ${problem}`);

@@ -293,12 +293,30 @@ test('a fix that destroys something wants a whole backup of this installation, a
   expect(errorsOf(await examined(dir))).toEqual([]);
 });
 
+const refusalOf = async (dir: string, id: string, consent: Consent): Promise<string> =>
+  mend(subjectOf(dir), id, consent).then(
+    (done) => `mended: ${done}`,
+    (error: unknown) => String(error),
+  );
+
 /** Changes the database with another program. */
 function changeBehind(dir: string, sql: string): void {
   const db = new Database(join(dir, 'tatami.db'));
   db.exec(`PRAGMA foreign_keys = OFF; ${sql}`);
   db.close();
 }
+
+test('a database that cannot be accepted is refused in words, stays as it is, and is not copied aside', async () => {
+  const damaged = copy();
+  flip(join(damaged, 'tatami.db'));
+  for (const [dir, altered, said] of [[damaged, false, /1 damaged page .* say --altered/]] as const) {
+    const aside = mkdtempSync(join(parent, 'aside-'));
+    const before = contentsOf(dir);
+    expect(await refusalOf(dir, 'accept', { backup: aside, yes: true, altered })).toMatch(said);
+    expect(contentsOf(dir)).toEqual(before);
+    expect(readdirSync(aside)).toEqual([]);
+  }
+});
 
 test('what leaves the tables readable keeps no other check from looking at them', async () => {
   const dir = copy();

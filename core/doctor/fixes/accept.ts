@@ -10,7 +10,7 @@ export const accept: Fix = {
   does: 'takes the database as it is for the whole truth: what was acknowledged and is not in it is given up',
   isDestructive: true,
   bearsDamage: true,
-  mend({ dir, path, nowMs }, { altered }) {
+  check({ path }, { altered }) {
     const { damaged } = verifyPages(path.database);
     if (damaged.length > 0 && !altered)
       throw new Error(
@@ -21,6 +21,8 @@ export const accept: Fix = {
       throw new Error(
         `${path.database} is damaged: ${damage}. A damaged database is not accepted; restore a backup.`,
       );
+  },
+  mend({ dir, path, nowMs }) {
     const generation = beginHistory(path.database, nowMs);
     adoptDatabase(dir);
     return `accepted. A history ${generation} begins, of which readers of the feed are told. Webhooks, plugins and schedules wait for \`tatami release\`.`;
