@@ -309,7 +309,12 @@ function changeBehind(dir: string, sql: string): void {
 test('a database that cannot be accepted is refused in words, stays as it is, and is not copied aside', async () => {
   const damaged = copy();
   flip(join(damaged, 'tatami.db'));
-  for (const [dir, altered, said] of [[damaged, false, /1 damaged page .* say --altered/]] as const) {
+  const dangling = copy();
+  changeBehind(dangling, 'DELETE FROM issues WHERE number = 1');
+  for (const [dir, altered, said] of [
+    [dangling, true, /is damaged: \d+ rows refer to something that is not there: \w+ → issues/],
+    [damaged, false, /1 damaged page .* say --altered/],
+  ] as const) {
     const aside = mkdtempSync(join(parent, 'aside-'));
     const before = contentsOf(dir);
     expect(await refusalOf(dir, 'accept', { backup: aside, yes: true, altered })).toMatch(said);
