@@ -6,6 +6,7 @@ import { findProblem } from '../backup/folder.ts';
 import { readManifest } from '../backup/unpack.ts';
 import { tryLock } from '../store/data-dir.ts';
 import { verifyPages } from '../store/integrity/verify.ts';
+import { requireDatabase } from './acceptable.ts';
 import { some } from './check.ts';
 import { describePages } from './checks/pages.ts';
 import { accept } from './fixes/accept.ts';
@@ -53,6 +54,7 @@ function requireFiles({ dir, path }: Subject): void {
 
 /** A page that is changed gets a checksum of what it holds then, right or wrong. */
 function requireWhole({ path }: Subject): void {
+  requireDatabase(path.database);
   const { damaged } = verifyPages(path.database);
   if (damaged.length > 0)
     throw new Error(

@@ -309,9 +309,19 @@ function changeBehind(dir: string, sql: string): void {
 test('a database that cannot be accepted is refused in words, stays as it is, and is not copied aside', async () => {
   const damaged = copy();
   flip(join(damaged, 'tatami.db'));
+  const emptied = copy();
+  writeFileSync(join(emptied, 'tatami.db'), '');
+  const foreign = copy();
+  rmSync(join(foreign, 'tatami.db'));
+  changeBehind(foreign, 'CREATE TABLE notes (id INTEGER); PRAGMA user_version = 9');
+  const early = copy();
+  changeBehind(early, 'PRAGMA user_version = 6');
   const dangling = copy();
   changeBehind(dangling, 'DELETE FROM issues WHERE number = 1');
   for (const [dir, altered, said] of [
+    [emptied, false, /tatami\.db is missing, empty or no database of Tatami\. Restore a backup/],
+    [foreign, true, /tatami\.db lacks .* of schema 9\. Restore a backup/],
+    [early, true, /tatami\.db has schema 6, and only 7 to \d+ can be accepted\. Restore a backup/],
     [dangling, true, /is damaged: \d+ rows refer to something that is not there: \w+ → issues/],
     [damaged, false, /1 damaged page .* say --altered/],
   ] as const) {
@@ -321,6 +331,21 @@ test('a database that cannot be accepted is refused in words, stays as it is, an
     expect(contentsOf(dir)).toEqual(before);
     expect(readdirSync(aside)).toEqual([]);
   }
+  for (const id of ['indexes', 'search'])
+    expect(await refusalOf(emptied, id, consented)).toContain('is missing, empty or no database of Tatami');
+});
+
+test('`accept` is offered for a database, and not for an empty file', async () => {
+  const emptied = copy();
+  writeFileSync(join(emptied, 'tatami.db'), '');
+  const running = copy();
+  asRunning(running);
+  const offered = async (dir: string): Promise<unknown[]> =>
+    (await examined(dir)).flatMap(({ check, findings }) =>
+      check === 'identity' ? findings.map(({ level, fix }) => [level, fix]) : [],
+    );
+  expect(await offered(emptied)).toEqual([['error', undefined]]);
+  expect(await offered(running)).toEqual([['error', 'accept']]);
 });
 
 test('what leaves the tables readable keeps no other check from looking at them', async () => {

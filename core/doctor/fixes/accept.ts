@@ -1,3 +1,4 @@
+import { requireDatabase, requireTables } from '../acceptable.ts';
 import { adoptDatabase } from '../../store/integrity/adopt.ts';
 import { verifyPages } from '../../store/integrity/verify.ts';
 import { checkWhole } from '../../store/integrity/whole-check.ts';
@@ -12,6 +13,7 @@ export const accept: Fix = {
   isDestructive: true,
   bearsDamage: true,
   check({ path, rows }, { altered }) {
+    requireDatabase(path.database);
     const { damaged } = verifyPages(path.database);
     if (damaged.length > 0 && !altered)
       throw new Error(
@@ -22,6 +24,7 @@ export const accept: Fix = {
       throw new Error(
         `${path.database} is damaged: ${damage}. A damaged database is not accepted; restore a backup.`,
       );
+    requireTables({ path, rows });
   },
   mend({ dir, path, nowMs }) {
     const generation = beginHistory(path.database, nowMs);
