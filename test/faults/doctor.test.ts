@@ -27,7 +27,6 @@ import { adoptDatabase } from '../../core/store/integrity/adopt.ts';
 import { writeIdentity } from '../../core/store/integrity/identity.ts';
 import { readLogHead } from '../../core/store/log-head.ts';
 import { openStore } from '../../core/store/open-store.ts';
-import { createSystemClock, startApp } from '../app.ts';
 import { readPacked, unpack } from '../upgrade/packed.ts';
 
 const packed = readPacked(join(import.meta.dir, '../upgrade/directories/schema-6.json.zst'));
@@ -369,34 +368,4 @@ test('what leaves the tables readable keeps no other check from looking at them'
   changeBehind(dir, 'DROP TABLE issue_labels');
   adoptDatabase(dir);
   expect((await examined(dir)).filter(({ skipped }) => skipped === 'damaged').length).toBeGreaterThan(5);
-});
-
-test('what one change means for other objects is as the log says: comments, labels that go, what is purged, bulk', async () => {
-  const dataDir = mkdtempSync(join(parent, 'lived-'));
-  const app = await startApp({ clock: createSystemClock(), dataDir });
-  const v1 = '/api/v1';
-  const { id: labelId } = (await app.call('POST', `${v1}/labels`, { name: 'leaving' })).json;
-  for (const title of ['Kept', 'Purged', 'Deleted', 'Restored'])
-    await app.call('POST', `${v1}/issues`, { team: 'ENG', title, labels: ['leaving', 'bug'] });
-  await app.call('POST', `${v1}/issues/ENG-1/comments`, { body: 'Seen' });
-  const { json } = await app.call('POST', `${v1}/issues/ENG-2/comments`, { body: 'Goes with its issue' });
-  await app.call('POST', `${v1}/comments/${json.id}/resolve`);
-  await app.call('POST', `${v1}/issues/bulk-delete`, { ids: ['ENG-2', 'ENG-3', 'ENG-4'] });
-  await app.call('DELETE', `${v1}/labels/${labelId}`);
-  await app.call('POST', `${v1}/issues/ENG-2/purge`);
-  await app.call('POST', `${v1}/issues/ENG-4/restore`);
-  await app.call('PUT', `${v1}/issues/external/elsewhere/1`, { team: 'ENG', title: 'From elsewhere' });
-  await app.call('POST', `${v1}/issues/bulk-update`, {
-    filter: { team: 'ENG' },
-    set: { removeLabels: ['bug'] },
-  });
-  await app.settled();
-  await app.stop();
-  const looked = (await examined(dataDir)).filter(({ check }) =>
-    ['replay', 'orphans', 'structure'].includes(check),
-  );
-  expect(looked.map(({ check, findings }) => [check, findings.map(({ message }) => message)])).toEqual(
-    looked.map((one) => [one.check, []]),
-  );
-  expect(looked).toHaveLength(3);
 });
