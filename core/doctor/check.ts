@@ -10,6 +10,8 @@ export interface Finding {
   readonly message: string;
   /** The id of the fix that mends it: `tatami doctor fix ID`. */
   readonly fix?: string;
+  /** Why checks that read the database are left out after a check of the file that found this. */
+  readonly blocks?: 'damaged' | 'of an earlier schema';
 }
 
 export interface Check {
@@ -29,6 +31,11 @@ export interface RowCheck extends Check {
 export const note = (message: string, fix?: string): Finding => finding('note', message, fix);
 export const warning = (message: string, fix?: string): Finding => finding('warning', message, fix);
 export const error = (message: string, fix?: string): Finding => finding('error', message, fix);
+/** An error after which the database cannot be read. */
+export const damage = (message: string, fix?: string): Finding => ({
+  ...error(message, fix),
+  blocks: 'damaged',
+});
 
 function finding(level: Level, message: string, fix: string | undefined): Finding {
   return { level, message, ...(fix === undefined ? {} : { fix }) };

@@ -1,6 +1,6 @@
 // Looks at a data directory and everything that serving it needs, one check after the other.
 import type { Check, Finding } from './check.ts';
-import { error } from './check.ts';
+import { damage } from './check.ts';
 import { archive } from './checks/archive.ts';
 import { backups } from './checks/backups.ts';
 import { clock } from './checks/clock.ts';
@@ -22,7 +22,7 @@ import { texts } from './checks/texts.ts';
 import { work } from './checks/work.ts';
 import type { Subject } from './subject.ts';
 
-/** What follows a check that found something wrong with the file itself does not read it. */
+/** Where one of these finds that the database cannot be read, those that follow do not read it. */
 const ofTheFile: readonly Check[] = [pages, structure, schema, texts];
 
 export const checks: readonly Check[] = [
@@ -49,7 +49,7 @@ export interface Checked {
   readonly holds: string;
   readonly findings: readonly Finding[];
   /** Why it was not looked at. */
-  readonly skipped: 'damaged' | 'of an earlier schema' | null;
+  readonly skipped: NonNullable<Finding['blocks']> | null;
 }
 
 /** @param onChecked called after each check */
@@ -57,14 +57,12 @@ export async function examine(subject: Subject, onChecked: (checked: Checked) =>
   const results: Checked[] = [];
   let unreadable: Checked['skipped'] = null;
   for (const check of checks) {
-    const skipped = check.readsDatabase ? unreadable : null;
-    const findings = skipped ? [] : await lookAt(check, subject);
+    const skipped: Checked['skipped'] = check.readsDatabase ? unreadable : null;
+    const findings: readonly Finding[] = skipped ? [] : await lookAt(check, subject);
     const checked = { check: check.name, holds: check.holds, findings, skipped };
     results.push(checked);
     onChecked(checked);
-    if (!ofTheFile.includes(check)) continue;
-    if (findings.some(({ level }) => level === 'error')) unreadable = 'damaged';
-    else if (findings.some(({ level }) => level === 'warning')) unreadable ??= 'of an earlier schema';
+    if (ofTheFile.includes(check)) unreadable ??= findings.find(({ blocks }) => blocks)?.blocks ?? null;
   }
   return results;
 }
@@ -74,6 +72,6 @@ async function lookAt(check: Check, subject: Subject): Promise<readonly Finding[
     return await check.look(subject);
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : String(thrown);
-    return [error(`It could not be looked at: ${why}`)];
+    return [damage(`It could not be looked at: ${why}`)];
   }
 }

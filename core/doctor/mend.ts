@@ -6,6 +6,7 @@ import { findProblem } from '../backup/folder.ts';
 import { readManifest } from '../backup/unpack.ts';
 import { tryLock } from '../store/data-dir.ts';
 import { verifyPages } from '../store/integrity/verify.ts';
+import { requireDatabase } from './acceptable.ts';
 import { some } from './check.ts';
 import { describePages } from './checks/pages.ts';
 import { accept } from './fixes/accept.ts';
@@ -30,7 +31,9 @@ export async function mend(subject: Subject, id: string, consent: Consent): Prom
   try {
     requireFiles(subject);
     if (!fix.bearsDamage) requireWhole(subject);
-    if (fix.isDestructive) await requireConsent(subject, fix, consent);
+    if (fix.isDestructive) requireConsent(fix, consent);
+    fix.check?.(subject, consent);
+    if (consent.backup !== null && fix.isDestructive) await requireBackup(subject, consent.backup);
     // Nothing may be open for reading beside the one that writes.
     subject.close();
     return fix.mend(subject, consent);
@@ -51,6 +54,7 @@ function requireFiles({ dir, path }: Subject): void {
 
 /** A page that is changed gets a checksum of what it holds then, right or wrong. */
 function requireWhole({ path }: Subject): void {
+  requireDatabase(path.database);
   const { damaged } = verifyPages(path.database);
   if (damaged.length > 0)
     throw new Error(
@@ -58,11 +62,14 @@ function requireWhole({ path }: Subject): void {
     );
 }
 
-async function requireConsent(subject: Subject, { id, does }: Fix, { backup, yes }: Consent): Promise<void> {
+function requireConsent({ id, does }: Fix, { backup, yes }: Consent): void {
   if (backup === null || !yes)
     throw new Error(
       `\`${id}\` ${does}. Give a backup of this installation with --backup FILE, so that there is a way back (or an existing folder, which the directory is copied into before), and say --yes.`,
     );
+}
+
+async function requireBackup(subject: Subject, backup: string): Promise<void> {
   if (statSync(backup, { throwIfNoEntry: false })?.isDirectory()) return copyAside(subject, backup);
   const problem = await findProblem(backup);
   if (problem !== null) throw new Error(`${backup} is no way back: ${problem}`);

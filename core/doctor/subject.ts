@@ -3,10 +3,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { holderOf } from '../store/data-dir.ts';
+import { openArchived, type ArchivedEvents } from './archived.ts';
 import { openToLook, type Connection } from '../store/looking.ts';
 
 /** Subject of checks that look at rows alone. */
-export type RowSubject = Pick<Subject, 'database' | 'rows'>;
+export type RowSubject = Pick<Subject, 'database' | 'rows'> & { readonly archived?: ArchivedEvents };
 
 export interface Subject {
   readonly config: Config;
@@ -26,6 +27,8 @@ export interface Subject {
   database(): Connection;
   /** All rows of a query that reads no text that was not found to be whole. */
   rows<R>(sql: string, ...params: readonly (string | number | bigint)[]): R[];
+  /** What old events say that rests in files. */
+  readonly archived: ArchivedEvents;
   close(): void;
 }
 
@@ -42,6 +45,10 @@ export function openSubject(config: Config, nowMs: number): Subject {
   let db: Connection | null = null;
   const servedBy = holderOf(dir);
   const database = (): Connection => (db ??= openExisting(path.database, servedBy !== null));
+  const rows: Subject['rows'] = <R>(sql: string, ...params: readonly (string | number | bigint)[]) =>
+    database()
+      .prepare(sql)
+      .all([...params]) as R[];
   return {
     config,
     dir,
@@ -50,10 +57,8 @@ export function openSubject(config: Config, nowMs: number): Subject {
     masterKey: readKey(path.masterKey),
     nowMs,
     database,
-    rows: <R>(sql: string, ...params: readonly (string | number | bigint)[]) =>
-      database()
-        .prepare(sql)
-        .all([...params]) as R[],
+    rows,
+    archived: openArchived(join(dir, 'archive'), rows),
     close() {
       db?.close();
       db = null;

@@ -13,6 +13,12 @@ const findFile = tenantStatement<{ first: number; last: number; sha256: string }
 /** JSON, as a line of a file holds it. */
 export const partsText = ({ cause, data }: Parts): string => JSON.stringify([cause, data]);
 
+/** What such a line says. */
+export function partsIn(text: string): Parts {
+  const [cause, data] = JSON.parse(text) as [string, string];
+  return { cause, data };
+}
+
 /** @param first the sequence that its file begins with. @throws ArchiveError */
 export async function archivedParts(
   store: Store,
@@ -24,6 +30,5 @@ export async function archivedParts(
   if (!file) throw new ArchiveError(`Nothing is known of the archive file that holds the event ${sequence}.`);
   const text = (await store.archive.read(scope.workspaceId, file)).get(sequence);
   if (text === undefined) throw new ArchiveError(`The event ${sequence} is not in its archive file.`);
-  const [cause, data] = JSON.parse(text) as [string, string];
-  return { cause, data };
+  return partsIn(text);
 }

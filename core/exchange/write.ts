@@ -1,5 +1,6 @@
 // Writes a workspace out, from a database that a server may serve meanwhile: all of it is of one moment.
 import { unpack, distanceOf, fileOf, type Parts, type StoredParts } from '../events/packing.ts';
+import { partsIn } from '../events/archived.ts';
 import type { Archive } from '../store/archive.ts';
 import type { Blobs } from '../store/blobs.ts';
 import type { Connection } from '../store/looking.ts';
@@ -116,11 +117,7 @@ function partsFrom(db: Connection, archive: Archive, workspaceId: string) {
     const first = fileOf(event);
     if (first === null) return unpack(event);
     const file = files.get([workspaceId, first]) as { first: number; last: number; sha256: string };
-    const [cause, data] = JSON.parse((await archive.read(workspaceId, file)).get(sequence)!) as [
-      string,
-      string,
-    ];
-    return { cause, data };
+    return partsIn((await archive.read(workspaceId, file)).get(sequence)!);
   };
   return partsOf;
 }

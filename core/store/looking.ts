@@ -1,17 +1,15 @@
 // Ways to a database beside the one of a server: to look at what it holds, to change it where no server runs, and what its schema
 // should be.
 import Database from 'libsql';
-import { statSync } from 'node:fs';
 import { closeFolded } from './integrity/close-folded.ts';
-import { immutableUri, readOnlyUri } from './integrity/uri.ts';
+import { uriToLook } from './integrity/uri.ts';
 import { migrations } from './migrations/index.ts';
 
 export type Connection = Database.Database;
 
 /** Changes nothing, and makes nothing beside the file where nobody writes it. */
 export function openToLook(path: string, isServed: boolean): Connection {
-  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  const db = new Database(isServed || log > 0 ? readOnlyUri(path) : immutableUri(path));
+  const db = new Database(uriToLook(path, isServed));
   db.prepare('PRAGMA query_only = ON').all();
   // All that is read is of one moment, although a server writes meanwhile.
   db.exec('BEGIN');

@@ -4,6 +4,9 @@ import { afterEach, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readConfig } from '../../core/config.ts';
+import { replay } from '../../core/doctor/checks/replay.ts';
+import { openSubject } from '../../core/doctor/subject.ts';
 import { createHousekeeping } from '../../core/housekeeping/housekeeping.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 
@@ -106,6 +109,41 @@ test('feed, history, audit log and each event are the same after they went to fi
   }[];
   db.close();
   expect(asStored[0]!.n).toBeLessThan(400);
+});
+
+test('the doctor compares what old events in files say, and tells how many of them it cannot read', async () => {
+  const { issue } = await history();
+  await app.call('POST', `/api/v1/issues/${issue}/attachments`, {
+    url: 'https://example.org/',
+    title: 'Link',
+  });
+  await app.settled();
+  await archive();
+  const found = (): string[] => {
+    const subject = openSubject(readConfig({ dataDir: app.dataDir }, {}), app.clock.now());
+    const findings = replay.look(subject);
+    subject.close();
+    return findings.map(({ level, message }) => `${level}: ${message}`);
+  };
+  const changed = (sql: string): void => {
+    const db = new Database(join(app.dataDir, 'tatami.db'));
+    db.exec(sql);
+    db.close();
+  };
+  expect(found()).toEqual([]);
+  changed(`UPDATE issues SET title = 'other' WHERE number IN (7, 8);
+    INSERT INTO issue_labels (workspace_id, issue_id, label_id, created_at)
+      SELECT i.workspace_id, i.id, l.id, 1 FROM issues AS i, labels AS l WHERE i.number = 9 AND l.name = 'one'`);
+  expect(found()).toEqual([
+    expect.stringMatching(/^error: Not as the log says, in issues: iss_\w+ \(title\), iss_\w+ \(title\)\.$/),
+    expect.stringMatching(/^error: Not as the log says, in issue_labels: iss_\w+\.$/),
+  ]);
+  rmSync(filesOf()[0]!);
+  expect(found()).toEqual([
+    expect.stringMatching(
+      /^warning: \d{3} events of files that cannot be read were not compared with their objects\.$/,
+    ),
+  ]);
 });
 
 test('a file without its row, as a kill leaves it, is written again', async () => {

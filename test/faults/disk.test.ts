@@ -1,9 +1,12 @@
 // docs/spec/durability.md › Disks: a disk that fails a sync, is full, or takes no writes. Nothing is acknowledged that is not
 // there, reads go on, and what can mend itself does.
 import { afterEach, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readSums } from '../../core/store/integrity/page-sums.ts';
+import { verifyPages } from '../../core/store/integrity/verify.ts';
+import { openStore } from '../../core/store/open-store.ts';
 import { programCommand } from '../program.ts';
 import { createSystemClock, startApp, type Reply } from '../app.ts';
 import { checkOracle, everything } from './oracle.ts';
@@ -189,4 +192,47 @@ test.skipIf(!hasStrace)(
     await again.stop();
   },
   60_000,
+);
+
+/** Checkpoints a store whose database takes four pages of the first checkpoint, and nothing in the next three. */
+async function checkpointedWhenFull(dir: string, ...damage: 'damage'[]): Promise<(string | null)[]> {
+  const program = [process.execPath, join(import.meta.dir, 'full-process.ts'), dir];
+  const printed = async (command: string[]): Promise<(string | null)[]> => {
+    const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' });
+    const text = await new Response(child.stdout).text();
+    expect(await child.exited).toBe(0);
+    return JSON.parse(text) as (string | null)[];
+  };
+  // The pages have checksums of what they hold before.
+  expect(await printed(program)).toEqual([null, null, null, null, null]);
+  const fault = underFault('pwrite64:error=ENOSPC:when=5..8', [join(dir, 'tatami.db')], program);
+  return printed([...fault, ...damage]);
+}
+
+test.skipIf(!hasStrace)(
+  'a disk that fills up while the log is checkpointed is no damage: writes go on, also once there is space (needs strace)',
+  async () => {
+    const dir = join(parent, 'checkpoint');
+    expect(await checkpointedWhenFull(dir)).toEqual([null, null, null, null, null]);
+    // Every page has its checksum again, so that damage of it is found.
+    const database = join(dir, 'tatami.db');
+    const { size } = statSync(database);
+    const sums = readSums(database);
+    const unset = Array.from({ length: size / 8192 }, (_, index) => index + 1).filter(
+      (page) => sums.verdictOf(page, Buffer.from('other')) !== 'wrong',
+    );
+    expect([unset, verifyPages(database)]).toEqual([[], { damaged: [], isUnsure: false }]);
+    const { onlyToRead, close } = openStore(dir, Date.now);
+    expect(onlyToRead).toBeNull();
+    await close();
+  },
+);
+
+test.skipIf(!hasStrace)(
+  'a damaged page that is not in the log is found while no checkpoint succeeds (needs strace)',
+  async () => {
+    const said = await checkpointedWhenFull(join(parent, 'damaged'), 'damage');
+    expect(said[0]).toBeNull();
+    for (const reason of said.slice(1)) expect(reason).toMatch(/^1 damaged page .* comments/);
+  },
 );

@@ -27,7 +27,6 @@ import { adoptDatabase } from '../../core/store/integrity/adopt.ts';
 import { writeIdentity } from '../../core/store/integrity/identity.ts';
 import { readLogHead } from '../../core/store/log-head.ts';
 import { openStore } from '../../core/store/open-store.ts';
-import { createSystemClock, startApp } from '../app.ts';
 import { readPacked, unpack } from '../upgrade/packed.ts';
 
 const packed = readPacked(join(import.meta.dir, '../upgrade/directories/schema-6.json.zst'));
@@ -127,7 +126,12 @@ const faults: readonly (readonly [
   ],
   ['an event taken out', 'log', /Events are missing/, 'DELETE FROM events WHERE sequence = 9'],
   ['an index dropped', 'schema', /Missing: index issues_state/, 'DROP INDEX issues_state'],
-  ['a table of somebody else', 'schema', /Not made by this build: notes/, 'CREATE TABLE notes (id INTEGER)'],
+  [
+    'a table of somebody else',
+    'schema',
+    /Not made by this build: table notes/,
+    'CREATE TABLE notes (id INTEGER)',
+  ],
   [
     'a text that is no UTF-8',
     'texts',
@@ -288,32 +292,80 @@ test('a fix that destroys something wants a whole backup of this installation, a
   expect(errorsOf(await examined(dir))).toEqual([]);
 });
 
-test('what one change means for other objects is as the log says: comments, labels that go, what is purged, bulk', async () => {
-  const dataDir = mkdtempSync(join(parent, 'lived-'));
-  const app = await startApp({ clock: createSystemClock(), dataDir });
-  const v1 = '/api/v1';
-  const { id: labelId } = (await app.call('POST', `${v1}/labels`, { name: 'leaving' })).json;
-  for (const title of ['Kept', 'Purged', 'Deleted', 'Restored'])
-    await app.call('POST', `${v1}/issues`, { team: 'ENG', title, labels: ['leaving', 'bug'] });
-  await app.call('POST', `${v1}/issues/ENG-1/comments`, { body: 'Seen' });
-  const { json } = await app.call('POST', `${v1}/issues/ENG-2/comments`, { body: 'Goes with its issue' });
-  await app.call('POST', `${v1}/comments/${json.id}/resolve`);
-  await app.call('POST', `${v1}/issues/bulk-delete`, { ids: ['ENG-2', 'ENG-3', 'ENG-4'] });
-  await app.call('DELETE', `${v1}/labels/${labelId}`);
-  await app.call('POST', `${v1}/issues/ENG-2/purge`);
-  await app.call('POST', `${v1}/issues/ENG-4/restore`);
-  await app.call('PUT', `${v1}/issues/external/elsewhere/1`, { team: 'ENG', title: 'From elsewhere' });
-  await app.call('POST', `${v1}/issues/bulk-update`, {
-    filter: { team: 'ENG' },
-    set: { removeLabels: ['bug'] },
-  });
-  await app.settled();
-  await app.stop();
-  const looked = (await examined(dataDir)).filter(({ check }) =>
-    ['replay', 'orphans', 'structure'].includes(check),
+const refusalOf = async (dir: string, id: string, consent: Consent): Promise<string> =>
+  mend(subjectOf(dir), id, consent).then(
+    (done) => `mended: ${done}`,
+    (error: unknown) => String(error),
   );
-  expect(looked.map(({ check, findings }) => [check, findings.map(({ message }) => message)])).toEqual(
-    looked.map((one) => [one.check, []]),
+
+/** Changes the database with another program. */
+function changeBehind(dir: string, sql: string): void {
+  const db = new Database(join(dir, 'tatami.db'));
+  db.exec(`PRAGMA foreign_keys = OFF; ${sql}`);
+  db.close();
+}
+
+test('a database that cannot be accepted is refused in words, stays as it is, and is not copied aside', async () => {
+  const damaged = copy();
+  flip(join(damaged, 'tatami.db'));
+  const emptied = copy();
+  writeFileSync(join(emptied, 'tatami.db'), '');
+  const foreign = copy();
+  rmSync(join(foreign, 'tatami.db'));
+  changeBehind(foreign, 'CREATE TABLE notes (id INTEGER); PRAGMA user_version = 9');
+  const early = copy();
+  changeBehind(early, 'PRAGMA user_version = 6');
+  const dangling = copy();
+  changeBehind(dangling, 'DELETE FROM issues WHERE number = 1');
+  for (const [dir, altered, said] of [
+    [emptied, false, /tatami\.db is missing, empty or no database of Tatami\. Restore a backup/],
+    [foreign, true, /tatami\.db lacks .* of schema 9\. Restore a backup/],
+    [early, true, /tatami\.db has schema 6, and only 7 to \d+ can be accepted\. Restore a backup/],
+    [dangling, true, /is damaged: \d+ rows refer to something that is not there: \w+ → issues/],
+    [damaged, false, /1 damaged page .* say --altered/],
+  ] as const) {
+    const aside = mkdtempSync(join(parent, 'aside-'));
+    const before = contentsOf(dir);
+    expect(await refusalOf(dir, 'accept', { backup: aside, yes: true, altered })).toMatch(said);
+    expect(contentsOf(dir)).toEqual(before);
+    expect(readdirSync(aside)).toEqual([]);
+  }
+  for (const id of ['indexes', 'search'])
+    expect(await refusalOf(emptied, id, consented)).toContain('is missing, empty or no database of Tatami');
+});
+
+test('`accept` is offered for a database, and not for an empty file', async () => {
+  const emptied = copy();
+  writeFileSync(join(emptied, 'tatami.db'), '');
+  const running = copy();
+  asRunning(running);
+  const offered = async (dir: string): Promise<unknown[]> =>
+    (await examined(dir)).flatMap(({ check, findings }) =>
+      check === 'identity' ? findings.map(({ level, fix }) => [level, fix]) : [],
+    );
+  expect(await offered(emptied)).toEqual([['error', undefined]]);
+  expect(await offered(running)).toEqual([['error', 'accept']]);
+});
+
+test('what leaves the tables readable keeps no other check from looking at them', async () => {
+  const dir = copy();
+  changeBehind(
+    dir,
+    `CREATE TABLE foo (x); CREATE TABLE "a table" ("a text" TEXT); DROP INDEX issues_state; UPDATE issues SET state_id = 'wfs_x' WHERE number = 2`,
   );
-  expect(looked).toHaveLength(3);
+  adoptDatabase(dir);
+  const results = await examined(dir);
+  expect(results.filter(({ skipped }) => skipped !== null)).toEqual([]);
+  const errors = errorsOf(results);
+  expect(errors).toEqual([
+    expect.stringMatching(/^structure: 1 rows refer .* issues → states/),
+    expect.stringContaining('schema: Missing: index issues_state'),
+    expect.stringContaining(
+      'schema: Not made by this build: table a table, table foo. Somebody else wrote to the database; an upgrade may fail over it. Remove it with sqlite3 while the server is stopped (`DROP TABLE "a table"; DROP TABLE "foo";`), then run `tatami doctor fix accept --altered`.',
+    ),
+    expect.stringMatching(/^replay: Not as the log says, in issues: iss_\w+ \(state\)/),
+  ]);
+  changeBehind(dir, 'DROP TABLE issue_labels');
+  adoptDatabase(dir);
+  expect((await examined(dir)).filter(({ skipped }) => skipped === 'damaged').length).toBeGreaterThan(5);
 });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { recognise } from '../../store/integrity/recognise.ts';
+import { isDatabase } from '../acceptable.ts';
 import { error, type Check } from '../check.ts';
 
 export const identity: Check = {
@@ -11,7 +12,12 @@ export const identity: Check = {
       recognise({ path: dir, identity: join(dir, 'identity'), ...path });
       return [];
     } catch (thrown) {
-      return [error(thrown instanceof Error ? thrown.message : String(thrown), 'accept')];
+      return [
+        error(
+          thrown instanceof Error ? thrown.message : String(thrown),
+          isDatabase(path.database) ? 'accept' : undefined,
+        ),
+      ];
     }
   },
 };

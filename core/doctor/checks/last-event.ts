@@ -1,7 +1,7 @@
-// What an event of the log says, as it lies in the database.
+// What an event of the log says, in the database or in a file of old events.
 import { learningOf } from '../../events/learning.ts';
 import { distanceOf, fileOf, unpack, type StoredParts } from '../../events/packing.ts';
-import type { Subject } from '../subject.ts';
+import type { RowSubject } from '../subject.ts';
 
 export type Data = Readonly<Record<string, unknown>>;
 
@@ -10,25 +10,25 @@ export interface LastEvent {
   readonly data: Data;
 }
 
-/** Null where what it says rests in a file of old events. */
-export function readEvent(
-  { rows }: Pick<Subject, 'rows'>,
-  workspaceId: string,
-  sequence: number,
-): LastEvent | null {
-  const [event] = rows<StoredParts & { type: string; entity_kind: string; learned: number | null }>(
+/** Null where there is no such event, or its file cannot be read. */
+export function readEvent(subject: RowSubject, workspaceId: string, sequence: number): LastEvent | null {
+  const [event] = subject.rows<StoredParts & { type: string; entity_kind: string; learned: number | null }>(
     `SELECT type, entity_kind, cause_json, data_json, packed, number AS learned FROM events
      WHERE workspace_id = ?1 AND sequence = ?2`,
     workspaceId,
     sequence,
   );
-  if (!event || fileOf(event) !== null) return null;
+  if (!event) return null;
   const distance = distanceOf(event);
   const { type, entity_kind: kind, learned } = event;
   if (distance > 0) {
-    const same = readEvent({ rows }, workspaceId, sequence - distance);
+    const same = readEvent(subject, workspaceId, sequence - distance);
     return same && { type, data: same.data };
   }
-  const data = JSON.parse(unpack(event).data) as Data;
+  const file = fileOf(event);
+  const text =
+    file === null ? unpack(event).data : (subject.archived?.dataOf(workspaceId, file, sequence) ?? null);
+  if (text === null) return null;
+  const data = JSON.parse(text) as Data;
   return { type, data: learned === null ? data : learningOf(kind).complete(data, learned) };
 }

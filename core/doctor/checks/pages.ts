@@ -1,7 +1,7 @@
 import { describeDamage, damageOf } from '../../store/integrity/damage.ts';
 import { openPageFile } from '../../store/integrity/page-file.ts';
 import { verifyPages } from '../../store/integrity/verify.ts';
-import { error, note, type Check } from '../check.ts';
+import { damage, note, type Check } from '../check.ts';
 
 export const pages: Check = {
   name: 'pages',
@@ -15,7 +15,7 @@ export const pages: Check = {
     const { damaged, isUnsure } = verifyPages(path.database);
     if (damaged.length > 0)
       return [
-        error(`${describePages(path.database, damaged)} A server reads what is whole. Restore a backup.`),
+        damage(`${describePages(path.database, damaged)} A server reads what is whole. Restore a backup.`),
       ];
     return isUnsure
       ? [

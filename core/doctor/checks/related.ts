@@ -2,6 +2,7 @@
 import type { RowSubject } from '../subject.ts';
 import { error, some, type Finding } from '../check.ts';
 import { idOf, timeOf } from '../facts/fact.ts';
+import type { Comparison } from './comparison.ts';
 import { readEvent, type Data, type LastEvent } from './last-event.ts';
 
 interface Row {
@@ -17,11 +18,11 @@ type Told = {
   readonly relation: { readonly id: string; readonly type: string; readonly issue: { readonly id: string } };
 };
 
-/** Each relation as the log last told it; old events that rest in files say nothing. */
+/** Each relation as the log last told it. */
 export function relations(subject: RowSubject): Finding[] {
   const { rows } = subject;
   const events = rows<{ workspace_id: string; sequence: number; type: string }>(
-    "SELECT workspace_id, sequence, type FROM events WHERE type LIKE 'issue.relation\\_%' ESCAPE '\\' ORDER BY sequence",
+    "SELECT workspace_id, sequence, type FROM events WHERE type LIKE 'issue.relation\\_%' ESCAPE '\\' ORDER BY workspace_id, sequence",
   );
   let isWhole = true;
   const last = new Map<string, { isThere: boolean; sides: readonly string[] }>();
@@ -51,11 +52,7 @@ export function relations(subject: RowSubject): Finding[] {
 }
 
 /** Deleted issues keep labels that were deleted since, and others for a moment. */
-export function labels(
-  subject: RowSubject,
-  lastOf: (workspaceId: string, issueId: string) => number | undefined,
-): Finding[] {
-  const { rows, database } = subject;
+export function labelsOf({ rows }: RowSubject): Comparison {
   const deleted = new Set(
     rows<{ id: string }>('SELECT id FROM labels WHERE deleted_at IS NOT NULL').map(({ id }) => id),
   );
@@ -64,22 +61,18 @@ export function labels(
       .filter((id) => !deleted.has(id))
       .sort()
       .join();
-  const issues = database()
-    .prepare(
-      `SELECT workspace_id, id, (SELECT group_concat(label_id) FROM issue_labels AS l
-         WHERE l.workspace_id = i.workspace_id AND l.issue_id = i.id) AS labels FROM issues AS i`,
-    )
-    .iterate() as Iterable<{ workspace_id: string; id: string; labels: string | null }>;
-  const differing: string[] = [];
-  for (const issue of issues) {
-    const sequence = lastOf(issue.workspace_id, issue.id);
-    if (sequence === undefined) continue;
-    const last = readEvent(subject, issue.workspace_id, sequence);
-    if (!last) continue;
-    const told = (last.data.labels as readonly { id: string }[]).map(({ id }) => id);
-    if (kept(told) !== kept(issue.labels?.split(',') ?? [])) differing.push(issue.id);
-  }
-  return differing.length > 0 ? [error(`Not as the log says, in issue_labels: ${some(differing)}.`)] : [];
+  return {
+    kind: 'issue',
+    table: 'issue_labels',
+    isFurther: true,
+    select: `SELECT workspace_id, id, (SELECT group_concat(label_id) FROM issue_labels AS l
+         WHERE l.workspace_id = o.workspace_id AND l.issue_id = o.id) AS labels FROM issues AS o`,
+    differences({ labels }, { data }) {
+      const told = (data.labels as readonly { id: string }[]).map(({ id }) => id);
+      const stored = labels === null || labels === undefined ? [] : String(labels).split(',');
+      return kept(told) === kept(stored) ? null : [];
+    },
+  };
 }
 
 const attachmentColumns = {
@@ -101,7 +94,7 @@ const attachmentColumns = {
 /** Each attachment as its last event shows it. */
 export function attachments(subject: RowSubject): Finding[] {
   const events = subject.rows<{ workspace_id: string; sequence: number }>(
-    "SELECT workspace_id, sequence FROM events WHERE type LIKE 'issue.attachment\\_%' ESCAPE '\\' ORDER BY sequence",
+    "SELECT workspace_id, sequence FROM events WHERE type LIKE 'issue.attachment\\_%' ESCAPE '\\' ORDER BY workspace_id, sequence",
   );
   let isWhole = true;
   const last = new Map<string, LastEvent>();

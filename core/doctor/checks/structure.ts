@@ -1,4 +1,5 @@
-import { error, some, type RowCheck } from '../check.ts';
+import { damage, error, some, type RowCheck } from '../check.ts';
+import type { RowSubject } from '../subject.ts';
 
 /** Of one sort. */
 const reportedMax = 20;
@@ -7,21 +8,25 @@ export const structure: RowCheck = {
   name: 'structure',
   holds: 'the database is whole, its indexes agree with its tables, and what refers to something finds it',
   readsDatabase: true,
-  look({ rows }) {
-    const said = rows<{ integrity_check: string }>(`PRAGMA integrity_check(${reportedMax})`)
+  look(subject) {
+    const said = subject
+      .rows<{ integrity_check: string }>(`PRAGMA integrity_check(${reportedMax})`)
       .map((row) => row.integrity_check)
       .filter((text) => text !== 'ok');
     if (said.length > 0) {
       const isIndex = said.every((text) =>
         /missing from index|wrong # of entries in index|non-unique entry/.test(text),
       );
-      return [error(`The database is damaged: ${some(said)}.`, isIndex ? 'indexes' : undefined)];
+      return [damage(`The database is damaged: ${some(said)}.`, isIndex ? 'indexes' : undefined)];
     }
-    const broken = new Map<string, number>();
-    for (const { table, parent } of rows<{ table: string; parent: string }>('PRAGMA foreign_key_check'))
-      broken.set(`${table} → ${parent}`, (broken.get(`${table} → ${parent}`) ?? 0) + 1);
-    return [...broken].map(([where, count]) =>
-      error(`${count} rows refer to something that is not there: ${where}.`),
-    );
+    return brokenReferences(subject).map((sentence) => error(`${sentence}.`));
   },
 };
+
+/** A sentence for each pair of tables, without a full stop. */
+export function brokenReferences({ rows }: Pick<RowSubject, 'rows'>): string[] {
+  const broken = new Map<string, number>();
+  for (const { table, parent } of rows<{ table: string; parent: string }>('PRAGMA foreign_key_check'))
+    broken.set(`${table} → ${parent}`, (broken.get(`${table} → ${parent}`) ?? 0) + 1);
+  return [...broken].map(([where, count]) => `${count} rows refer to something that is not there: ${where}`);
+}

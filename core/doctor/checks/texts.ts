@@ -1,6 +1,6 @@
 import { unpack } from '../../events/packing.ts';
 import type { RowSubject } from '../subject.ts';
-import { error, some, type RowCheck, type Finding } from '../check.ts';
+import { damage, some, type RowCheck, type Finding } from '../check.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
@@ -31,18 +31,21 @@ function packedEvents({ database }: RowSubject): Finding[] {
       bad.push(String(sequence));
     }
   }
-  return bad.length > 0 ? [error(`What these events say is damaged: ${some(bad)}.`)] : [];
+  return bad.length > 0 ? [damage(`What these events say is damaged: ${some(bad)}.`)] : [];
 }
 
 /** Read as blobs, because libsql ends the process for a text that is no UTF-8. */
 function textsOf({ rows, database }: RowSubject, table: string): Finding[] {
-  const columns = rows<{ name: string; type: string }>(`PRAGMA table_info(${table})`)
+  const columns = rows<{ name: string; type: string }>(`PRAGMA table_info(${quoted(table)})`)
     .filter(({ type }) => type === 'TEXT')
     .map(({ name }) => name);
   if (columns.length === 0) return [];
-  const select = columns.map((column) => `CAST(${column} AS BLOB)`).join(', ');
+  const select = columns.map((column) => `CAST(${quoted(column)} AS BLOB)`).join(', ');
   const bad = new Map<string, number>();
-  const all = database().prepare(`SELECT ${select} FROM ${table}`).raw(true).iterate();
+  const all = database()
+    .prepare(`SELECT ${select} FROM ${quoted(table)}`)
+    .raw(true)
+    .iterate();
   for (const values of all as Iterable<(Uint8Array | null)[]>)
     for (const [index, value] of values.entries()) {
       const column = columns[index]!;
@@ -51,9 +54,12 @@ function textsOf({ rows, database }: RowSubject, table: string): Finding[] {
     }
   if (bad.size === 0) return [];
   return [
-    error(`Damaged texts in ${table}: ${some([...bad].map(([column, count]) => `${count} of ${column}`))}.`),
+    damage(`Damaged texts in ${table}: ${some([...bad].map(([column, count]) => `${count} of ${column}`))}.`),
   ];
 }
+
+/** Somebody else may have made the table. */
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 function isWhole(bytes: Uint8Array, isJson: boolean): boolean {
   try {

@@ -17,6 +17,8 @@ export interface Fix {
   readonly isDestructive: boolean;
   /** It touches no page of the database, or says itself what it makes of damaged ones. */
   readonly bearsDamage?: true;
+  /** Called before anything is copied or changed. @throws Error that says why it is refused */
+  check?(subject: Subject, consent: Consent): void;
   /** @returns what it did, in words */
   mend(subject: Subject, consent: Consent): string;
 }

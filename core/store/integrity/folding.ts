@@ -5,7 +5,7 @@ import type Database from 'libsql';
 import { closeSync, openSync } from 'node:fs';
 import { isEngineError } from '../engine-errors.ts';
 import { hasSums, keepSums, type KeptSums, type PageSums } from './page-sums.ts';
-import { eachFrame, readWalLog, saltOf } from './wal-log.ts';
+import { eachFrame, pagesAfter, readWalLog, saltOf } from './wal-log.ts';
 
 interface Folded {
   /** Frames in the log. */
@@ -42,6 +42,8 @@ export function openFolding(db: Database.Database, database: string, pageBytes: 
   const fold = (): Folded | null => {
     const done = checkpoint(db, 'PASSIVE');
     if (done) unrecorded = done;
+    // A full disk may have taken some of the pages, or half of one. They are read from the log until a later checkpoint writes them all.
+    else for (const page of pagesAfter(walFd, pageBytes, foldedOf(walFd, recorded))) sums?.unset(page);
     try {
       settle();
     } catch {
@@ -87,6 +89,10 @@ interface Recorded {
   readonly folded: number;
 }
 
+/** Frames of the log of now that are in the file, with their checksums. */
+const foldedOf = (walFd: number, recorded: Recorded | null): number =>
+  recorded?.salt === saltOf(walFd) ? recorded.folded : 0;
+
 /** @returns what is recorded now */
 function record(
   sums: KeptSums,
@@ -94,8 +100,7 @@ function record(
   { frames, folded }: Folded,
   before: Recorded | null,
 ): Recorded {
-  const salt = saltOf(walFd);
-  const from = before?.salt === salt ? before.folded : 0;
+  const from = foldedOf(walFd, before);
   if (folded > from) {
     /** Null where the page is in the log once more, behind what was folded in: the file still holds what it held before. */
     const sumOf = new Map<number, number | null>();
@@ -109,5 +114,5 @@ function record(
     for (const [page, sum] of sumOf) if (sum !== null && page <= pages) sums.set(page, sum);
     sums.flush();
   }
-  return { salt, folded };
+  return { salt: saltOf(walFd), folded };
 }

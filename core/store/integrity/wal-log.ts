@@ -58,6 +58,26 @@ export function eachFrame(
   }
 }
 
+/**
+ * Pages of the committed frames behind a frame, in a log that this process writes: without its checksums, which take ten times as long.
+ * @param frame 0 for all
+ */
+export function pagesAfter(fd: number, pageBytes: number, frame: number): ReadonlySet<number> {
+  const salt = saltOf(fd);
+  const committed = new Set<number>();
+  let uncommitted: number[] = [];
+  const last = Math.floor((fstatSync(fd).size - headerBytes) / (frameHeaderBytes + pageBytes));
+  eachFrame(fd, pageBytes, [frame + 1, last], (_, header) => {
+    if (header.readBigUInt64BE(8) !== salt) return false;
+    uncommitted.push(header.readUInt32BE(0));
+    if (header.readUInt32BE(4) === 0) return true;
+    for (const page of uncommitted) committed.add(page);
+    uncommitted = [];
+    return true;
+  });
+  return committed;
+}
+
 function recover(fd: number): WalLog | null {
   const header = Buffer.alloc(headerBytes);
   if (readSync(fd, header, 0, headerBytes, 0) < headerBytes) return null;

@@ -2,13 +2,13 @@
 // text says, and the encoding of every text, because libsql ends the process over one that is not UTF-8. It changes nothing.
 import Database from 'libsql';
 import { isUtf8 } from 'node:buffer';
-import { readOnlyUri } from './uri.ts';
+import { uriToLook } from './uri.ts';
 
 const findingsMax = 20;
 
-/** @returns what is wrong, in words; nothing where all is well */
+/** Nobody may write the database meanwhile. @returns what is wrong, in words; nothing where all is well */
 export function checkWhole(database: string): string[] {
-  const db = new Database(readOnlyUri(database));
+  const db = new Database(uriToLook(database, false));
   try {
     return [...integrityOf(db), ...textsOf(db)].slice(0, findingsMax);
   } catch (error) {

@@ -1,0 +1,33 @@
+// Databases that fixes may work on, and that `accept` may take: refusals before anything is changed.
+import { identitySchema, schemaOfFile } from '../store/integrity/recognise.ts';
+import { latestSchema, schemaAt } from '../store/looking.ts';
+import { some } from './check.ts';
+import type { Subject } from './subject.ts';
+
+const wayBack = 'Restore a backup with `tatami restore`.';
+
+/** By the header of the file. */
+export const isDatabase = (path: string): boolean => schemaOfFile(path) > 0;
+
+/** @throws Error where there is nothing to work on */
+export function requireDatabase(path: string): void {
+  if (!isDatabase(path)) throw new Error(`${path} is missing, empty or no database of Tatami. ${wayBack}`);
+}
+
+/** @throws Error where a history cannot begin in the database */
+export function requireTables({ path, rows }: Pick<Subject, 'path' | 'rows'>): void {
+  const at = schemaOfFile(path.database);
+  if (at < identitySchema || at > latestSchema)
+    throw new Error(
+      `${path.database} has schema ${at}, and only ${identitySchema} to ${latestSchema} can be accepted. ${wayBack}`,
+    );
+  const found = new Set(rows<{ name: string }>('SELECT name FROM sqlite_schema').map(({ name }) => name));
+  const missing = schemaAt(at).filter(({ type, name }) => type === 'table' && !found.has(name));
+  const lacks =
+    missing.length > 0
+      ? missing.map(({ name }) => `table ${name}`)
+      : ['log_head', 'installation']
+          .filter((table) => rows(`SELECT 1 FROM ${table} WHERE id = 1`).length === 0)
+          .map((table) => `the row of ${table}`);
+  if (lacks.length > 0) throw new Error(`${path.database} lacks ${some(lacks)} of schema ${at}. ${wayBack}`);
+}
