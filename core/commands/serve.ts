@@ -66,7 +66,9 @@ async function firstWorkspace(tatami: Tatami): Promise<MadeWorkspace | null> {
 }
 
 function listenProblem(error: unknown, { host, port }: Config): CommandError | null {
-  if (!(error instanceof Error) || !('code' in error)) return null;
+  // Files have the same codes.
+  if (!(error instanceof Error) || !('code' in error && 'syscall' in error) || error.syscall !== 'listen')
+    return null;
   const messages: Readonly<Record<string, string>> = {
     EADDRINUSE: `Port ${port} of ${host} is taken. Choose another with --port, or 0 for a free one.`,
     EACCES: `Port ${port} may not be listened on by this user. Choose one with --port.`,

@@ -66,13 +66,38 @@ export function makePrivateFile(path: string, content: string | Uint8Array = '')
 }
 
 /**
+ * Files that another user makes in a directory would keep its owner out at the next start, those of root among them.
+ * @throws Error
+ */
+export function requireOwner(dir: string): void {
+  const owner = statSync(dir, { throwIfNoEntry: false })?.uid;
+  const user = process.geteuid?.();
+  if (owner === undefined || owner === user) return;
+  const wayOut = user === 0 ? '' : ', or have root give the directory to this user (chown)';
+  throw new Error(
+    `${dir} belongs to another user. Type this as that user: sudo -u '#${owner}' tatami …${wayOut}`,
+  );
+}
+
+/** Root reads files of everybody. */
+function requireSameOwner(dir: string, path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  const user = process.geteuid?.();
+  if (!found || found.isSymbolicLink() || user === 0 || found.uid === user) return;
+  throw new Error(
+    `${path} belongs to another user than ${dir}. Have root give it back: tatami doctor fix permissions --data-dir ${dir}`,
+  );
+}
+
+/**
  * Looks at the directory, what is in it, and what is in the directories named.
- * @throws Error naming what is open to others, and the way out
+ * @throws Error naming what is open to others or is another user's, and the way out
  */
 export function checkPrivate(dir: string, inner: readonly string[]): void {
   const folders = [dir, ...inner].filter((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory());
   const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
   for (const path of [dir, ...files]) {
+    requireSameOwner(dir, path);
     const mode = (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
     if ((mode & others) !== 0)
       throw new Error(

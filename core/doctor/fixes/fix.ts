@@ -17,6 +17,8 @@ export interface Fix {
   readonly isDestructive: boolean;
   /** It touches no page of the database, or says itself what it makes of damaged ones. */
   readonly bearsDamage?: true;
+  /** Root may use it on the directory of another user: it leaves nothing there that is root's. */
+  readonly bearsOwner?: true;
   /** @returns what it did, in words */
   mend(subject: Subject, consent: Consent): string;
 }
