@@ -1,8 +1,9 @@
 // What the doctor looks at: a data directory, served or not, through a connection that cannot write.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { holderOf } from '../store/data-dir.ts';
+import { readKeyFile } from '../store/master-key.ts';
 import { openToLook, type Connection } from '../store/looking.ts';
 
 /** Subject of checks that look at rows alone. */
@@ -47,7 +48,7 @@ export function openSubject(config: Config, nowMs: number): Subject {
     dir,
     path,
     servedBy,
-    masterKey: readKey(path.masterKey),
+    masterKey: readKeyFile(path.masterKey),
     nowMs,
     database,
     rows: <R>(sql: string, ...params: readonly (string | number | bigint)[]) =>
@@ -64,10 +65,4 @@ export function openSubject(config: Config, nowMs: number): Subject {
 function openExisting(path: string, isServed: boolean): Connection {
   if (!existsSync(path)) throw new Error(`There is no database at ${path}.`);
   return openToLook(path, isServed);
-}
-
-function readKey(path: string): Uint8Array | null {
-  if (!existsSync(path)) return null;
-  const key = new Uint8Array(Buffer.from(readFileSync(path, 'utf8').trim(), 'base64'));
-  return key.length === 32 ? key : null;
 }
