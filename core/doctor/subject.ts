@@ -17,6 +17,7 @@ export interface Subject {
     readonly logHead: string;
     readonly masterKey: string;
     readonly snapshots: string;
+    readonly spool: string;
   };
   /** The process that serves the directory, where one does. */
   readonly servedBy: string | null;
@@ -39,6 +40,7 @@ export function openSubject(config: Config, nowMs: number): Subject {
     logHead: join(dir, 'log-head'),
     masterKey: join(dir, 'master.key'),
     snapshots: join(dir, 'snapshots'),
+    spool: join(dir, 'spool'),
   };
   let db: Connection | null = null;
   const servedBy = holderOf(dir);

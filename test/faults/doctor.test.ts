@@ -12,6 +12,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -184,6 +185,16 @@ const faults: readonly (readonly [
     'permissions',
     /Other users may read/,
     (dir) => chmodSync(join(dir, 'master.key'), 0o644),
+  ],
+  [
+    'a link to a folder that others may look into',
+    'permissions',
+    /snapshots is a symbolic link, whose target is open to other users \(mode 755\)/,
+    (dir) => {
+      mkdirSync(`${dir}-elsewhere`, { mode: 0o755 });
+      rmSync(join(dir, 'snapshots'), { recursive: true, force: true });
+      symlinkSync(`${dir}-elsewhere`, join(dir, 'snapshots'));
+    },
   ],
 ];
 

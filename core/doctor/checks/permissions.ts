@@ -1,4 +1,5 @@
 import { error, some, warning, type Check } from '../check.ts';
+import { openIn } from '../../store/private.ts';
 import { pathsOf } from '../../store/paths.ts';
 
 /** Made beside what they become; a start or command that was killed leaves one. */
@@ -7,7 +8,7 @@ export const unfinished = /\.(new|new-journal|restoring)$/;
 export const permissions: Check = {
   name: 'permissions',
   holds: 'the data directory and all in it are of one user, and nobody else may look into it',
-  look({ dir }) {
+  look({ dir, path }) {
     const all = pathsOf(dir);
     const links = all.filter(({ stats }) => stats.isSymbolicLink()).map(({ path }) => path);
     const facts = all.filter(({ stats }) => !stats.isSymbolicLink());
@@ -17,6 +18,9 @@ export const permissions: Check = {
     const left = all.map(({ path }) => path).filter((path) => unfinished.test(path));
     return [
       ...(open.length > 0 ? [error(`Other users may read or change ${some(open)}.`, 'permissions')] : []),
+      ...openIn(dir, [path.snapshots, path.spool])
+        .filter(({ isLink }) => isLink)
+        .map(({ message }) => error(`${message}. No server starts: make the target private yourself.`)),
       ...(foreign.length > 0
         ? [
             // A server of root reads files of everybody.
