@@ -229,6 +229,7 @@ test('a file that was cut short is refused whole; an import that was cut short g
   const refusals: [string[], string][] = [
     [lines.with(5, '{"table":"iss'), 'Line 6 is no JSON'],
     [lines.with(piece, other), `The content from line ${piece + 1} on is not`],
+    [[...lines.slice(0, -1), ...lines], `Line ${lines.length} follows the end of the workspace`],
     [lines.filter((line) => !isPiece(line)), 'names a content that is not in the file'],
   ];
   for (const [changed, said] of refusals) {
