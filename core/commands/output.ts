@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { ApiCallError } from '../../sdk/client/index.ts';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/reading.ts';
 import { createLog, type Log, type LogLevel } from '../lib/log.ts';
 import { printable, printableCopy, printableJson, printableLines } from '../lib/printable.ts';
 
