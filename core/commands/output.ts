@@ -164,6 +164,10 @@ function exitCodeOf({ status }: ApiCallError): ExitCode {
   return [0, 429, 502, 503, 504, 507].includes(status) ? exitCodes.tryLater : exitCodes.failed;
 }
 
+/** The same command may succeed later. */
+export const mayPass = (error: unknown): boolean =>
+  error instanceof ApiCallError && exitCodeOf(error) === exitCodes.tryLater;
+
 function hintOf({ status, code }: ApiCallError): string {
   if (status === 401) return ' Log in with `tatami login`, or give a valid key with --token or TATAMI_TOKEN.';
   if (code === 'unreachable') return ' Start one with `tatami serve`, or give its address with --server.';
