@@ -57,10 +57,15 @@ export function printResult<T>(
   process.stdout.write(`${text}\n`);
 }
 
-/** Data that is no text: a whole file on stdout. */
+/** A piece of a file on stdout. */
+export async function pour(chunk: string | Uint8Array): Promise<void> {
+  if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
+}
+
+/** A whole file on stdout. */
 export async function pourFile(path: string): Promise<void> {
   for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 }))
-    if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
+    await pour(chunk as Uint8Array);
 }
 
 /** Whether somebody would see the data as text. */
