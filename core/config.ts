@@ -10,13 +10,19 @@ import { checkCron } from './lib/cron.ts';
 import type { LogLevel } from './lib/log.ts';
 import { flagOf } from './lib/words.ts';
 import { readIdentityProviders } from './config/identity-providers.ts';
+import {
+  ConfigError,
+  createReading,
+  isKnown,
+  type ConfigKey,
+  type Environment,
+  type Flags,
+  type Reading,
+} from './config/reading.ts';
 import { keys } from './config/settings.ts';
 import type { ProviderSettings } from './identity/providers/provider.ts';
 import type { PluginTrust } from './plugins/installs/trust.ts';
 import { isPublicKey, keyIdOf } from './plugins/signature.ts';
-
-type ConfigKey = keyof typeof keys;
-export type Flags = Partial<Record<ConfigKey, string>>;
 
 export interface Config {
   readonly dataDir: string;
@@ -84,36 +90,7 @@ interface CopyConfig {
   readonly s3: S3Settings;
 }
 
-/** A value that cannot be used; the message names the flag or variable. */
-export class ConfigError extends Error {}
-
-/** Reads settings one by one. What it throws names the flag or variable. */
-function createReading(flags: Flags, env: Environment) {
-  const value = (key: ConfigKey): string => flags[key] ?? env[keys[key].env] ?? keys[key].fallback;
-  const fail = (key: ConfigKey, wanted: string): never => {
-    const source = flags[key] === undefined ? keys[key].env : flagOf(key);
-    throw new ConfigError(`${source} must be ${wanted}, not "${value(key)}".`);
-  };
-  const integer = (key: ConfigKey, max: number): number => {
-    const text = value(key);
-    return /^\d{1,9}$/.test(text) && Number(text) <= max
-      ? Number(text)
-      : fail(key, `a whole number from 0 to ${max}`);
-  };
-  return {
-    value,
-    fail,
-    integer,
-    days: (key: ConfigKey): number | null => (value(key) === 'forever' ? null : integer(key, 36_500)),
-    choice: <T extends string>(key: ConfigKey, allowed: readonly T[]): T =>
-      allowed.find((option) => option === value(key)) ?? fail(key, `one of ${allowed.join(', ')}`),
-    list: (key: ConfigKey): string[] =>
-      value(key)
-        .split(',')
-        .map((entry) => entry.trim())
-        .filter((entry) => entry !== ''),
-  };
-}
+const cidrs = 'CIDRs such as 10.0.0.0/8 or 127.0.0.1/32';
 
 /** @param folder where relative paths begin */
 export function readConfig(
@@ -121,21 +98,19 @@ export function readConfig(
   env: Environment = process.env,
   folder: string = process.cwd(),
 ): Config {
-  const reading = createReading(flags, env);
-  const { value, fail, integer, days, choice, list } = reading;
+  const reading = createReading(flags, env, folder);
+  const { value, fail, integer, days, choice, list, host, directory } = reading;
   const baseUrl = value('baseUrl').replace(/\/+$/, '');
   if (baseUrl !== '' && !/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(baseUrl))
     fail('baseUrl', 'an http or https address');
   return {
-    dataDir: resolve(folder, value('dataDir')),
+    dataDir: directory('dataDir'),
     port: integer('port', 65535),
-    host: value('host'),
+    host: host('host'),
     keepAliveSeconds: integer('keepAlive', 240),
     baseUrl: baseUrl === '' ? null : baseUrl,
-    egressAllow: list('egressAllow'),
-    trustedProxy: list('trustedProxy').map(
-      (entry) => parseCidr(entry) ?? fail('trustedProxy', 'CIDRs such as 10.0.0.0/8 or 127.0.0.1/32'),
-    ),
+    egressAllow: list('egressAllow').filter((entry) => parseCidr(entry) ?? fail('egressAllow', cidrs)),
+    trustedProxy: list('trustedProxy').map((entry) => parseCidr(entry) ?? fail('trustedProxy', cidrs)),
     corsOrigins: readOrigins(list('corsOrigins'), (wanted) => fail('corsOrigins', wanted)),
     rates: readRates(reading),
     readBudgetMs: integer('readBudget', 600_000),
@@ -145,12 +120,10 @@ export function readConfig(
       workspaceBytesMax: integer('fileQuota', 100_000_000) * 1024 * 1024,
     },
     metrics:
-      value('metricsPort') === ''
-        ? null
-        : { host: value('metricsHost'), port: integer('metricsPort', 65535) },
+      value('metricsPort') === '' ? null : { host: host('metricsHost'), port: integer('metricsPort', 65535) },
     diskReserveMb: integer('diskReserve', 100_000_000),
     sandboxJail: choice('sandboxJail', ['auto', 'strict', 'off']),
-    nodePath: value('nodePath') === '' ? null : resolve(folder, value('nodePath')),
+    nodePath: readNodePath(reading, folder),
     sandboxSplit: choice('sandboxSplit', ['none', 'workspace', 'install']),
     recordRuns: choice('recordRuns', ['on', 'off']) === 'on',
     pluginTrust: {
@@ -160,18 +133,24 @@ export function readConfig(
     identityProviders: readIdentityProviders(value('identityProviders'), folder, env, (wanted) =>
       fail('identityProviders', wanted),
     ),
-    copy: copyConfig(value('copyTo'), folder, env, {
-      dataDir: resolve(folder, value('dataDir')),
+    copy: copyConfig(reading, folder, env, {
+      dataDir: directory('dataDir'),
       everyMs: (integer('copyEvery', 3_600) || fail('copyEvery', 'a whole number from 1 to 3600')) * 1000,
       keepMs: integer('copyKeep', 1_000_000) * 3_600_000,
     }),
-    backups: readBackups(value, fail, folder),
-    mail: readMail(value, fail),
+    backups: readBackups(reading),
+    mail: readMail(reading),
     logLevel: choice('logLevel', ['debug', 'info', 'warn', 'error']),
   };
 }
 
-function readRates({ value, choice, integer }: ReturnType<typeof createReading>): Config['rates'] {
+function readNodePath({ value, fail }: Reading, folder: string): string | null {
+  if (value('nodePath') === '') return null;
+  const path = resolve(folder, value('nodePath'));
+  return isKnown(path, (stats) => stats.isFile()) ? path : fail('nodePath', 'a file that exists');
+}
+
+function readRates({ value, choice, integer }: Reading): Config['rates'] {
   const off = choice('rateLimit', ['on', 'off']) === 'off';
   const rate = (key: ConfigKey): number => (off ? 0 : integer(key, 100_000_000));
   const workspace = rate('rateWorkspace');
@@ -197,16 +176,13 @@ function readOrigins(entries: readonly string[], fail: (wanted: string) => never
   });
 }
 
-function readMail(
-  value: (key: ConfigKey) => string,
-  fail: (key: ConfigKey, wanted: string) => never,
-): Config['mail'] {
+function readMail({ value, nameOf, fail }: Reading): Config['mail'] {
   const [url, from] = [value('smtpUrl'), value('mailFrom')];
   if (url === '') return null;
   // What is wrong is not repeated: there may be a password in it.
   if (!/^smtps?:\/\/[^\s/]+\/?$/.test(url) || !URL.canParse(url))
     throw new ConfigError(
-      `${keys.smtpUrl.env} must be an address such as smtps://user:password@mail.example.com:465.`,
+      `${nameOf('smtpUrl')} must be an address such as smtps://user:password@mail.example.com:465.`,
     );
   if (!/^[^\s@]+@[^\s@]+$|<[^\s@<>]+@[^\s@<>]+>$/.test(from))
     fail('mailFrom', 'an address such as tatami@example.com or "Tatami <tatami@example.com>"');
@@ -236,26 +212,26 @@ function readKept(days: (key: ConfigKey) => number | null): Config['kept'] {
   };
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * Where a continuous copy lies, and how it is reached: of S3 the credentials come from the environment alone.
  * @param where a path or `s3://bucket/prefix`
  * @param folder where a relative path begins
+ * @param name of the setting, for messages
  * @throws ConfigError where they are missing
  */
 export function readCopyAddress(
   where: string,
   folder: string,
   env: Environment = process.env,
+  name = 'A copy in S3',
 ): { to: string; s3: S3Settings } {
   const s3 = s3Settings(env);
   if (!where.startsWith('s3://')) return { to: resolve(folder, where), s3 };
   if (!/^s3:\/\/[a-z0-9][a-z0-9.-]+(\/.*)?$/.test(where))
-    throw new ConfigError(`A copy in S3 has an address such as s3://bucket/prefix, not "${where}".`);
+    throw new ConfigError(`${name} must be an address such as s3://bucket/prefix, not "${where}".`);
   if (s3.accessKeyId === '' || s3.secretAccessKey === '')
     throw new ConfigError(
-      `${where} needs TATAMI_S3_ACCESS_KEY_ID and TATAMI_S3_SECRET_ACCESS_KEY, and TATAMI_S3_ENDPOINT where it is not Amazon's.`,
+      `${name} ${where} needs TATAMI_S3_ACCESS_KEY_ID and TATAMI_S3_SECRET_ACCESS_KEY, and TATAMI_S3_ENDPOINT where it is not Amazon's.`,
     );
   return { to: where.replace(/\/+$/, ''), s3 };
 }
@@ -272,30 +248,25 @@ function s3Settings(env: Environment): S3Settings {
 
 /** @throws ConfigError where the copy would lie in what it is a copy of */
 function copyConfig(
-  where: string,
+  { value, nameOf, fail, directory }: Reading,
   folder: string,
   env: Environment,
   { dataDir, ...times }: { dataDir: string; everyMs: number; keepMs: number },
 ): CopyConfig | null {
-  if (where === '') return null;
-  const { to, s3 } = readCopyAddress(where, folder, env);
+  if (value('copyTo') === '') return null;
+  const { to, s3 } = readCopyAddress(value('copyTo'), folder, env, nameOf('copyTo'));
+  if (!to.startsWith('s3://')) directory('copyTo');
   if (`${to}/`.startsWith(`${dataDir}/`))
-    throw new ConfigError(
-      `The continuous copy must not lie in the data directory ${dataDir}, but on another disk.`,
-    );
+    fail('copyTo', `a directory outside of the data directory ${dataDir}, on another disk`);
   return { to, s3, ...times };
 }
 
-function readBackups(
-  value: (key: ConfigKey) => string,
-  fail: (key: ConfigKey, wanted: string) => never,
-  folder: string,
-): Config['backups'] {
+function readBackups({ value, fail, directory }: Reading): Config['backups'] {
   const [cron, keep] = [value('backupSchedule'), value('backupKeep')];
   const wrong = checkCron(cron, 'UTC');
   if (wrong !== null) fail('backupSchedule', `five cron fields such as "0 3 * * *" (${wrong})`);
   if (!parseKeep(keep)) fail('backupKeep', 'a rule such as last=3,daily=7,weekly=4,monthly=6');
-  return value('backupDir') === '' ? null : { folder: resolve(folder, value('backupDir')), cron, keep };
+  return value('backupDir') === '' ? null : { folder: directory('backupDir'), cron, keep };
 }
 
 /**

@@ -2,7 +2,8 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig, type Flags } from '../core/config.ts';
+import { readConfig } from '../core/config.ts';
+import type { Flags } from '../core/config/reading.ts';
 import { createWorkspace, type FirstWorkspace } from '../core/setup/first-workspace.ts';
 import type { Clock } from '../core/lib/clock.ts';
 import type { Resolve } from '../core/lib/egress/egress.ts';

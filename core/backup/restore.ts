@@ -10,7 +10,7 @@ import { isDiskFull } from '../store/engine-errors.ts';
 import { migrate } from '../store/migrate.ts';
 import { migrations } from '../store/migrations/index.ts';
 import { beginHistory, signInTables } from '../store/new-history.ts';
-import { makeOwnDir } from '../store/private.ts';
+import { makeOwnDir, requireOwner } from '../store/private.ts';
 import { syncPath, writeWholeFile } from '../store/whole-file.ts';
 import type { Brought, Source } from './source.ts';
 
@@ -49,6 +49,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     throw new Error(
       `The backup has schema ${source.schema}; this version of Tatami knows ${migrations.length}. Restore it with the version that made it, or a newer one.`,
     );
+  requireOwner(dataDir);
   const staging = `${dataDir}.restoring`;
   mkdirSync(dirname(staging), { recursive: true, mode: 0o700 });
   // Everything in it is removed, and the master key is written into it.

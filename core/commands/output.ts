@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { ApiCallError } from '../../sdk/client/index.ts';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/reading.ts';
 import { createLog, type Log, type LogLevel } from '../lib/log.ts';
 import { printable, printableCopy, printableJson, printableLines } from '../lib/printable.ts';
 
@@ -57,10 +57,15 @@ export function printResult<T>(
   process.stdout.write(`${text}\n`);
 }
 
-/** Data that is no text: a whole file on stdout. */
+/** A piece of a file on stdout. */
+export async function pour(chunk: string | Uint8Array): Promise<void> {
+  if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
+}
+
+/** A whole file on stdout. */
 export async function pourFile(path: string): Promise<void> {
   for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 }))
-    if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
+    await pour(chunk as Uint8Array);
 }
 
 /** Whether somebody would see the data as text. */
@@ -163,6 +168,10 @@ function exitCodeOf({ status }: ApiCallError): ExitCode {
   if (status === 401) return exitCodes.loginNeeded;
   return [0, 429, 502, 503, 504, 507].includes(status) ? exitCodes.tryLater : exitCodes.failed;
 }
+
+/** The same command may succeed later. */
+export const mayPass = (error: unknown): boolean =>
+  error instanceof ApiCallError && exitCodeOf(error) === exitCodes.tryLater;
 
 function hintOf({ status, code }: ApiCallError): string {
   if (status === 401) return ' Log in with `tatami login`, or give a valid key with --token or TATAMI_TOKEN.';

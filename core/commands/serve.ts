@@ -1,6 +1,7 @@
 // `tatami serve`: runs the server until it is told to stop. With `--first-start` (what `npm start` does) an empty data
 // directory gets its first workspace.
-import { readConfig, type Config, type Flags } from '../config.ts';
+import { readConfig, type Config } from '../config.ts';
+import type { Flags } from '../config/reading.ts';
 import { firstKeyShown } from '../setup/first-key.ts';
 import { hasWorkspace } from '../setup/first-workspace.ts';
 import { holdingsOf } from '../setup/holdings.ts';
@@ -66,13 +67,17 @@ async function firstWorkspace(tatami: Tatami): Promise<MadeWorkspace | null> {
 }
 
 function listenProblem(error: unknown, { host, port }: Config): CommandError | null {
-  if (!(error instanceof Error) || !('code' in error)) return null;
+  if (!(error instanceof Error) || !('code' in error && 'syscall' in error)) return null;
+  const nowhere = `${host} cannot be listened on: it is neither an address of this machine nor the name of one. Choose one with --host.`;
+  // Files have the same codes.
   const messages: Readonly<Record<string, string>> = {
-    EADDRINUSE: `Port ${port} of ${host} is taken. Choose another with --port, or 0 for a free one.`,
-    EACCES: `Port ${port} may not be listened on by this user. Choose one with --port.`,
-    EADDRNOTAVAIL: `${host} is no address of this machine. Choose one with --host.`,
+    'listen EADDRINUSE': `Port ${port} of ${host} is taken. Choose another with --port, or 0 for a free one.`,
+    'listen EACCES': `Port ${port} may not be listened on by this user. Choose one with --port.`,
+    'listen EADDRNOTAVAIL': nowhere,
+    'listen ENOENT': nowhere,
+    'getaddrinfo ENOTFOUND': nowhere,
   };
-  const message = messages[String(error.code)];
+  const message = messages[`${String(error.syscall)} ${String(error.code)}`];
   return message === undefined ? null : new CommandError(message, exitCodes.failed, { cause: error });
 }
 

@@ -1,6 +1,5 @@
 // The `tatami` command: arguments → command. Each command is a file beside this one and is loaded when it is asked for, because
 // most of them need no server and should answer at once.
-import { resolve } from 'node:path';
 import { Command, CommanderError, Help, type HelpConfiguration } from 'commander';
 import { configReference } from '../config.ts';
 import { version } from '../version.ts';
@@ -183,7 +182,7 @@ function addImport(program: Command, folder: string): void {
   remote(
     program
       .command('import <file>')
-      .description('import issues from CSV, or from an export of GitHub, Linear or Jira'),
+      .description('import issues from CSV, or from an export of GitHub, Linear or Jira; `-` is stdin'),
   )
     .option('--from <format>', 'csv, github, linear or jira; by default what the file looks like')
     .option('--team-from <column>', 'column that names the team; of GitHub the key of the team')
@@ -194,11 +193,13 @@ function addImport(program: Command, folder: string): void {
     )
     .option('--data-dir <dir>', 'where a workspace goes that `tatami export` wrote (TATAMI_DATA_DIR)')
     .action(async (file: string, options: ImportOptions & TakeInOptions) =>
-      (await import('./import/any.ts')).importAny(resolve(folder, file), options, folder),
+      (await import('./import/any.ts')).importAny(file, options, folder),
     );
   program
     .command('export <file>')
-    .description('write a workspace to a file of JSON lines, which `tatami import` takes in elsewhere')
+    .description(
+      'write a workspace to a file of JSON lines, which `tatami import` takes in elsewhere; `-` is stdout',
+    )
     .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
     .option('--workspace <name>', 'its name or its id, where there are several')
     .option('--force', 'replace the file if it exists')

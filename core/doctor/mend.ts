@@ -17,6 +17,7 @@ import { orphans } from './fixes/orphans.ts';
 import { permissions } from './fixes/permissions.ts';
 import { search } from './fixes/search.ts';
 import { linksOf, pathsOf } from '../store/paths.ts';
+import { requireOwner } from '../store/private.ts';
 import type { Subject } from './subject.ts';
 
 const fixes: readonly Fix[] = [permissions, leftovers, indexes, search, orphans, accept];
@@ -25,6 +26,7 @@ const fixes: readonly Fix[] = [permissions, leftovers, indexes, search, orphans,
 export async function mend(subject: Subject, id: string, consent: Consent): Promise<string> {
   const fix = fixes.find((one) => one.id === id);
   if (!fix) throw new Error(`There is no fix "${id}". There are ${fixes.map((one) => one.id).join(', ')}.`);
+  if (!fix.bearsOwner) requireOwner(subject.dir);
   const locked = tryLock(join(subject.dir, 'lock'));
   if ('heldBy' in locked)
     throw new Error(`Process ${locked.heldBy} serves ${subject.dir}. Stop it, and try again.`);

@@ -1,9 +1,10 @@
 // What the doctor looks at: a data directory, served or not, through a connection that cannot write.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { holderOf } from '../store/data-dir.ts';
 import { openArchived, type ArchivedEvents } from './archived.ts';
+import { readKeyFile } from '../store/master-key.ts';
 import { openToLook, type Connection } from '../store/looking.ts';
 
 /** Subject of checks that look at rows alone. */
@@ -17,6 +18,7 @@ export interface Subject {
     readonly logHead: string;
     readonly masterKey: string;
     readonly snapshots: string;
+    readonly spool: string;
   };
   /** The process that serves the directory, where one does. */
   readonly servedBy: string | null;
@@ -41,6 +43,7 @@ export function openSubject(config: Config, nowMs: number): Subject {
     logHead: join(dir, 'log-head'),
     masterKey: join(dir, 'master.key'),
     snapshots: join(dir, 'snapshots'),
+    spool: join(dir, 'spool'),
   };
   let db: Connection | null = null;
   const servedBy = holderOf(dir);
@@ -54,7 +57,7 @@ export function openSubject(config: Config, nowMs: number): Subject {
     dir,
     path,
     servedBy,
-    masterKey: readKey(path.masterKey),
+    masterKey: readKeyFile(path.masterKey),
     nowMs,
     database,
     rows,
@@ -69,10 +72,4 @@ export function openSubject(config: Config, nowMs: number): Subject {
 function openExisting(path: string, isServed: boolean): Connection {
   if (!existsSync(path)) throw new Error(`There is no database at ${path}.`);
   return openToLook(path, isServed);
-}
-
-function readKey(path: string): Uint8Array | null {
-  if (!existsSync(path)) return null;
-  const key = new Uint8Array(Buffer.from(readFileSync(path, 'utf8').trim(), 'base64'));
-  return key.length === 32 ? key : null;
 }

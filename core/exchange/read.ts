@@ -133,10 +133,17 @@ interface Line {
 
 /** @throws ApiError */
 async function* parsed(reading: AsyncIterator<string>): AsyncGenerator<Line, undefined> {
-  for (let at = 2; ; at++) {
+  for (let at = 2, isOver = false; ; at++) {
     const { value, done } = await reading.next();
     if (done) return;
-    yield { at, is: parsedLine(value, at) };
+    if (isOver)
+      throw new ApiError(
+        'malformed_request',
+        `Line ${at} follows the end of the workspace. A file holds one export: import each from a file of its own.`,
+      );
+    const is = parsedLine(value, at);
+    isOver = 'end' in is;
+    yield { at, is };
   }
 }
 
@@ -184,6 +191,8 @@ async function eachRow(
     line = (await lines.next()).value;
   }
   const end = line?.is as End | undefined;
+  // The last line, or the refusal of another one.
+  if (end) await lines.next();
   if (!end)
     throw new ApiError(
       'malformed_request',

@@ -3,7 +3,8 @@
 // key that fits (core/serve/master-key.ts).
 import { randomBytes } from 'node:crypto';
 import { createSealing, fingerprintOf } from '../lib/sealing.ts';
-import { nextKeyFile, settleMasterKey } from '../serve/master-key.ts';
+import { settleMasterKey } from '../serve/master-key.ts';
+import { nextKeyFile } from '../store/master-key.ts';
 import { openStore } from '../store/open-store.ts';
 import { systemStatement } from '../store/statement.ts';
 import { systemOp } from '../store/store.ts';

@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -122,6 +123,32 @@ test.each([
   expect(() => openStore(dir, Date.now)).toThrow(`chmod -R go-rwx ${dir}`);
   expect(Bun.spawnSync(['chmod', '-R', 'go-rwx', dir]).exitCode).toBe(0);
   await openStore(dir, Date.now).close();
+});
+
+test('a directory that holds no database is refused with a new one below it, and nothing else', () => {
+  const dir = fresh();
+  chmodSync(dir, 0o755);
+  writeFileSync(join(dir, 'other'), '', { mode: 0o600 });
+  const start = () => openStore(dir, Date.now);
+  expect(start).toThrow(`${dir} is open to other users (mode 755)`);
+  expect(start).toThrow(`--data-dir ${dir}/tatami`);
+  expect(start).not.toThrow('chmod');
+  expect(readdirSync(dir)).toEqual(['other']);
+});
+
+test('a link is not followed: the files of a folder that it leads to are not looked at', async () => {
+  const [dir, other] = [fresh(), fresh()];
+  await openStore(dir, Date.now).close();
+  symlinkSync(other, join(dir, 'snapshots'));
+  writeFileSync(join(other, 'file'), '');
+  chmodSync(join(other, 'file'), 0o644);
+  await openStore(dir, Date.now).close();
+  chmodSync(other, 0o755);
+  const start = () => openStore(dir, Date.now);
+  expect(start).toThrow(
+    `${dir}/snapshots is a symbolic link, whose target is open to other users (mode 755)`,
+  );
+  expect(start).not.toThrow('chmod');
 });
 
 test('an empty directory that was made for it is made private; one that holds anything is left alone', async () => {

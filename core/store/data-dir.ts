@@ -7,16 +7,18 @@ import {
   constants,
   existsSync,
   fchmodSync,
+  fchownSync,
   ftruncateSync,
   openSync,
   readFileSync,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { diskFaultOf } from './engine-errors.ts';
 import { describeUnwritable } from './integrity/room.ts';
-import { checkPrivate, makePrivateDir } from './private.ts';
+import { checkPrivate, makePrivateDir, requireOwner } from './private.ts';
 import { writeWholeFile } from './whole-file.ts';
 
 export interface DataDir {
@@ -36,11 +38,12 @@ export interface DataDir {
   release(): void;
 }
 
-/** @throws Error when other users may look into the directory, another process holds it, or its master key is unreadable. */
+/** @throws Error when the directory belongs to another user, others may look into it, another process holds it, or its master key is unreadable. */
 export function openDataDir(path: string): DataDir {
   const snapshots = join(path, 'snapshots');
   const spool = join(path, 'spool');
   inPlace(path, () => makePrivateDir(path));
+  requireOwner(path);
   checkPrivate(path, [snapshots, spool]);
   const release = lock(join(path, 'lock'), path);
   try {
@@ -144,8 +147,10 @@ function openLockFile(file: string): { fd: number; isWritable: boolean } {
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
   try {
     // The folder of backups may be shared: a link there could have another file of this user truncated.
+    const isNew = !existsSync(file);
     const fd = openSync(file, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
     fchmodSync(fd, 0o600);
+    if (isNew) giveToOwner(fd, dirname(file));
     return { fd, isWritable: true };
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ELOOP')
@@ -156,6 +161,12 @@ function openLockFile(file: string): { fd: number; isWritable: boolean } {
     if (!existsSync(file)) throw new Error(describeUnwritable(dirname(file), error), { cause: error });
     return { fd: openSync(file, O_RDONLY | O_NOFOLLOW), isWritable: false };
   }
+}
+
+/** A backup that root makes locks the directory of another user, who could not open a lock of root. */
+function giveToOwner(fd: number, dir: string): void {
+  const { uid, gid } = statSync(dir);
+  if (process.geteuid?.() === 0 && uid !== 0) fchownSync(fd, uid, gid);
 }
 
 function noteHolder(fd: number): void {

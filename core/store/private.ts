@@ -3,6 +3,7 @@
 import {
   chmodSync,
   closeSync,
+  existsSync,
   fchmodSync,
   lstatSync,
   mkdirSync,
@@ -66,18 +67,66 @@ export function makePrivateFile(path: string, content: string | Uint8Array = '')
 }
 
 /**
+ * Files that another user makes in a directory would keep its owner out at the next start, those of root among them.
+ * @throws Error
+ */
+export function requireOwner(dir: string): void {
+  const owner = statSync(dir, { throwIfNoEntry: false })?.uid;
+  const user = process.geteuid?.();
+  if (owner === undefined || owner === user) return;
+  const wayOut = user === 0 ? '' : ', or have root give the directory to this user (chown)';
+  throw new Error(
+    `${dir} belongs to another user. Type this as that user: sudo -u '#${owner}' tatami …${wayOut}`,
+  );
+}
+
+/** Root reads files of everybody. */
+function requireSameOwner(dir: string, path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  const user = process.geteuid?.();
+  if (!found || found.isSymbolicLink() || user === 0 || found.uid === user) return;
+  throw new Error(
+    `${path} belongs to another user than ${dir}. Have root give it back: tatami doctor fix permissions --data-dir ${dir}`,
+  );
+}
+
+export interface Open {
+  readonly path: string;
+  readonly message: string;
+  readonly isLink: boolean;
+}
+
+/** What others may read or change in the directory and in the folders named. A link is not followed, but for the mode of its target. */
+export function openIn(dir: string, inner: readonly string[]): Open[] {
+  const folders = [
+    dir,
+    ...inner.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory()),
+  ].filter((path) => existsSync(path));
+  const paths = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
+  return [dir, ...paths].flatMap((path) => {
+    const mode = (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
+    if ((mode & others) === 0) return [];
+    const isLink = path !== dir && lstatSync(path).isSymbolicLink();
+    const what = isLink ? `${path} is a symbolic link, whose target` : path;
+    return [{ path, isLink, message: `${what} is open to other users (mode ${mode.toString(8)})` }];
+  });
+}
+
+/**
  * Looks at the directory, what is in it, and what is in the directories named.
- * @throws Error naming what is open to others, and the way out
+ * @throws Error naming what is open to others or is another user's, and the way out
  */
 export function checkPrivate(dir: string, inner: readonly string[]): void {
-  const folders = [dir, ...inner].filter((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory());
-  const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
-  for (const path of [dir, ...files]) {
-    const mode = (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
-    if ((mode & others) !== 0)
-      throw new Error(
-        `${path} is open to other users (mode ${mode.toString(8)}), and the data directory must not be. ` +
-          `Make it private with \`chmod -R go-rwx ${dir}\`, or choose with --data-dir a new directory below it, which is made private.`,
-      );
-  }
+  const [first] = openIn(dir, inner);
+  if (first) throw new Error(`${first.message}, and the data directory must not be. ${wayOutOf(dir, first)}`);
+  for (const path of [dir, ...readdirSync(dir).map((name) => join(dir, name))]) requireSameOwner(dir, path);
+}
+
+/** A directory without a database may be one of the system, in which no mode is to change. */
+function wayOutOf(dir: string, { isLink }: Open): string {
+  if (isLink)
+    return 'Links are not followed: make the target private yourself, or put it in the place of the link.';
+  if (existsSync(join(dir, 'tatami.db')))
+    return `Make it private with \`chmod -R go-rwx ${dir}\`, or choose with --data-dir a new directory below it, which is made private.`;
+  return `Choose a new directory, which is made private, such as --data-dir ${join(dir, 'tatami')}`;
 }

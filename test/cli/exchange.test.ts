@@ -229,6 +229,7 @@ test('a file that was cut short is refused whole; an import that was cut short g
   const refusals: [string[], string][] = [
     [lines.with(5, '{"table":"iss'), 'Line 6 is no JSON'],
     [lines.with(piece, other), `The content from line ${piece + 1} on is not`],
+    [[...lines.slice(0, -1), ...lines], `Line ${lines.length} follows the end of the workspace`],
     [lines.filter((line) => !isPiece(line)), 'names a content that is not in the file'],
   ];
   for (const [changed, said] of refusals) {
@@ -237,6 +238,22 @@ test('a file that was cut short is refused whole; an import that was cut short g
     expect(JSON.stringify((await takenIn(broken, third)).json)).toContain(said);
   }
 }, 60_000);
+
+test('a workspace goes through a pipe: `-` is standard output and standard input', async () => {
+  const { file } = await exported(app.dataDir, 'piped.jsonl');
+  const poured = await tatami(['export', '-', '--data-dir', app.dataDir]);
+  expect([poured.code, poured.out]).toEqual([0, readFileSync(file, 'utf8')]);
+  expect(poured.err).toMatch(/^stdout: Acme, \d+ rows$/m);
+  const target = await newDirectory('piped');
+  const taken = await tatami(['import', '-', '--data-dir', target, '--json'], {}, poured.out);
+  expect([taken.code, taken.json]).toMatchObject([0, { workspace: { name: 'Acme' } }]);
+  const none = await tatami(['import', '-', '--data-dir', target], {}, '');
+  expect([none.code, none.err]).toEqual([1, expect.stringContaining('is empty')]);
+  const both = await tatami(['export', '-', '--data-dir', app.dataDir, '--json']);
+  expect([both.code, both.json.error.message]).toEqual([2, expect.stringContaining('--json')]);
+  const lost = await tatami(['export', '-', '--data-dir', app.dataDir, '--workspace', 'Nowhere']);
+  expect([lost.code, lost.out]).toEqual([1, '']);
+});
 
 test('a directory that a server holds takes none in, and a workspace that is not there is told', async () => {
   const { file } = await exported(app.dataDir, 'held.jsonl');

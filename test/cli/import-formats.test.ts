@@ -237,6 +237,7 @@ test('people are mapped to members by their login, name or address, and a map wi
     'line 5: member is empty; give the e-mail address of a member',
     'line 7: A is mapped to another member above; give each source once',
   ]);
+  expect(bad.err).toContain('imported:\nline 2: no member');
   expect((await run(['login,email', 'a,b'])).json.error.message).toContain('lacks the column source, member');
 
   const good = await run(['source,member', 'BJones,Ben@acme.example', 'old@else.example,ben@acme.example']);

@@ -248,6 +248,38 @@ test('a batch whose answer is lost is sent again and counted once', async () => 
   expect(await createdEvents(before)).toBe(200);
 });
 
+test('only where it helps does an import that stopped ask to be run again', async () => {
+  const unclosed = csv(header, `acme/open,1,,Title,"${'x'.repeat(9 * 1024 * 1024)}`);
+  const fatal = await runImport(unclosed);
+  expect([fatal.code, fatal.json.error.message]).toEqual([1, expect.stringContaining('does not end')]);
+  const file = csv(...many.map((line) => line.replace('acme/many', 'acme/stopped')));
+  const wrongKey = await tatami(['import', file, '--server', app.url, '--token', 'ttm_none', '--json']);
+  expect(wrongKey.code).toBe(4);
+  const lacking = await runImport(csv('repo,title', 'acme/x,Title'));
+  expect(lacking.code).toBe(1);
+  for (const { err } of [fatal, wrongKey, lacking]) expect(err).not.toMatch(/Stopped|again/);
+
+  let batches = 0;
+  using proxy = between((path, response) =>
+    path === '/api/v1/issues/bulk' && ++batches > 1
+      ? Response.json({ error: { code: 'unauthorized', message: 'The key was revoked.' } }, { status: 401 })
+      : response,
+  );
+  const revoked = await runImport(
+    csv(...many.map((line) => line.replace('acme/many', 'acme/stopped'))),
+    proxy.url.origin,
+  );
+  expect([revoked.code, revoked.err]).toEqual([
+    4,
+    expect.stringMatching(/Stopped after \d+ created, .* Run it again to go on/),
+  ]);
+});
+
+test('a file may leave out the columns that may be empty', async () => {
+  const { code, json } = await runImport(csv('repo,created_at,title', 'acme/few,2026-01-01,Title'));
+  expect([code, json]).toEqual([0, { ...nothing, created: 1, teams: 1 }]);
+});
+
 test('requests are packed by bytes', async () => {
   const body = 'x'.repeat(200_000);
   const file = csv(header, ...Array.from({ length: 12 }, (_, n) => `acme/large,${n},,Row ${n},${body}`));

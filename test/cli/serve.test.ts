@@ -93,14 +93,22 @@ test('a taken port, a taken data directory and a wrong setting each name the way
   // Where stdout is for a program, people are told on stderr.
   await said('init --data-dir');
   const { port } = new URL(url);
-  const [taken, inUse, wrong] = await Promise.all([
+  const [taken, inUse, wrong, network, unknown] = await Promise.all([
     tatami(['serve', '--data-dir', dir.path('two'), '--port', port, '--json']),
     tatami(['serve', '--data-dir', dir.path('one'), '--port', '0', '--json']),
     tatami(['serve', '--data-dir', dir.path('two'), '--json'], { TATAMI_PORT: 'http' }),
+    tatami(['serve', '--data-dir', dir.path('two'), '--egress-allow', '10.0.0.1', '--json']),
+    tatami(['serve', '--data-dir', dir.path('three'), '--port', '0', '--host', 'nowhere.invalid', '--json']),
   ]);
   child.kill('SIGTERM');
   await child.exited;
   expect([taken.code, taken.json.error.message]).toEqual([1, expect.stringContaining('--port')]);
   expect([inUse.code, inUse.json.error.message]).toEqual([1, expect.stringContaining('--data-dir')]);
   expect([wrong.code, wrong.json.error.message]).toEqual([2, expect.stringContaining('TATAMI_PORT')]);
+  expect([network.code, network.json.error.message]).toEqual([
+    2,
+    expect.stringContaining('--egress-allow must be CIDRs'),
+  ]);
+  // A name may be known later.
+  expect([unknown.code, unknown.json.error.message]).toEqual([1, expect.stringContaining('--host')]);
 });

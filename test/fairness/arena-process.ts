@@ -1,7 +1,8 @@
 // A whole server with two workspaces that have nothing to do with each other, as a process of its own, so that what a flood
 // does to it can be told from what the flood costs the test. Arguments: data directory, flags of the server as JSON.
 import { createWorkspace } from '../../core/setup/first-workspace.ts';
-import { readConfig, type Flags } from '../../core/config.ts';
+import { readConfig } from '../../core/config.ts';
+import type { Flags } from '../../core/config/reading.ts';
 import { endProcessOnBug } from '../../core/lib/failures.ts';
 import type { Log } from '../../core/lib/log.ts';
 import { serve } from '../../core/serve.ts';

@@ -12,12 +12,14 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { readConfig } from '../../core/config.ts';
+import { fingerprintOf } from '../../core/lib/sealing.ts';
 import { makeBackup } from '../../core/backup/make.ts';
 import type { Consent } from '../../core/doctor/fixes/fix.ts';
 import { mend } from '../../core/doctor/mend.ts';
@@ -156,6 +158,12 @@ const faults: readonly (readonly [
     /not the one they were sealed with/,
     (dir) => writeFileSync(join(dir, 'master.key'), `${Buffer.alloc(32, 7).toString('base64')}\n`),
   ],
+  [
+    'the key of another directory that holds no secret',
+    'key',
+    /it has the fingerprint \w{32}, and the database wants f{32}/,
+    "UPDATE installation SET key_fingerprint = 'ffffffffffffffffffffffffffffffff'",
+  ],
   ['no key', 'key', /master\.key is missing/, (dir) => rmSync(join(dir, 'master.key'))],
   [
     'a page that is not what was written',
@@ -182,6 +190,16 @@ const faults: readonly (readonly [
     /Other users may read/,
     (dir) => chmodSync(join(dir, 'master.key'), 0o644),
   ],
+  [
+    'a link to a folder that others may look into',
+    'permissions',
+    /snapshots is a symbolic link, whose target is open to other users \(mode 755\)/,
+    (dir) => {
+      mkdirSync(`${dir}-elsewhere`, { mode: 0o755 });
+      rmSync(join(dir, 'snapshots'), { recursive: true, force: true });
+      symlinkSync(`${dir}-elsewhere`, join(dir, 'snapshots'));
+    },
+  ],
 ];
 
 test.each(faults)('%s is found', async (_, check, said, cause) => {
@@ -199,6 +217,18 @@ test.each(faults)('%s is found', async (_, check, said, cause) => {
     errors.some((message) => message.startsWith(`${check}: `) && said.test(message)),
     errors.join('\n'),
   ).toBe(true);
+});
+
+test('a key that a killed rotation left beside the earlier one is the right one', async () => {
+  const dir = copy();
+  const next = Buffer.alloc(32, 7);
+  writeFileSync(join(dir, 'master.key.next'), next.toString('base64'), { mode: 0o600 });
+  const db = new Database(join(dir, 'tatami.db'));
+  db.prepare('UPDATE installation SET key_fingerprint = ?').run(fingerprintOf(next));
+  db.exec('DELETE FROM endpoints');
+  db.close();
+  adoptDatabase(dir);
+  expect(errorsOf(await examined(dir)).filter((message) => message.startsWith('key: '))).toEqual([]);
 });
 
 test('what is left over, and work that nobody gets to, is told', async () => {

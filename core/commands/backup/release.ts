@@ -6,6 +6,7 @@ import { readConfig } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { readHeldAtMs } from '../../store/copied-database.ts';
 import { tryLock } from '../../store/data-dir.ts';
+import { requireOwner } from '../../store/private.ts';
 import { releaseOp } from '../../store/installation.ts';
 import { openStore } from '../../store/open-store.ts';
 import { releaseFile } from '../../store/release-file.ts';
@@ -35,6 +36,7 @@ export async function release(options: ReleaseOptions, folder: string): Promise<
 }
 
 async function letRun(dataDir: string, database: string): Promise<void> {
+  requireOwner(dataDir);
   const locked = tryLock(join(dataDir, 'lock'));
   if ('heldBy' in locked) return tellServer(dataDir, database, locked.heldBy);
   locked.release();

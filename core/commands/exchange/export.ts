@@ -1,10 +1,11 @@
-// `tatami export`: writes a workspace to a file of JSON lines, also while a server runs on the directory.
+// `tatami export`: writes a workspace as JSON lines to a file or to stdout, also while a server runs on the directory.
 import { closeSync, fsyncSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readConfig } from '../../config.ts';
 import { linesOf, workspacesIn, type Exported } from '../../exchange/write.ts';
 import { counted } from '../../lib/counted.ts';
 import { ApiError } from '../../lib/errors.ts';
+import { printableCopy } from '../../lib/printable.ts';
 import { createArchive } from '../../store/archive.ts';
 import { blobPath, type Digest } from '../../store/blobs.ts';
 import { openToLook } from '../../store/looking.ts';
@@ -12,7 +13,8 @@ import { holderOf } from '../../store/data-dir.ts';
 import { openNewPrivateFile } from '../../store/private.ts';
 import { requireDatabase } from '../local.ts';
 import { requireReplaceable } from '../write-file.ts';
-import { CommandError, createProgress, exitCodes, printResult } from '../output.ts';
+import { usage } from '../flags.ts';
+import { CommandError, createProgress, exitCodes, isTerminal, pour, printResult, say } from '../output.ts';
 
 export interface ExportOptions {
   dataDir?: string;
@@ -32,8 +34,9 @@ export async function exportWorkspace(file: string, options: ExportOptions, fold
     folder,
   );
   requireDatabase(dataDir);
-  const path = resolve(folder, file);
-  requireReplaceable(path, options.force);
+  const path = file === '-' ? null : resolve(folder, file);
+  if (path === null) requirePipe(options);
+  else requireReplaceable(path, options.force);
   const db = openToLook(join(dataDir, 'tatami.db'), holderOf(dataDir) !== null);
   const progress = createProgress();
   try {
@@ -42,16 +45,13 @@ export async function exportWorkspace(file: string, options: ExportOptions, fold
       archive: createArchive(join(dataDir, 'archive'), () => undefined),
       pathOf: (sha256: Digest) => blobPath(join(dataDir, 'blobs'), sha256),
     };
-    const rows = await writeLines(`${path}.part`, linesOf(db, beside, workspace), (done) =>
-      progress.show(counted(done, 'line')),
-    );
-    nameExport(path, options.force);
+    const lines = inPieces(linesOf(db, beside, workspace), (done) => progress.show(counted(done, 'line')));
+    const rows = path === null ? await drained(lines, pour) : await writeFile(path, lines, options.force);
     progress.end();
-    printResult(
-      { file: path, workspace, rows },
-      options,
-      (shown) => `${shown.file}: ${shown.workspace.name}, ${counted(shown.rows, 'row')}`,
-    );
+    const summary = ({ name }: Exported, to: string): string => `${to}: ${name}, ${counted(rows, 'row')}`;
+    if (path === null) say(summary(printableCopy(workspace), 'stdout'));
+    else
+      printResult({ file: path, workspace, rows }, options, (shown) => summary(shown.workspace, shown.file));
   } catch (error) {
     if (error instanceof ApiError) throw new CommandError(error.message, exitCodes.failed, { cause: error });
     throw error;
@@ -76,47 +76,64 @@ function chosen(workspaces: readonly Exported[], named: string | undefined): Exp
   throw new CommandError(message, undefined, { lines: list });
 }
 
-/** An export appears under its name only when it is complete. @throws CommandError */
-function nameExport(path: string, force: boolean | undefined): void {
-  const unfinished = `${path}.part`;
-  try {
-    requireReplaceable(path, force);
-    renameSync(unfinished, path);
-  } catch (error) {
-    rmSync(unfinished, { force: true });
-    throw error;
-  }
+/** @throws CommandError */
+function requirePipe({ json, force }: ExportOptions): void {
+  if (json || force) throw usage('With `-` the export itself is on stdout: --json and --force need a file.');
+  if (isTerminal())
+    throw usage(
+      'An export is for a program: send it to a file or another one, as in `tatami export - | ssh …`.',
+    );
 }
 
-/** @returns what the lines return */
-async function writeLines<R>(
-  unfinished: string,
+/** An export appears under its name only when it is complete. @returns what the lines return @throws CommandError */
+async function writeFile<R>(
+  path: string,
   lines: AsyncGenerator<string, R>,
-  onLines: (done: number) => void,
+  force: boolean | undefined,
 ): Promise<R> {
+  const unfinished = `${path}.part`;
   const fd = openNewPrivateFile(unfinished);
-  let result: R;
   try {
-    let held = '';
-    for (let count = 1; ; count++) {
-      const line = await lines.next();
-      if (line.done) {
-        result = line.value;
-        break;
-      }
-      held += `${line.value}\n`;
-      if (held.length < writtenAtOnce) continue;
-      writeSync(fd, held);
-      held = '';
-      onLines(count);
-    }
-    writeSync(fd, held);
+    const result = await drained(lines, (piece) => void writeSync(fd, piece));
     fsyncSync(fd);
+    requireReplaceable(path, force);
+    renameSync(unfinished, path);
+    return result;
   } catch (error) {
     rmSync(unfinished, { force: true });
     throw error;
   } finally {
     closeSync(fd);
   }
-  return result;
+}
+
+async function drained<R>(
+  pieces: AsyncGenerator<string, R>,
+  write: (piece: string) => Promise<void> | void,
+): Promise<R> {
+  for (;;) {
+    const piece = await pieces.next();
+    if (piece.done) return piece.value;
+    await write(piece.value);
+  }
+}
+
+/** Many lines in one piece. */
+async function* inPieces<R>(
+  lines: AsyncGenerator<string, R>,
+  onLines: (done: number) => void,
+): AsyncGenerator<string, R> {
+  let held = '';
+  for (let count = 1; ; count++) {
+    const line = await lines.next();
+    if (line.done) {
+      yield held;
+      return line.value;
+    }
+    held += `${line.value}\n`;
+    if (held.length < writtenAtOnce) continue;
+    yield held;
+    held = '';
+    onLines(count);
+  }
 }

@@ -1,15 +1,35 @@
 // What `tatami import` does with a file, by what it holds: issues of another tracker go to a server, a workspace of ours into a data directory.
-import { resolve } from 'node:path';
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { CommandError } from '../output.ts';
 import { isWorkspace, takeInWorkspace, type TakeInOptions } from '../exchange/take-in.ts';
 import { importIssues, type ImportOptions } from './import.ts';
 import { requireFile } from './survey.ts';
 
-export async function importAny(
-  file: string,
-  options: ImportOptions & TakeInOptions,
-  folder: string,
-): Promise<void> {
+type AnyOptions = ImportOptions & TakeInOptions;
+
+/** @param folder where relative paths begin */
+export async function importAny(file: string, options: AnyOptions, folder: string): Promise<void> {
+  return file === '-' ? importInput(options, folder) : importFile(resolve(folder, file), options, folder);
+}
+
+/** An import reads its file more than once, so that standard input is put into one first. */
+async function importInput(options: AnyOptions, folder: string): Promise<void> {
+  const place = mkdtempSync(join(tmpdir(), 'tatami-import-'));
+  const clean = (): void => rmSync(place, { recursive: true, force: true });
+  process.on('exit', clean);
+  try {
+    const file = join(place, 'stdin');
+    await pipeline(process.stdin, createWriteStream(file, { mode: 0o600 }));
+    await importFile(file, options, folder);
+  } finally {
+    clean();
+  }
+}
+
+async function importFile(file: string, options: AnyOptions, folder: string): Promise<void> {
   requireFile(file);
   const people = options.people === undefined ? {} : { people: resolve(folder, options.people) };
   if (!isWorkspace(file)) return importIssues(file, { ...options, ...people });

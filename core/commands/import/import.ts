@@ -2,7 +2,7 @@
 // they have to do with each other. Running it again adds nothing: each issue carries its id there, or the hash of its row, as its external
 // id, and what the server has already is skipped. So an import that was cut short is finished by running it again.
 import { basename } from 'node:path';
-import { createProgress, exitCodes, printResult, type Progress } from '../output.ts';
+import { createProgress, exitCodes, mayPass, printResult, type Progress } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { formatOf } from './formats/detect.ts';
 import { optional, storable, type ImportRow, type Told } from './formats/row.ts';
@@ -48,12 +48,20 @@ export async function importIssues(file: string, options: ImportOptions): Promis
     const toLink = await makeIssues(read, linking, { report, progress, total });
     if (toLink > 0) await linkIssues(read, linking, { progress, total: toLink });
   } catch (error) {
-    note(`Stopped after ${report.created} created, ${report.skipped} there already. Run it again to go on.`);
+    noteStop(report, error, note);
     throw error;
   }
   progress.end();
   printResult(report, options, () => summary(basename(file), report));
   if (report.failed > 0) process.exitCode = exitCodes.failed;
+}
+
+/** Where nothing was made and the same would happen again, the error says all. */
+function noteStop({ created, skipped }: Report, error: unknown, note: Progress['note']): void {
+  const passes = mayPass(error);
+  if (created === 0 && !passes) return;
+  const first = passes ? '' : ', once the error below is dealt with';
+  note(`Stopped after ${created} created, ${skipped} there already. Run it again to go on${first}.`);
 }
 
 interface Shown {

@@ -5,7 +5,7 @@ import { addressKey } from '../../lib/address.ts';
 import { counted } from '../../lib/counted.ts';
 import { foldName } from '../../lib/fold.ts';
 import { didYouMean } from '../../lib/nearest.ts';
-import { CommandError } from '../output.ts';
+import { CommandError, exitCodes } from '../output.ts';
 import { readAll } from '../remote.ts';
 import { readRecords } from './records.ts';
 import { requireFile, survey } from './survey.ts';
@@ -55,5 +55,7 @@ export async function readPeople(file: string, call: Call): Promise<People> {
     ...faults.slice(0, faultsNamedMax),
     ...(more > 0 ? [`and ${counted(more, 'more line')}`] : []),
   ];
-  throw new CommandError(`${basename(file)} cannot be used, and nothing was imported:\n${lines.join('\n')}`);
+  throw new CommandError(`${basename(file)} cannot be used, and nothing was imported:`, exitCodes.failed, {
+    lines,
+  });
 }

@@ -12,6 +12,8 @@ export const identity: Check = {
       recognise({ path: dir, identity: join(dir, 'identity'), ...path });
       return [];
     } catch (thrown) {
+      // A file that cannot be read says nothing of the directory, and accepting it would not make it readable.
+      if (thrown instanceof Error && 'syscall' in thrown) throw thrown;
       return [
         error(
           thrown instanceof Error ? thrown.message : String(thrown),

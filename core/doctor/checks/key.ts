@@ -3,6 +3,7 @@ import { createSealing, type Sealing } from '../../lib/sealing.ts';
 import { endpointKind } from '../../webhooks/endpoints/kind.ts';
 import { openAddress } from '../../webhooks/endpoints/address.ts';
 import { createSecretOpener } from '../../webhooks/secret.ts';
+import { fittingKey, otherFingerprint, otherKey } from '../../store/master-key.ts';
 import type { Row } from '../../store/statement.ts';
 import { error, some, type Check } from '../check.ts';
 
@@ -19,7 +20,13 @@ export const key: Check = {
       ];
     if (!masterKey)
       return [error(`${path.masterKey} does not hold 32 bytes in base64: put the right one back.`)];
-    const sealing = createSealing(masterKey);
+    const [installation] = rows<{ key_fingerprint: string | null }>(
+      'SELECT key_fingerprint FROM installation WHERE id = 1',
+    );
+    const wanted = installation?.key_fingerprint ?? null;
+    const fitting = wanted === null ? { key: masterKey } : fittingKey(path.masterKey, masterKey, wanted);
+    if (!fitting) return [error(otherKey(path.masterKey, otherFingerprint(masterKey, wanted!)))];
+    const sealing = createSealing(fitting.key);
     const endpoints = rows<Row>(
       `SELECT ${endpointKind.select}, workspace_id FROM endpoints WHERE deleted_at IS NULL`,
     );

@@ -19,6 +19,8 @@ export interface Fix {
   readonly bearsDamage?: true;
   /** Called before anything is copied or changed. @throws Error that says why it is refused */
   check?(subject: Subject, consent: Consent): void;
+  /** Root may use it on the directory of another user: it leaves nothing there that is root's. */
+  readonly bearsOwner?: true;
   /** @returns what it did, in words */
   mend(subject: Subject, consent: Consent): string;
 }

@@ -1,14 +1,14 @@
-// Our own plain CSV: the columns repo, created_at, label, title, body.
+// Our own plain CSV: the columns repo, created_at and title, and where it has them label and body.
 import { createHash } from 'node:crypto';
 import { readRecords } from '../records.ts';
 import { timeIn, type Format } from './row.ts';
 
-const columns = ['repo', 'created_at', 'label', 'title', 'body'];
+const needed = ['repo', 'created_at', 'title'];
 
 export const csv: Format = {
   source: 'csv',
   async *read(file, { teamFrom = 'repo' }, told) {
-    for await (const { at, one } of readRecords(file, [...new Set([...columns, teamFrom])], told)) {
+    for await (const { at, one } of readRecords(file, [...new Set([...needed, teamFrom])], told)) {
       const [repo, createdAt, title] = [one('repo'), one('created_at'), one('title')];
       yield {
         at,
