@@ -40,7 +40,10 @@ export const specialFacts: SpecialFacts = {
     fieldValues(references),
   ],
   project: () => [equal('members', 'members_json', ({ members }) => idsOf(members))],
-  team: () => [equal('cycles', 'cycles_json', ({ cycles }) => cycles)],
+  team: () => [
+    equal('cycles', 'cycles_json', ({ cycles }) => cycles),
+    equal('transitions', 'transitions_json', ({ transitions }) => transitions),
+  ],
   member: (references) => [
     fact('teams', ['teams_json'], (row, { data }) => {
       const told = data.teams as readonly string[] | undefined;
