@@ -3,6 +3,7 @@ import Database from 'libsql';
 import { contracts, eventsOf } from '../../core/contracts.ts';
 import { structure } from '../../core/doctor/checks/structure.ts';
 import { replay } from '../../core/doctor/checks/replay.ts';
+import { leftBehind } from '../../core/exchange/tables.ts';
 import { kinds } from '../../core/doctor/kinds.ts';
 import type { RowSubject } from '../../core/doctor/subject.ts';
 import type { Random } from '../random.ts';
@@ -105,20 +106,63 @@ export function missedChange(db: Database.Database, column: Column, random: Rand
   }
 }
 
+/** Of the tables whose rows go by an event, or with an object that did: SQL over rows that the log says are there. */
+const stays: Readonly<Record<string, string>> = {
+  inbox_items: 'o.archived_at IS NULL',
+  reactions:
+    'NOT EXISTS (SELECT 1 FROM comments AS c WHERE c.id = o.subject_id AND c.deleted_at IS NOT NULL)',
+};
+
+/** @returns the row, as a sentence, where the doctor does not miss it; null where it does, or where no row can be deleted so */
+export function missedDeletion(db: Database.Database, table: string, random: Random): string | null {
+  const columns = (db.prepare(`PRAGMA table_info(${table})`).all() as { name: string }[]).map(
+    ({ name }) => name,
+  );
+  const ends = ['issue_id', 'from_id'].filter((column) => columns.includes(column));
+  const where = [
+    stays[table] ?? '1',
+    ...(columns.includes('deleted_at') ? ['o.deleted_at IS NULL'] : []),
+    ...ends.map(
+      (column) =>
+        `NOT EXISTS (SELECT 1 FROM issues AS i WHERE i.id = o.${column} AND i.deleted_at IS NOT NULL)`,
+    ),
+  ].join(' AND ');
+  const ids = db.prepare(`SELECT o.id FROM ${table} AS o WHERE ${where}`).pluck().all() as string[];
+  if (ids.length === 0) return null;
+  const id = random.of(ids);
+  db.exec('BEGIN');
+  try {
+    db.prepare(`DELETE FROM ${table} WHERE id = ?1`).run([id]);
+    const said = replay.look(subjectOf(db)).map(({ message }) => message);
+    const isMissed = said.some(
+      (message) => message.startsWith(`Missing from ${table}`) && message.includes(id),
+    );
+    return isMissed ? null : `${table} ${id}: ${said.join(' ')}`;
+  } finally {
+    db.exec('ROLLBACK');
+  }
+}
+
+/** Tables of which the log tells every row until it ends. */
+export const toldTables: readonly string[] = [
+  ...new Set(contracts.map(({ name }) => kinds.get(name)?.table)),
+].filter((table) => table !== undefined && leftBehind[table] === undefined) as string[];
+
 /** Events of a personal view do not tell what it holds. */
 function isTold({ table, name }: Column, row: Readonly<Record<string, Value>>): boolean {
   const hidden = ['name', 'description', 'sort', 'layout', 'group_by', 'filter_json'];
   return table !== 'views' || row.visibility === 'shared' || !hidden.includes(name);
 }
 
+const subjectOf = (db: Database.Database): RowSubject => ({
+  database: () => db,
+  rows: <R>(sql: string, ...params: readonly (string | number | bigint)[]) =>
+    db.prepare(sql).all([...params]) as R[],
+});
+
 function isFound(db: Database.Database): boolean {
-  const subject: RowSubject = {
-    database: () => db,
-    rows: <R>(sql: string, ...params: readonly (string | number | bigint)[]) =>
-      db.prepare(sql).all([...params]) as R[],
-  };
   try {
-    return [replay, structure].some(({ look }) => look(subject).some(({ level }) => level === 'error'));
+    return [replay, structure].some(({ look }) => look(subjectOf(db)).some(({ level }) => level === 'error'));
   } catch {
     return true;
   }

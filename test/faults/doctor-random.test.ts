@@ -6,13 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { readConfig } from '../../core/config.ts';
+import { contracts } from '../../core/contracts.ts';
+import { ofServer } from '../../core/doctor/checks/missing.ts';
 import { replay } from '../../core/doctor/checks/replay.ts';
 import { examine } from '../../core/doctor/doctor.ts';
+import { kinds } from '../../core/doctor/kinds.ts';
 import { openSubject } from '../../core/doctor/subject.ts';
+import { leftBehind } from '../../core/exchange/tables.ts';
 import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { printedSeed, randomOf } from '../random.ts';
-import { missedChange, toldColumns, untold } from './changed-cells.ts';
+import { missedChange, missedDeletion, toldColumns, toldTables, untold } from './changed-cells.ts';
 import { createWorld } from './random-operations.ts';
 
 const seed = printedSeed();
@@ -146,7 +150,16 @@ test('what one change means for other objects is as the log says: comments, labe
   expect(await found(dataDir, clock.now(), ['replay', 'orphans', 'structure'])).toEqual([]);
 });
 
-test('after random operations the doctor finds nothing, and then it finds a changed cell', async () => {
+test('objects that may go without an event are those that stay behind where a workspace moves', () => {
+  const tables = ofServer.map((name) => kinds.get(name)?.table ?? name);
+  expect(tables.filter((table) => leftBehind[table] === undefined)).toEqual([]);
+  const told = contracts
+    .map(({ name }) => kinds.get(name)?.table ?? '')
+    .filter((table) => table in leftBehind);
+  expect(told.toSorted()).toEqual(tables.toSorted());
+});
+
+test('after random operations the doctor finds nothing, and then it finds a changed cell and a deleted row', async () => {
   const random = randomOf(seed);
   const clock = createSystemClock();
   const dataDir = join(parent, 'random');
@@ -163,6 +176,8 @@ test('after random operations the doctor finds nothing, and then it finds a chan
   const columns = toldColumns(db);
   const tried = isLong ? columns : Array.from({ length: 15 }, () => random.of(columns));
   expect(tried.flatMap((column) => missedChange(db, column, random) ?? [])).toEqual([]);
+  const emptied = isLong ? toldTables : Array.from({ length: 5 }, () => random.of(toldTables));
+  expect(emptied.flatMap((table) => missedDeletion(db, table, random) ?? [])).toEqual([]);
   const known = new Set(columns.map(({ table }) => table));
   for (const name of Object.keys(untold)) {
     const [table = '', column] = name.split('.');

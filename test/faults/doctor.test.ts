@@ -126,6 +126,18 @@ const faults: readonly (readonly [
     /never heard of these in issues: iss_x/,
     "INSERT INTO issues (workspace_id, id, team_id, number, title, state_id, priority, assignee_id, creator_kind, creator_id, creator_name, project_id, parent_id, estimate, due_date, external_source, external_id, version, created_at, updated_at, deleted_at, description) SELECT workspace_id, 'iss_x', team_id, 99, title, state_id, priority, assignee_id, creator_kind, creator_id, creator_name, project_id, parent_id, estimate, due_date, NULL, NULL, 1, created_at, updated_at, NULL, '' FROM issues WHERE number = 1",
   ],
+  [
+    'an issue taken out behind the log',
+    'replay',
+    /Missing from issues, though the log does not end them: iss_\w+\./,
+    'DELETE FROM issues WHERE number = 3',
+  ],
+  [
+    'a comment taken out behind the log',
+    'replay',
+    /Missing from comments, though the log does not end them: cmt_\w+\./,
+    'DELETE FROM comments WHERE id = (SELECT min(id) FROM comments)',
+  ],
   ['an event taken out', 'log', /Events are missing/, 'DELETE FROM events WHERE sequence = 9'],
   ['an index dropped', 'schema', /Missing: index issues_state/, 'DROP INDEX issues_state'],
   [

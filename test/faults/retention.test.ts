@@ -4,6 +4,9 @@ import { afterEach, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readConfig } from '../../core/config.ts';
+import { replay } from '../../core/doctor/checks/replay.ts';
+import { openSubject } from '../../core/doctor/subject.ts';
 import { createHousekeeping } from '../../core/housekeeping/housekeeping.ts';
 import { retention } from '../../core/housekeeping/retention.ts';
 import { sweeps } from '../../core/housekeeping/sweeps.ts';
@@ -50,6 +53,11 @@ async function sweep(app: TestApp, days: Partial<typeof kept> = {}): Promise<voi
   const snapshots = join(app.dataDir, 'snapshots');
   const all = { ...kept, ...days };
   await createHousekeeping({ store, log, clock: app.clock, kept: all, blobs, snapshots }).sweep();
+  // What is removed is not taken for lost.
+  const subject = openSubject(readConfig({ dataDir: app.dataDir }, {}), app.clock.now());
+  const findings = replay.look(subject);
+  subject.close();
+  expect(findings.filter(({ message }) => message.startsWith('Missing'))).toEqual([]);
 }
 
 test('every table of the schema says what bounds it, and what is to be removed is', async () => {

@@ -3,6 +3,8 @@ import type { RowSubject } from '../subject.ts';
 import { error, some, type Finding } from '../check.ts';
 import { idOf, timeOf } from '../facts/fact.ts';
 import type { Comparison } from './comparison.ts';
+import type { LastEvents } from './last-events.ts';
+import { missingFrom } from './missing.ts';
 import { readEvent, type Data, type LastEvent } from './last-event.ts';
 
 interface Row {
@@ -19,13 +21,13 @@ type Told = {
 };
 
 /** Each relation as the log last told it. */
-export function relations(subject: RowSubject): Finding[] {
+export function relations(subject: RowSubject, lastEvents: LastEvents): Finding[] {
   const { rows } = subject;
   const events = rows<{ workspace_id: string; sequence: number; type: string }>(
     "SELECT workspace_id, sequence, type FROM events WHERE type LIKE 'issue.relation\\_%' ESCAPE '\\' ORDER BY workspace_id, sequence",
   );
   let isWhole = true;
-  const last = new Map<string, { isThere: boolean; sides: readonly string[] }>();
+  const last = new Map<string, ToldRelation>();
   for (const { workspace_id: workspaceId, sequence, type } of events) {
     const event = readEvent(subject, workspaceId, sequence);
     if (!event) {
@@ -36,19 +38,58 @@ export function relations(subject: RowSubject): Finding[] {
     const side = [id, relation.type, relation.issue.id].join(' ');
     const known = last.get(`${workspaceId} ${relation.id}`);
     const isThere = type === 'issue.relation_added';
-    last.set(`${workspaceId} ${relation.id}`, { isThere, sides: [...(known?.sides ?? []), side] });
+    last.set(`${workspaceId} ${relation.id}`, {
+      ...{ workspaceId, id: relation.id, issueIds: [id, relation.issue.id] },
+      ...{ isThere, sides: [...(known?.sides ?? []), side] },
+    });
   }
-  const differing = rows<Row>(
-    'SELECT workspace_id, id, from_id, type, issue_id, deleted_at FROM relations',
-  ).filter((row) => {
+  const stored = rows<Row>('SELECT workspace_id, id, from_id, type, issue_id, deleted_at FROM relations');
+  const differing = stored.filter((row) => {
     const told = last.get(`${row.workspace_id} ${row.id}`);
     if (!told) return isWhole;
     const side = [row.from_id, row.type, row.issue_id].join(' ');
     return told.isThere !== (row.deleted_at === null) || !told.sides.includes(side);
   });
-  return differing.length > 0
-    ? [error(`Not as the log says, in relations: ${some(differing.map(({ id }) => id))}.`)]
+  return [
+    ...differingIn('relations', differing),
+    ...(isWhole ? missingIn('relations', { stored, told: [...last.values()], lastEvents }) : []),
+  ];
+}
+
+interface ToldPart {
+  readonly workspaceId: string;
+  readonly id: string;
+  /** False where the log removes it. */
+  readonly isThere: boolean;
+  /** Issues that it goes with. */
+  readonly issueIds: readonly string[];
+}
+interface ToldRelation extends ToldPart {
+  readonly sides: readonly string[];
+}
+type Stored = Readonly<Record<'workspace_id' | 'id', unknown>>;
+
+const differingIn = (table: string, rows: readonly Stored[]): Finding[] =>
+  rows.length > 0
+    ? [error(`Not as the log says, in ${table}: ${some(rows.map(({ id }) => String(id)))}.`)]
     : [];
+
+function missingIn(
+  table: string,
+  of: { stored: readonly Stored[]; told: readonly ToldPart[]; lastEvents: LastEvents },
+): Finding[] {
+  const { stored, told, lastEvents } = of;
+  const present = new Set(stored.map((row) => `${String(row.workspace_id)} ${String(row.id)}`));
+  const missing = told.filter(
+    ({ workspaceId, id, isThere, issueIds }) =>
+      isThere &&
+      !present.has(`${workspaceId} ${id}`) &&
+      !issueIds.some((issueId) => lastEvents.mayBeGone(workspaceId, 'issue', issueId)),
+  );
+  return missingFrom(
+    table,
+    missing.map(({ id }) => id),
+  );
 }
 
 /** Deleted issues keep labels that were deleted since, and others for a moment. */
@@ -92,29 +133,38 @@ const attachmentColumns = {
 };
 
 /** Each attachment as its last event shows it. */
-export function attachments(subject: RowSubject): Finding[] {
+export function attachments(subject: RowSubject, lastEvents: LastEvents): Finding[] {
   const events = subject.rows<{ workspace_id: string; sequence: number }>(
     "SELECT workspace_id, sequence FROM events WHERE type LIKE 'issue.attachment\\_%' ESCAPE '\\' ORDER BY workspace_id, sequence",
   );
   let isWhole = true;
   const last = new Map<string, LastEvent>();
+  const told = new Map<string, ToldPart>();
   for (const { workspace_id: workspaceId, sequence } of events) {
     const event = readEvent(subject, workspaceId, sequence);
-    if (event) last.set(`${workspaceId} ${(event.data.attachment as { id: string }).id}`, event);
-    else isWhole = false;
+    if (!event) {
+      isWhole = false;
+      continue;
+    }
+    const { id } = event.data.attachment as { id: string };
+    const isThere = event.type !== 'issue.attachment_removed';
+    last.set(`${workspaceId} ${id}`, event);
+    told.set(`${workspaceId} ${id}`, { workspaceId, id, isThere, issueIds: [String(event.data.id)] });
   }
   const columns = ['workspace_id', 'id', 'deleted_at', ...Object.keys(attachmentColumns)];
-  const differing = subject
-    .rows<Record<string, unknown>>(`SELECT ${columns.join(', ')} FROM attachments`)
-    .filter((row) => {
-      const event = last.get(`${String(row.workspace_id)} ${String(row.id)}`);
-      if (!event) return isWhole;
-      const told = event.data.attachment as Data;
-      const deletedAt = event.type === 'issue.attachment_removed' ? timeOf(told.updatedAt) : null;
-      if (row.deleted_at !== deletedAt) return true;
-      return Object.entries(attachmentColumns).some(([column, of]) => row[column] !== of(told));
-    });
-  return differing.length > 0
-    ? [error(`Not as the log says, in attachments: ${some(differing.map(({ id }) => String(id)))}.`)]
-    : [];
+  const stored = subject.rows<Stored & Record<string, unknown>>(
+    `SELECT ${columns.join(', ')} FROM attachments`,
+  );
+  const differing = stored.filter((row) => {
+    const event = last.get(`${String(row.workspace_id)} ${String(row.id)}`);
+    if (!event) return isWhole;
+    const told = event.data.attachment as Data;
+    const deletedAt = event.type === 'issue.attachment_removed' ? timeOf(told.updatedAt) : null;
+    if (row.deleted_at !== deletedAt) return true;
+    return Object.entries(attachmentColumns).some(([column, of]) => row[column] !== of(told));
+  });
+  return [
+    ...differingIn('attachments', differing),
+    ...(isWhole ? missingIn('attachments', { stored, told: [...told.values()], lastEvents }) : []),
+  ];
 }

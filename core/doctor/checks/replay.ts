@@ -5,6 +5,7 @@ import { warning, type Finding, type RowCheck } from '../check.ts';
 import type { RowSubject } from '../subject.ts';
 import { compareRows, type Comparison } from './comparison.ts';
 import { lastEventsOf } from './last-events.ts';
+import { missingRows } from './missing.ts';
 import { attachments, labelsOf, relations } from './related.ts';
 import { factsOf } from '../facts/of-contract.ts';
 import { referencesOf, type References } from '../facts/references.ts';
@@ -20,8 +21,9 @@ export const replay: RowCheck = {
     const comparisons = contracts.flatMap((contract) => comparisonOf(contract, references));
     return [
       ...compareRows(subject, last, [...comparisons, labelsOf(subject)]),
-      ...relations(subject),
-      ...attachments(subject),
+      ...missingRows(subject, last),
+      ...relations(subject, last),
+      ...attachments(subject, last),
       ...unread(subject),
     ];
   },
