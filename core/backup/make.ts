@@ -148,13 +148,18 @@ const fullDisk = (folder: string, cause: unknown): Error =>
 
 /** @throws Error where it would not open what is in the backup */
 function keyFor(dataDir: string, fingerprint: string | null): Buffer {
-  const key = readFileSync(join(dataDir, 'master.key'));
+  const file = join(dataDir, 'master.key');
+  if (!existsSync(file))
+    throw new Error(
+      `${file} is missing, so that no backup can hold it. Put it back, or leave --with-key away.`,
+    );
+  const key = readFileSync(file);
   if (
     fingerprint !== null &&
     fingerprintOf(Buffer.from(key.toString('utf8').trim(), 'base64')) !== fingerprint
   )
     throw new Error(
-      `${dataDir}/master.key is not the key of this database. Start the server once, which says what is wrong.`,
+      `${file} is not the key of this database. Start the server once, which says what is wrong.`,
     );
   return key;
 }

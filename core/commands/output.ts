@@ -5,6 +5,7 @@ import { createReadStream } from 'node:fs';
 import { ApiCallError } from '../../sdk/client/index.ts';
 import { ConfigError } from '../config/reading.ts';
 import { createLog, type Log, type LogLevel } from '../lib/log.ts';
+import { systemSentence } from '../lib/system-errors.ts';
 import { printable, printableCopy, printableJson, printableLines } from '../lib/printable.ts';
 
 /** 75 is EX_TEMPFAIL of sysexits.h: the same command may succeed later. */
@@ -141,7 +142,7 @@ interface Failure {
 
 /** @param quote applied to what others wrote, which the lines of a message are made of */
 function describe(error: unknown, quote: (text: string) => string): Failure {
-  const message = quote(error instanceof Error ? error.message : String(error));
+  const message = quote(systemSentence(error) ?? (error instanceof Error ? error.message : String(error)));
   if (error instanceof CommandError)
     return {
       message: [message, ...error.lines.map(quote)].join('\n'),

@@ -1,4 +1,5 @@
 // Looks at a data directory and everything that serving it needs, one check after the other.
+import { systemSentence } from '../lib/system-errors.ts';
 import type { Check, Finding } from './check.ts';
 import { damage } from './check.ts';
 import { archive } from './checks/archive.ts';
@@ -71,7 +72,7 @@ async function lookAt(check: Check, subject: Subject): Promise<readonly Finding[
   try {
     return await check.look(subject);
   } catch (thrown) {
-    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    const why = systemSentence(thrown) ?? (thrown instanceof Error ? thrown.message : String(thrown));
     return [damage(`It could not be looked at: ${why}`)];
   }
 }

@@ -1,7 +1,10 @@
 // Exit codes and streams: scripts tell by the code what to do, and by `--json` get exactly one value whatever happens.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { startApp, type TestApp } from '../app.ts';
-import { ended, spawnTatami, tatami } from './tatami.ts';
+import { launcher } from '../program.ts';
+import { ended, spawnTatami, tatami, temporary } from './tatami.ts';
 
 let app: TestApp;
 beforeAll(async () => void (app = await startApp()));
@@ -124,3 +127,37 @@ test('an interrupted command is exit 130', async () => {
   const { code, json } = await ended(child);
   expect([code, json.error.code]).toEqual([130, 'interrupted']);
 });
+
+test('a file that cannot be used is told in a sentence that says what to do', async () => {
+  using dir = temporary();
+  const [dataDir, backups] = [dir.path('data'), dir.path('backups')];
+  const at = ['--data-dir', dataDir];
+  expect((await tatami(['init', ...at, '--workspace', 'A', '--team', 'ENG'])).code).toBe(0);
+  expect((await tatami(['backup', backups, ...at])).code).toBe(0);
+  const [made = ''] = readdirSync(backups).filter((name) => name.endsWith('.backup'));
+  const none = dir.path('none');
+  renameSync(join(dataDir, 'master.key'), dir.path('key'));
+  const wrong: [string[], string][] = [
+    [
+      ['backup', backups, ...at, '--with-key'],
+      `${dataDir}/master.key is missing, so that no backup can hold it`,
+    ],
+    [
+      ['restore', join(backups, made), '--data-dir', dir.path('new'), '--key', none],
+      `--key must name a file that can be read, as master.key of the data directory. ${none} does not exist`,
+    ],
+    [['backup', dir.path('key'), ...at], `${dir.path('key')} exists already and is no directory`],
+    [['backups', 'list', none], `${none} does not exist`],
+    [['backups', 'verify', none], `${none} does not exist`],
+    [['export', join(none, 'file'), ...at], `${none}/file.part does not exist, or the directory of it`],
+  ];
+  for (const [args, said] of wrong) {
+    const { code, err } = await tatami(args);
+    expect([code, err]).toEqual([1, expect.stringContaining(said)]);
+    expect(err).not.toMatch(/\bE[A-Z]{4,}\b/);
+  }
+  renameSync(dir.path('key'), join(dataDir, 'master.key'));
+  const few = ['sh', '-c', 'ulimit -n 20 && exec "$0" "$@"', launcher, 'serve', '--port', '0', ...at];
+  const unopened = await ended(Bun.spawn(few, { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' }));
+  expect([unopened.code, unopened.err]).toEqual([1, expect.stringContaining('LimitNOFILE=')]);
+}, 60_000);

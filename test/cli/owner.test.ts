@@ -152,8 +152,17 @@ describe.skipIf(!isPublic)(
       const { out } = await asNobody('doctor', '--data-dir', dir);
       expect(out).toContain('doctor fix permissions');
       expect(out).not.toContain('accept');
+      expect(out).not.toContain('EACCES');
       const { code, err } = await asNobody('doctor', 'fix', 'permissions', '--data-dir', dir);
       expect([code, err]).toEqual([1, expect.stringContaining('Type this as root')]);
+    });
+
+    test('a folder of root takes no backup of another user, which is told in a sentence', async () => {
+      const folder = join(parent, 'of-root');
+      mkdirSync(folder, { mode: 0o700 });
+      const { code, err } = await asNobody('backup', join(folder, 'x'), '--data-dir', directoryOf(nobody));
+      expect([code, err]).toEqual([1, expect.stringContaining(`${folder}/x may not be used by this user`)]);
+      expect(err).not.toContain('EACCES');
     });
 
     test('a directory of root is refused by a server of another user, with no recursive command', async () => {

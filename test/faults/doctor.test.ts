@@ -283,6 +283,10 @@ test('what can be mended is mended, and nothing else is changed', async () => {
   await openStore(dir, Date.now).close();
 });
 
+test('a fix of permissions that changes nothing raises no alarm', async () => {
+  expect(await mend(subjectOf(copy()), 'permissions', consented)).toBe('nothing to change.');
+});
+
 test('where there is no backup, the directory is copied aside first, but for the socket of a server that was killed', async () => {
   const dir = copy();
   const socket = join(dir, 'operator.sock');

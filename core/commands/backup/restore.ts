@@ -5,10 +5,11 @@ import { restoreBackup } from '../../backup/restore.ts';
 import { openDestination, type Destination } from '../../backup/copy/destination.ts';
 import { openSource } from '../../backup/source.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { systemSentence } from '../../lib/system-errors.ts';
 import { counted } from '../../lib/counted.ts';
 import { readCopyAddress } from '../../config.ts';
 import { moment, usage } from '../flags.ts';
-import { createProgress, printResult } from '../output.ts';
+import { CommandError, createProgress, exitCodes, printResult } from '../output.ts';
 import { percent } from './shown.ts';
 
 export interface RestoreOptions {
@@ -32,7 +33,7 @@ export async function restore(file: string, options: RestoreOptions, folder: str
     to === null ? null : Date.parse(to),
     openCopy,
   );
-  const key = options.key === undefined ? null : readFileSync(resolve(folder, options.key));
+  const key = options.key === undefined ? null : keyIn(resolve(folder, options.key));
   const progress = createProgress();
   const restored = await restoreBackup({
     ...{ source, dataDir, key },
@@ -57,4 +58,17 @@ export async function restore(file: string, options: RestoreOptions, folder: str
           ]),
     ].join('\n'),
   );
+}
+
+/** @throws CommandError */
+function keyIn(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new CommandError(
+      `--key must name a file that can be read, as master.key of the data directory. ${systemSentence(error)}`,
+      exitCodes.failed,
+      { cause: error },
+    );
+  }
 }
