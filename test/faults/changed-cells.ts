@@ -171,6 +171,8 @@ function isFound(db: Database.Database): boolean {
 function changed(value: Value, { table, name, type, notnull }: Column, random: Random): Value {
   // An install that did not run and was removed looks, without its time, as one that changed in nothing.
   const isRemoval = table === 'plugins' && name === 'deleted_at';
+  // Events say that a relation was removed, and not when.
+  if (table === 'relations' && name === 'deleted_at' && value !== null) return null;
   if (value !== null && notnull === 0 && !isRemoval && random.once(3)) return null;
   if (name.endsWith('_json'))
     return JSON.stringify(changedJson(value === null ? null : JSON.parse(String(value))));

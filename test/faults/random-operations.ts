@@ -43,8 +43,8 @@ export interface World {
   /** Requests, each with the status of its answer. */
   readonly done: string[];
   step(): Promise<void>;
-  /** Writes of a plugin, undone a random number of times. */
-  rework(): Promise<void>;
+  /** Writes of a plugin, undone a random number of times. @returns true where something was undone */
+  rework(): Promise<boolean>;
 }
 
 /** @param random of one seed, so that the same steps follow */
@@ -77,7 +77,7 @@ export async function createWorld(app: TestApp, random: Random, hookUrl: string)
     await ask(route.method, fillPath(route.path, route.params, ids), body, headers);
   };
   const packages = await Promise.all(['1.0.0', '1.1.0', '2.0.0'].map(packageOf));
-  const rework = (): Promise<void> => reworkAtRandom(ask, random);
+  const rework = (): Promise<boolean> => reworkAtRandom(ask, random);
   const others: readonly (() => Promise<unknown>)[] = [
     rework,
     () => ask('POST', `${v1}/plugins`, installBody(random, random.of(packages))),

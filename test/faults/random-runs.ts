@@ -12,7 +12,7 @@ const definition = `{
     const calls = {
       update: (on, patch) => ctx.issues.update(on, patch),
       part: (on, parent) => ctx.issues.update(on, { parentId: parent }),
-      make: (on, title) => ctx.issues.create({ team: 'ENG', title, parentId: on }),
+      make: (on, title, team) => ctx.issues.create({ team, title, parentId: on }),
       relate: (on, type, other) => ctx.relations.create(on, { type, issueId: other }),
       unrelate: async (on) => { for (const { id } of (await ctx.relations.list(on)).data) await ctx.relations.delete(id); },
       attach: (on, title) => ctx.attachments.create(on, { title, url: 'https://example.com/' }),
@@ -34,16 +34,16 @@ type Ask = (method: string, path: string, body?: unknown) => Promise<Json>;
 /** One call of the plugin: what it does, on an issue, with what. An issue is an id, or the index of one that the run made. */
 type Call = readonly [name: string, on: string | number, ...args: readonly unknown[]];
 
-function callOf(random: Random, issues: readonly (string | number)[]): Call {
+function callOf(random: Random, issues: readonly (string | number)[], teams: readonly string[]): Call {
   const on = random.of(issues);
   const other = random.of(issues);
   return random.of<() => Call>([
     () => ['update', on, { priority: random.of(['none', 'low', 'urgent']) }],
     () => ['update', on, { title: `Title ${random.below(9)}`, dueDate: random.of([null, '2027-01-01']) }],
     () => ['update', on, { [random.of(['addLabels', 'removeLabels'])]: [random.of(['bug', 'feature'])] }],
-    () => ['update', on, { teamId: random.of(['ENG', 'RWK']) }],
+    () => ['update', on, { teamId: random.of(teams) }],
     () => ['part', on, random.of([other, null])],
-    () => ['make', on, `Part ${random.below(9)}`],
+    () => ['make', on, `Part ${random.below(9)}`, random.of(teams)],
     () => ['relate', on, random.of(['blocks', 'relates_to', 'duplicate_of']), other],
     () => ['unrelate', on],
     () => ['attach', on, `Link ${random.below(9)}`],
@@ -52,26 +52,31 @@ function callOf(random: Random, issues: readonly (string | number)[]): Call {
   ])();
 }
 
-/** Runs the plugin twice on two new issues, and takes one of the runs back and forth. */
-export async function reworkAtRandom(ask: Ask, random: Random): Promise<void> {
+/** Runs the plugin twice on two new issues, and takes one of the runs back and forth. @returns true where something was undone */
+export async function reworkAtRandom(ask: Ask, random: Random): Promise<boolean> {
   if ((await ask('GET', `${v1}/plugins/${id}`)).state !== 'active') await begin(ask);
-  const first = await ask('POST', `${v1}/issues`, { team: 'ENG', title: 'Reworked' });
-  const second = await ask('POST', `${v1}/issues`, { team: 'ENG', title: 'Reworked too' });
+  // Other operations archive teams, and rename them.
+  const teams: string[] = [];
+  for (let count = 0; count < 2; count++)
+    teams.push((await ask('POST', `${v1}/teams`, { key: `R${random.below(100_000)}` })).id);
+  const [team] = teams;
+  const first = await ask('POST', `${v1}/issues`, { team, title: 'Reworked' });
+  const second = await ask('POST', `${v1}/issues`, { team, title: 'Reworked too' });
   const issues: (string | number)[] = [first.id, second.id];
   const runs = [];
   for (let turn = 0; turn < 2; turn++) {
     const calls: Call[] = [];
-    for (let count = 2 + random.below(5); count > 0; count--) calls.push(callOf(random, issues));
+    for (let count = 2 + random.below(5); count > 0; count--) calls.push(callOf(random, issues, teams));
     const body = { input: { calls: JSON.stringify(calls) } };
     runs.push(await ask('POST', `${v1}/plugins/${id}/actions/rework`, body));
   }
   let undone = await ask('POST', `${v1}/runs/${random.of(runs).id}/undo`);
   for (let again = random.below(3); again > 0 && undone.id; again--)
     undone = await ask('POST', `${v1}/undos/${undone.id}/undo`);
+  return typeof undone.id === 'string';
 }
 
 async function begin(ask: Ask): Promise<void> {
-  await ask('POST', `${v1}/teams`, { key: 'RWK', name: 'Rework' });
   for (const name of ['bug', 'feature']) await ask('POST', `${v1}/labels`, { name });
   const document = await packSource(definition);
   const grant = Object.keys(document.manifest.scopes ?? {});
