@@ -142,7 +142,7 @@ const guards: readonly Guard[] = [
   {
     name: 'a link is made for who is signed in',
     ...at('outside', 'providers/outside.ts'),
-    guarding: '(ceremony.accountId ?? now.accountId) !== now.accountId',
+    guarding: '(ceremony.accountId !== null && ceremony.accountId !== now.who?.accountId)',
     broken: 'false',
   },
   {
@@ -165,20 +165,21 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'an address counts where it was verified',
-    ...at('outside', 'providers/client.ts'),
-    guarding: 'claims.email_verified === true && ',
-    broken: '',
+    suite: 'test/attacks/provider-claims.test.ts',
+    file: 'core/identity/providers/client.ts',
+    guarding: 'isVerified !== true || isDenied',
+    broken: 'isDenied',
   },
   {
     name: 'an invitation is taken by its address where the operator allows that',
     ...at('outside', 'providers/admit.ts'),
-    guarding: 'byAddress ? await invitations.findByAddress(email) : []',
+    guarding: 'isTrusted ? await invitations.findByAddress(email) : []',
     broken: 'await invitations.findByAddress(email)',
   },
   {
-    name: 'an account that is there is never taken by its address',
+    name: 'an address that an account of the workspace gives is not given to a newcomer',
     ...at('outside', 'providers/admit.ts'),
-    guarding: "if (await isAddressTaken(services.store, emailKeyOf(email), '', [])) return 'known_address';",
+    guarding: "if (await isAddressTaken(services.store, key, '', rivals)) return 'known_address';",
     broken: '',
   },
   {

@@ -40,7 +40,7 @@ const guards: readonly Guard[] = [
   {
     name: 'who may not add a member invites none',
     ...at('invitations', 'identity/invitations/inviting.ts'),
-    guarding: '  await requireMayChange(ctx, null, found);\n',
+    guarding: '  await requireMayChange(ctx, null, invited);\n',
     broken: '',
   },
   {
@@ -106,7 +106,7 @@ const guards: readonly Guard[] = [
   {
     name: 'guesses at an account are counted',
     ...at('sign-in', 'identity/sign-in/limits.ts'),
-    guarding: 'if (counted.some(({ left }) => left < 1)) return false;',
+    guarding: 'if (counted.some((one) => leftOf(one) < 1)) return false;',
     broken: '',
   },
   {
@@ -118,8 +118,8 @@ const guards: readonly Guard[] = [
   {
     name: 'a known device is counted apart',
     ...at('sign-in', 'identity/sign-in/sign-in.ts'),
-    guarding: 'const device = [...devices.values()].find((one) => one !== null) ?? null;',
-    broken: 'const device = null;',
+    guarding: 'else known.push({ accounts: [account], attempt: { subject: hashed, peer, device } });',
+    broken: 'else strangers.push(account);',
   },
   {
     name: 'a device is known to the account that signed in on it, and no other',

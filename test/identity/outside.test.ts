@@ -142,7 +142,7 @@ test('an address that is not verified takes no invitation, nor does one of a pro
   const claimed = { email: 'late@acme.example' };
   for (const email_verified of [false, undefined, 'true' as unknown as boolean]) {
     north.person = {
-      ...north.person,
+      sub: north.person.sub,
       ...claimed,
       ...(email_verified === undefined ? {} : { email_verified }),
     };
@@ -159,6 +159,19 @@ test('who opened the link of an invitation comes in by any provider, with an add
   south.person = { ...south.person, email: 'me@acme.example', email_verified: true };
   expect((await signIn(visitor, south, 'south')).to).toBe('/docs');
   expect((await visitor.get('/account')).text).toContain('me@acme.example');
+});
+
+test('by a provider that is not trusted with addresses, a newcomer gets none that an account of the workspace gives', async () => {
+  const { email } = await join(app);
+  const { link, memberId } = await invite(app, 'newcomer@acme.example');
+  const visitor = createVisitor(app);
+  await visitor.post(link, { do: 'sign-in' });
+  south.person = { sub: 'newcomer', email, email_verified: true };
+  const after = await app.lastSequence();
+  expect(saidBy(await signIn(visitor, south, 'south'))).toContain('An account here has this address');
+  expect(await isIn(visitor)).toBe(false);
+  expect(await app.eventTypes(after)).toEqual([]);
+  expect((await app.call('GET', `/api/v1/members/${memberId}`)).json.joinedAt).toBeNull();
 });
 
 test('a provider whose domains are named brings nobody from elsewhere', async () => {
