@@ -29,7 +29,7 @@ export interface Subject {
   database(): Connection;
   /** All rows of a query that reads no text that was not found to be whole. */
   rows<R>(sql: string, ...params: readonly (string | number | bigint)[]): R[];
-  /** What old events say that rests in files. */
+  /** Reads old events in files. */
   readonly archived: ArchivedEvents;
   close(): void;
 }

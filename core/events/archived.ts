@@ -13,7 +13,7 @@ const findFile = tenantStatement<{ first: number; last: number; sha256: string }
 /** JSON, as a line of a file holds it. */
 export const partsText = ({ cause, data }: Parts): string => JSON.stringify([cause, data]);
 
-/** What such a line says. */
+/** Content of an archived event. */
 export function partsIn(text: string): Parts {
   const [cause, data] = JSON.parse(text) as [string, string];
   return { cause, data };

@@ -1,4 +1,4 @@
-// What the system says of a file, in a sentence that says what to do.
+// Turns system errors about files into sentences that say what to do.
 
 const ofPaths: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist, or the directory of it does not. Check the path.',
@@ -22,7 +22,7 @@ const others: Readonly<Record<string, string>> = {
     'The database cannot be opened. This user must be able to read and write its files, and to have enough files open (LimitNOFILE= in systemd, `ulimit -n`). `tatami doctor` looks at both.',
 };
 
-/** Of libsql, where a connection failed with SQLITE_CANTOPEN (14). */
+/** Message of libsql for a connection that failed with SQLITE_CANTOPEN (14). */
 const unopened = /^ConnectionFailed\(.*: 14"\)$/;
 
 /** Null for an error that is not one of the system, or that says what to do already. */

@@ -100,7 +100,7 @@ export function createCompiler(db: Database.Database, planner: Database.Database
   let shared: Map<Statement<unknown>, boolean | null> | undefined;
 
   /**
-   * Whether the statement may look at every row of its workspace; null where it is not paced.
+   * Returns true if the statement may look at every row of its workspace; null if it is not paced.
    * @throws Error when a tenant statement is not bound to its workspace, or a system statement is no SQL of this schema
    */
   const check = (statement: Statement<unknown>, made: () => Prepared): boolean | null => {

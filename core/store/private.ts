@@ -96,7 +96,7 @@ export interface Open {
   readonly isLink: boolean;
 }
 
-/** What others may read or change in the directory and in the folders named. A link is not followed, but for the mode of its target. */
+/** Lists paths in the directory and in the folders named that others may read or change. A link is not followed, but for the mode of its target. */
 export function openIn(dir: string, inner: readonly string[]): Open[] {
   const folders = [
     dir,

@@ -1,4 +1,4 @@
-// What an event of the log says, in the database or in a file of old events.
+// Reads the object that an event carries, from the database or from a file of old events.
 import { learningOf } from '../../events/learning.ts';
 import { distanceOf, fileOf, unpack, type StoredParts } from '../../events/packing.ts';
 import type { RowSubject } from '../subject.ts';

@@ -125,7 +125,7 @@ export async function findEntry(
   return row ? { id, ...metaOf(installId, key, row), valueJson: row.value_json } : null;
 }
 
-/** Whether a stored value is this one; it is read out only where it is of the same length, another text, and keys may have another order. */
+/** True if the stored value equals this one. It is read only where the lengths are equal, the texts differ and keys may have another order. */
 export async function isValue(
   store: Store,
   scope: Scope,
