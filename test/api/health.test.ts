@@ -44,7 +44,7 @@ test('each problem stands there with its time, and those that stop the service a
 });
 
 test('a sandbox that does not start is 503, and says so', async () => {
-  const without = await startApp({ flags: { nodePath: '/nowhere/node', diskReserve: '0' } });
+  const without = await startApp({ flags: { nodePath: '/bin/false', diskReserve: '0' } });
   try {
     await without.installFirstParty(without.workspace.workspaceId, 'auto-triage').catch(() => undefined);
     await without.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Crash' });

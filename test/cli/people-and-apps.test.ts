@@ -42,7 +42,21 @@ test('somebody new is invited by address, with a role; asked again there is anot
     null,
   ]);
   expect(listed.filter(({ name }: Json) => name === 'Ben')).toHaveLength(1);
-  expect((await said('members', 'list')).out).toMatch(/^usr_\S+ +Ben +ben@acme\.example +admin +not yet$/m);
+  expect((await said('members', 'list')).out).toMatch(
+    /^usr_\S+ +Ben +ben@acme\.example +admin +all +not yet$/m,
+  );
+});
+
+test('a guest lists members by name and role, and an admin sees the teams of guests', async () => {
+  const invited = await run('members', 'invite', 'gus@acme.example', '--role', 'guest', '--teams', 'ENG');
+  const { id } = invited.json.member;
+  expect((await said('members', 'list')).out).toMatch(
+    /^usr_\S+ +gus +gus@acme\.example +guest +ENG +not yet$/m,
+  );
+  const scopes = ['members:read'];
+  const { json } = await app.call('POST', '/api/v1/api-keys', { name: 'guest', scopes, memberId: id });
+  const { code, out } = await tatami(['members', 'list'], { ...env(), TATAMI_TOKEN: json.key });
+  expect([code, out]).toEqual([0, expect.stringMatching(/^usr_\S+ +Acme owner +- +owner +- +-$/m)]);
 });
 
 test('a member is named by address, name or id, and gets another role or is removed', async () => {

@@ -1,97 +1,23 @@
 // `tatami doctor` changes nothing, and finds what was done to a directory. docs/operations/doctor.md.
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { readConfig } from '../../core/config.ts';
 import { fingerprintOf } from '../../core/lib/sealing.ts';
-import { makeBackup } from '../../core/backup/make.ts';
-import type { Consent } from '../../core/doctor/fixes/fix.ts';
-import { mend } from '../../core/doctor/mend.ts';
-import { checks, examine, type Checked } from '../../core/doctor/doctor.ts';
-import { openSubject } from '../../core/doctor/subject.ts';
+import { checks } from '../../core/doctor/doctor.ts';
 import { adoptDatabase } from '../../core/store/integrity/adopt.ts';
-import { writeIdentity } from '../../core/store/integrity/identity.ts';
-import { readLogHead } from '../../core/store/log-head.ts';
-import { openStore } from '../../core/store/open-store.ts';
-import { readPacked, unpack } from '../upgrade/packed.ts';
+import {
+  asRunning,
+  backupsOf,
+  contentsOf,
+  copy,
+  errorsOf,
+  examined,
+  flip,
+  makeDirectory,
+} from './doctor-directory.ts';
 
-const packed = readPacked(join(import.meta.dir, '../upgrade/directories/schema-6.json.zst'));
-const parent = mkdtempSync(join(tmpdir(), 'tatami-doctor-'));
-const whole = join(parent, 'whole');
-beforeAll(async () => {
-  unpack(packed, whole);
-  await openStore(whole, Date.now).close();
-});
-afterAll(() => rmSync(parent, { recursive: true, force: true }));
-
-let copies = 0;
-function copy(): string {
-  const dir = join(parent, String(++copies));
-  cpSync(whole, dir, { recursive: true });
-  chmodSync(dir, 0o700);
-  return dir;
-}
-
-/** Without the jail, which is not what is broken here. */
-async function examined(dir: string, nowMs = Date.now()): Promise<Checked[]> {
-  const subject = openSubject(
-    readConfig(
-      { dataDir: dir, sandboxJail: 'off', backupDir: existsSync(backupsOf(dir)) ? backupsOf(dir) : '' },
-      {},
-    ),
-    nowMs,
-  );
-  return examine(subject, () => undefined).finally(subject.close);
-}
-
-function contentsOf(dir: string): Record<string, string> {
-  return Object.fromEntries(
-    readdirSync(dir, { recursive: true, encoding: 'utf8' })
-      .filter((name) => !name.endsWith('-shm') && statSync(join(dir, name)).isFile())
-      .map((name) => [
-        name,
-        createHash('sha256')
-          .update(readFileSync(join(dir, name)))
-          .digest('hex'),
-      ]),
-  );
-}
-
-const backupsOf = (dir: string): string => `${dir}-backups`;
-
-function flip(path: string): void {
-  const bytes = readFileSync(path);
-  const at = bytes.length - 13_000;
-  bytes[at] = bytes[at]! ^ 8;
-  writeFileSync(path, bytes);
-}
-
-/** As `cp -r` finds it while a server runs. */
-function asRunning(dir: string): void {
-  const kept = { database: join(whole, 'tatami.db'), logHead: join(whole, 'log-head') };
-  writeIdentity(join(dir, 'identity'), kept, 'open', readLogHead(kept.logHead));
-}
-
-const errorsOf = (results: readonly Checked[]): string[] =>
-  results.flatMap(({ check, findings }) =>
-    findings.filter(({ level }) => level === 'error').map(({ message }) => `${check}: ${message}`),
-  );
+makeDirectory();
 
 test('nothing is wrong with a directory that nobody touched, and nothing is changed in it', async () => {
   const dir = copy();
@@ -262,156 +188,4 @@ test('a clock that is behind what was written is found', async () => {
   expect(errorsOf(await examined(copy(), Date.parse('2026-01-01T00:00:00.000Z'))).join()).toContain(
     'clock: The clock of this machine is',
   );
-});
-
-const subjectOf = (dir: string) => openSubject(readConfig({ dataDir: dir }, {}), Date.now());
-const consented = { backup: null, yes: false, altered: false };
-
-test('what can be mended is mended, and nothing else is changed', async () => {
-  const dir = copy();
-  const db = new Database(join(dir, 'tatami.db'));
-  db.exec('DROP INDEX issues_state');
-  db.close();
-  adoptDatabase(dir);
-  chmodSync(join(dir, 'log-head'), 0o640);
-  writeFileSync(join(dir, 'master.key.new'), '', { mode: 0o600 });
-  for (const id of ['permissions', 'leftovers', 'indexes']) await mend(subjectOf(dir), id, consented);
-  expect(
-    (await examined(dir)).flatMap(({ findings }) => findings.filter(({ fix }) => fix !== undefined)),
-  ).toEqual([]);
-  expect(errorsOf(await examined(dir))).toEqual([]);
-  await openStore(dir, Date.now).close();
-});
-
-test('a fix of permissions that changes nothing raises no alarm', async () => {
-  expect(await mend(subjectOf(copy()), 'permissions', consented)).toBe('nothing to change.');
-});
-
-test('where there is no backup, the directory is copied aside first, but for the socket of a server that was killed', async () => {
-  const dir = copy();
-  const socket = join(dir, 'operator.sock');
-  const server = Bun.serve({ unix: `${socket}.bound`, fetch: () => new Response() });
-  renameSync(`${socket}.bound`, socket);
-  await server.stop(true);
-  chmodSync(socket, 0o600);
-  asRunning(dir);
-  const aside = mkdtempSync(join(parent, 'aside-'));
-  expect(await mend(subjectOf(dir), 'accept', { backup: aside, yes: true, altered: false })).toContain(
-    'accepted. A history',
-  );
-  const [name = ''] = readdirSync(aside);
-  expect(readdirSync(join(aside, name))).toContain('tatami.db');
-});
-
-test('a fix that destroys something wants a whole backup of this installation, and a yes', async () => {
-  const dir = copy();
-  const { path } = await makeBackup({
-    ...{ dataDir: dir, folder: backupsOf(dir), withKey: false, version: 'test' },
-    nowMs: Date.now,
-    onStep: () => undefined,
-  });
-  asRunning(dir);
-  expect(() => openStore(dir, Date.now)).toThrow('copy of a data directory whose server was running');
-  const refused = async (consent: Consent): Promise<string> =>
-    mend(subjectOf(dir), 'accept', consent).then(String, (error: unknown) => String(error));
-  expect(await refused(consented)).toContain('Give a backup of this installation with --backup FILE');
-  expect(await refused({ ...consented, backup: path })).toContain('say --yes');
-  const hidden = copy();
-  flip(join(hidden, 'tatami.db'));
-  for (const id of ['indexes', 'orphans'])
-    expect(
-      await mend(subjectOf(hidden), id, { backup: path, yes: true, altered: false }).catch(String),
-    ).toMatch(/1 damaged page .* restore a backup/);
-  const damaged = `${path}.damaged`;
-  cpSync(path, damaged);
-  flip(damaged);
-  expect(await refused({ ...consented, backup: damaged, yes: true })).toContain('is no way back');
-  expect(() => openStore(dir, Date.now)).toThrow('copy of a data directory whose server was running');
-
-  const consent = { backup: path, yes: true, altered: false };
-  const whole = readFileSync(join(dir, 'tatami.db'));
-  flip(join(dir, 'tatami.db'));
-  expect(await refused(consent)).toMatch(/1 damaged page .* say --altered/);
-  writeFileSync(join(dir, 'tatami.db'), whole);
-  expect(await mend(subjectOf(dir), 'accept', consent)).toContain('accepted. A history');
-  await openStore(dir, Date.now).close();
-  expect(errorsOf(await examined(dir))).toEqual([]);
-});
-
-const refusalOf = async (dir: string, id: string, consent: Consent): Promise<string> =>
-  mend(subjectOf(dir), id, consent).then(
-    (done) => `mended: ${done}`,
-    (error: unknown) => String(error),
-  );
-
-/** Changes the database with another program. */
-function changeBehind(dir: string, sql: string): void {
-  const db = new Database(join(dir, 'tatami.db'));
-  db.exec(`PRAGMA foreign_keys = OFF; ${sql}`);
-  db.close();
-}
-
-test('a database that cannot be accepted is refused in words, stays as it is, and is not copied aside', async () => {
-  const damaged = copy();
-  flip(join(damaged, 'tatami.db'));
-  const emptied = copy();
-  writeFileSync(join(emptied, 'tatami.db'), '');
-  const foreign = copy();
-  rmSync(join(foreign, 'tatami.db'));
-  changeBehind(foreign, 'CREATE TABLE notes (id INTEGER); PRAGMA user_version = 9');
-  const early = copy();
-  changeBehind(early, 'PRAGMA user_version = 6');
-  const dangling = copy();
-  changeBehind(dangling, 'DELETE FROM issues WHERE number = 1');
-  for (const [dir, altered, said] of [
-    [emptied, false, /tatami\.db is missing, empty or no database of Tatami\. Restore a backup/],
-    [foreign, true, /tatami\.db lacks .* of schema 9\. Restore a backup/],
-    [early, true, /tatami\.db has schema 6, and only 7 to \d+ can be accepted\. Restore a backup/],
-    [dangling, true, /is damaged: \d+ rows refer to something that is not there: \w+ → issues/],
-    [damaged, false, /1 damaged page .* say --altered/],
-  ] as const) {
-    const aside = mkdtempSync(join(parent, 'aside-'));
-    const before = contentsOf(dir);
-    expect(await refusalOf(dir, 'accept', { backup: aside, yes: true, altered })).toMatch(said);
-    expect(contentsOf(dir)).toEqual(before);
-    expect(readdirSync(aside)).toEqual([]);
-  }
-  for (const id of ['indexes', 'search'])
-    expect(await refusalOf(emptied, id, consented)).toContain('is missing, empty or no database of Tatami');
-});
-
-test('`accept` is offered for a database, and not for an empty file', async () => {
-  const emptied = copy();
-  writeFileSync(join(emptied, 'tatami.db'), '');
-  const running = copy();
-  asRunning(running);
-  const offered = async (dir: string): Promise<unknown[]> =>
-    (await examined(dir)).flatMap(({ check, findings }) =>
-      check === 'identity' ? findings.map(({ level, fix }) => [level, fix]) : [],
-    );
-  expect(await offered(emptied)).toEqual([['error', undefined]]);
-  expect(await offered(running)).toEqual([['error', 'accept']]);
-});
-
-test('what leaves the tables readable keeps no other check from looking at them', async () => {
-  const dir = copy();
-  changeBehind(
-    dir,
-    `CREATE TABLE foo (x); CREATE TABLE "a table" ("a text" TEXT); DROP INDEX issues_state; UPDATE issues SET state_id = 'wfs_x' WHERE number = 2`,
-  );
-  adoptDatabase(dir);
-  const results = await examined(dir);
-  expect(results.filter(({ skipped }) => skipped !== null)).toEqual([]);
-  const errors = errorsOf(results);
-  expect(errors).toEqual([
-    expect.stringMatching(/^structure: 1 rows refer .* issues → states/),
-    expect.stringContaining('schema: Missing: index issues_state'),
-    expect.stringContaining(
-      'schema: Not made by this build: table a table, table foo. Somebody else wrote to the database; an upgrade may fail over it. Remove it with sqlite3 while the server is stopped (`DROP TABLE "a table"; DROP TABLE "foo";`), then run `tatami doctor fix accept --altered`.',
-    ),
-    expect.stringMatching(/^replay: Not as the log says, in issues: iss_\w+ \(state\)/),
-  ]);
-  changeBehind(dir, 'DROP TABLE issue_labels');
-  adoptDatabase(dir);
-  expect((await examined(dir)).filter(({ skipped }) => skipped === 'damaged').length).toBeGreaterThan(5);
 });

@@ -159,7 +159,7 @@ test('an address may ask so often a minute, and others still may', async () => {
 });
 
 test('without a sandbox it says so', async () => {
-  const without = await startApp({ flags: { nodePath: '/nowhere/node' } });
+  const without = await startApp({ flags: { nodePath: '/bin/false' } });
   const { status, json } = await without.clientOf(null)('POST', '/api/v1/triage', { issues: [wish] });
   expect([status, json.error.code]).toEqual([503, 'unavailable']);
   await without.stop();

@@ -8,9 +8,12 @@ import { minuteOf, tableOf } from '../table.ts';
 export interface Member {
   id: string;
   name: string;
-  email: string | null;
+  /** Absent, as the teams and the time are, for a caller who may not read it: guests see names and roles. */
+  email?: string | null;
   role: string;
-  joinedAt: string | null;
+  /** Keys of the teams that a guest sees. */
+  teams?: readonly string[];
+  joinedAt?: string | null;
 }
 
 export interface TeamsOptions extends RemoteOptions {
@@ -24,17 +27,22 @@ export const teamsOf = ({ teams }: TeamsOptions): { teams?: string[] } =>
 
 export const pathOf = ({ id }: Pick<Member, 'id'>): string => `/members/${encodeURIComponent(id)}`;
 export const readMembers = (call: Call): Promise<Member[]> => readAll<Member>(call, '/members');
-export const namesOf = ({ name, email }: Member): (string | null)[] => [email, name];
+export const namesOf = ({ name, email }: Member): (string | null)[] => [email ?? null, name];
 
 export async function listMembers(options: RemoteOptions): Promise<void> {
   printResult(await readMembers(connect(options)), options, (members) =>
-    tableOf([['ID', 'NAME', 'ADDRESS', 'ROLE', 'JOINED'], ...members.map(rowOf)]).join('\n'),
+    tableOf([['ID', 'NAME', 'ADDRESS', 'ROLE', 'TEAMS', 'JOINED'], ...members.map(rowOf)]).join('\n'),
   );
 }
 
-function rowOf({ id, name, email, role, joinedAt }: Member): string[] {
-  return [id, name, email ?? '-', role, joinedAt === null ? 'not yet' : minuteOf(joinedAt)];
+function rowOf({ id, name, email, role, teams, joinedAt }: Member): string[] {
+  const joined = joinedAt === undefined ? '-' : joinedAt === null ? 'not yet' : minuteOf(joinedAt);
+  return [id, name, email ?? '-', role, teamsText(role, teams), joined];
 }
+
+/** A guest without teams sees no issue; every other role sees all teams. */
+const teamsText = (role: string, teams: readonly string[] | undefined): string =>
+  teams === undefined ? '-' : role === 'guest' ? teams.join(' ') || 'none' : 'all';
 
 export async function setRole(given: string, role: string, options: TeamsOptions): Promise<void> {
   const call = connect(options);
