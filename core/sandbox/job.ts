@@ -1,4 +1,5 @@
 // The sandbox as the rest of the core sees it: jobs go in, outcomes come out.
+import type { Clock } from '../lib/clock.ts';
 import type { SidecarPrograms } from './fleet/bundle.ts';
 import type { Role } from './fleet/fleet.ts';
 import type { JailLevel } from './jail/level.ts';
@@ -120,6 +121,8 @@ export interface SandboxOptions {
   nodePath: string;
   log: (level: 'info' | 'warn' | 'error', message: string, fields?: object) => void;
   clock: () => number;
+  /** Timer of the first standby; the machine's by default. */
+  after?: Clock['after'];
   /** `auto` takes what the kernel gives and logs it, `strict` refuses to start with less than all of it. */
   jail: 'auto' | 'strict' | 'off';
   /** Plugins of which one sidecar may hold several: all, those of one workspace, or none but the install itself. */

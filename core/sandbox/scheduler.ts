@@ -26,7 +26,7 @@ export interface Scheduler {
 }
 
 export function createScheduler(options: SandboxOptions, parts: SchedulerParts): Scheduler {
-  const { log, split = 'none' } = options;
+  const { log, after, split = 'none' } = options;
   const isSplit = split !== 'none';
   const strikes = createStrikes(options.clock);
   const inFlight = createInFlight();
@@ -38,7 +38,11 @@ export function createScheduler(options: SandboxOptions, parts: SchedulerParts):
     onStart: () => sidecars.watch.wake(),
   });
   const spawn = spawnOptionsOf(options, parts);
-  const sidecars = createSidecars({ spawn, isSplit, log, inFlight, strikes, onPlace: dispatch.pump });
+  const sidecars = createSidecars({
+    ...{ spawn, isSplit, log, inFlight, strikes },
+    ...(after ? { after } : {}),
+    onPlace: dispatch.pump,
+  });
   const { fleet, watch } = sidecars;
   let stopped = false;
 

@@ -1,5 +1,6 @@
 // The sidecars of one sandbox under watch: what they say goes to the run that it is about, and a death to the runs that were in
 // flight. The sidecars are disposable: they are condemned here, and by nobody else.
+import { systemClock } from '../lib/clock.ts';
 import { blame, type Death } from './blame.ts';
 import { createFleet, type Fleet } from './fleet/fleet.ts';
 import type { SidecarProcess, SpawnOptions, Spoken } from './fleet/process.ts';
@@ -26,7 +27,7 @@ export interface Sidecars {
   readonly jail: JailLevel | undefined;
 }
 
-export interface SidecarsOptions extends Pick<SandboxOptions, 'log'> {
+export interface SidecarsOptions extends Pick<SandboxOptions, 'log' | 'after'> {
   readonly spawn: Omit<SpawnOptions, 'idle' | 'busy' | 'onMessage' | 'onGone' | 'onStderr'>;
   readonly isSplit: boolean;
   readonly inFlight: InFlight;
@@ -74,6 +75,7 @@ export function createSidecars(options: SidecarsOptions): Sidecars {
 
   const fleet = createFleet({
     spawn: options.spawn,
+    after: options.after ?? systemClock.after,
     split: options.isSplit,
     load: inFlight.load,
     log,

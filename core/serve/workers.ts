@@ -166,6 +166,7 @@ function createSandbox({ config, clock, services: { log } }: WorkersOptions): Sa
       nodePath: config.nodePath ?? findNode(),
       log,
       clock: clock.nowMs,
+      after: clock.after,
       jail: config.sandboxJail,
       split: config.sandboxSplit,
     }),

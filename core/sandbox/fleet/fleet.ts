@@ -1,6 +1,7 @@
 // The sidecars: one active for each group of plugins that may share a process, one warm standby for whichever group
 // needs one next, and one for quarantined plugins, started on demand. A process that fails to start is tried again,
 // ever more slowly.
+import type { Clock } from '../../lib/clock.ts';
 import { createAssignment } from './assignment.ts';
 import { spawnSidecar, type SidecarProcess, type SpawnOptions, type Spoken } from './process.ts';
 import type { JailReport } from '../jail/level.ts';
@@ -11,6 +12,7 @@ export type { Role } from './roster.ts';
 
 export interface FleetOptions {
   spawn: Omit<SpawnOptions, 'idle' | 'busy' | 'onMessage' | 'onGone' | 'onStderr'>;
+  after: Clock['after'];
   /** There are groups; otherwise all plugins are of one, whose name is empty. */
   split: boolean;
   /** Runs in flight in this sidecar. */
@@ -47,7 +49,7 @@ export interface Fleet {
 }
 
 export function createFleet(options: FleetOptions): Fleet {
-  const { split, load } = options;
+  const { split, load, after } = options;
   const roster = createRoster();
   /** Killed and not yet gone. */
   const dying = new Set<Promise<unknown>>();
@@ -77,7 +79,12 @@ export function createFleet(options: FleetOptions): Fleet {
   };
 
   const missing = () => (retries.isWaiting ? undefined : missingOf(roster, split));
-  const { fill, stop: stopFilling } = createFilling({ missing, spawn, delayMs: split ? 0 : standbyDelayMs });
+  const { fill, stop: stopFilling } = createFilling({
+    missing,
+    spawn,
+    after,
+    delayMs: split ? 0 : standbyDelayMs,
+  });
 
   const retire = (sidecar: SidecarProcess, why: string): void => {
     if (!roster.remove(sidecar)) return;
@@ -117,23 +124,24 @@ export function createFleet(options: FleetOptions): Fleet {
 function createFilling(options: {
   missing(): Pick<Member, 'role' | 'group'> | undefined;
   spawn(role: Role, group?: string): Member;
+  after: Clock['after'];
   /** 0 starts the first standby at once. */
   delayMs: number;
 }) {
-  const { missing, spawn, delayMs } = options;
-  let timer: Timer | undefined;
+  const { missing, spawn, after, delayMs } = options;
+  let cancel: (() => void) | undefined;
   let isWarm = delayMs === 0;
   const fill = (): void => {
     const place = missing();
     if (!place) return;
     if (isWarm || place.role !== 'standby') spawn(place.role, place.group);
-    else timer ??= setTimeout(warm, delayMs);
+    else cancel ??= after(delayMs, warm);
   };
   const warm = (): void => {
     isWarm = true;
     fill();
   };
-  return { fill, stop: () => clearTimeout(timer) };
+  return { fill, stop: () => cancel?.() };
 }
 
 function spawnMember(
