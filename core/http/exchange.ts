@@ -17,7 +17,7 @@ export interface Exchange {
   readonly away: { ms: number };
   bytesIn: number;
   bytesOut: number;
-  /** True where a person's browser asks for a page, which then shows a missing one as a page. */
+  /** True where a person's browser asks for a page, which then shows errors that have one as a page. */
   asksForPage: boolean;
   /** Gives back the memory that was reserved for its body. */
   release?: () => void;

@@ -25,8 +25,8 @@ export interface RequestsOptions extends IdentifyOptions, Omit<SendOptions, 'ide
   readonly services: Services;
   readonly bodies: Bodies;
   readonly uploads: Uploads;
-  /** Page for a browser in place of the error `not_found`. */
-  readonly notFoundPage: (why: string) => RawAnswer;
+  /** Page for a browser in place of an error; null for errors that have none. */
+  readonly errorPage: (error: ApiError) => RawAnswer | null;
 }
 
 export interface Requests extends Entrance<IncomingRequest, Response> {
@@ -64,6 +64,7 @@ export function createRequests(options: RequestsOptions): Requests {
     fileOf: ({ request }, exchange, payer) => options.uploads.fileOf(request, exchange, payer),
     arrivalOf: ({ request }, exchange, { resource }, principal) => ({
       ...arrivalOf(request, exchange, options.peerOf(request)),
+      baseUrl: options.services.baseUrl,
       principal: resource ? principal : null,
       identify: () => (resource ? identify(request, resource).catch(() => null) : Promise.resolve(null)),
       holdOpen: () => options.holdOpen(request),
@@ -97,13 +98,13 @@ export function createRequests(options: RequestsOptions): Requests {
   };
 }
 
-function createRefuse({ services, notFoundPage }: RequestsOptions): Requests['refuse'] {
+function createRefuse({ services, errorPage }: RequestsOptions): Requests['refuse'] {
   // Where a client that has no token finds out where to get one (RFC 9728 §5.1).
   const challenge = `Bearer realm="tatami", resource_metadata="${services.baseUrl}/.well-known/oauth-protected-resource/api/v1"`;
-  return (exchange, error) =>
-    exchange.asksForPage && error.code === 'not_found'
-      ? respondPage(exchange, notFoundPage(error.message))
-      : respondError(exchange, error, challenge);
+  return (exchange, error) => {
+    const page = exchange.asksForPage ? errorPage(error) : null;
+    return page ? respondPage(exchange, page) : respondError(exchange, error, challenge);
+  };
 }
 
 /** Browsers name HTML when a person goes to an address. Programs ask for JSON, or for anything. */
@@ -120,7 +121,7 @@ function arrivalOf(
   request: Request,
   exchange: Exchange,
   peer: string,
-): Omit<Arrival, 'principal' | 'identify' | 'holdOpen'> {
+): Omit<Arrival, 'baseUrl' | 'principal' | 'identify' | 'holdOpen'> {
   return {
     method: request.method,
     path: pathOf(request.url),

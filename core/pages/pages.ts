@@ -1,6 +1,7 @@
 // The few pages there are until the dashboard comes: the root, and what an issue's url shows. They hold no tenant's data.
 import { Type } from 'typebox';
 import { defineRoute, type RawAnswer, type Route } from '../http/route.ts';
+import type { ApiError, ErrorCode } from '../lib/errors.ts';
 import { Closed } from '../lib/schema.ts';
 import { issue } from '../tracker/issues/contract.ts';
 import { html } from '../html/html.ts';
@@ -63,13 +64,26 @@ function iconRoute(path: string, name: string, contentType: string, body: RawAns
   });
 }
 
-/** Page for a path that does not exist. @param why the message of the error that other clients get */
-export function notFoundPage(why: string): RawAnswer {
-  return page(
-    'Page not found',
-    html`<h1>Page not found</h1>
-      <p>${why}</p>
-      <p>Go to the <a href="/">start page</a> or to the <a href="/docs">API reference</a>.</p>`,
-    { status: 404 },
-  );
+const errorPages: Partial<Record<ErrorCode, (error: ApiError) => RawAnswer>> = {
+  not_found: ({ message, status }) =>
+    page(
+      'Page not found',
+      html`<h1>Page not found</h1>
+        <p>${message}</p>
+        <p>Go to the <a href="/">start page</a> or to the <a href="/docs">API reference</a>.</p>`,
+      { status },
+    ),
+  method_not_allowed: ({ status, headers }) =>
+    page(
+      'Nothing to open here',
+      html`<h1>Nothing to open here</h1>
+        <p>This address only receives forms. Open the page with the form and send it again.</p>
+        <p>Go to <a href="/account">your account</a> or to the <a href="/">start page</a>.</p>`,
+      { status, headers },
+    ),
+};
+
+/** Page for a browser in place of an error; null for errors that have none. */
+export function errorPage(error: ApiError): RawAnswer | null {
+  return errorPages[error.code]?.(error) ?? null;
 }

@@ -18,7 +18,7 @@ import { createUploads } from '../http/upload.ts';
 import { createValues } from '../http/values.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createLanes } from '../lib/fairness/lanes.ts';
-import { notFoundPage } from '../pages/pages.ts';
+import { errorPage } from '../pages/pages.ts';
 import { createPropose } from '../proposals/propose.ts';
 import type { Scope } from '../store/store.ts';
 import type { Socket } from './socket.ts';
@@ -68,7 +68,7 @@ export function createDoor(options: {
       services,
       bodies,
       uploads: createUploads(clock, socket.holdOpen),
-      notFoundPage,
+      errorPage,
       limiter,
       outflow,
       coder,

@@ -94,6 +94,23 @@ test('a browser sees a page where nothing is, and every other client an error as
     expect((await app.call(method, path, undefined, browser)).json.error.code).toBe('not_found');
 });
 
+test('a browser sees a page with a way on where only forms are sent, and every other client an error as JSON', async () => {
+  const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+  const anybody = app.clientOf(null);
+  for (const path of ['/sign-out', '/account/password']) {
+    const page = await anybody('GET', path, undefined, browser);
+    expect([path, page.status, page.headers.get('content-type'), page.headers.get('allow')]).toEqual([
+      ...[path, 405, 'text/html; charset=utf-8', 'POST, OPTIONS'],
+    ]);
+    expect(page.text).toContain('href="/account"');
+    const program = await anybody('GET', path, undefined, { accept: 'application/json' });
+    expect([path, program.status, program.json.error.code]).toEqual([path, 405, 'method_not_allowed']);
+  }
+  // The API answers as itself, whoever asks.
+  const ofApi = await app.call('GET', `${v1}/issues/ENG-1/restore`, undefined, browser);
+  expect(ofApi.json.error.code).toBe('method_not_allowed');
+});
+
 test('a browser gets the icon of the server, in both forms, and pages name it', async () => {
   for (const [path, type, start] of [
     ['/favicon.ico', 'image/x-icon', [0, 0, 1, 0, 1, 0, 32, 32]],

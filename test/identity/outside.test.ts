@@ -161,6 +161,35 @@ test('who opened the link of an invitation comes in by any provider, with an add
   expect((await visitor.get('/account')).text).toContain('me@acme.example');
 });
 
+test('a newcomer who joins by a provider ends on the account page, and the browser forgets the invitation', async () => {
+  const { link, memberId } = await invite(app, 'joining@acme.example');
+  const visitor = createVisitor(app);
+  const { to } = await visitor.post(link, { do: 'sign-in' });
+  expect(visitor.cookies.has('__Host-tatami-join')).toBe(true);
+  const going = new URL(to!, app.url).searchParams.get('to')!;
+  south.person = { ...south.person, email: 'joining@acme.example', email_verified: true };
+  const after = await app.lastSequence();
+  const back = await visitor.get(pathOf(await south.visit(await leave(visitor, 'south', going))));
+  expect(back).toMatchObject({ status: 303, to: '/account' });
+  expect(visitor.cookies.has('__Host-tatami-join')).toBe(false);
+  expect((await visitor.get('/account')).text).toContain('joining@acme.example');
+  expect(await app.eventTypes(after)).toEqual(['member.updated']);
+  expect((await app.call('GET', `/api/v1/members/${memberId}`)).json.joinedAt).not.toBeNull();
+});
+
+test('a person with a linked account is still offered the seat of the invitation after signing in', async () => {
+  await linked();
+  const { link } = await invite(
+    { call: app.clientOf((await app.addWorkspace('Third', 'THI')).apiKey) },
+    'x@acme.example',
+  );
+  const visitor = createVisitor(app);
+  await visitor.post(link, { do: 'sign-in' });
+  const back = await visitor.get(pathOf(await north.visit(await leave(visitor, 'north', '/join'))));
+  expect(back.to).toBe('/join');
+  expect((await visitor.get('/join')).text).toContain('Join Third');
+});
+
 test('by a provider that is not trusted with addresses, a newcomer gets none that an account of the workspace gives', async () => {
   const { email } = await join(app);
   const { link, memberId } = await invite(app, 'newcomer@acme.example');

@@ -29,6 +29,14 @@ interface JoinPages {
 /** Keeps the link while somebody signs in to the account that they have: it stands in no further address. */
 const cookie = 'tatami-join';
 const keptSeconds = 3_600;
+const openedPath = '/join';
+const joinedPath = '/account';
+
+/** `Set-Cookie` line that forgets the opened link. */
+export const forgetLink = cookieLine(cookie, '', 0);
+
+/** Destination of a newcomer who took the seat: the page that offered it has nothing left to offer. */
+export const afterJoining = (to: string): string => (to === openedPath ? joinedPath : to);
 
 /** What is wrong with a name or an address that a person gave; null for nothing. */
 export function aboutProblem({ name, email }: { name: string; email: string }): string | null {
@@ -50,14 +58,14 @@ export function joinRoutes(options: JoinPages): Route[] {
     pageRoute(
       {
         method: 'GET',
-        path: '/join',
+        path: openedPath,
         name: 'join.signed-in',
         summary: 'Take the seat of the invitation that was opened before signing in',
       },
       (arrival) => show(options, arrival, keptToken(arrival)),
     ),
     pageRoute(
-      { method: 'POST', path: '/join', name: 'join.take-signed-in', summary: 'Take that seat' },
+      { method: 'POST', path: openedPath, name: 'join.take-signed-in', summary: 'Take that seat' },
       (arrival) => take(options, arrival, keptToken(arrival)),
     ),
   ];
@@ -87,10 +95,10 @@ async function take(options: JoinPages, arrival: Arrival, token: string): Promis
   const keeping = cookieLine(cookie, token, keptSeconds);
   switch (form.get('do')) {
     case 'sign-in':
-      return withCookies(leadToSignIn(baseUrl, '/join'), [keeping]);
+      return withCookies(leadToSignIn(baseUrl, openedPath), [keeping]);
     case 'other-account':
       if (who) await sessions.end(who.accountId, who.sessionId);
-      return withCookies(leadToSignIn(baseUrl, '/join'), [keeping, sessions.forgetCookie]);
+      return withCookies(leadToSignIn(baseUrl, openedPath), [keeping, sessions.forgetCookie]);
     default:
       return who ? takeWith(options, invitation, who) : makeAccount(options, arrival, invitation, form);
   }
@@ -111,7 +119,7 @@ async function takeWith(
   const taken = await invitations.take(invitation, { id: who.accountId });
   if (taken === 'used') return noInvitation();
   if (taken !== 'taken') return takePage(invitation, who, busy);
-  return leadTo(services.baseUrl, '/account', [cookieLine(cookie, '', 0)]);
+  return leadTo(services.baseUrl, joinedPath, [forgetLink]);
 }
 
 const busy = 'Somebody changed this at the same time. Send it again.';
@@ -139,7 +147,7 @@ async function makeAccount(
   if (taken === 'used') return noInvitation();
   if (taken !== 'taken')
     return newPage(invitation, { ...about, wrong: taken === 'busy' ? busy : knownAddress });
-  return signIn.finish(account.id, arrival, '/account');
+  return signIn.finish(account.id, arrival, joinedPath);
 }
 
 /** What is wrong with what a newcomer gives; null for nothing. */
@@ -182,7 +190,7 @@ function noInvitation(): RawAnswer {
         If you took the seat, <a href="/sign-in">sign in</a>. Otherwise ask whoever sent the link for a new
         one. Who runs this server makes one with <code>tatami members invite --data-dir</code>.
       </p>`,
-    { status: 404, headers: { 'set-cookie': cookieLine(cookie, '', 0) } },
+    { status: 404, headers: { 'set-cookie': forgetLink } },
   );
 }
 

@@ -8,7 +8,7 @@ import { emailKeyOf } from '../accounts/accounts.ts';
 import type { Proofs } from '../accounts/proof.ts';
 import { noticeOf } from '../account/notices.ts';
 import type { Ceremonies } from '../ceremonies/ceremonies.ts';
-import { openedLink } from '../invitations/page.ts';
+import { afterJoining, forgetLink, openedLink } from '../invitations/page.ts';
 import { isFormTokenOf, leadTo, pageRoute } from '../pages.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { destinationOf } from '../sign-in/destination.ts';
@@ -63,8 +63,11 @@ function returnRoute({ services, sessions, ceremonies, signIn, outside, proofs }
     async (arrival, key) => {
       const who = await sessions.find(arrival.headers);
       const now = { who, link: openedLink(arrival.headers) };
-      const { intent, accountId, provenEmail, issuer, to } = await outside.comeBack(key, arrival, now);
-      if (intent === 'sign_in') return alsoSetting(await signIn.proceed(accountId, arrival, to), forget);
+      const { intent, accountId, isNew, provenEmail, issuer, to } = await outside.comeBack(key, arrival, now);
+      if (intent === 'sign_in') {
+        const answer = await signIn.proceed(accountId, arrival, isNew ? afterJoining(to) : to);
+        return alsoSetting(answer, isNew ? [forget, forgetLink] : [forget]);
+      }
       if (intent === 'prove' && who) await sessions.prove(who.sessionId);
       if (intent === 'link' && who) {
         if (provenEmail !== null)
@@ -108,10 +111,10 @@ function linkRoutes(options: OutsidePages): Route[] {
   ];
 }
 
-function alsoSetting(answer: RawAnswer, cookie: string): RawAnswer {
+function alsoSetting(answer: RawAnswer, cookies: readonly string[]): RawAnswer {
   const { headers = {} } = answer;
   return {
     ...answer,
-    headers: { ...headers, 'set-cookie': [...[headers['set-cookie'] ?? []].flat(), cookie] },
+    headers: { ...headers, 'set-cookie': [...[headers['set-cookie'] ?? []].flat(), ...cookies] },
   };
 }

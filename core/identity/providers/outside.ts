@@ -19,6 +19,8 @@ type Intent = 'sign_in' | 'link' | 'prove';
 interface CameBack {
   readonly intent: Intent;
   readonly accountId: string;
+  /** True for a newcomer, who took the seat of an invitation by this return. */
+  readonly isNew: boolean;
   /** Address that a provider which is trusted with addresses has verified; null for none. */
   readonly provenEmail: string | null;
   /** Issuer of the provider. */
@@ -129,12 +131,14 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
         intent,
         provenEmail: settings.takesInvitations ? person.verifiedEmail : null,
         issuer: person.issuer,
-        accountId: await accountFor(ceremony, person, { settings, ...now }, options),
+        ...(await accountFor(ceremony, person, { settings, ...now }, options)),
         to,
       };
     },
   };
 }
+
+type Found = Pick<CameBack, 'accountId' | 'isNew'>;
 
 /** Whose account the return is about. @throws ApiError forbidden, conflict */
 async function accountFor(
@@ -142,7 +146,7 @@ async function accountFor(
   person: OutsidePerson,
   by: Now & { readonly settings: ProviderSettings },
   options: OutsideOptions,
-): Promise<string> {
+): Promise<Found> {
   const { settings, who } = by;
   if (accountId === null || !who) return accountOf(person, by, options);
   if (intent === 'link') await options.links.add(who, person, settings.name);
@@ -151,7 +155,7 @@ async function accountFor(
       'forbidden',
       `${person.shownAs} at ${settings.name} is not linked with the account that you are signed in to.`,
     );
-  return accountId;
+  return { accountId, isNew: false };
 }
 
 function providerOf(settings: ProviderSettings, options: OutsideOptions): Provider {
@@ -165,9 +169,9 @@ async function accountOf(
   person: OutsidePerson,
   { settings, link }: { readonly settings: ProviderSettings; readonly link: string | null },
   { links, admit, services }: OutsideOptions,
-): Promise<string> {
+): Promise<Found> {
   const linked = await links.use(person);
-  if (linked !== null) return linked;
+  if (linked !== null) return { accountId: linked, isNew: false };
   const { verifiedEmail, shownAs } = person;
   const { key, name, takesInvitations } = settings;
   const admitted =
@@ -176,7 +180,7 @@ async function accountOf(
       : await admit({ ...person, verifiedEmail }, { link, isTrusted: takesInvitations });
   if (typeof admitted === 'object') {
     services.log('info', 'an invited person came in by an identity provider', { provider: key, ...admitted });
-    return admitted.accountId;
+    return { ...admitted, isNew: true };
   }
   const advice =
     admitted === 'known_address'
