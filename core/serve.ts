@@ -6,7 +6,7 @@ import { createCommitter, type Committer } from './changes/commit.ts';
 import { createWorkspaceCache } from './changes/workspace-cache.ts';
 import { createCopier, type Copier } from './backup/copy/copier.ts';
 import { openDestination } from './backup/copy/destination.ts';
-import type { Config } from './config.ts';
+import { addressOf, type Config } from './config.ts';
 import type { Services } from './context.ts';
 import { schemasOf } from './contract/schemas.ts';
 import { createHealth, type Health } from './health/health.ts';
@@ -256,7 +256,7 @@ function createServices(
     blobs: createBlobs({ folder: opened.dataDir.blobs, limits: config.files, nowMs }),
     turns: createLoopTurns((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
     mail: config.mail && createMail(config.mail, log),
-    baseUrl: config.baseUrl ?? socket.url,
+    baseUrl: addressOf({ ...config, port: socket.port }),
     mayWork: hold.mayWork,
     generation: installation.generation,
     nowMs,

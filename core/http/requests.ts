@@ -64,6 +64,7 @@ export function createRequests(options: RequestsOptions): Requests {
     fileOf: ({ request }, exchange, payer) => options.uploads.fileOf(request, exchange, payer),
     arrivalOf: ({ request }, exchange, { resource }, principal) => ({
       ...arrivalOf(request, exchange, options.peerOf(request)),
+      baseUrl: options.services.baseUrl,
       principal: resource ? principal : null,
       identify: () => (resource ? identify(request, resource).catch(() => null) : Promise.resolve(null)),
       holdOpen: () => options.holdOpen(request),
@@ -120,7 +121,7 @@ function arrivalOf(
   request: Request,
   exchange: Exchange,
   peer: string,
-): Omit<Arrival, 'principal' | 'identify' | 'holdOpen'> {
+): Omit<Arrival, 'baseUrl' | 'principal' | 'identify' | 'holdOpen'> {
   return {
     method: request.method,
     path: pathOf(request.url),

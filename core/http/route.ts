@@ -127,6 +127,8 @@ export interface FileSent {
 
 /** A request that others send in a form of their own; nothing of it has been looked at. */
 export interface Arrival {
+  /** Address of this server. */
+  readonly baseUrl: string;
   readonly method: string;
   /** As it was asked for, without the query. */
   readonly path: string;

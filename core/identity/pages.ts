@@ -1,6 +1,6 @@
 // What the pages for people share: how they are answered, how one leads to another, and what a form of a person who is signed in proves.
 import { timingSafeEqual } from 'node:crypto';
-import { readForm } from '../html/form.ts';
+import { isAtOwnHost, readForm } from '../html/form.ts';
 import { html, type Html } from '../html/html.ts';
 import { page, type PageOptions } from '../html/page.ts';
 import { defineRoute, type Arrival, type Method, type RawAnswer, type Route } from '../http/route.ts';
@@ -33,15 +33,35 @@ export function pageRoute(
     ...(path.includes('{token}') ? { params: Closed({ token }) } : {}),
     responses: { 200: Type.String() },
     contentType: 'text/html',
-    inbound: async ({ params }, arrival) => {
-      try {
-        return await answer(arrival, (params as { token?: string } | undefined)?.token ?? '');
-      } catch (error) {
-        if (error instanceof ApiError) return refusalPage(error);
-        throw error;
-      }
-    },
+    inbound: ({ params }, arrival) =>
+      answerPage(arrival, () => answer(arrival, (params as { token?: string } | undefined)?.token ?? '')),
   });
+}
+
+/** Answers a page or a form of people: an error as a page, and a page under another name of this server as a link. */
+export async function answerPage(arrival: Arrival, answer: () => Promise<RawAnswer>): Promise<RawAnswer> {
+  const { method, baseUrl } = arrival;
+  if (method !== 'POST' && !isAtOwnHost(arrival, baseUrl)) return otherHostPage(arrival);
+  try {
+    return await answer();
+  } catch (error) {
+    if (error instanceof ApiError) return refusalPage(error);
+    throw error;
+  }
+}
+
+/** A link and no redirect: behind a proxy that changes `Host`, a redirect would lead back here without end. */
+function otherHostPage({ baseUrl, path, query }: Arrival): RawAnswer {
+  const address = baseUrl + path + (query.size === 0 ? '' : `?${query.toString()}`);
+  return card(
+    'Open this page at its own address',
+    html`<p>People sign in to this server at <a href="${address}">${baseUrl}</a> alone.</p>
+      <p>
+        If that link fails or leads back here, ask your administrator to set <code>--base-url</code> and to
+        let the proxy pass on the <code>Host</code> header.
+      </p>`,
+    { status: 403 },
+  );
 }
 
 function refusalPage({ message, status, headers }: ApiError): RawAnswer {

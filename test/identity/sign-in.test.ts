@@ -77,7 +77,8 @@ test('signing in leads to a page of this server alone', async () => {
 test('the page says where a browser would keep no session', async () => {
   const open = await startApp({ flags: { baseUrl: 'http://tatami.example.com' } });
   try {
-    expect(saidBy(await createVisitor(open).get('/sign-in'))).toContain('not encrypted');
+    const headers = { host: 'tatami.example.com' };
+    expect(await (await fetch(`${open.url}/sign-in`, { headers })).text()).toContain('not encrypted');
     expect(saidBy(await createVisitor(app).get('/sign-in'))).toBe('');
   } finally {
     await open.stop();
@@ -146,4 +147,50 @@ test('removing a member takes the invitation along', async () => {
   await app.call('DELETE', `/api/v1/members/${id}`);
   expect((await createVisitor(app).get(path)).status).toBe(404);
   expect((await app.call('POST', `/api/v1/members/${id}/invitation`)).status).toBe(404);
+});
+
+test('under another name of the server a page links to its own address, and a form does nothing', async () => {
+  const { email } = await people.joined();
+  const { json: issue } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Proposed' });
+  const propose = { 'tatami-mode': 'propose' };
+  const { json } = await app.call('PATCH', `/api/v1/issues/${issue.id}`, { priority: 'low' }, propose);
+  const other = createVisitor({ url: app.url.replace('127.0.0.1', 'localhost') });
+  for (const path of ['/sign-in?to=%2Fdocs', '/account', '/join/x', '/device', `/proposals/${json.id}`]) {
+    const shown = await other.get(path);
+    expect([path, shown.status]).toEqual([path, 403]);
+    expect(shown.text).toContain(`href="${app.url}${path}"`);
+    expect(shown.text).not.toContain('<form');
+  }
+  const after = await app.lastSequence();
+  // Browsers send these for a form of a page that sends no referrer, whatever the name of the server.
+  const own = { origin: 'null', 'sec-fetch-site': 'same-origin' };
+  const refused = await other.post('/sign-in', { email, password }, own);
+  expect([refused.status, refused.headers.getSetCookie()]).toEqual([403, []]);
+  expect(saidBy(refused)).toContain(app.url);
+  const script = await fetch(`${app.url}/sign-in/passkey/options`, {
+    ...{ method: 'POST', body: '{}' },
+    headers: { ...own, 'content-type': 'application/json', host: 'tatami.example.com' },
+  });
+  expect(script.status).toBe(403);
+  expect(await app.eventTypes(after)).toEqual([]);
+  expect((await createVisitor(app).post('/sign-in', { email, password }, own)).status).toBe(303);
+});
+
+test('a proxy may leave the port out of the name that it passes on', async () => {
+  const { hostname } = new URL(app.url);
+  const shown = await fetch(`${app.url}/sign-in`, { headers: { host: hostname } });
+  expect(shown.status).toBe(200);
+  const otherPort = await fetch(`${app.url}/sign-in`, { headers: { host: `${hostname}:1` } });
+  expect(otherPort.status).toBe(403);
+});
+
+test('a server that listens on all addresses is opened by the name that its links have', async () => {
+  const open = await startApp({ flags: { host: '0.0.0.0' } });
+  try {
+    const url = `http://127.0.0.1:${new URL(open.url).port}`;
+    expect((await createVisitor({ url }).get('/account')).to).toStartWith('/sign-in');
+    expect((await createVisitor({ url }).get('/sign-in')).status).toBe(200);
+  } finally {
+    await open.stop();
+  }
 });

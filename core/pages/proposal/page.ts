@@ -4,7 +4,7 @@ import type { App, Caller } from '../../http/app.ts';
 import type { Principal } from '../../http/principal.ts';
 import { defineRoute, type Arrival, type RawAnswer, type Route } from '../../http/route.ts';
 import type { Outcome } from '../../http/values.ts';
-import { card, leadTo, leadToSignIn, problem, readSignedForm } from '../../identity/pages.ts';
+import { answerPage, leadTo, leadToSignIn, readSignedForm } from '../../identity/pages.ts';
 import type { Seat, Sessions, SignedIn } from '../../identity/sessions/sessions.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { Closed, idOf } from '../../lib/schema.ts';
@@ -36,15 +36,11 @@ export function proposalPageRoutes(options: ProposalPageOptions): Route[] {
   } as const;
   const inbound =
     (answer: typeof decide) =>
-    async ({ params: { id } }: { params: { id: string } }, arrival: Arrival): Promise<RawAnswer> => {
-      try {
+    ({ params: { id } }: { params: { id: string } }, arrival: Arrival): Promise<RawAnswer> =>
+      answerPage(arrival, async () => {
         const who = await options.sessions.find(arrival.headers);
-        return who ? await answer(options, who, id, arrival) : leadToSignIn(options.baseUrl, arrival.path);
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        return card('This did not work', problem(error.message), { status: error.status });
-      }
-    };
+        return who ? answer(options, who, id, arrival) : leadToSignIn(options.baseUrl, arrival.path);
+      });
   return [
     defineRoute({
       ...facts,
