@@ -23,13 +23,13 @@ export function requireOwnPage({ headers }: Pick<Arrival, 'headers'>, baseUrl: s
   const site = headers.get('sec-fetch-site');
   const origin = headers.get('origin');
   // A page that sends no referrer sends `null` for its origin (WHATWG Fetch §3.1.7), as every page of ours does.
-  const isOwn =
+  const isOwnPage =
     site === 'same-origin'
       ? origin === 'null' || origin === originOf(baseUrl)
       : site === null && origin === originOf(baseUrl);
   // Under another name of this server `null` and `same-origin` are sent as well, and only the host tells them apart.
-  if (!isOwn || !isAtOwnHost({ headers }, baseUrl))
-    throw new ApiError('forbidden', `Open ${baseUrl} in a browser, and send this from there.`);
+  const isOwn = isOwnPage && isAtOwnHost({ headers }, baseUrl);
+  if (!isOwn) throw new ApiError('forbidden', `Open ${baseUrl} in a browser, and send this from there.`);
 }
 
 /** True for a request that names the host of the base URL. The port may be absent: `Host $host` in nginx leaves it out. */

@@ -14,6 +14,12 @@ const guards: readonly Guard[] = [
     broken: '  if (false) throw',
   },
   {
+    name: 'a form comes from the name of the base URL',
+    ...at('sign-in', 'html/form.ts'),
+    guarding: ' && isAtOwnHost({ headers }, baseUrl)',
+    broken: '',
+  },
+  {
     name: 'a form without an origin is taken from this origin alone',
     ...at('account', 'html/form.ts'),
     guarding: "    site === 'same-origin'\n",

@@ -4,7 +4,7 @@ import type { App, Caller } from '../../http/app.ts';
 import type { Principal } from '../../http/principal.ts';
 import { defineRoute, type Arrival, type RawAnswer, type Route } from '../../http/route.ts';
 import type { Outcome } from '../../http/values.ts';
-import { answerPage, card, leadTo, leadToSignIn, problem, readSignedForm } from '../../identity/pages.ts';
+import { answerPage, leadTo, leadToSignIn, readSignedForm } from '../../identity/pages.ts';
 import type { Seat, Sessions, SignedIn } from '../../identity/sessions/sessions.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { Closed, idOf } from '../../lib/schema.ts';

@@ -79,12 +79,7 @@ export function createFleet(options: FleetOptions): Fleet {
   };
 
   const missing = () => (retries.isWaiting ? undefined : missingOf(roster, split));
-  const { fill, stop: stopFilling } = createFilling({
-    missing,
-    spawn,
-    after,
-    delayMs: split ? 0 : standbyDelayMs,
-  });
+  const { fill, stop: stopFilling } = createFilling(missing, spawn, after, split ? 0 : standbyDelayMs);
 
   const retire = (sidecar: SidecarProcess, why: string): void => {
     if (!roster.remove(sidecar)) return;
@@ -121,14 +116,13 @@ export function createFleet(options: FleetOptions): Fleet {
 }
 
 /** Starts what is missing, one process at a time, and the first standby after a delay. */
-function createFilling(options: {
-  missing(): Pick<Member, 'role' | 'group'> | undefined;
-  spawn(role: Role, group?: string): Member;
-  after: Clock['after'];
+function createFilling(
+  missing: () => Pick<Member, 'role' | 'group'> | undefined,
+  spawn: (role: Role, group?: string) => Member,
+  after: Clock['after'],
   /** 0 starts the first standby at once. */
-  delayMs: number;
-}) {
-  const { missing, spawn, after, delayMs } = options;
+  delayMs: number,
+) {
   let cancel: (() => void) | undefined;
   let isWarm = delayMs === 0;
   const fill = (): void => {
