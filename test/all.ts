@@ -12,8 +12,11 @@ const root = join(import.meta.dir, '..');
 /** One more than the usual cores: files wait for processes, disks and timers about a third of their time. */
 const lanes = 3;
 
-/** They measure by the clock on the wall what somebody feels beside a flood or beside a long computation. */
-const alone = ['test/fairness/{flood,kv-flood,requests}.test.ts', 'test/sandbox/long-stretch.test.ts'];
+/** They measure by the clock on the wall what somebody feels beside a flood or beside a long computation, or crash sidecars by memory. */
+const alone = [
+  'test/fairness/{flood,kv-flood,requests}.test.ts',
+  'test/sandbox/{faults,long-stretch}.test.ts',
+];
 
 /** They take so many seconds, the others less: begun last, one of them would keep one core waiting for the other. */
 const longest: Readonly<Record<string, number>> = {
@@ -46,7 +49,6 @@ const longest: Readonly<Record<string, number>> = {
   'test/faults/copy-kill.test.ts': 17,
   'test/faults/tenants.test.ts': 17,
   'test/faults/restore.test.ts': 17,
-  'test/sandbox/faults.test.ts': 17,
   'test/plugins/recorder.test.ts': 17,
   'test/cli/plugin.test.ts': 17,
   'test/sandbox/hostile-sidecar/peer.test.ts': 17,
