@@ -12,10 +12,10 @@ const root = join(import.meta.dir, '..');
 /** One more than the usual cores: files wait for processes, disks and timers about a third of their time. */
 const lanes = 3;
 
-/** They measure by the clock on the wall what somebody feels beside a flood or beside a long computation, or crash sidecars by memory. */
+/** They measure by the clock on the wall what somebody feels beside a flood or a long computation, or need a CPU that is sometimes idle. */
 const alone = [
   'test/fairness/{flood,kv-flood,requests}.test.ts',
-  'test/sandbox/{faults,long-stretch}.test.ts',
+  'test/sandbox/{long-stretch,quarantine}.test.ts',
 ];
 
 /** They take so many seconds, the others less: begun last, one of them would keep one core waiting for the other. */

@@ -40,7 +40,12 @@ export const attackGroups: Readonly<Record<number, AttackGroup>> = {
   24: group('memory', sandbox, 'test/plugins/attacks.test.ts'),
   25: group('calls without number', sandbox),
   26: group('floods of logs', sandbox),
-  27: group('a lost process', 'test/sandbox/faults.test.ts', 'test/sandbox/hostile-sidecar/native.test.ts'),
+  27: group(
+    'a lost process',
+    'test/sandbox/faults.test.ts',
+    'test/sandbox/quarantine.test.ts',
+    'test/sandbox/hostile-sidecar/native.test.ts',
+  ),
   28: group('a kill at each step of a commit', 'test/faults/plugin-kill.test.ts'),
   29: group('tricks of host names', outside),
   30: group('names that are bound anew', outside),

@@ -50,6 +50,12 @@ export async function openSandbox(options: Partial<SandboxOptions> = {}): Promis
   };
 }
 
+/** For `after`: the standby sidecar starts without delay. */
+export const standbyAtOnce: NonNullable<SandboxOptions['after']> = (_delayMs, start) => {
+  const timer = setTimeout(start, 0);
+  return () => clearTimeout(timer);
+};
+
 export interface Code {
   sha256: string;
   source: string;

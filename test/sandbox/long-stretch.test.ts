@@ -1,13 +1,13 @@
 // While one run computes in a long stretch, others keep their pace and the sandbox stops at once. Both are measured by the clock on the
 // wall, so that this file runs alone.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { jobOf, eventLimits, openSandbox, pluginOf, until } from './harness.ts';
+import { jobOf, eventLimits, openSandbox, pluginOf, standbyAtOnce, until } from './harness.ts';
 import type { TestSandbox } from './harness.ts';
 
 let sandbox: TestSandbox;
 
 beforeAll(async () => {
-  sandbox = await openSandbox();
+  sandbox = await openSandbox({ after: standbyAtOnce });
   await until('the standby is warm', () => sandbox.status().sidecars.length === 2);
 }, 60_000);
 afterAll(() => sandbox.stop());

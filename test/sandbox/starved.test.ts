@@ -2,13 +2,22 @@
 // time, honest code comes to its end and hostile code to its own.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { burnCores, slowDown } from '../slow-machine.ts';
-import { jobOf, eventLimits, openSandbox, pluginOf, runToEnd, sidecarPids, until } from './harness.ts';
+import {
+  jobOf,
+  eventLimits,
+  openSandbox,
+  pluginOf,
+  runToEnd,
+  sidecarPids,
+  standbyAtOnce,
+  until,
+} from './harness.ts';
 import type { TestSandbox } from './harness.ts';
 
 let sandbox: TestSandbox;
 
 beforeEach(async () => {
-  sandbox = await openSandbox();
+  sandbox = await openSandbox({ after: standbyAtOnce });
   await until('the standby is warm', () => sandbox.status().sidecars.length === 2);
 });
 afterEach(() => sandbox.stop());

@@ -1,6 +1,7 @@
 // Three innocent plugins that keep working while something goes wrong next to them. Each pings the host, pauses and
 // starts over; an interrupted run is run again, and any other ending than success is kept for the test to find.
-import { eventLimits, jobOf, pluginOf } from './harness.ts';
+import { expect } from 'bun:test';
+import { eventLimits, jobOf, pluginOf, until } from './harness.ts';
 import type { Sandbox } from '../../core/sandbox/supervisor.ts';
 
 const pauseMs = 60;
@@ -50,4 +51,13 @@ export async function startVictims(sandbox: Sandbox): Promise<Victims> {
       await Promise.all(lives);
     },
   };
+}
+
+/** Every victim succeeds twice more, and none has ended in another way. */
+export async function victimsResume(victims: Victims): Promise<void> {
+  const before = victims.succeeded();
+  await until('every victim goes on', () =>
+    victims.succeeded().every((count, index) => count > (before[index] ?? 0) + 1),
+  );
+  expect(victims.wronged).toEqual([]);
 }
