@@ -1,4 +1,4 @@
-// Every test, for `npm test`: three files at a time, and then, one after the other, those that want the machine to themselves. With
+// Every test, for `npm test`: four files at a time, and then, one after the other, those that want the machine to themselves. With
 // arguments it is `bun test` with these; `--every` runs also what `documentation.ts` would skip.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,8 +9,8 @@ import { bundleVariable, openBundle } from './program.ts';
 
 const root = join(import.meta.dir, '..');
 
-/** One more than the usual cores: files wait for processes, disks and timers about a third of their time. */
-const lanes = 3;
+/** Twice the usual two cores: files wait for processes, disks and timers about half of their time. */
+const lanes = 4;
 
 /** They measure by the clock on the wall what somebody feels beside a flood or a long computation, or need a CPU that is sometimes idle. */
 const alone = [

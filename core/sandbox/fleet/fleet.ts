@@ -28,8 +28,11 @@ export interface FleetOptions {
 
 /** A sidecar that has nothing to do for so long ends, but for the one active of a sandbox that is not split. */
 const idleMs = 30_000;
-/** The first standby of a sandbox that is not split starts this long after the active one, so that the first runs get the CPU to themselves. */
-const standbyDelayMs = 2_000;
+/**
+ * Delay of the first standby of a sandbox that is not split: the first runs get the CPU to themselves, and a process that lives for
+ * seconds starts one sidecar instead of two. A crash before then waits for a new sidecar, about 0.2 s.
+ */
+const standbyDelayMs = 10_000;
 
 export interface Fleet {
   members(): readonly Member[];
