@@ -2,7 +2,7 @@
 // (`UPDATE_DOCS=1 bun test test/api/openapi.test.ts`).
 import type { TSchema } from 'typebox';
 import type { JsonObject } from './components.ts';
-import recorded from './examples.json' with { type: 'json' };
+import recorded from './generated/examples.json' with { type: 'json' };
 
 const examples: Readonly<Record<string, unknown>> = recorded;
 
