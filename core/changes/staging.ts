@@ -31,7 +31,7 @@ export interface StagedWrite extends AskedWrite {
 interface StagingOptions {
   /** True if a write may include internal rows, which writes of plugins never do. */
   readonly takesOps?: boolean;
-  /** Records reads; absent if nobody checks them. */
+  /** Records reads; absent if reads are not verified. */
   readonly reads?: ReadSet | null;
   /** Past moment that reads see and writes are planned against; such a staging is never committed. */
   readonly past?: Past | null;

@@ -75,7 +75,7 @@ export interface Call extends Asked {
   readonly principal: Principal;
 }
 
-/** @throws Error for a public route of a kind that needs a caller, which is a mistake in its declaration */
+/** @throws Error for a public route of a kind that needs a caller, because its declaration is wrong */
 export function requireCaller(asked: Asked): asserts asked is Call {
   if (!asked.principal) throw new Error('A public route must be of the kind `raw` or `inbound`.');
 }

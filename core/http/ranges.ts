@@ -56,6 +56,6 @@ function rangeIn(header: string, size: number): ByteRange | null {
 /** @throws ApiError range_not_satisfiable */
 function within(range: ByteRange, size: number): ByteRange {
   if (range.start < range.end) return range;
-  const message = `The file has ${size} bytes. Ask for a range within them, or leave Range out.`;
+  const message = `The file has ${size} bytes. Request a range within them, or omit the Range header.`;
   throw new ApiError('range_not_satisfiable', message, { headers: { 'content-range': `bytes */${size}` } });
 }

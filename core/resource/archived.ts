@@ -39,7 +39,7 @@ export function wasArchivedSo({ archived = 'exclude' }: Query, was: Query): bool
 
 type Archivable = Entity & { readonly archivedAt: number | null };
 
-/** Archives or unarchives an object; one that is in the requested state already keeps its version. */
+/** Archives or unarchives an object; one already in the requested state gets no new version. */
 export function archiving<E extends Archivable, W>(
   contract: Contract,
   kind: Kind<E, W>,
