@@ -1,5 +1,5 @@
 // Stores a response without its long fields: fields copied from the request are sent again when it is repeated, and fields of an object
-// are in event data. A key therefore costs a few hundred bytes, however long the response is. docs/decisions/0014.
+// are in event data. A key therefore costs a few hundred bytes, however long the response is. docs/decisions/0004.
 import { readParts } from '../events/log.ts';
 import { tenantStatement } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';

@@ -1,7 +1,7 @@
 // The only place that creates a Response. Every response of the application has the request id and the three RateLimit headers
 // (docs/spec/api.md › Rate limits), every error has the same envelope (docs/spec/errors.md › The envelope), and Retry-After is sent only
 // with 429. By default no response may be cached, framed, sniffed for another type, or named to other sites as a referrer
-// (docs/decisions/0009).
+// (docs/decisions/0036).
 import type { ApiError } from '../lib/errors.ts';
 import type { Exchange } from './exchange.ts';
 

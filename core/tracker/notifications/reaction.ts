@@ -1,5 +1,5 @@
 // Tells members what concerns them: each event becomes subscriptions and items in inboxes, exactly once. Nobody is told of what they did
-// themselves, of what they do not want to hear, or of what is gone. docs/decisions/0044.
+// themselves, of what they do not want to hear, or of what is gone.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { shownData, type EventRow } from '../../events/event.ts';
