@@ -124,7 +124,7 @@ test.each([
   ['a missing one', {}, ':consumer cannot be bound: it is missing'],
   ['NaN', { consumer: NaN }, ':consumer cannot be bound: NaN'],
   ['infinity', { consumer: -Infinity }, ':consumer cannot be bound: -Infinity'],
-  ['U+0000', { consumer: 'a\0b' }, ':consumer holds U+0000'],
+  ['U+0000', { consumer: 'a\0b' }, ':consumer contains U+0000'],
   ['an object', { consumer: { a: 1 } }, ':consumer cannot be bound: object'],
   ['an array', { consumer: ['a'] }, ':consumer cannot be bound: object'],
   ['a date', { consumer: new Date(0) }, ':consumer cannot be bound: object'],

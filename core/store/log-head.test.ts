@@ -58,7 +58,7 @@ async function start(damage: (dir: string) => void): Promise<Verdict> {
     return row?.n === acknowledged ? 'complete' : 'silent loss';
   } catch (error) {
     if (
-      !/lost acknowledged writes|damaged in both slots|malformed|not a whole data directory/.test(
+      !/lost acknowledged writes|damaged in both slots|malformed|not a complete data directory/.test(
         String(error),
       )
     )

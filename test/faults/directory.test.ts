@@ -111,7 +111,7 @@ test.each([
   const part = join(parent, 'part');
   mkdirSync(part, { mode: 0o700 });
   for (const name of names) copy(join(dir, name), join(part, name));
-  expect(await refusal(part)).toMatch(/is missing: this is not a whole data directory.*tatami backup/);
+  expect(await refusal(part)).toMatch(/is missing: this is not a complete data directory.*tatami backup/);
 });
 
 test('a file of the database from another moment is refused, or read as damaged', async () => {
@@ -191,7 +191,7 @@ test('a directory of an earlier version gets an identity and checksums at its fi
   await app.stop();
   expect(verifyPages(database)).toEqual({ damaged: [], isUnsure: false });
   rmSync(join(dir, 'identity'));
-  expect(await refusal(dir)).toContain('not a whole data directory');
+  expect(await refusal(dir)).toContain('not a complete data directory');
 });
 
 test('another master key is refused, and the right one taken', async () => {
@@ -257,7 +257,7 @@ test('a database that was copied by VACUUM INTO becomes the own of its directory
   await app.stop();
   copy(join(dir, 'master.key'), restored);
   run('chmod', '-R', 'go-rwx', restored);
-  expect(await refusal(restored)).toContain('not a whole data directory');
+  expect(await refusal(restored)).toContain('not a complete data directory');
   adoptDatabase(restored);
   const again = await start(restored, app);
   expect((await again.call('GET', '/api/v1/issues')).json.data).toHaveLength(2);
@@ -336,7 +336,7 @@ test.skipIf(!canMount).each(['stopped', 'killed', 'killed and tidied'])(
     );
     await again.stop();
     expect(await refusal(join(readOnly, 'new'))).toMatch(
-      /new cannot be written: it is on a read-only file system \([\d.]+ MB free\). A new data directory needs/,
+      /new cannot be written: it is on a read-only file system \([\d.]+ MB free\). Choose a writable location/,
     );
   },
 );
@@ -359,7 +359,7 @@ test.skipIf(!canMount).each(['stopped', 'killed'])(
     expect((await create(again, 'three')).status).toBe(507);
     const [problem] = again.services.problems.list();
     expect(problem?.message).toMatch(
-      /directory cannot be written: the disk is full \(0.0 MB free\).*started again/,
+      /directory cannot be written: the disk is full \(0.0 MB free\).*restart the server/,
     );
     await again.stop();
     rmSync(join(full, 'ballast'));
