@@ -175,7 +175,7 @@ test('pages without checksums get them once the whole database was looked at', a
   rmSync(join(spoilt, 'tatami.db-sums'));
   spoil(join(spoilt, 'tatami.db'), 'one: text text');
   expect(await refusal(spoilt)).toMatch(
-    /is damaged: row \d+ of issues holds a text in description that is not UTF-8.*tatami restore/,
+    /is damaged: row \d+ of issues has a text in description that is not valid UTF-8.*tatami restore/,
   );
 });
 
@@ -199,7 +199,7 @@ test('another master key is refused, and the right one taken', async () => {
   await app.stop();
   const key = readFileSync(join(dir, 'master.key'));
   writeFileSync(join(dir, 'master.key'), `${Buffer.alloc(32, 9).toString('base64')}\n`);
-  expect(await refusal(dir)).toMatch(/master.key is not the key of this database: it has the fingerprint/);
+  expect(await refusal(dir)).toMatch(/master.key is not the key of this database: its fingerprint is/);
   writeFileSync(join(dir, 'master.key'), key);
   await (await start(dir, app)).stop();
 });
