@@ -155,7 +155,7 @@ test('a continuous copy is restored to a moment, with the right key only', async
   const refused = await restore('refused', '--key', wrongKey);
   expect([refused.code, refused.json.error.message]).toEqual([
     1,
-    expect.stringContaining('not the one of this database'),
+    expect.stringContaining('does not match this database'),
   ]);
   expect(readdirSync(dir.path('.')).filter((name) => name.startsWith('refused'))).toEqual([]);
 

@@ -215,7 +215,7 @@ test('a start without a copy ends the chain, and nobody claims to know what was 
   await last.stop();
 
   expect((await copied(to, firstMs)).titles).toEqual(['In the first chain']);
-  await expect(copied(to, betweenMs).then(({ titles }) => titles)).rejects.toThrow('does not reach');
+  await expect(copied(to, betweenMs).then(({ titles }) => titles)).rejects.toThrow('does not cover');
   expect((await copied(to)).titles).toEqual(['In the first chain', 'Between']);
   expect((await verifyCopy(openDestination(to, noS3))).chains).toHaveLength(2);
 });
