@@ -49,5 +49,7 @@ test('a backup that lacks one is told from a good one', async () => {
   );
   expect(await findDeepProblem(path)).toContain('The archive file archive/ws_1/1-500.jsonl.zst');
   mkdirSync(join(parent, 'unpacked'));
-  await expect(unpackChecked(path, join(parent, 'unpacked'))).rejects.toThrow('missing or damaged in the backup');
+  await expect(unpackChecked(path, join(parent, 'unpacked'))).rejects.toThrow(
+    'missing or damaged in the backup',
+  );
 });

@@ -170,7 +170,7 @@ test('a continuous copy is restored to a moment, with the right key only', async
     await again.stop();
   }
   const never = await restore('never', '--to', '2020-01-01T00:00:00Z');
-  expect([never.code, never.json.error.message]).toEqual([1, expect.stringContaining('reaches')]);
+  expect([never.code, never.json.error.message]).toEqual([1, expect.stringContaining('covers')]);
 }, 60_000);
 
 test('pruning leaves the last good backup, whatever the rule, and what is damaged', async () => {

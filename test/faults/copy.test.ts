@@ -184,7 +184,7 @@ test('what is too old goes, and moments as far back as are kept stay', async () 
   }
   const [first, ...kept] = moments.slice(-3);
   await expect(copied(to, moments[0]!.timeMs).then(({ titles }) => titles)).rejects.toThrow(
-    'It reaches from',
+    'The copy covers the time from',
   );
   for (const { timeMs, titles } of [first!, ...kept])
     expect((await copied(to, timeMs)).titles).toEqual(titles);
