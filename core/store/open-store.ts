@@ -113,7 +113,7 @@ function watch(
       store.suspend(new StoreError('read_only', message));
     },
     onBack() {
-      log('info', 'the files of the data directory are back');
+      log('info', 'the files of the data directory were restored; writes are accepted again');
       problems.clear('files_moved');
       store.suspend(null);
     },
