@@ -13,7 +13,7 @@ const issueShown = Closed({
 const link = Type.String({
   maxLength: 2_000,
   pattern: '^[Hh][Tt][Tt][Pp][Ss]?://\\S+$',
-  description: 'URL that begins with https:// or http://.',
+  description: 'A URL that begins with https:// or http://.',
 });
 export const titleMax = 255;
 

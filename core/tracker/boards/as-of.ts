@@ -229,7 +229,7 @@ async function ranksAt(
   if (moves.length > movesMax)
     throw new ApiError(
       'budget_exceeded',
-      `More than ${movesMax} moves would have to be read. Use a later \`asOf\`.`,
+      `More than ${movesMax} moves would have to be read. Use a later asOf.`,
     );
   const sequences = moves.map(({ sequence }) => sequence).sort((a, b) => a - b);
   for (let from = 0; from < sequences.length; from += 500) {

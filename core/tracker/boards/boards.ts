@@ -62,7 +62,7 @@ function requireSort(sort: string, directory: Directory): void {
     throw invalidField(
       'sort',
       'invalid_enum',
-      `Use \`manual\` or a sort of issues. ${error.details[0]?.fix ?? ''}`,
+      `Use manual or a sort of issues. ${error.details[0]?.fix ?? ''}`,
     );
   }
 }

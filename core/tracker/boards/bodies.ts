@@ -117,8 +117,8 @@ export const BoardMove = named(
       ),
     ),
     ...placeInputs(
-      'The card',
-      'End of the column to place the card at. Without `end`, `before` and `after`, a card that comes from another column goes to the top, and any other stays in place.',
+      'Card',
+      'End of the column to place the card at. Without `position`, `before` and `after`, a card that comes from another column goes to the top, and any other stays in place.',
     ),
   }),
 );

@@ -175,7 +175,7 @@ export function shapeOfCards(ctx: Context, fields: string | undefined): Shape | 
   if (shape?.fields?.includes('description'))
     throw invalidField('fields', 'invalid_enum', {
       why: 'Cards have no description.',
-      fix: 'Remove `description` from `fields`, and get the issue to read it.',
+      fix: 'Leave description out, and get the issue to read it.',
     });
   return shape;
 }
