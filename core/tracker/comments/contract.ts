@@ -18,7 +18,7 @@ export const comment = defineContract({
       nullable: true,
       write: 'create',
     }),
-    body: markdown({ bytesMax: 65_536, doc: 'Text of the comment in Markdown.', required: true, html: true }),
+    body: markdown({ bytesMax: 65_536, doc: 'Text of the comment.', required: true, html: true }),
     mentions: json(Type.Array(idAndName(idOf(member.id), 'the member')), {
       write: 'never',
       computed: true,
