@@ -68,7 +68,7 @@ export function stateNamed(ctx: Naming, teamId: string, given: string, path: str
   if (findState(directory, teamId, id)) return id;
   throw invalidField(path, 'not_found', {
     why: `${id} is not a state of this team.`,
-    fix: `Use one of its states. GET /api/v1/workflows?team=${directory.teams.get(teamId)?.key ?? ''} lists them.`,
+    fix: `Use a state that GET /api/v1/workflows?team=${directory.teams.get(teamId)?.key ?? ''} lists.`,
   });
 }
 
