@@ -31,9 +31,9 @@ export function enteringOps(
 }
 
 /**
- * The cycle that a request gives an issue of a team.
- * @param issue as it was; null for a creation
- * @param at before the path in errors
+ * Resolves the cycle in a request for an issue of a team.
+ * @param issue current issue; null for a creation
+ * @param at prefix of the path in errors
  * @throws ApiError validation_failed
  */
 export function resolveCycle(

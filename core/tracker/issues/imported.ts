@@ -74,9 +74,9 @@ type Times = Pick<Issue, 'createdAt' | 'updatedAt'>;
 type Creator = Pick<Issue, 'creatorKind' | 'creatorId' | 'creatorName'>;
 
 /**
- * When an issue was made, and by whom: as the import says, else now and by the caller. It is new here all the same, so that
- * whoever asks for what changed since then is told of it.
- * @param at before its paths in errors
+ * Returns creation time and creator of a new issue: as given by an import, else now and the caller. `updatedAt` is always now, so that
+ * readers of recent changes find imported issues.
+ * @param at prefix of the paths in errors
  * @throws ApiError validation_failed
  */
 export function madeWhenAndBy(ctx: Context, input: IssueInput, at: string): Times & Creator {
@@ -91,8 +91,8 @@ export function madeWhenAndBy(ctx: Context, input: IssueInput, at: string): Time
 }
 
 /**
- * Times of its state: as the import gives them. An issue that was created elsewhere did not enter its state now, so a time that the import
- * leaves out is unknown.
+ * Returns the state times of a new issue, as given by an import. An imported issue did not enter its state now, so an omitted time is
+ * unknown.
  * @throws ApiError validation_failed
  */
 export function givenTimes(
@@ -117,7 +117,7 @@ export function givenTimes(
     completedAt: timeOf('completedAt'),
     canceledAt: timeOf('canceledAt'),
   };
-  // Without `createdAt` the issue is created now, whenever its work was done elsewhere.
+  // Without `createdAt` the issue is created now, even if the work was done earlier in another system.
   const createdAt = input.createdAt === undefined ? null : made.createdAt;
   requireInOrder([['createdAt', createdAt], ...Object.entries(times)], at);
   return times;

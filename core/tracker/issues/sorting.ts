@@ -83,7 +83,7 @@ export function keptSort(sort: string, { fields }: Directory): string | undefine
 }
 
 /**
- * `-priority,updatedAt`: most urgent first, then the longest untouched.
+ * Parses a sort such as `-priority,updatedAt`: most urgent first, then least recently updated.
  * @throws ApiError validation_failed
  */
 export function issueOrder(
