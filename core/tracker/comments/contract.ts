@@ -10,7 +10,7 @@ export const comment = defineContract({
   path: 'comments',
   title: 'Comment',
   id: 'cmt',
-  doc: 'Comment on an issue.',
+  doc: 'Comment on an issue, or reply to a comment.',
   parent: issue,
   fields: {
     issue: json(issueNamed, { write: 'never', computed: true, doc: 'Issue of the comment.' }),
