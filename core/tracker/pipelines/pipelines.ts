@@ -31,7 +31,10 @@ export const pipelines = defineResource(pipeline, pipelineKind, {
     async delete(ctx, id, ifMatch) {
       const found = await getEntity(ctx, pipelineKind, id);
       if (await ctx.store.readOne(ctx.scope, hasRelease, { id }))
-        throw new ApiError('conflict', 'It has releases. Delete them first; one that was published stays.');
+        throw new ApiError(
+          'conflict',
+          'The pipeline has releases. Delete them first; a published release cannot be deleted.',
+        );
       return removed(ctx, pipelineKind, found, ifMatch);
     },
   },
