@@ -75,7 +75,7 @@ export const inboxItem = defineContract({
         doc: 'Number of similar events on the issue since the notification was created; its content is from the latest.',
       },
     ),
-    happenedAt: time({ write: 'never', doc: 'Time of the latest event, RFC 3339.' }),
+    happenedAt: time({ write: 'never', doc: 'Time of the latest event.' }),
     readAt: time({
       nullable: true,
       write: 'never',
@@ -93,7 +93,7 @@ export const inboxItem = defineContract({
     }),
   },
   heardBy: 'inboxes:read',
-  undo: { never: 'Only its member can read or archive an inbox item.' },
+  undo: { never: 'Inbox items can be read or archived by their member only.' },
   operations: {
     list: 'List the items of your inbox, newest first',
     get: 'Get an item of your inbox',

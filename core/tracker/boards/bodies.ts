@@ -28,7 +28,7 @@ const page = pageOf(BoardCard) as ReturnType<typeof Closed>;
 const { pageInfo } = page.properties;
 const cards = Type.Array(BoardCard, { description: 'First page of cards, in board order.' });
 const key = Type.String({ description: 'Key that requests use: the value, or `none`.' });
-const title = Type.String({ description: 'Heading.' });
+const title = Type.String({ description: 'Heading of the column or swimlane.' });
 
 const BoardLaneCards = named(
   'BoardLaneCards',
@@ -107,8 +107,8 @@ const word = Type.String({ minLength: 1, maxLength: 80 });
 export const BoardMove = named(
   'BoardMove',
   Closed({
-    issueId: about('Issue to move, by its id or identifier.'),
-    column: about('Key of the column to move the card to.', word),
+    issueId: about('The issue to move, by its id or identifier.'),
+    column: about('The key of the column to move the card to.', word),
     lane: Type.Optional(about('Key of the swimlane to move the card to; default: its current one.', word)),
     from: Type.Optional(
       about(

@@ -19,7 +19,7 @@ const groupedBy = (names: readonly GroupingName[], description: string) =>
     description,
   });
 const allowed = (names: readonly GroupingName[]): string =>
-  `${names.join(', ')}, or fields.<key> for a custom field of type select, member or checkbox.`;
+  `One of ${names.join(', ')}, or fields.<key> for a custom field of type select, member or checkbox.`;
 export const columnGrouping = groupedBy(groupings, allowed(groupings));
 /** Labels are excluded: a card is in exactly one lane. */
 const laneGroupings = groupings.filter((name) => name !== 'label');
@@ -72,7 +72,7 @@ export const board = defineContract({
     filter: json(issueFilter, { default: {}, doc: 'Filter for the issues that the board shows.' }),
     groupBy: string(columnGrouping, {
       default: 'state',
-      doc: `Field that the columns group issues by: ${allowed(groupings)}`,
+      doc: 'Field that the columns group issues by.',
     }),
     columns: json(Type.Array(boardColumn, { minItems: 1, maxItems: columnsMax }), {
       nullable: true,
@@ -80,7 +80,7 @@ export const board = defineContract({
     }),
     swimlanes: string(groupedBy(laneGroupings, allowed(laneGroupings)), {
       nullable: true,
-      doc: `Field that the swimlanes group issues by; null for no swimlanes. One of ${allowed(laneGroupings)}`,
+      doc: 'Field that the swimlanes group issues by; null for no swimlanes.',
     }),
     sort: text({
       max: 100,

@@ -14,7 +14,7 @@ export const comment = defineContract({
   parent: issue,
   fields: {
     issue: json(issueNamed, { write: 'never', computed: true, doc: 'Issue of the comment.' }),
-    parentId: string(idOf('cmt', 'Id of the first comment of the thread.'), {
+    parentId: string(idOf('cmt', 'Id of the first comment of the thread; null for a first comment.'), {
       nullable: true,
       write: 'create',
     }),

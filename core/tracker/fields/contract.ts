@@ -129,11 +129,11 @@ const types = ['string', 'number', 'boolean', 'array'];
 /** Custom field values in a request. */
 export const fieldsGiven = recordOf<FieldValue | null>(
   [...types, 'null'],
-  'Values of custom fields by key. Omitted fields keep their value; null removes it.',
+  'Map of field key → value. Omitted fields keep their value; null removes it.',
 );
 
 /** Custom field values in a response. */
 export const fieldsShown = recordOf<FieldValue>(
   types,
-  'Values of custom fields by key; fields without a value are omitted.',
+  'Map of field key → value; fields without a value are omitted.',
 );

@@ -3,7 +3,7 @@ import { defineContract } from '../../contract/contract.ts';
 import { referenceBy, string, text } from '../../contract/field.ts';
 import { team } from '../teams/contract.ts';
 
-const color = Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'A colour as #rrggbb in lower case.' });
+const color = Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'A color as #rrggbb in lower case.' });
 
 export const label = defineContract({
   name: 'label',

@@ -15,7 +15,7 @@ import { member } from '../../identity/members/contract.ts';
 import { idAndName, idOf } from '../../lib/schema.ts';
 
 export const healths = ['on_track', 'at_risk', 'off_track'] as const;
-const color = Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'A colour as #rrggbb in lower case.' });
+const color = Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'A color as #rrggbb in lower case.' });
 const members = Type.Array(idOrName(member), {
   maxItems: 100,
   uniqueItems: true,

@@ -19,7 +19,10 @@ const ReleaseStage = named(
   'ReleaseStage',
   Closed({ stage: text(stageMax, 'A stage of the pipeline of the release.') }),
 );
-const ReleaseRollback = named('ReleaseRollback', Closed({ reason: text(2_000, 'Reason for the rollback.') }));
+const ReleaseRollback = named(
+  'ReleaseRollback',
+  Closed({ reason: text(2_000, 'The reason for the rollback.') }),
+);
 const ReleaseNotesDraft = named(
   'ReleaseNotesDraft',
   Closed({
