@@ -65,7 +65,7 @@ function checkHours(hours: GivenHours): void {
   if (!days.some(([, ofDay]) => ofDay.length > 0))
     throw invalidField('hours', 'too_short', {
       why: 'The calendar has no working hours.',
-      fix: 'Set the hours of at least one day.',
+      fix: 'Give the hours of at least one day.',
     });
   for (const [day, ofDay] of days)
     for (const [index, [from, to]] of ofDay.map(minutesOf).entries()) {

@@ -76,7 +76,7 @@ export async function createIssues(ctx: Context, inputs: readonly IssueInput[]):
     if (external !== null && seen.has(external))
       throw invalidField(`issues.${index}.externalId`, 'already_exists', {
         why: `Entry ${seen.get(external)} has the same external id.`,
-        fix: 'Include each issue once.',
+        fix: 'Give each issue once.',
       });
     if (external !== null) seen.set(external, index);
     planned.push(await planWithTemplate(ctx, input, `issues.${index}.`));
