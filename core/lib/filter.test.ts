@@ -334,6 +334,6 @@ test('names fold in all letters, however they are composed', () => {
 });
 
 test('letters fold as SQLite folds them: A to Z and no others', () => {
-  // U+212A, the Kelvin sign, is no K to SQLite.
+  // U+212A, the Kelvin sign, is not a K to SQLite.
   expect(foldCase('ÄbC ẞ İ \u212a')).toBe('Äbc ẞ İ \u212a');
 });
