@@ -32,7 +32,7 @@ test('what is no schedule, or never runs, is said to be so', () => {
   expect(checkCron('0 0 30 2 *', undefined)).toBe('This schedule never runs.');
   expect(checkCron('* * * *', undefined)).toContain('five cron fields');
   expect(checkCron('61 * * * *', undefined)).toContain('Invalid cron expression');
-  expect(checkCron('0 3 * * *', 'Mars/Olympus')).toContain('no time zone Mars/Olympus');
+  expect(checkCron('0 3 * * *', 'Mars/Olympus')).toContain('Unknown time zone Mars/Olympus');
 });
 
 test('what is taken runs at most every five minutes, also where the clocks are changed', () => {

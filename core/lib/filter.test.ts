@@ -282,7 +282,9 @@ test('`me` is whoever asks: a member, and of what needs no member a plugin', () 
   const me = { id: 'usr_1', memberId: 'usr_1' };
   expect(passes({ person: 'me' }, shown, { me })).toBe(true);
   expect(passes({ person: { nin: ['me'] } }, shown, { me })).toBe(false);
-  expect(() => passes({ person: 'me' }, shown, { me: { id: 'plg_1', memberId: null } })).toThrow('no member');
+  expect(() => passes({ person: 'me' }, shown, { me: { id: 'plg_1', memberId: null } })).toThrow(
+    'not a member',
+  );
 });
 
 test('what a filter names is told, with its place', () => {
