@@ -102,7 +102,7 @@ const special: readonly Resource[] = [
   oauthApps,
   grants,
 ];
-/** Their operations need the running service, which provides their routes. */
+/** Contracts whose operations need the running service, which provides their routes. */
 const ofRunningService: readonly Contract[] = [webhook, plugin, proposal];
 
 /** Contracts without objects. */

@@ -1,5 +1,5 @@
 // Webhook receiver in a process of its own: one port per endpoint, raw sockets, a two-byte answer. It counts requests, measures
-// their latency, captures some for the bare loop, and can be told to hang.
+// their latency, captures some for the bare loop, and hangs on demand.
 import type { Socket } from 'bun';
 import { answerParent } from '../children.ts';
 

@@ -103,6 +103,7 @@ function argumentsText(one: Operation, query: string, needsQuery: boolean): stri
   return [...params, ...body, ...asked, `options?: ${optionsOf(route)}`].join(', ');
 }
 
+/** An update needs a body, although all its fields are optional. */
 function isBodyNeeded({ route, operation }: Operation): boolean {
   const { required = [] } = (route.body ?? {}) as JsonSchema;
   return operation === 'update' || required.length > 0;
@@ -128,9 +129,9 @@ function answerText(one: Operation, isChosen: boolean, library: Library): string
   return item ? `List<${type}>` : `Promise<${type}>`;
 }
 
-/** What the client makes its methods of: `PATCH /issues/{id}`, and whether it sends a body, parameters, or lists pages. */
+/** Generates the table from which the client builds its methods: `PATCH /issues/{id}`, and whether it has a body, a query or pages. */
 export function tableText(routes: readonly Route[]): string {
-  return `/** Where each operation is found, and what it takes behind the parts of the path. */
+  return `/** Method and path of each operation, and its arguments after the path parameters. */
     export const operations = ${JSON.stringify(rowsOf(treeOf(routes)))} as const;`;
 }
 

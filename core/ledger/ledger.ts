@@ -1,5 +1,5 @@
-// Usage ledger: cost of each caller, charged where it arises. A payer is a token, a plugin installation or a webhook endpoint, by
-// id; work without a payer is charged to the workspace. Amounts of the last hour are held in memory.
+// Usage ledger: cost of each account, charged where it arises. An account is a token, a plugin installation or a webhook endpoint,
+// by id; work without an account is charged to the workspace. Amounts of the last hour are stored in memory.
 import { LRUCache } from 'lru-cache';
 import type { Payer } from '../lib/payer.ts';
 
@@ -23,14 +23,14 @@ export type Amounts = Readonly<Record<Quantity, number>>;
 export interface Ledger {
   charge(payer: Payer, quantity: Quantity, amount: number): void;
   chargeAll(payer: Payer, amounts: Partial<Amounts>): void;
-  /** Returns the usage of a workspace in the last hour, by payer; null is the workspace itself. */
+  /** Returns the usage of a workspace in the last hour, by account; null is the workspace itself. */
   usageOf(workspaceId: string): ReadonlyMap<string | null, Amounts>;
 }
 
 const slotMs = 300_000;
 /** Number of slots in an hour, including the current one. */
 const slotsKept = 12;
-/** Maximum number of payers; the least recently charged are evicted. */
+/** Maximum number of accounts; the least recently charged are evicted. */
 const payersMax = 20_000;
 
 interface Account {
@@ -47,7 +47,7 @@ const nothing = (): Record<Quantity, number> =>
 export function createLedger(monotonicMs: () => number): Ledger {
   const accounts = new LRUCache<string, Account>({ max: payersMax });
 
-  /** Returns the payer's mutable amounts in the current slot. */
+  /** Returns the account's mutable amounts in the current slot. */
   const current = ({ workspaceId, payer }: Payer): Record<Quantity, number> => {
     const at = Math.floor(monotonicMs() / slotMs);
     const key = `${workspaceId} ${payer ?? ''}`;

@@ -15,7 +15,7 @@ const named = (name: string, table: string, shown: string) =>
   );
 /** A sealed address is stored together with its displayable part (`webhooks/endpoints/address.ts`). */
 const shownUrl = "CASE WHEN url LIKE '{%' THEN json_extract(url, '$.text') ELSE url END";
-/** Types of payers, by the prefix of their ids. */
+/** Types of accounts, by the prefix of their ids. */
 const kinds = [
   { prefix: 'key_', kind: 'token', scope: 'api-keys:read', names: named('usage.tokens', 'api_keys', 'name') },
   {
@@ -96,7 +96,7 @@ function sumOf(all: readonly Amounts[]): Amounts {
   >;
 }
 
-/** Rounds to thousandths; returns zeros for a payer without usage. */
+/** Rounds to thousandths; returns zeros for an account without usage. */
 function rounded(amounts: Amounts | undefined): Amounts {
   const shown = (quantity: Quantity): number => Math.round((amounts?.[quantity] ?? 0) * 1_000) / 1_000;
   return Object.fromEntries(quantities.map((quantity) => [quantity, shown(quantity)])) as Record<

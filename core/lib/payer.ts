@@ -5,7 +5,7 @@ export interface Payer {
   readonly payer: string | null;
   /** Principal whose queue slots and quotas are used, if wider than the account: the member of a key, or the apps of a member. */
   readonly party?: string;
-  /** Of a request: time spent waiting in queues or for work off the event loop. */
+  /** For a request: time spent waiting in queues or for work off the event loop. */
   readonly away?: { ms: number };
 }
 

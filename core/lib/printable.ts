@@ -8,10 +8,7 @@ const controlsButLineEnds =
 const controlsButLayout =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/**
- * Returns one line with control characters escaped as in JSON: ␛ is `\\u001b`, a line end `\
- * `.
- */
+/** Returns one line with control characters escaped as in JSON: ␛ is `\u001b`, a line end `\n`. */
 export function printable(text: string): string {
   return text.replace(controls, escaped);
 }

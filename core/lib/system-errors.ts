@@ -1,7 +1,7 @@
 // Converts file system errors to messages that say what to do.
 
 const ofPaths: Readonly<Record<string, string>> = {
-  ENOENT: 'or its directory does not exist. Check the path.',
+  ENOENT: 'does not exist, or its directory does not. Check the path.',
   EACCES: 'cannot be accessed by this user. Run the command as another user, or give another path.',
   EPERM: 'cannot be changed by this user. Run the command as another user, or give another path.',
   EEXIST: 'exists and is not a directory. Give another path.',

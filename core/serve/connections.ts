@@ -19,7 +19,7 @@ type Server = Pick<Bun.Server<undefined>, 'timeout' | 'pendingRequests'>;
 export interface Connections {
   /** Sets the connection headers and timeouts with a response. */
   answer(server: Server, request: Request, response: Response): Response;
-  /** Keeps a request's connection open regardless of silence. */
+  /** Keeps a request's connection open regardless of inactivity. */
   hold(server: Server, request: Request): Held;
   /** Closes every connection after its next response. */
   closeAnswered(): void;

@@ -11,7 +11,7 @@ const SO_ATTACH_FILTER = 26;
 const SO_ACCEPTCONN = 30;
 const AF_UNIX = 1;
 
-/** Byte 13 of the TCP header holds the flags; bit 2 is SYN, which opens a connection (RFC 9293 §3.1). */
+/** Byte 13 of the TCP header holds the flags; value 2 is SYN, which opens a connection (RFC 9293 §3.1). */
 const flagsAt = 13;
 const syn = 2;
 

@@ -17,7 +17,7 @@ export interface Socket {
   readonly url: string;
   /** Passes requests to the handler from now on. */
   serve(handle: Handle): void;
-  /** Keeps a request's connection open regardless of silence. */
+  /** Keeps a request's connection open regardless of inactivity. */
   holdOpen(request: Request): Held;
   /** Name of the peer, for rate limits of requests without a token. */
   peerOf(request: Request): string;

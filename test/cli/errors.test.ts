@@ -149,7 +149,7 @@ test('a file that cannot be used is told in a sentence that says what to do', as
     [['backup', dir.path('key'), ...at], `${dir.path('key')} exists and is not a directory`],
     [['backups', 'list', none], `${none} does not exist`],
     [['backups', 'verify', none], `${none} does not exist`],
-    [['export', join(none, 'file'), ...at], `${none}/file.part does not exist, or the directory of it`],
+    [['export', join(none, 'file'), ...at], `${none}/file.part does not exist, or its directory does not`],
   ];
   for (const [args, said] of wrong) {
     const { code, err } = await tatami(args);
