@@ -1,5 +1,5 @@
-// Composition root: configuration → store → socket → services → request handling → workers → app. Everything is created here once
-// and passed down. The parts are in `serve/`.
+// Composition root: configuration → store → socket → services → request handling → workers → app. Everything is created here once and
+// passed down. The parts are in `serve/`.
 import { join } from 'node:path';
 import { createBackupSchedule, type BackupSchedule } from './backup/schedule.ts';
 import { createCommitter, type Committer } from './changes/commit.ts';

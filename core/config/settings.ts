@@ -122,7 +122,7 @@ export const keys = {
   keepEvents: {
     env: 'TATAMI_KEEP_EVENTS',
     fallback: 'forever',
-    text: 'Retention of event data in the database, in days; older data moves to files in `archive/` and stays readable. `forever` keeps it.',
+    text: 'Days after which event data moves from the database to files in `archive/`, where it stays readable; `forever` keeps it.',
   },
   keepSnapshots: {
     env: 'TATAMI_KEEP_SNAPSHOTS',
@@ -137,7 +137,7 @@ export const keys = {
   sandboxJail: {
     env: 'TATAMI_SANDBOX_JAIL',
     fallback: 'auto',
-    text: '`strict` refuses to start if the kernel cannot jail plugins fully; `auto` uses what it can; `off` runs plugins without the jail.',
+    text: '`strict` refuses to start if the kernel cannot jail plugins fully; `auto` jails them as far as possible; `off` disables the jail.',
   },
   sandboxSplit: {
     env: 'TATAMI_SANDBOX_SPLIT',
@@ -157,7 +157,7 @@ export const keys = {
   pluginUnsigned: {
     env: 'TATAMI_PLUGIN_UNSIGNED',
     fallback: 'confirm',
-    text: '`refuse` installs only plugins signed by a trusted publisher; `confirm` accepts others by hash, or any if no publisher is trusted.',
+    text: '`refuse` installs only plugins of trusted publishers; `confirm` accepts others by hash, or any if no publisher is trusted.',
   },
   identityProviders: {
     env: 'TATAMI_IDENTITY_PROVIDERS',
