@@ -124,7 +124,7 @@ export async function serve(options: ServeOptions): Promise<Tatami> {
 function warnOfProxy({ trustedProxy, baseUrl }: Config, log: Log): void {
   if (trustedProxy.length > 0 && baseUrl === null)
     log('warn', 'a trusted proxy is configured, but no public address', {
-      fix: 'Set --base-url to the address of the proxy; until then, links in responses, events and webhooks name this machine.',
+      fix: 'Give the address of the proxy with --base-url; until then, links in responses, events and webhooks name this machine.',
     });
 }
 

@@ -106,7 +106,7 @@ export function readText({ name, field, test, given, path }: Looked): string {
   if (!fold) throw invalidField(path, 'unknown_field', `${name} does not support text search.`);
   if (typeof given !== 'string') throw invalidField(path, 'invalid_type', 'Give a string.');
   if (given.length > textCharactersMax)
-    throw invalidField(path, 'too_long', `Search for at most ${textCharactersMax} characters.`);
+    throw invalidField(path, 'too_long', `Use at most ${textCharactersMax} characters.`);
   if (field.type === 'day' && !/^[\d-]{0,10}$/.test(given))
     throw invalidField(path, 'invalid_format', {
       why: `No date ${test} this.`,
