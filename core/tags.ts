@@ -1,4 +1,4 @@
-// Tags of the OpenAPI document: those of resources take their text from the contract, the others are written here.
+// Groups the operations of the OpenAPI document under tags. Tags of resources are described by their contracts, all others here.
 import { contracts } from './contracts.ts';
 import { capital } from './lib/words.ts';
 import type { Tag, TagGroup } from './http/openapi/document.ts';
@@ -21,67 +21,67 @@ const others: Readonly<Record<string, readonly Tag[]>> = {
     {
       name: 'me',
       title: 'Me',
-      doc: 'Key, member and workspace of the caller.',
+      doc: 'The caller: key, member and workspace of the request.',
     },
     {
       name: 'audit-log',
       title: 'Audit log',
-      doc: 'Changes by actor, and the key or plugin used. Each entry is the event of the change.',
+      doc: 'Changes with their author and the key or plugin that was used. Each entry is the event of the change.',
     },
   ],
   Triage: [
     {
       name: 'triage',
       title: 'Public triage',
-      doc: 'Suggested type and priority of an issue; needs no token and stores nothing.',
+      doc: 'Type and priority suggestions for issues. Public: needs no token and stores nothing.',
     },
   ],
   Events: [
     {
       name: 'events',
       title: 'Events',
-      doc: 'Event log of the workspace: read it in pages, follow it as a stream, or have it delivered to webhooks.',
+      doc: 'Changes of a workspace in one ordered log: read in pages, followed as a stream, or delivered to webhooks.',
     },
     {
       name: 'deliveries',
       title: 'Deliveries',
-      doc: 'Webhook deliveries with each attempt and the exact bytes sent; they can be resent or canceled.',
+      doc: 'Delivery attempts to webhooks with the exact bytes sent; each delivery can be sent again or canceled.',
     },
     {
       name: 'replays',
       title: 'Replays',
-      doc: 'Redeliveries of past events to a webhook, from a time or a position in the log.',
+      doc: 'Redeliveries of past events to a webhook, from a time or a sequence in the log.',
     },
   ],
   Plugins: [
     {
       name: 'runs',
       title: 'Plugin runs',
-      doc: 'Plugin runs with their input, calls, changes, logs and cost.',
+      doc: 'Runs of plugins: input, calls, changes, logs and cost.',
     },
     {
       name: 'undos',
       title: 'Undos',
-      doc: 'Undone changes of plugin runs; an undo can itself be undone.',
+      doc: 'Reversals of plugin changes; an undo can itself be undone.',
     },
     {
       name: 'backtests',
       title: 'Backtests',
-      doc: 'Effects that a plugin version would have had on recorded events, compared with what people did.',
+      doc: 'Effects that a plugin version would have had on recorded events, compared with the changes people made.',
     },
   ],
   Operation: [
-    { name: 'usage', title: 'Usage', doc: 'Recent resource usage by key, plugin and webhook.' },
+    { name: 'usage', title: 'Usage', doc: 'Recent cost of each key, plugin and webhook.' },
     {
       name: 'health',
       title: 'Health',
       doc: 'Liveness and readiness of the server.',
     },
-    { name: 'openapi', title: 'This document', doc: 'OpenAPI description of this API.' },
+    { name: 'openapi', title: 'This document', doc: 'The OpenAPI description of this API.' },
   ],
 };
 
-/** Groups of the resources that are not part of the tracker itself. */
+/** Groups of the resources that are outside the tracker. */
 const elsewhere: Readonly<Record<string, readonly string[]>> = {
   'People and access': ['workspace', 'members', 'api-keys', 'oauth-apps', 'grants'],
   Events: ['webhooks'],
