@@ -127,7 +127,7 @@ export const keys = {
   keepSnapshots: {
     env: 'TATAMI_KEEP_SNAPSHOTS',
     fallback: '90',
-    text: 'Retention of pre-upgrade snapshots, in days; the newest one is always kept. `forever` keeps all.',
+    text: 'Retention of pre-upgrade snapshots, in days; the newest one is never deleted. `forever` keeps all.',
   },
   keepUndo: {
     env: 'TATAMI_KEEP_UNDO',
