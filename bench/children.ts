@@ -1,4 +1,4 @@
-// Child processes that are asked things over IPC: servers and the load. A child ends with its parent.
+// Child processes controlled over IPC: servers and the load generator. A child exits with its parent.
 import { fileURLToPath } from 'node:url';
 
 interface Asked {
@@ -14,9 +14,9 @@ interface Told {
 
 export interface Child {
   readonly pid: number;
-  /** @throws Error with what the child threw */
+  /** @throws Error with the message of the error in the child */
   ask<T>(name: string, input?: unknown): Promise<T>;
-  /** SIGKILL; resolves once it is gone. */
+  /** Sends SIGKILL; resolves once the process has exited. */
   kill(): Promise<void>;
 }
 
@@ -24,8 +24,8 @@ const children = new Set<Bun.Subprocess>();
 process.on('exit', () => children.forEach((child) => child.kill('SIGKILL')));
 
 /**
- * @param file beside this one
- * @param env beside that of this process
+ * @param file path relative to this file
+ * @param env added to the environment of this process
  */
 export function startChild(file: string, env: Readonly<Record<string, string>> = {}): Child {
   const asked = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
@@ -60,13 +60,13 @@ export function startChild(file: string, env: Readonly<Record<string, string>> =
   };
 }
 
-/** The child's side: answers by name, and ends with the parent. */
+/** Child side: answers requests by name and exits with the parent. */
 export function answerParent(answers: Readonly<Record<string, (input: never) => unknown>>): void {
   process.on('message', async (message: Asked) => {
     const { id } = message;
     try {
       const answer = answers[message.name];
-      if (!answer) throw new Error(`Nobody answers ${message.name}.`);
+      if (!answer) throw new Error(`No handler for ${message.name}.`);
       process.send?.({ id, value: await answer(message.input as never) } satisfies Told);
     } catch (error) {
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -1,9 +1,9 @@
-// What one run and its host say to each other, in the sizes that they have in life: an event, two calls, two answers.
+// Messages between one run and its host in realistic sizes: an event, two calls, two answers.
 
 export interface Exchange {
-  /** JSON text, as the handler is given it. */
+  /** JSON text of the handler's input. */
   readonly input: string;
-  /** To `issues.get` and `issues.update`, JSON text. */
+  /** Answers to `issues.get` and `issues.update`, JSON text. */
   readonly answers: readonly [string, string];
 }
 

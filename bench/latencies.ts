@@ -1,5 +1,3 @@
-// The latencies of a round, as two of their percentiles.
-
 export function percentilesOf(latenciesMs: readonly number[]): { p50Ms: number; p99Ms: number } {
   const sorted = latenciesMs.toSorted((a, b) => a - b);
   const at = (share: number): number =>

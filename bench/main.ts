@@ -1,5 +1,4 @@
-// `bun run bench [NAME…] [--json] [--quick] [--large]`: what Tatami costs, as ratios to yardsticks measured in the same run. See
-// README.md for how to read it.
+// `bun run bench [NAME…] [--json] [--quick] [--large]`: costs of Tatami as ratios to baselines measured in the same run. See README.md.
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
@@ -59,9 +58,7 @@ if (positionals[0] === 'triage') {
 
 const unknown = positionals.filter((name) => !(name in parts));
 if (unknown.length > 0) {
-  console.error(
-    `There is no bench ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}, triage.`,
-  );
+  console.error(`Unknown benchmark ${unknown.join(', ')}. Use ${Object.keys(parts).join(', ')} or triage.`);
   process.exit(2);
 }
 const effort = { ...(values.quick ? quickEffort : fullEffort), isLarge: values.large === true };

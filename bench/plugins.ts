@@ -1,4 +1,4 @@
-// The plugins that the benches install, packed as the CLI packs a folder.
+// Plugins that the benchmarks install, packed as the CLI packs a folder.
 import { sha256Hex, type PluginPackage } from '../sdk/plugin/manifest.ts';
 import { packSource } from '../test/plugins/pack.ts';
 
@@ -27,7 +27,7 @@ export function careful(isolation: 'serializable' | 'none'): Promise<PluginPacka
   }`);
 }
 
-/** The same small plugin under many names, its source a little different each time. */
+/** The same small plugin under many names, with a slightly different source each. */
 export async function crowd(size: number): Promise<PluginPackage[]> {
   const { manifest, code, ...rest } = await touch(1);
   return Promise.all(
@@ -54,7 +54,7 @@ const attacks: Readonly<Record<string, string>> = {
   'spam-log': "for (;;) log.info('spam '.repeat(200));",
 };
 
-/** Looping, allocating and spamming, all on every new issue. */
+/** Plugins that loop, allocate and spam on every new issue. */
 export function hostile(): Promise<PluginPackage[]> {
   return Promise.all(
     Object.entries(attacks).map(([name, body]) =>

@@ -1,18 +1,18 @@
-// What the kernel tells about a process and its children.
+// CPU time, memory and children of a process, read from /proc.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const pageBytes = 4096;
 
-/** Clock ticks of /proc/<pid>/stat are 10 ms on every Linux there is. */
+/** Clock ticks in /proc/<pid>/stat are 10 ms on all supported Linux systems. */
 const tickMs = 10;
 
-/** Processor time that all threads of a process have used so far. */
+/** CPU time of all threads of a process so far. */
 export function cpuMs(pid: number): number {
   const fields = statOf(pid);
   return (Number(fields[11]) + Number(fields[12])) * tickMs;
 }
 
-/** The fields after the name, which may hold spaces. */
+/** Fields after the process name, which may contain spaces. */
 function statOf(pid: number): string[] {
   return readFileSync(`/proc/${pid}/stat`, 'latin1')
     .replace(/^.*\) /, '')
@@ -36,7 +36,7 @@ export function descendantsOf(pid: number): number[] {
   return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
 }
 
-/** Undefined for a process that has just ended. */
+/** Returns undefined for a process that has just exited. */
 function parentOf(pid: number): number | undefined {
   try {
     return Number(statOf(pid)[1]);
@@ -45,7 +45,7 @@ function parentOf(pid: number): number | undefined {
   }
 }
 
-/** A port that was free a moment ago. */
+/** Returns a port that was free a moment ago. */
 export function freePort(): number {
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
   const { port } = server;
@@ -53,13 +53,13 @@ export function freePort(): number {
   return port!;
 }
 
-/** Resolves with the milliseconds since `startedMs` at the first 200 of /readyz. */
+/** Resolves at the first 200 of /readyz with the milliseconds since `startedMs`. */
 export async function untilReady(url: string, startedMs: number): Promise<number> {
   for (;;) {
     try {
       if ((await fetch(`${url}/readyz`)).status === 200) return performance.now() - startedMs;
     } catch {
-      // Nobody listens yet.
+      // The server does not listen yet.
     }
     if (performance.now() - startedMs > 60_000) throw new Error(`${url} was not ready within a minute.`);
     await Bun.sleep(2);

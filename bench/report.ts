@@ -1,4 +1,4 @@
-// What a part found: ratios with their reach, and figures that are only told.
+// Results of a benchmark: ratios with a target, and figures without one.
 
 export interface Side {
   readonly perSecond: number;
@@ -13,10 +13,10 @@ export interface Ratio {
   readonly yardstick: number;
   readonly unit: string;
   readonly ratio: number;
-  /** The same ratio in processor time per request, which other work on the machine disturbs less. */
+  /** The same ratio in CPU time per request, which is less affected by other load on the machine. */
   readonly cpuRatio: number | null;
   readonly reach: number;
-  /** Whether the reach is a floor or a ceiling. */
+  /** `least` if the target is a minimum, `most` if it is a maximum. */
   readonly bound: 'least' | 'most';
   readonly ok: boolean;
   readonly sides: Readonly<Record<string, Side>>;
@@ -56,10 +56,10 @@ export function printTable({ ratios = [], figures = [] }: Findings): void {
     row.ratio.toFixed(2),
     row.cpuRatio === null ? '' : row.cpuRatio.toFixed(2),
     `${row.bound === 'least' ? '≥' : '≤'} ${row.reach}`,
-    row.ok ? 'ok' : 'short',
+    row.ok ? 'ok' : 'missed',
   ]);
   if (lines.length > 0)
-    printColumns([['ratio', 'ours', 'yardstick', 'ratio', 'by cpu', 'reach', ''], ...lines]);
+    printColumns([['benchmark', 'ours', 'baseline', 'ratio', 'by cpu', 'target', ''], ...lines]);
   const sides = ratios.flatMap((row) =>
     Object.entries(row.sides).map(([side, { perSecond, cpuUs, p50Ms, p99Ms }]) => [
       `${row.name}: ${side}`,

@@ -1,5 +1,5 @@
-// Interleaved rounds (A B A B …) of one load against several servers: what disturbs the machine disturbs all of them, so
-// the ratio of the medians stands where the figures themselves would not.
+// Interleaved rounds (A B A B …) of one load against several servers. Other load on the machine affects all of them alike, so the
+// ratio of the medians is stable where the figures are not.
 import type { LoadPlan, LoadResult } from './load/load.ts';
 import { startChild, type Child } from './children.ts';
 import { median, type Side } from './report.ts';
@@ -7,7 +7,7 @@ import { median, type Side } from './report.ts';
 export interface Effort {
   readonly rounds: number;
   readonly roundMs: number;
-  /** What takes a quarter of an hour as well. */
+  /** Also runs the part that takes a quarter of an hour. */
   readonly isLarge?: boolean;
 }
 
@@ -18,7 +18,7 @@ export function startLoad(): Child {
   return startChild('load/load.ts');
 }
 
-/** The medians of each side. One round of each comes first, unmeasured, to warm up both ends. */
+/** Returns the medians of each side, after one unmeasured round each to warm up client and server. */
 export async function interleave<Name extends string>(
   load: Child,
   effort: Effort,
@@ -30,7 +30,7 @@ export async function interleave<Name extends string>(
     for (const name of names) {
       const result = await load.ask<LoadResult>('run', { ...plans[name], durationMs: effort.roundMs });
       if (result.refused > 0)
-        throw new Error(`${name}: ${result.refused} of ${result.requests} were refused.`);
+        throw new Error(`${name}: ${result.refused} of ${result.requests} requests were refused.`);
       if (round >= 0) results.get(name)!.push(result);
     }
   return Object.fromEntries(names.map((name) => [name, sideOf(results.get(name)!)])) as Record<Name, Side>;

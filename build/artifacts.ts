@@ -1,5 +1,5 @@
-// What the executable carries beside its program, under the names that `core/executable/embedded.ts` imports. Bun embeds a file whose
-// ending it does not know as it is.
+// Files embedded in the executable, under the names that `core/executable/embedded.ts` imports. Bun embeds files with an unknown
+// extension unchanged.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -13,7 +13,7 @@ import { packageFolder } from './packages.ts';
 import { cacheDir, root, writeCached } from './paths.ts';
 import type { Target } from './targets.ts';
 
-/** The folder that they are in: always the same one, because names in the bundle come from it. @param level of zstd */
+/** Returns the folder of the artifacts: always the same path, because names in the bundle derive from it. @param level of zstd */
 export async function makeArtifacts(target: Target, level: number): Promise<string> {
   const folder = join(cacheDir, `artifacts-${target.name}-${level}`);
   const write = (name: string, content: string | Uint8Array): void =>

@@ -1,4 +1,4 @@
-// Compression that is kept: Node takes half a minute at the best level, and changes with a version of Node alone.
+// Cached zstd compression: Node takes half a minute at the best level, and changes only with its version.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { cacheDir, writeCached } from './paths.ts';
 
 export interface Compressed {
   readonly content: Uint8Array;
-  /** Of the whole, before. */
+  /** Size and hash before compression. */
   readonly bytes: number;
   readonly sha256: string;
 }

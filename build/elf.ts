@@ -1,5 +1,5 @@
-// Strips an executable of any processor, as `strip` does for that of its own machine: what stands behind the last segment is symbols
-// and notes for debuggers, a seventh of Node.
+// Strips an ELF executable of any architecture; the system's `strip` handles only its own. The bytes after the last segment are
+// symbols and debugger notes, a seventh of Node.
 
 const [magic, wide, littleEndian] = [0x7f454c46, 2, 1];
 /** Offsets in the header of a 64-bit file (System V ABI, ELF header). */
@@ -13,11 +13,11 @@ const at = {
 };
 const inSegment = { offset: 8, bytes: 32 };
 
-/** @throws Error when it is not a 64-bit little-endian ELF file */
+/** @throws Error if the input is not a 64-bit little-endian ELF file */
 export function withoutSymbols(program: Uint8Array): Uint8Array {
   const view = new DataView(program.buffer, program.byteOffset, program.byteLength);
   if (view.getUint32(0) !== magic || program[4] !== wide || program[5] !== littleEndian)
-    throw new Error('It is not a 64-bit ELF file.');
+    throw new Error('The file is not a 64-bit ELF file.');
   const table = Number(view.getBigUint64(at.segments, true));
   const each = view.getUint16(at.segmentBytes, true);
   const count = view.getUint16(at.segmentCount, true);

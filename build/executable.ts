@@ -1,4 +1,4 @@
-// Bundles the program and joins it with Bun and the artifacts to one executable.
+// Bundles the program and joins it with Bun and the artifacts into one executable.
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { BunPlugin } from 'bun';
@@ -7,26 +7,26 @@ import { packageFolder } from './packages.ts';
 import { root } from './paths.ts';
 import type { Target } from './targets.ts';
 
-/** @param level of zstd. @throws Error when something does not bundle */
+/** @param level of zstd. @throws Error if bundling fails */
 export async function buildExecutable(target: Target, outfile: string, level: number): Promise<void> {
   const result = await Bun.build({
     entrypoints: ['executable/main.ts', 'store/writer/thread-main.ts'].map((path) =>
       join(root, 'core', path),
     ),
-    // All beside each other, where the thread is looked for.
+    // Puts all outputs into one folder, where the writer thread is looked for.
     naming: { entry: '[name].[ext]' },
     target: 'bun',
     format: 'esm',
-    // The entry of the jail, the thread and short commands load their own part alone.
+    // Lets the jail's entry, the writer thread and short commands load only their own part.
     splitting: true,
-    // Names stay: they are what an operator's log shows of an error.
+    // Keeps names, because they appear in stack traces in the operator's log.
     minify: { whitespace: true, syntax: true, identifiers: false },
     env: 'disable',
     compile: {
       target: target.bun,
       executablePath: bunOf(target),
       outfile,
-      // The folder where it is started has no say.
+      // Ignores configuration files in the working directory.
       autoloadDotenv: false,
       autoloadBunfig: false,
       autoloadTsconfig: false,
@@ -38,12 +38,12 @@ export async function buildExecutable(target: Target, outfile: string, level: nu
   if (!result.success) throw new Error(result.logs.map(String).join('\n'));
 }
 
-/** Bun's installation moves the one of this machine out of its package: it is what runs here. */
+/** Bun's installer moves the binary for this machine out of its package; the running one is the same. */
 function bunOf({ arch, packages }: Target): string {
   return arch === process.arch ? process.execPath : join(packageFolder(packages.bun), 'bin/bun');
 }
 
-/** Puts what is embedded in the place of what lies beside the program from source. */
+/** Replaces files and packages on disk by their embedded counterparts. */
 function parts(artifacts: string): BunPlugin {
   return {
     name: 'tatami-parts',
@@ -65,7 +65,7 @@ function parts(artifacts: string): BunPlugin {
       build.onLoad({ filter: /\/libsql\/(index|promise)\.js$/ }, ({ path }) => ({
         contents: replaced(path, {
           'return require(`@libsql/${target}`);': `return require(${loader}).loadLibsql();`,
-          // It would name a folder of the machine that builds.
+          // Removes a path that would name a folder of the build machine.
           'load(__dirname)': 'undefined',
         }),
         loader: 'js',
@@ -74,7 +74,7 @@ function parts(artifacts: string): BunPlugin {
   };
 }
 
-/** @throws Error when the file is no longer what this was written for */
+/** @throws Error if the file does not contain the expected text */
 function replaced(path: string, replacements: Readonly<Record<string, string>>): string {
   return Object.entries(replacements).reduce(
     (text, [from, to]) => {

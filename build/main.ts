@@ -10,7 +10,7 @@ import { targets } from './targets.ts';
 const { values: options } = parseArgs({
   options: {
     target: { type: 'string', multiple: true, default: targets.map(({ name }) => name) },
-    /** Of zstd: 19 is what is released, 3 is quick. */
+    /** Zstd level: 19 for releases, 3 for a quick build. */
     level: { type: 'string', default: '19' },
     out: { type: 'string', default: join(root, 'dist') },
   },
@@ -22,7 +22,7 @@ const sums: string[] = [];
 for (const name of options.target) {
   const target = targets.find((one) => one.name === name);
   if (!target)
-    throw new Error(`--target is one of ${targets.map((one) => one.name).join(', ')}, not ${name}.`);
+    throw new Error(`--target must be one of ${targets.map((one) => one.name).join(', ')}, not ${name}.`);
   const file = join(out, `tatami-${name}`);
   await buildExecutable(target, file, Number(options.level));
   const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');

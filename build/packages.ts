@@ -1,11 +1,11 @@
-// The folder of a package, whatever processor it is for: installed where it suits this machine, else fetched by npm and checked against
-// what bun.lock says of it.
+// Finds the folder of a package for any architecture: installed if it suits this machine, otherwise fetched with npm and verified
+// against bun.lock.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheDir, root } from './paths.ts';
 
-/** @throws Error when it cannot be fetched, or is not what bun.lock pins */
+/** @throws Error if the package cannot be fetched or differs from what bun.lock pins */
 export function packageFolder(name: string): string {
   const installed = join(root, 'node_modules', name);
   if (existsSync(installed)) return installed;
@@ -32,7 +32,7 @@ function fetchTo(folder: string, spec: string, integrity: string): void {
     const [file = ''] = run(['npm', 'pack', '--silent', spec], making).trim().split('\n').slice(-1);
     const tarball = join(making, file);
     const found = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`;
-    if (found !== integrity) throw new Error(`${spec} is not what bun.lock pins: ${found}.`);
+    if (found !== integrity) throw new Error(`${spec} does not match the integrity in bun.lock: ${found}.`);
     run(['tar', '-xzf', tarball], making);
     rmSync(tarball);
     renameSync(making, folder);

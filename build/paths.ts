@@ -1,12 +1,11 @@
-// Where the build finds and leaves things.
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 export const root = join(import.meta.dir, '..');
-/** What is slow to make or to fetch, by hash. It goes with the dependencies. */
+/** Cache of slow builds and downloads, by hash. It is removed together with node_modules. */
 export const cacheDir = join(root, 'node_modules/.cache/tatami-build');
 
-/** Whole or not at all, because two builds may share the cache. */
+/** Writes atomically, because two builds may share the cache. */
 export function writeCached(path: string, content: string | Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true });
   const making = `${path}.${process.pid}`;

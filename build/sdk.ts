@@ -1,10 +1,10 @@
-// `bun run build:sdk`: the package `@tatami/sdk` in dist/sdk, as `npm pack` and `npm publish` take it.
+// `bun run build:sdk`: builds the package `@tatami/sdk` in dist/sdk, ready for `npm pack` and `npm publish`.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from './paths.ts';
 
-/** What can be imported, by its name behind the package's; the client is also the package itself. */
+/** Entry points of the package. The client is also the main entry. */
 const entries = {
   '.': 'client',
   './client': 'client',
@@ -13,7 +13,7 @@ const entries = {
   './validators': 'validators',
 };
 
-/** @throws Error when the sources do not type-check without the types of Bun and Node */
+/** @throws Error if the sources do not type-check without the types of Bun and Node */
 export function buildSdk(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -28,7 +28,7 @@ export function buildSdk(folder: string): void {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
 }
 
-/** The compiler renames what code imports, and leaves the names in declarations: those of files that are not in the package. */
+/** Renames imports in declarations to `.js`: the compiler does that in code but not in declarations. */
 function nameDeclarations(file: string): void {
   const text = readFileSync(file, 'utf8');
   writeFileSync(file, text.replaceAll(/(\bfrom '\.[^']*)\.ts';/g, "$1.js';"));
@@ -60,5 +60,5 @@ if (import.meta.main) {
   const { values } = parseArgs({ options: { out: { type: 'string', default: join(root, 'dist/sdk') } } });
   const out = resolve(values.out);
   buildSdk(out);
-  console.log(`${out}: publish it with npm publish, or make a file of it with npm pack.`);
+  console.log(`${out}: publish with npm publish, or create a tarball with npm pack.`);
 }

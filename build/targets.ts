@@ -1,11 +1,11 @@
-// The machines that executables are built for. Bun's build for x64 is its baseline since 1.4: one file runs on every x64 processor.
+// Platforms that executables are built for. Since Bun 1.4 its x64 build is the baseline: one file runs on every x64 processor.
 
 export interface Target {
   readonly name: string;
-  /** As Bun calls it. */
+  /** Name of the platform in Bun. */
   readonly bun: Bun.Build.CompileTarget;
   readonly arch: 'x64' | 'arm64';
-  /** Packages that hold what is native. */
+  /** Packages with native code. */
   readonly packages: { readonly bun: string; readonly node: string; readonly libsql: string };
 }
 

@@ -1,4 +1,4 @@
-// Each setting with a value that cannot be used is refused before anything starts, by the name under which it was given.
+// An invalid value of any setting is refused before anything starts, by the name under which it was given.
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { configReference, readConfig } from './config.ts';
@@ -8,7 +8,7 @@ const file = import.meta.path;
 const days = ['x', '-1', '36501'];
 const perMinute = ['x', '-1', '1.5', '100000001'];
 
-/** Flag → values that cannot be used, and what has to be set beside it. */
+/** Invalid values by flag. */
 const unusable: Readonly<Record<string, readonly string[]>> = {
   '--data-dir': [file],
   '--port': ['', 'x', '65536'],
@@ -55,7 +55,7 @@ const unusable: Readonly<Record<string, readonly string[]>> = {
   '--log-level': ['x'],
 };
 
-/** Without an SMTP server no sender is looked at, and without a port no host of metrics. */
+/** Settings that must be present so that the sender and the metrics host are read. */
 const beside = {
   TATAMI_SMTP_URL: 'smtp://mail.example.com',
   TATAMI_MAIL_FROM: 'tatami@example.com',

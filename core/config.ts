@@ -1,5 +1,4 @@
-// Configuration: flags over TATAMI_* environment over defaults. The only reader of process.env; every key has a default, a
-// unit and one sentence.
+// Configuration: flags take precedence over TATAMI_* variables, which take precedence over defaults. No other file reads process.env.
 import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
@@ -29,11 +28,11 @@ export interface Config {
   readonly port: number;
   readonly host: string;
   readonly keepAliveSeconds: number;
-  /** Null: derived from the socket. */
+  /** Null: derived from the listening socket. */
   readonly baseUrl: string | null;
   readonly egressAllow: readonly string[];
   readonly trustedProxy: readonly Cidr[];
-  /** Sites whose pages may call the API from a browser; `*` is all, an empty list none. */
+  /** Origins that may call the API from a browser; `*` allows all, an empty list none. */
   readonly corsOrigins: '*' | readonly string[];
   readonly rates: {
     readonly read: number;
@@ -42,9 +41,9 @@ export interface Config {
     readonly member: number;
     readonly workspace: number;
   };
-  /** Of one list or search: processor time in milliseconds; 0 is unlimited. */
+  /** Maximum CPU time of one list or search, in milliseconds; 0 is unlimited. */
   readonly readBudgetMs: number;
-  /** Days; null is for ever. */
+  /** Retention in days; null keeps forever. */
   readonly kept: {
     readonly runs: number | null;
     readonly recordings: number | null;
@@ -54,36 +53,36 @@ export interface Config {
     readonly snapshots: number | null;
     readonly undo: number | null;
   };
-  /** Attached to issues, in bytes. */
+  /** Maximum sizes of files attached to issues, in bytes. */
   readonly files: { readonly fileBytesMax: number; readonly workspaceBytesMax: number };
   /** Null: no metrics. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
-  /** 0 does not look. */
+  /** 0: no check. */
   readonly diskReserveMb: number;
   readonly sandboxJail: 'auto' | 'strict' | 'off';
   readonly sandboxSplit: 'none' | 'workspace' | 'install';
   readonly nodePath: string | null;
-  /** Whether runs of plugins are recorded, for replays. */
+  /** True if plugin runs are recorded for replay. */
   readonly recordRuns: boolean;
   readonly pluginTrust: PluginTrust;
-  /** Outside OpenID providers by which people may sign in. */
+  /** External OpenID providers for sign-in. */
   readonly identityProviders: readonly ProviderSettings[];
-  /** Null: none is made. */
+  /** Null: no continuous copy. */
   readonly copy: CopyConfig | null;
-  /** Null: none are made. */
+  /** Null: no backups. */
   readonly backups: {
     readonly folder: string;
     readonly cron: string;
-    /** As `parseKeep` reads it. */
+    /** In the format of `parseKeep`. */
     readonly keep: string;
   } | null;
-  /** Null: none is sent. */
+  /** Null: no mail. */
   readonly mail: { readonly url: string; readonly from: string } | null;
   readonly logLevel: LogLevel;
 }
 
 interface CopyConfig {
-  /** An absolute path or `s3://bucket/prefix`. */
+  /** Absolute path or `s3://bucket/prefix`. */
   readonly to: string;
   readonly everyMs: number;
   readonly keepMs: number;
@@ -92,7 +91,7 @@ interface CopyConfig {
 
 const cidrs = 'CIDRs such as 10.0.0.0/8 or 127.0.0.1/32';
 
-/** @param folder where relative paths begin */
+/** @param folder base of relative paths */
 export function readConfig(
   flags: Flags,
   env: Environment = process.env,
@@ -102,7 +101,7 @@ export function readConfig(
   const { value, fail, integer, days, choice, list, host, directory } = reading;
   const baseUrl = value('baseUrl').replace(/\/+$/, '');
   if (baseUrl !== '' && !/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(baseUrl))
-    fail('baseUrl', 'an http or https address');
+    fail('baseUrl', 'an http or https URL');
   return {
     dataDir: directory('dataDir'),
     port: integer('port', 65535),
@@ -147,7 +146,7 @@ export function readConfig(
 function readNodePath({ value, fail }: Reading, folder: string): string | null {
   if (value('nodePath') === '') return null;
   const path = resolve(folder, value('nodePath'));
-  return isKnown(path, (stats) => stats.isFile()) ? path : fail('nodePath', 'a file that exists');
+  return isKnown(path, (stats) => stats.isFile()) ? path : fail('nodePath', 'the path of an existing file');
 }
 
 function readRates({ value, choice, integer }: Reading): Config['rates'] {
@@ -170,8 +169,8 @@ function readOrigins(entries: readonly string[], fail: (wanted: string) => never
   return entries.map((entry) => {
     const origin = entry.replace(/\/$/, '');
     if (!/^[a-z][a-z\d+.-]*:\/\/[^\s/?#*@]+$/i.test(origin) || !URL.canParse(origin))
-      return fail('addresses such as https://app.example.com without a path, `*` for all or `off`');
-    // Of other schemes than those of the web a URL knows no origin; browsers send them as they are.
+      return fail('origins such as https://app.example.com without a path, `*` for all or `off`');
+    // URL has no origin for custom schemes; browsers send such origins verbatim.
     return /^https?:/i.test(origin) ? new URL(origin).origin : origin.toLowerCase();
   });
 }
@@ -179,10 +178,10 @@ function readOrigins(entries: readonly string[], fail: (wanted: string) => never
 function readMail({ value, nameOf, fail }: Reading): Config['mail'] {
   const [url, from] = [value('smtpUrl'), value('mailFrom')];
   if (url === '') return null;
-  // What is wrong is not repeated: there may be a password in it.
+  // The value is not repeated in the message, because it may contain a password.
   if (!/^smtps?:\/\/[^\s/]+\/?$/.test(url) || !URL.canParse(url))
     throw new ConfigError(
-      `${nameOf('smtpUrl')} must be an address such as smtps://user:password@mail.example.com:465.`,
+      `${nameOf('smtpUrl')} must be a URL such as smtps://user:password@mail.example.com:465.`,
     );
   if (!/^[^\s@]+@[^\s@]+$|<[^\s@<>]+@[^\s@<>]+>$/.test(from))
     fail('mailFrom', 'an address such as tatami@example.com or "Tatami <tatami@example.com>"');
@@ -194,7 +193,7 @@ function readPublishers(entries: readonly string[], fail: (wanted: string) => ne
     entries.map((entry) => {
       const [, publisher = '', publicKey = ''] = /^([^=]{1,100})=(.+)$/.exec(entry) ?? [];
       if (!isPublicKey(publicKey))
-        return fail('publishers such as acme=KEY, with a key of `tatami plugin keygen`');
+        return fail('a list of publishers such as acme=KEY, with a key from `tatami plugin keygen`');
       return [keyIdOf(publicKey), { publisher: publisher.trim(), publicKey }];
     }),
   );
@@ -213,11 +212,11 @@ function readKept(days: (key: ConfigKey) => number | null): Config['kept'] {
 }
 
 /**
- * Where a continuous copy lies, and how it is reached: of S3 the credentials come from the environment alone.
- * @param where a path or `s3://bucket/prefix`
- * @param folder where a relative path begins
- * @param name of the setting, for messages
- * @throws ConfigError where they are missing
+ * Returns the destination of a continuous copy and the S3 settings; S3 credentials come only from the environment.
+ * @param where path or `s3://bucket/prefix`
+ * @param folder base of relative paths
+ * @param name name of the setting, for messages
+ * @throws ConfigError if the address is invalid or credentials are missing
  */
 export function readCopyAddress(
   where: string,
@@ -231,7 +230,7 @@ export function readCopyAddress(
     throw new ConfigError(`${name} must be an address such as s3://bucket/prefix, not "${where}".`);
   if (s3.accessKeyId === '' || s3.secretAccessKey === '')
     throw new ConfigError(
-      `${name} ${where} needs TATAMI_S3_ACCESS_KEY_ID and TATAMI_S3_SECRET_ACCESS_KEY, and TATAMI_S3_ENDPOINT where it is not Amazon's.`,
+      `${name} ${where} needs TATAMI_S3_ACCESS_KEY_ID and TATAMI_S3_SECRET_ACCESS_KEY, and TATAMI_S3_ENDPOINT if the service is not Amazon S3.`,
     );
   return { to: where.replace(/\/+$/, ''), s3 };
 }
@@ -246,7 +245,7 @@ function s3Settings(env: Environment): S3Settings {
   };
 }
 
-/** @throws ConfigError where the copy would lie in what it is a copy of */
+/** @throws ConfigError if the destination is inside the data directory */
 function copyConfig(
   { value, nameOf, fail, directory }: Reading,
   folder: string,
@@ -257,7 +256,7 @@ function copyConfig(
   const { to, s3 } = readCopyAddress(value('copyTo'), folder, env, nameOf('copyTo'));
   if (!to.startsWith('s3://')) directory('copyTo');
   if (`${to}/`.startsWith(`${dataDir}/`))
-    fail('copyTo', `a directory outside of the data directory ${dataDir}, on another disk`);
+    fail('copyTo', `a directory outside the data directory ${dataDir}, preferably on another disk`);
   return { to, s3, ...times };
 }
 
@@ -270,8 +269,8 @@ function readBackups({ value, fail, directory }: Reading): Config['backups'] {
 }
 
 /**
- * Where a client command finds its server: flags over TATAMI_SERVER and TATAMI_TOKEN. `named` is the variable that named a
- * server other than the usual one; `isNamed` is false where nobody named one, so that it is the usual one for want of another.
+ * Returns the server and token of a client command: flags take precedence over TATAMI_SERVER and TATAMI_TOKEN. `named` is the
+ * variable that names a server other than the default one; `isNamed` is false if the default server is used.
  * @throws ConfigError
  */
 export function readRemote(
@@ -293,22 +292,22 @@ export function readRemote(
   };
 }
 
-/** Where a client command keeps what is to be found again on the next run (XDG Base Directory Specification). */
+/** Returns the directory of state that client commands keep between runs (XDG Base Directory Specification). */
 export function readStateDir(env: Readonly<Record<string, string | undefined>> = process.env): string {
   const { XDG_STATE_HOME: state = '' } = env;
-  // The specification has relative paths ignored.
+  // The specification requires that relative paths are ignored.
   return join(isAbsolute(state) ? state : join(homedir(), '.local/state'), 'tatami');
 }
 
-/** Where client commands keep who is logged in (XDG Base Directory Specification). */
+/** Returns the directory of the credentials of client commands (XDG Base Directory Specification). */
 export function readConfigDir(env: Environment = process.env): string {
   const { XDG_CONFIG_HOME: folder = '' } = env;
   return join(isAbsolute(folder) ? folder : join(homedir(), '.config'), 'tatami');
 }
 
 /**
- * What opens an address in a browser: the words of BROWSER (programs with colons between them, in the order of preference), else what
- * the system has for that; empty where nobody could see a browser.
+ * Returns the programs that open a URL in a browser: the colon-separated list in BROWSER, in order of preference, otherwise the
+ * system's default. Empty if there is no display.
  */
 export function readBrowsers(env: Environment = process.env): string[] {
   const { BROWSER = '', DISPLAY = '', WAYLAND_DISPLAY = '' } = env;
@@ -318,7 +317,7 @@ export function readBrowsers(env: Environment = process.env): string[] {
   return DISPLAY + WAYLAND_DISPLAY === '' ? [] : ['xdg-open'];
 }
 
-/** Directory to which the executable unpacks files that it runs (XDG Base Directory Specification; for root that of the system). */
+/** Returns the directory to which the executable unpacks files that it runs (XDG Base Directory Specification; for root, the system's). */
 export function readCacheDir(env: Readonly<Record<string, string | undefined>> = process.env): string {
   const { TATAMI_CACHE_DIR: chosen = '', XDG_CACHE_HOME: cache = '' } = env;
   if (chosen !== '') {
@@ -330,8 +329,8 @@ export function readCacheDir(env: Readonly<Record<string, string | undefined>> =
 }
 
 /**
- * The environment as this process was given it, without what Bun added from the .env files of `folder`; null where that can no
- * longer be told apart.
+ * Returns the environment of this process without the variables that Bun added from .env files in `folder`; null if they cannot be
+ * told apart.
  */
 export function readStartEnvironment(folder: string): Record<string, string> | null {
   try {
@@ -348,15 +347,15 @@ export function readStartEnvironment(folder: string): Record<string, string> | n
   }
 }
 
-/** Address of a server with this configuration, for links that are made while it does not run. */
+/** Returns the URL of a server with this configuration, for links created while it is stopped. */
 export function addressOf({ baseUrl, host, port }: Pick<Config, 'baseUrl' | 'host' | 'port'>): string {
   if (baseUrl !== null) return baseUrl;
-  // Nobody can open the address that stands for all addresses of a machine.
+  // The wildcard address cannot be opened in a browser.
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
 }
 
-/** The reference of all keys, as it is printed and documented. */
+/** Returns the reference of all settings, for `serve --help` and the documentation. */
 export function configReference(): { flag: string; env: string; fallback: string; text: string }[] {
   return Object.entries(keys).map(([name, key]) => ({
     flag: flagOf(name),

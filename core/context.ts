@@ -1,5 +1,5 @@
-// What an operation is given. Everything that varies between callers, tests and processes is in here: who asks, in
-// which workspace, at what time, with which ids, and what a plugin run has staged so far.
+// Context of an operation: everything that varies between callers, tests and processes, such as the caller, the workspace, the
+// time, the ids, and the staged effects of a plugin run.
 import type { Directory } from './contracts.ts';
 import type { Staging } from './changes/staging.ts';
 import type { Actor, Cause } from './events/origin.ts';
@@ -19,7 +19,7 @@ import type { Scope, Store } from './store/store.ts';
 
 export type { Directory } from './contracts.ts';
 
-/** What turns an entity into its public shape. */
+/** Input for converting an entity to its API representation. */
 export interface View {
   readonly directory: Directory;
   /** Without a trailing slash. */
@@ -36,38 +36,38 @@ export interface Services {
   readonly problems: Problems;
   readonly tally: Tally;
   readonly blobs: Blobs;
-  /** Null where this server sends none. */
+  /** Null if no mail server is configured. */
   readonly mail: Mail | null;
   readonly baseUrl: string;
-  /** False while what was restored waits for the operator's word: webhooks, plugins and schedules are planned and not done. */
+  /** False after a restore until the operator releases the server: webhooks, plugins and schedules are planned but not executed. */
   mayWork(): boolean;
-  /** Names the history that the event log tells: a restore begins another one. */
+  /** Id of the event log's generation; a restore starts a new one. */
   readonly generation: string;
   nowMs(): number;
 }
 
-/** `scopes` are those held in full: an operation may need to compare (minting a key). */
+/** `scopes` are those held without restrictions, for operations that compare them, such as creating a key. */
 export interface Context extends Services, Rights {
   readonly scope: Scope;
   readonly workspaceId: string;
   readonly directory: Directory;
-  /** Author of the changes, in whose name they are told. Ownership (of a comment, a private view) is the author's. */
+  /** Author of the changes, named in events. Ownership, such as that of a comment or a private view, belongs to the author. */
   readonly actor: Actor;
-  /** Credential by whose role and scopes the act is admitted. Every check of a role or a scope reads it, never the author. */
+  /** Credential whose role and scopes authorize the request. Every check of a role or scope uses it, never the author. */
   readonly authority: Authority;
-  /** Standing of the member that holds the authority; absent for plugins and for what the service does by itself. */
+  /** Membership of the member behind the authority; absent for plugins and for work of the server itself. */
   readonly standing?: Standing | undefined;
-  /** Ids of the only teams whose objects can be seen; null: all. Kinds apply it. */
+  /** Ids of the teams whose objects are visible; null: all. Entities apply it. */
   readonly visibleTeams: ReadonlySet<string> | null;
   readonly cause: Cause | null;
   readonly requestId: string;
   readonly traceparent: string | null;
-  /** True of a request that simulates: nothing is written, and nothing is sent to other servers. */
+  /** True for a simulated request: it writes nothing and sends nothing to other servers. */
   readonly simulates?: boolean;
-  /** Notes the id that a name in the body stands for, by its path, where the request is stored to be asked again. */
+  /** Records the id that a name in the body resolves to, by path, if the request is stored to be replayed. */
   readonly resolved?: (path: string, value: unknown) => void;
-  /** Moment of the past that a read shows, as the last event that counts; absent for now. */
+  /** Sequence of the last event included in a read of the past; absent for the present. */
   readonly asOf?: number;
-  /** Present while a plugin run stages its effects: reads by id see them. */
+  /** Present while a plugin run stages its effects; reads by id include them. */
   readonly staged: Staging | null;
 }

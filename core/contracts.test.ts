@@ -38,11 +38,11 @@ test('two resources cannot claim the same, and the error names both', () => {
 test('what would fail at the first request fails at the start, and says what to do', () => {
   const open = { ...thing, operations: { create: 'Make a thing' } };
   const optional = { ...open, fields: { ...open.fields, size: number({}) } };
-  expect(() => checkContracts([optional])).toThrow('thing.size may be left out');
+  expect(() => checkContracts([optional])).toThrow('thing.size is optional and has no default');
   const builtIn = { ...open, fields: { version: text({ max: 10, required: true }) } };
-  expect(() => checkContracts([builtIn])).toThrow('thing.version is what every object has');
+  expect(() => checkContracts([builtIn])).toThrow('thing.version is a built-in field of every object');
   const strange = { ...open, fields: { size: choice(['s', 'l'], { default: 'm' }) } };
-  expect(() => checkContracts([strange])).toThrow('thing.size has a default that it does not take: "m"');
+  expect(() => checkContracts([strange])).toThrow('thing.size has an invalid default: "m"');
   expect(() => text({ max: 9, pattern: '^v' })).toThrow('what ^v accepts');
   const deletable = { ...thing, operations: { delete: 'Delete a thing' } };
   expect(() => defineResource(deletable, labelKind as never)).toThrow(
@@ -64,12 +64,12 @@ test('events are read with the scope of their resource, and each contract that t
     for (const type of eventsOf(contract.events))
       expect([type, namespaceScopes[namespaceOf(type)]]).toEqual([
         type,
-        // What automations do is told in several words of one namespace, under a scope of its own.
+        // Events of automations come from several contracts, but share one namespace and one scope.
         namespaceOf(type) === 'automation'
           ? 'automations:read'
           : ((contract as Contract).heardBy ?? scopeOfContract(contract, 'read')),
       ]);
-  // What an undo answers, and what is told of runs, is the contract of no resource.
+  // These contracts describe responses and events, not resources.
   const files = [...new Bun.Glob('**/contract.ts').scanSync(import.meta.dir)].filter(
     (file) =>
       !['contract/contract.ts', 'plugins/undo/contract.ts', 'plugins/runs/contract.ts'].includes(file),

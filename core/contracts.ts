@@ -1,5 +1,5 @@
-// THE registry of contracts: one line each. Scopes, event types, ids, the directory, the types of the SDK and the tests
-// follow from it. What is done with each stands in resources.ts.
+// Registry of contracts, one line each. Scopes, event types, ids, the directory, the types of the SDK and the tests derive from it.
+// Behavior is registered in resources.ts.
 import { Check } from 'typebox/value';
 import type { Contract, Entry, EventTypeOf } from './contract/contract.ts';
 import { apiKey } from './identity/api-keys/contract.ts';
@@ -75,14 +75,14 @@ type Known = (typeof all)[number];
 export type ContractEvent = EventTypeOf<Known>;
 
 type InDirectory = Extract<Known, { readonly directory: object }>;
-/** The small, much-read part of a workspace, held in memory: what the ids of other objects mean. */
+/** Small, frequently read entities of a workspace, cached in memory; ids in other objects refer to them. */
 export type Directory = {
   readonly [C in InDirectory as C['directory']['as']]: ReadonlyMap<string, Entry<C>>;
 };
 
 export const contracts: readonly Contract[] = all;
 
-/** @throws Error when two resources claim the same, and for what could only fail later, at a request */
+/** @throws Error if two contracts claim the same name, or a contract would fail only at a request */
 export function checkContracts(list: readonly Contract[]): void {
   for (const contract of list) checkFields(contract);
   const claimed = new Map<string, string>(
@@ -96,21 +96,23 @@ export function checkContracts(list: readonly Contract[]): void {
     }
 }
 
-/** What every object has. */
+/** Fields of every object. */
 const builtIn = ['id', 'version', 'createdAt', 'updatedAt', 'deletedAt'];
 
 function checkFields({ name, operations, fields }: Contract): void {
   for (const [field, { type, given, options }] of Object.entries(fields)) {
     const at = `${name}.${field}`;
     if (builtIn.includes(field))
-      throw new Error(`${at} is what every object has: give the field another name.`);
+      throw new Error(`${at} is a built-in field of every object. Give the field another name.`);
     const { required, nullable, computed, write, default: value } = options;
     if (value === undefined) {
       const isGiven = required || nullable || computed || type === 'actor' || write === 'never';
       if ('create' in operations && !isGiven)
-        throw new Error(`${at} may be left out: make it required or nullable, or give a default.`);
+        throw new Error(
+          `${at} is optional and has no default. Make it required or nullable, or give a default.`,
+        );
     } else if (value !== '' && !Check(given, value))
-      throw new Error(`${at} has a default that it does not take: ${JSON.stringify(value)}.`);
+      throw new Error(`${at} has an invalid default: ${JSON.stringify(value)}.`);
   }
 }
 
@@ -125,7 +127,7 @@ function claimsOf({ name, path, id, title, directory, events }: Contract): strin
   ];
 }
 
-/** All event types of a contract, as its objects live. */
+/** Returns all event types of a contract, lifecycle first. */
 export function eventsOf({ created, updated, deleted, restored, told, other }: Contract['events']): string[] {
   const plain = [created, updated, deleted, restored].filter((type) => type !== undefined);
   return [...plain, ...(told ?? []), ...(other ?? [])];

@@ -1,5 +1,5 @@
-// What `bin/tatami` starts. `cleanStart` comes first and starts the process anew, so that nothing of the folder where the command was
-// typed takes part in it. Only then is the command itself loaded, `commands/tatami.ts`.
+// Entry of `bin/tatami`. `cleanStart` runs first and restarts the process without configuration from the working directory. Only
+// then is the command itself loaded.
 import { cleanStart } from './commands/clean-start.ts';
 
 const start = await cleanStart();

@@ -1,5 +1,5 @@
-// The resources and what each does. Those with rules or operations of their own are listed here; a contract that is in no list
-// is plain in all. Routes, OpenAPI, filters and the directory follow.
+// Registry of resources and their behavior. Resources with rules or operations of their own are listed here; a contract in no list
+// gets the default behavior. Routes, OpenAPI, filters and the directory derive from it.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { Contract } from './contract/contract.ts';
 import { shownProperties, schemasOf } from './contract/schemas.ts';
@@ -102,10 +102,10 @@ const special: readonly Resource[] = [
   oauthApps,
   grants,
 ];
-/** Their operations need the running service, which hands their routes over. */
+/** Contracts whose operations need the running service, which provides their routes. */
 const ofRunningService: readonly Contract[] = [webhook, plugin, proposal];
 
-/** It has no objects. */
+/** Contracts without objects. */
 const withoutObjects: readonly Contract[] = [search];
 
 const plain = contracts
@@ -118,12 +118,12 @@ const plain = contracts
 
 const resources: readonly Resource[] = [...special, ...plain];
 
-/** The kinds of their objects, by name. */
+/** Entities by name. */
 export const kinds: ReadonlyMap<string, Resource['kind']> = new Map(
   resources.map(({ kind }) => [kind.name, kind]),
 );
 
-/** What the service does by itself when something happened, and when a moment has come. */
+/** Reactions to events, and timers of the service. */
 export const reactions: readonly Reaction[] = [milestoneCompletion, slaReaction, notifying, proposalsOfEnded];
 export const alarms: readonly Alarm[] = [snooze, cycleAlarm, slaAlarms, snoozeAlarm, expiryAlarm];
 
@@ -138,7 +138,7 @@ export const resourceRoutes: readonly Route[] = [
   ...usageRoutes,
 ];
 
-/** What is told without an object of its own that is stored. */
+/** Events without a stored object of their own. */
 const announced = {
   'board.card_moved': CardMoved,
   'inbox.preferences_updated': InboxPreferencesTold,
@@ -150,7 +150,7 @@ const announced = {
 } satisfies Partial<Record<EventType, TObject>>;
 
 const filterings = new Map(resources.map(({ contract, filtering }) => [contract.name, filtering]));
-/** Each resource finds its own. */
+/** Each resource finds its own objects. */
 const find: FindMentioned = async (ctx, mention) =>
   filterings.get(mention.field.to.name)?.find?.(ctx, mention);
 
@@ -164,29 +164,29 @@ const filteringByType: ReadonlyMap<string, EventFiltering> = new Map([
   ),
 ]);
 
-/** Of what an earlier version sent, and nothing sends now. */
+/** Event types that only earlier versions sent. */
 const unsent = createEventFiltering({ fields: {} });
 const filteringOf = (eventType: string): EventFiltering => filteringByType.get(eventType) ?? unsent;
 
 /**
- * The fields that subscriptions to an event type can filter by; the same object for types that share them.
- * @param directory of the workspace, which may add some; absent: those of every workspace
+ * Returns the fields that subscriptions to an event type can filter by; the same object for types that share them.
+ * @param directory of the workspace, which may add custom fields; absent: the fields of every workspace
  */
 export function filterFieldsOf(eventType: string, directory?: Directory): FilterFields {
   const { fields, fieldsIn } = filteringOf(eventType);
   return directory ? fieldsIn(directory) : fields;
 }
 
-/** Of which field of the objects of an event type a workspace adds parts to filter by; null for none. */
+/** Returns the field under which a workspace adds filterable parts to the objects of an event type; null if there is none. */
 export function addedFieldsOf(eventType: string): string | null {
   return filteringOf(eventType).under;
 }
 
-/** Checks the filter of a subscription that is made. @throws ApiError validation_failed */
+/** Checks the filter of a new subscription. @throws ApiError validation_failed */
 export const checkFilter: CheckFilter = (ctx, eventType, filter, at) =>
   filteringOf(eventType).check(ctx, filter, at, eventType);
 
-/** The envelope of every event type that is sent: `data` holds the object as it is shown; of a change, also `previous`. */
+/** Returns the envelope of every event type: `data` is the object as in the API; for a change, with `previous`. */
 export function sentEvents(): { type: EventType; envelope: TSchema }[] {
   const own = contracts.flatMap((contract) => {
     const { created, updated, deleted, restored, told = [], other = [] } = contract.events;
@@ -205,20 +205,20 @@ function sentEvent(type: string, data: TSchema): { type: EventType; envelope: TS
     type: type as EventType,
     envelope: Closed({
       ...envelope,
-      type: Type.Enum([type], { description: 'What happened.' }),
-      data: described(data, 'The object as it was then.'),
+      type: Type.Enum([type], { description: 'Type of the event.' }),
+      data: described(data, 'The object at the time of the event.'),
     }),
   };
 }
 
-/** What an event tells of another object, whose contract refers to the one of the event. */
+/** Events about another object whose contract refers to the object of the event. */
 const others: Readonly<Record<string, Contract>> = {
   'issue.attachment_added': attachment,
   'issue.attachment_removed': attachment,
 };
 const shapesBeside = new Map<string, TObject>();
 
-/** The object, with what an event shows beside it; undefined where it shows nothing else. */
+/** Returns the object plus the other data in the event; undefined if there is none. */
 function besideOf(contract: Contract, type: string): TObject | undefined {
   const other = others[type];
   const told = other
@@ -232,7 +232,7 @@ function besideOf(contract: Contract, type: string): TObject | undefined {
 }
 
 const previous = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'Old values of the changed fields.',
+  description: 'Previous values of the changed fields.',
 });
 const changedShapes = new Map<Contract, TObject>();
 

@@ -1,5 +1,5 @@
-// The composition root: configuration → store → socket → services → door → workers → app. Everything is built here once and
-// handed down; nothing below reaches up. What each of them is made of stands in `serve/`.
+// Composition root: configuration → store → socket → services → request handling → workers → app. Everything is created here once and
+// passed down. The parts are in `serve/`.
 import { join } from 'node:path';
 import { createBackupSchedule, type BackupSchedule } from './backup/schedule.ts';
 import { createCommitter, type Committer } from './changes/commit.ts';
@@ -54,11 +54,11 @@ import { directoryAfter, directorySection } from './resource/directory.ts';
 import { tagGroups } from './tags.ts';
 import { version } from './version.ts';
 
-/** When the process stops, clients have so long to send what they have begun, and to take the answers that are under way. */
+/** Time that clients have on shutdown to finish sending requests and to receive responses. */
 const drainMs = 4_000;
-/** Within that, so long for connections to grow quiet. */
+/** Time, within `drainMs`, for connections to become idle. */
 const quietByMs = 1_500;
-/** So long the last of the continuous copy may take to be sent. */
+/** Time limit for sending the last part of the continuous copy. */
 const lastCopyMs = 3_000;
 
 export interface ServeOptions {
@@ -73,23 +73,23 @@ export interface ServeOptions {
 
 export interface Tatami {
   readonly url: string;
-  /** Of the metrics; null where there are none. */
+  /** URL of the metrics; null if there are none. */
   readonly metricsUrl: string | null;
-  /** True when this start made the data directory. */
+  /** True if this start created the data directory. */
   readonly newDataDir: boolean;
   readonly app: App;
   readonly services: Services;
   readonly committer: Committer;
-  /** Null where no continuous copy is made. */
+  /** Null if there is no continuous copy. */
   readonly copier: Copier | null;
-  /** Installs a plugin that comes with Tatami, granting what it asks. */
+  /** Installs a first-party plugin and grants the scopes that it requests. */
   installFirstParty(workspaceId: string, name: string): Promise<{ id: string }>;
   /** Resolves once events, runs and deliveries have caught up and nothing is due. */
   settled(): Promise<void>;
   /**
-   * Drains what is in flight, then closes everything.
-   * @param quietMs connections are closed once nothing has been asked on any for so long; by default at once, which may reset
-   * a request that is on its way
+   * Drains requests in flight, then closes everything.
+   * @param quietMs connections are closed once no request has arrived on any for this long; default 0, which may reset a request in
+   * transit
    */
   stop(options?: { readonly quietMs: number }): Promise<void>;
 }
@@ -120,15 +120,15 @@ export async function serve(options: ServeOptions): Promise<Tatami> {
   }
 }
 
-/** Links stand in events and deliveries, which no request is there to name the address for. */
+/** Events and deliveries contain links but have no request to take the address from. */
 function warnOfProxy({ trustedProxy, baseUrl }: Config, log: Log): void {
   if (trustedProxy.length > 0 && baseUrl === null)
-    log('warn', 'a proxy is trusted, and the address that people use is not said', {
-      fix: 'Give the address of the proxy with --base-url: until then links in answers, events and webhooks name this machine.',
+    log('warn', 'a trusted proxy is configured, but no public address', {
+      fix: 'Give the address of the proxy with --base-url; until then, links in responses, events and webhooks name this machine.',
     });
 }
 
-/** What there is before the rest is built on it. */
+/** Parts that the rest is built on. */
 interface Ground extends ServeOptions {
   readonly clock: Clock;
   readonly ledger: Ledger;
@@ -168,7 +168,7 @@ async function compose(ground: Ground): Promise<Tatami> {
   const mayWrite = opened.onlyToRead === null;
   if (mayWrite) clearIncoming(opened.dataDir.blobs);
   socket.serve(app.fetch);
-  // Their work is to write.
+  // These parts only write, so a read-only server does not start them.
   if (mayWrite) {
     await hold.start(services.store, workers.start);
     for (const part of [identity, copier, backups]) part?.start();
@@ -200,7 +200,7 @@ async function compose(ground: Ground): Promise<Tatami> {
   };
 }
 
-/** Drains what is in flight, has everything that works by itself come to its end, and closes the files last. */
+/** Drains requests in flight, stops all background work, and closes the files last. */
 async function stop(of: {
   quietMs: number;
   socket: Socket;
@@ -227,7 +227,7 @@ async function stop(of: {
   await opened.close();
 }
 
-/** Null where nothing is written, which is all that an operator would ask for. */
+/** Returns null on a read-only server: all operator requests write. */
 function openOperator({ config, log, opened }: Ground, options: DeskOptions): OperatorDoor | null {
   return opened.onlyToRead === null
     ? openOperatorDoor(config.dataDir, createOperatorDesk(options), log)
@@ -279,7 +279,7 @@ async function createCopy(
   });
 }
 
-/** All routes there are, in the order of the OpenAPI document. */
+/** Returns the app with all routes, in the order of the OpenAPI document. */
 function mount(
   parts: Pick<OAuthOptions, 'committer' | 'directoryOf'> & {
     clock: Clock;

@@ -1,4 +1,4 @@
-// The version of this build: what `tatami version` prints and what plugins' `engines` are compared with.
+// Version of this build, compared with `engines` of plugins.
 import manifest from '../package.json' with { type: 'json' };
 
 export const version: string = manifest.version;

@@ -1,5 +1,5 @@
-// The yardstick of webhooks: the same POSTs from a bare loop, signed like ours and sent over as many connections, with no log,
-// lease or record behind them. By `fetch`, or by the guarded door that our own deliveries take.
+// Baseline of `webhooks`: the same POSTs from a bare loop, with the same signatures and number of connections, but no log, lease or
+// record. It sends with `fetch` or with the egress client that deliveries use.
 import { createEgress, resolveWithSystem } from '../../core/lib/egress/egress.ts';
 import { attemptHeaders, attemptLimits } from '../../core/webhooks/attempt.ts';
 import type { Message } from '../../core/webhooks/payload.ts';
@@ -13,21 +13,21 @@ export type Door = 'fetch' | 'egress';
 export interface BareLoopPlan {
   readonly door: Door;
   readonly urls: readonly string[];
-  /** Requests that Tatami has sent: the bodies are sent again as they are, the headers are made anew. */
+  /** Requests captured from Tatami. Their bodies are sent unchanged; the headers are signed again. */
   readonly captured: readonly Captured[];
   readonly durationMs: number;
-  /** In flight at each endpoint. */
+  /** Requests in flight per endpoint. */
   readonly connections: number;
-  /** A steady rate of events, each sent to every endpoint, instead of closed loops. */
+  /** Steady rate of events, each sent to every endpoint, instead of closed loops. */
   readonly eventsPerSecond?: number;
 }
 
 export interface BareLoopResult {
   readonly requests: number;
   readonly perSecond: number;
-  /** Processor time of this process per request. */
+  /** CPU time of this process per request. */
   readonly cpuUs: number;
-  /** Of the round trip; at a steady rate from when it was due. */
+  /** Latency of the round trip; at a steady rate, counted from the time the request was due. */
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
@@ -72,7 +72,7 @@ const headersOf = (message: Message): Record<string, string> =>
     version,
   );
 
-/** A yardstick that sends less than we do would flatter nobody but itself. */
+/** A baseline that sends fewer headers than Tatami would make the comparison unfair. */
 function checkHeaders({ head }: Captured, message: Message): void {
   for (const name of Object.keys(headersOf(message)))
     if (!head.toLowerCase().includes(`\r\n${name.toLowerCase()}:`))

@@ -1,5 +1,5 @@
-// One HTTP/1.1 keep-alive connection over a raw socket: fetch costs more than the servers it would measure. It understands
-// what our servers send (Content-Length, no chunks) and nothing else.
+// One HTTP/1.1 keep-alive connection over a raw socket, because `fetch` costs more than the servers under test. It parses only what
+// these servers send: `Content-Length`, no chunks.
 
 export interface Answer {
   readonly status: number;
@@ -7,7 +7,7 @@ export interface Answer {
 }
 
 export interface Connection {
-  /** One request at a time. */
+  /** Sends one request at a time. */
   send(request: Uint8Array): Promise<Answer>;
   close(): void;
 }
@@ -33,7 +33,7 @@ export async function connect(url: string): Promise<Connection> {
     if (end < 0) return -1;
     status = Number(head.slice(9, 12));
     const length = /\r\ncontent-length: *(\d+)/i.exec(head.slice(0, end + 2));
-    if (!length && status !== 204 && status !== 304) fail('The answer has no Content-Length.');
+    if (!length && status !== 204 && status !== 304) fail('The response has no Content-Length.');
     bytes = Number(length?.[1] ?? 0);
     const rest = head.length - end - 4;
     head = '';

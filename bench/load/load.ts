@@ -1,5 +1,5 @@
-// The load process: closed loops over keep-alive connections, or a steady rate, told over IPC what to send where. Run by
-// `children.ts`, so that the servers under load never share a process with what measures them.
+// Load process: closed loops over keep-alive connections, or a steady rate, planned over IPC. It is a process of its own so that no
+// server under load shares a process with the measurement.
 import { answerParent } from '../children.ts';
 import { cpuMs } from '../processes.ts';
 import { connect, requestBytes, type Connection } from './connection.ts';
@@ -7,16 +7,16 @@ import { connect, requestBytes, type Connection } from './connection.ts';
 export interface LoadPlan {
   readonly url: string;
   readonly method: 'GET' | 'POST';
-  /** Sent in turn. */
+  /** Sent round-robin. */
   readonly requests: readonly { readonly path: string; readonly body?: string }[];
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: number;
   readonly durationMs?: number;
-  /** Ends after this many requests instead. */
+  /** Number of requests after which the load ends, instead of a duration. */
   readonly count?: number;
-  /** A steady rate instead of a closed loop; latency then counts from when a request was due. */
+  /** Steady rate instead of a closed loop; latency then counts from the time the request was due. */
   readonly perSecond?: number;
-  /** The server, for its processor time. */
+  /** Process id of the server, to read its CPU time. */
   readonly pid: number;
 }
 
@@ -25,7 +25,7 @@ export interface LoadResult {
   readonly refused: number;
   readonly tookMs: number;
   readonly perSecond: number;
-  /** Processor time of the server, of all its threads, per request. */
+  /** CPU time of all threads of the server per request. */
   readonly cpuUs: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -73,7 +73,7 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
   };
 }
 
-/** Requests fall due at even steps; one that finds no idle connection waits, and its wait counts. */
+/** Requests fall due at even intervals. A request that finds no idle connection waits, and the wait counts. */
 function steady(
   connections: readonly Connection[],
   perSecond: number,

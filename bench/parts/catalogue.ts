@@ -1,4 +1,5 @@
-// The whole catalogue, at 100,000 issues, 200 projects, 500 cycles and 50 boards, against the bare SQL of the same pages in the same run.
+// Boards, searches, time travel and SLA clocks at 100,000 issues, 200 projects, 500 cycles and 50 boards, against the bare SQL of
+// the same pages.
 import type { LoadPlan } from '../load/load.ts';
 import { judged, type Findings, type Ratio, type Side } from '../report.ts';
 import { interleave, type Effort } from '../rounds.ts';
@@ -10,15 +11,15 @@ import { dueAtOnce } from './due-at-once.ts';
 const large = { issues: 100_000, projects: 200, cycles: 500, boards: 50 };
 const small = { issues: 10_000, projects: 20, cycles: 50, boards: 5 };
 const policies = 20;
-/** A moment so many events ago. */
+/** Number of events between now and the time read with `asOf`. */
 const ago = 1_000;
 const searchMostMs = 30;
-/** By the ranks of words; at rank 25 a fifth of all texts have the word, at rank 600 one in a hundred. */
+/** Queries by word rank: rank 25 occurs in a fifth of all texts, rank 600 in one of a hundred. */
 const searches = {
-  'a usual word': (n: number) => `${wordOf(300 + n)} `,
-  'two usual words': (n: number) => `${wordOf(40 + n)} ${wordOf(90 + n)} `,
-  'the beginning of a word': (n: number) => wordOf(300 + n * 20).slice(0, 4),
-  'a word of a fifth of all texts': (n: number) => `${wordOf(22 + n)} `,
+  'a common word': (n: number) => `${wordOf(300 + n)} `,
+  'two common words': (n: number) => `${wordOf(40 + n)} ${wordOf(90 + n)} `,
+  'a word prefix': (n: number) => wordOf(300 + n * 20).slice(0, 4),
+  'a word in a fifth of all texts': (n: number) => `${wordOf(22 + n)} `,
 };
 
 type Path = string;
@@ -137,13 +138,13 @@ function ratioOf(
   });
 }
 
-/** What the board runs, and of each search the full-text query alone: the best of as many texts, by the same rank. */
+/** Serves the SQL of the board, and for each search only its full-text query, with the same ranking and limit. */
 async function bareOf(bench: Bench, ours: Catalogue, board: Path, found: readonly Path[]): Promise<Served> {
   const recorded = (path: Path) => ours.child.ask<RecordedStatement[]>('recordRead', path);
   const entries = [[`/api/v1${board}`, await recorded(board)] as const];
   for (const path of found) {
     const hits = (await recorded(path)).find(({ params }) => params.includes('match'));
-    if (!hits) throw new Error(`${path} asks no full-text index.`);
+    if (!hits) throw new Error(`${path} does not query the full-text index.`);
     entries.push([`/api/v1${path}`, [{ ...hits, ...fullText(hits.values) }]]);
   }
   const child = bench.start('servers/pages-server.ts');
@@ -164,8 +165,8 @@ function fullText({ match, limit }: RecordedStatement['values']) {
 }
 
 /**
- * A creation where there are boards and policies that do not concern it, against one where there are none; and one that causes an
- * event more, `sla.started`, against the same where no policy is.
+ * Compares creation beside boards and policies that do not match against creation without any, and creation that causes one more
+ * event, `sla.started`, against the same without a policy.
  */
 async function creations(bench: Bench, effort: Effort): Promise<Ratio[]> {
   const bare = await bench.tatami();

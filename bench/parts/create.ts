@@ -1,5 +1,5 @@
-// Durable creation at 64 clients, against a bare server that commits the same rows in groups at synchronous=FULL. One writer alone is
-// told: it waits for every sync by itself.
+// Durable creation at 64 clients, against a bare server that commits the same rows in groups at synchronous=FULL. A single writer,
+// which waits for every sync, is reported without a target.
 import { judged, type Findings } from '../report.ts';
 import { interleave, type Effort } from '../rounds.ts';
 import { withServers } from '../servers/start.ts';
@@ -35,7 +35,7 @@ export function create(effort: Effort): Promise<Findings> {
       ],
       figures: [
         { name: 'durable create, one writer alone', value: sides.alone.perSecond, unit: '/s' },
-        { name: 'the same of the yardstick', value: sides.bareAlone.perSecond, unit: '/s' },
+        { name: 'the same on the baseline', value: sides.bareAlone.perSecond, unit: '/s' },
       ],
     };
   });

@@ -1,5 +1,5 @@
-// Clocks of service levels that are all due at the same moment, by a calendar whose day begins a minute before: how long it takes until
-// all are told, and what reads of the same server notice of it.
+// SLA clocks that are all due at the same moment, by a calendar whose day starts a minute earlier: time until all breaches are
+// emitted, and the latency of reads on the same server meanwhile.
 import type { LoadResult } from '../load/load.ts';
 import { judged, type Ratio } from '../report.ts';
 import { sideOf, type Effort } from '../rounds.ts';
@@ -10,7 +10,7 @@ const minuteMs = 60_000;
 const many = 10_000;
 const few = 1_000;
 const bulk = 100;
-/** In which the clocks are started. */
+/** Time in which the clocks are started. */
 const leadMs = 45_000;
 const roundMs = 1_000;
 const quietRounds = 7;
@@ -49,7 +49,7 @@ export async function dueAtOnce(bench: Bench, effort: Effort, server: TatamiChil
   return [
     judged({
       ...common,
-      name: `catalogue: ${count} clocks due at once, all told`,
+      name: `catalogue: ${count} clocks due at once, all emitted`,
       ours: tookMs / 1_000,
       yardstick: minuteMs / 1_000,
       unit: 's',
@@ -67,7 +67,7 @@ export async function dueAtOnce(bench: Bench, effort: Effort, server: TatamiChil
   ];
 }
 
-/** @returns the id of an issue that is read */
+/** @returns the id of an issue for the reads */
 async function startClocks(server: TatamiChild, count: number, opensAtMs: number): Promise<string> {
   const call = callOf(server);
   const hours = [{ from: new Date(opensAtMs).toISOString().slice(11, 16), to: '24:00' }];

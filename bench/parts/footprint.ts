@@ -1,4 +1,4 @@
-// Start and memory: told, not judged. The program is the one that people start, `tatami serve`.
+// Start time and memory of `tatami serve`, reported without targets.
 import { fileURLToPath } from 'node:url';
 import { crowd, touch } from '../plugins.ts';
 import { childrenOf, freePort, rssMb, untilReady } from '../processes.ts';
@@ -20,7 +20,7 @@ export function footprint(effort: Effort): Promise<Findings> {
     return {
       figures: [
         { name: 'start to ready, empty data directory (median)', value: median(starts), unit: 'ms' },
-        { name: 'start to ready, the first start of all', value: first.readyMs, unit: 'ms' },
+        { name: 'start to ready, first start with a workspace', value: first.readyMs, unit: 'ms' },
         { name: 'RSS idle, no plugin', value: (await startMain(bench.temporary(), [])).rss, unit: 'MiB' },
         ...(await withPlugins(bench)),
       ],
@@ -28,7 +28,7 @@ export function footprint(effort: Effort): Promise<Findings> {
   });
 }
 
-/** Starts it, waits until it is ready and at rest, looks, and ends it. */
+/** Starts the server, waits until it is ready and idle, measures it, and stops it. */
 async function startMain(
   dataDir: string,
   flags: readonly string[],
@@ -59,12 +59,12 @@ async function withPlugins(bench: Bench): Promise<Figure[]> {
   return [
     { name: 'RSS idle, one plugin: core', value: one.core, unit: 'MiB' },
     { name: 'RSS idle, one plugin: sidecars (active and standby)', value: one.sidecars, unit: 'MiB' },
-    { name: `RSS, ${crowdSize} plugins that have each run: core`, value: many.core, unit: 'MiB' },
-    { name: `RSS, ${crowdSize} plugins that have each run: sidecars`, value: many.sidecars, unit: 'MiB' },
+    { name: `RSS, ${crowdSize} plugins after one run each: core`, value: many.core, unit: 'MiB' },
+    { name: `RSS, ${crowdSize} plugins after one run each: sidecars`, value: many.sidecars, unit: 'MiB' },
   ];
 }
 
-/** One event for every plugin, and time for the memory to settle. */
+/** Creates one event for every plugin and waits until memory settles. */
 async function runAll(server: TatamiChild): Promise<void> {
   const body = { team: 'ENG', title: 'For every plugin' };
   await server.child.ask('call', { method: 'POST', path: '/issues', body });

@@ -1,4 +1,4 @@
-// One issue, authenticated, limits and headers on, against the same prepared read and JSON.stringify.
+// Get of one issue, authenticated, with rate limits and headers, against the same prepared read and `JSON.stringify`.
 import { judged, type Findings } from '../report.ts';
 import { interleave, type Effort } from '../rounds.ts';
 import { withServers } from '../servers/start.ts';

@@ -1,5 +1,5 @@
-// What each issue, run, delivery and event takes in the file, and whether requests stay as quick as the file grows. Each issue is labelled by
-// auto-triage and sent to one webhook.
+// File space per issue, run, delivery and event, and request latency as the file grows. Each issue is labelled by auto-triage and
+// sent to one webhook.
 import Database from 'libsql';
 import { packFirstParty } from '../../core/plugins/first-party.ts';
 import { median, judged, type Figure, type Findings, type Ratio } from '../report.ts';
@@ -9,10 +9,10 @@ import { withServers, type Bench, type TatamiChild } from '../servers/start.ts';
 
 const bulk = 100;
 const asked = 200;
-/** How much slower a request may be with the most issues than with the fewest. */
+/** Maximum ratio of the latency with the most issues to that with the fewest. */
 const slowerMax = 1.5;
 
-/** Tables by what their rows are of; their indexes go with them. */
+/** Tables per entity. The first one holds its rows; their indexes are counted too. */
 const kinds: Readonly<Record<string, readonly string[]>> = {
   issue: ['issues', 'issue_labels'],
   event: ['events'],
@@ -23,7 +23,7 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
 type Question = 'create' | 'get' | 'list';
 interface Grown {
   readonly issues: number;
-  /** Bytes by kind, and of everything for each issue. */
+  /** Bytes per entity, and of the whole file per issue. */
   readonly bytes: Readonly<Record<string, number>>;
   readonly p50Ms: Readonly<Record<Question, number>>;
 }
@@ -55,7 +55,7 @@ async function grow(bench: Bench, issues: number): Promise<Grown> {
   return { issues, bytes, p50Ms };
 }
 
-/** Pages of the tree of each table and index, whatever is free in them. */
+/** Counts whole pages of each table and index, including free space in them. */
 function bytesIn(database: string, issues: number): Record<string, number> {
   const db = new Database(`file:${database}?mode=ro`);
   const trees = db
@@ -71,7 +71,7 @@ function bytesIn(database: string, issues: number): Record<string, number> {
   const each = Object.entries(kinds).map(([kind, tables]) => [kind, sum(tables) / rowsOf(tables[0]!)]);
   const all = sum(null) / issues;
   db.close();
-  return { ...Object.fromEntries(each), 'issue with all that it caused': all };
+  return { ...Object.fromEntries(each), 'issue with everything it caused': all };
 }
 
 async function quickness({ url, headers, child }: TatamiChild): Promise<Record<Question, number>> {

@@ -1,6 +1,6 @@
-// The latency of reads at a steady rate while eight plugins loop, allocate and spam on a few new issues a second, against
-// the same server with those plugins paused; and how long the runs of an honest plugin on the same issues take beside them and alone.
-// What the service switches off for misbehaving is switched on again each second: harsher than life, where three kills end it.
+// Latency of reads at a steady rate while eight plugins loop, allocate and spam on a few new issues a second, against the same
+// server with those plugins paused. Also the latency of the runs of a well-behaved plugin in both cases. Plugins that the server
+// disables are enabled again each second, which is harsher than production, where three kills end it.
 import type { LoadPlan, LoadResult } from '../load/load.ts';
 import { percentilesOf } from '../latencies.ts';
 import { hostile as hostilePlugins, touch } from '../plugins.ts';
@@ -61,7 +61,7 @@ export function hostile(effort: Effort): Promise<Findings> {
       figures: [
         ...honestFigures('beside them', honestMs.ours),
         ...honestFigures('without', honestMs.without),
-        { name: 'hostile plugins switched off, then on again', value: revived, unit: 'times' },
+        { name: 'hostile plugins disabled, then enabled again', value: revived, unit: 'times' },
       ],
     };
   });
@@ -73,22 +73,22 @@ interface ShownRun {
   readonly finishedAt: string | null;
 }
 
-/** From the event to the end of each run since then, in whole milliseconds. */
+/** Time from the event to the end of each run since then, in whole milliseconds. */
 async function honestRuns(server: TatamiChild, id: string, sinceMs: number): Promise<number[]> {
   const path = `/plugins/${id}/runs?limit=100`;
   const { data } = await server.child.ask<{ data: ShownRun[] }>('call', { method: 'GET', path });
   const runs = data.filter(({ createdAt }) => Date.parse(createdAt) >= sinceMs);
   const done = runs.filter(({ status }) => status === 'succeeded');
   if (done.length < runs.length - 2)
-    throw new Error(`Of ${runs.length} honest runs ${done.length} succeeded.`);
+    throw new Error(`${done.length} of ${runs.length} well-behaved runs succeeded.`);
   return done.map(({ createdAt, finishedAt }) => Date.parse(finishedAt ?? '') - Date.parse(createdAt));
 }
 
 function honestFigures(side: string, latenciesMs: readonly number[]): Figure[] {
   const { p50Ms, p99Ms } = percentilesOf(latenciesMs);
   return [
-    { name: `an honest run ${side}, p50`, value: p50Ms, unit: 'ms' },
-    { name: `an honest run ${side}, p99`, value: p99Ms, unit: 'ms' },
+    { name: `a well-behaved run ${side}, p50`, value: p50Ms, unit: 'ms' },
+    { name: `a well-behaved run ${side}, p99`, value: p99Ms, unit: 'ms' },
   ];
 }
 
@@ -112,7 +112,7 @@ function common({ url, headers, child }: TatamiChild, durationMs: number) {
   return { url, headers, durationMs, pid: child.pid };
 }
 
-/** @returns how many had another state */
+/** @returns the number of plugins whose state was changed */
 async function setAll(server: TatamiChild, ids: readonly string[], active: boolean): Promise<number> {
   const state = active ? 'active' : 'paused_by_admin';
   let changed = 0;

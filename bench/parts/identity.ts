@@ -1,5 +1,5 @@
-// What it costs to be somebody else than a key: a read with the token of an app, a search by an agent over MCP, and reads while a hundred
-// people at a time sign in with their passwords.
+// Cost of authentication other than by API key: a read with an OAuth access token, a search over MCP, and reads while a hundred
+// people at a time sign in with passwords.
 import { Browser, authorizePath, consent, exchange, pkce, type Client } from '../../test/oauth/client.ts';
 import type { LoadPlan, LoadResult } from '../load/load.ts';
 import { judged, type Findings, type Ratio, type Side } from '../report.ts';
@@ -31,7 +31,7 @@ export function identity(effort: Effort): Promise<Findings> {
   });
 }
 
-/** A person who took the seat of an admin, in a browser in which they are signed in. */
+/** A browser session of a person who accepted an invitation as admin. */
 async function joined(ours: TatamiChild): Promise<Browser> {
   const call = callOf(ours);
   const member = await call<{ id: string }>('POST', '/members', { name: 'Bench', role: 'admin' });
@@ -39,7 +39,7 @@ async function joined(ours: TatamiChild): Promise<Browser> {
   const browser = new Browser(ours.url);
   const form = new URLSearchParams({ name: 'Bench', ...person });
   const { status } = await browser.post(new URL(url).pathname, form);
-  if (status !== 303) throw new Error(`Joining was answered with ${status}.`);
+  if (status !== 303) throw new Error(`Accepting the invitation returned ${status}.`);
   return browser;
 }
 
@@ -50,14 +50,14 @@ async function registered(ours: TatamiChild): Promise<Client> {
   return { id, secret: null, redirectUri };
 }
 
-/** Through the consent page, as any app comes by one. @param path of what it is for */
+/** Gets an access token through the consent page, as an app does. @param path of the resource */
 async function tokenOf(ours: TatamiChild, app: Client, browser: Browser, path: string): Promise<string> {
   const proof = pkce();
   const params = { scope: 'issues:read', resource: ours.url + path };
   const { searchParams } = await consent(browser, authorizePath(app, proof.challenge, params));
-  const server = { url: ours.url, call: () => Promise.reject(new Error('The API is not asked here.')) };
+  const server = { url: ours.url, call: () => Promise.reject(new Error('The API is not called here.')) };
   const { status, json } = await exchange(server, app, searchParams.get('code'), proof);
-  if (status !== 200) throw new Error(`The code was answered with ${status}.`);
+  if (status !== 200) throw new Error(`The code exchange returned ${status}.`);
   return json.access_token;
 }
 
@@ -70,10 +70,10 @@ async function got({ load }: Bench, effort: Effort, ours: TatamiChild, token: st
     ours: { ...plan, headers: bearer(token) },
     key: { ...plan, headers: ours.headers },
   });
-  return speedOf('get one issue with a token of OAuth', sides.ours, sides.key, 0.95);
+  return speedOf('get one issue with an OAuth access token', sides.ours, sides.key, 0.95);
 }
 
-/** As the official client of the protocol of 2026 sends it. */
+/** As the official client of MCP 2026-07-28 sends the call. */
 const protocol = '2026-07-28';
 function searchCall(q: string, id: number): { path: string; body: string } {
   const about = 'io.modelcontextprotocol';
@@ -111,7 +111,7 @@ async function searched({ load }: Bench, effort: Effort, ours: TatamiChild, toke
   return speedOf('issues_search over MCP', sides.ours, sides.rest, 0.5);
 }
 
-/** The answers of a tool are 200 also where they tell of an error. */
+/** Tool results have status 200 also for errors, so the content is checked. */
 async function requireFound(ours: TatamiChild, headers: Record<string, string>): Promise<void> {
   const { path, body } = searchCall(words[0]!, 0);
   const answer = await fetch(ours.url + path, {
@@ -121,7 +121,7 @@ async function requireFound(ours: TatamiChild, headers: Record<string, string>):
   });
   const text = await answer.text();
   const { result } = JSON.parse(text) as { result?: { structuredContent?: { data?: unknown[] } } };
-  if (result?.structuredContent?.data?.length !== 20) throw new Error(`The tool answered ${text}.`);
+  if (result?.structuredContent?.data?.length !== 20) throw new Error(`The tool returned ${text}.`);
 }
 
 function speedOf(name: string, ours: Side, yardstick: Side, reach: number): Ratio {
@@ -133,7 +133,7 @@ function speedOf(name: string, ours: Side, yardstick: Side, reach: number): Rati
   });
 }
 
-/** Reads at a steady rate, with and without people who sign in. */
+/** Compares reads at a steady rate with and without concurrent sign-ins. */
 async function besideCrowd({ load }: Bench, effort: Effort, ours: TatamiChild): Promise<Ratio> {
   const plan: LoadPlan = {
     ...{ method: 'GET', url: ours.url, headers: ours.headers, connections: 16, pid: ours.child.pid },
@@ -158,7 +158,7 @@ async function besideCrowd({ load }: Bench, effort: Effort, ours: TatamiChild): 
   });
 }
 
-/** A hundred at once; when all of them are signed in, the next hundred, as long as something else goes on. */
+/** Signs in a hundred people at once, again and again, until `other` settles. */
 async function whileSigningIn<T>(ours: TatamiChild, other: Promise<T>): Promise<T> {
   let isOver = false;
   const done = other.finally(() => (isOver = true));
@@ -170,5 +170,5 @@ async function signIn(url: string): Promise<void> {
   const body = new URLSearchParams(person);
   const headers = { origin: url };
   const { status } = await fetch(`${url}/sign-in`, { method: 'POST', body, headers, redirect: 'manual' });
-  if (status !== 303) throw new Error(`Signing in was answered with ${status}.`);
+  if (status !== 303) throw new Error(`Signing in returned ${status}.`);
 }

@@ -1,5 +1,5 @@
-// Each filter and sort of the issues list, and a deep page, at 100,000 issues against the same at 1,000. Sixty issues, the oldest,
-// are the only ones that a filter finds: a list that looks at all the others shows it. Asked one after the other.
+// Each filter and sort of the issue list, and a deep page, at 100,000 issues against the same at 1,000. Most filters match only the
+// sixty oldest issues, so a list that scans all the others gets slower. Requests are sent one after the other.
 import type { LoadPlan } from '../load/load.ts';
 import { judged, type Figure, type Findings, type Ratio } from '../report.ts';
 import { interleave, type Effort } from '../rounds.ts';
@@ -9,14 +9,14 @@ import { withServers, type Bench, type TatamiChild } from '../servers/start.ts';
 const few = 1_000;
 const many = 100_000;
 const rare = 60;
-/** Both have it: two issues on each. */
+/** Page of two issues that exists in both sizes. */
 const deepPage = 500;
 const bulk = 100;
 
 interface Query {
   readonly name: string;
   readonly query: string;
-  /** Whether the time should not grow. What may is told, and stands in docs/spec/api.md. */
+  /** True if the latency should not grow with the number of issues. Other queries are reported without a target; see docs/spec/api.md. */
   readonly flat: boolean;
 }
 
@@ -60,7 +60,7 @@ export function listFilters(effort: Effort): Promise<Findings> {
         );
       else
         figures.push({
-          name: `list-filters, may grow: ${name}`,
+          name: `list-filters, without target: ${name}`,
           value: ours,
           unit: `ms; at 1,000 ${yardstick.toPrecision(3)} ms, ratio ${(ours / yardstick).toFixed(1)}`,
         });
@@ -69,7 +69,7 @@ export function listFilters(effort: Effort): Promise<Findings> {
   });
 }
 
-/** Starts it anew once the issues are there, so that the two differ in nothing but these. */
+/** Restarts the server after seeding, so that the two differ only in their issues. */
 async function seeded(bench: Bench, count: number): Promise<Seeded> {
   const first = await bench.tatami();
   const call: Call = (method, path, body) => first.child.ask('call', { method, path, body });
@@ -99,7 +99,7 @@ interface Found {
   readonly state: string;
 }
 
-/** The first sixty have what no other has. */
+/** The first sixty issues have values that no other issue has. */
 function inputOf(n: number, found: Found): Record<string, unknown> {
   const common = { ...issueInput(n), priority: ['none', 'low', 'medium', 'high'][n % 4] };
   if (n >= rare) return common;
@@ -135,7 +135,7 @@ async function deepPath(call: Call): Promise<string> {
   return `limit=2${query}`;
 }
 
-/** When the fiftieth issue from either end was created. */
+/** Creation times of the fiftieth issue from either end. */
 async function timesOf(call: Call): Promise<{ late: string; early: string }> {
   const at = async (sort: string): Promise<string> =>
     (await call<Listed>('GET', `/issues?limit=50&sort=${sort}`)).data.at(-1)!.createdAt;

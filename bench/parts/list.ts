@@ -1,5 +1,5 @@
-// The first 50 of 100,000 issues, against the same prepared read and JSON.stringify, and against ourselves at 1,000. All servers are
-// started once the issues are there: a process that has written a hundred times as much differs in more than what it lists.
+// First 50 of 100,000 issues, against the same prepared read and `JSON.stringify`, and against Tatami at 1,000 issues. Servers
+// restart after seeding, because a process that has just written 100,000 issues differs in its cache and heap as well.
 import { judged, type Findings } from '../report.ts';
 import { interleave, type Effort } from '../rounds.ts';
 import { withServers } from '../servers/start.ts';

@@ -1,5 +1,5 @@
-// Creation with one plugin (4 partitions) that reads and updates each issue, counted until all of its runs are completed
-// and committed, against creation without it.
+// Creation with one plugin (4 partitions) that reads and updates each issue, until all of its runs are committed, against creation
+// without it.
 import type { LoadPlan, LoadResult } from '../load/load.ts';
 import { touch } from '../plugins.ts';
 import { cpuMs, descendantsOf } from '../processes.ts';
@@ -54,11 +54,11 @@ export function pluginRuns(effort: Effort): Promise<Findings> {
       ],
       figures: [
         {
-          name: 'processor time of the core a run, beside its creation',
+          name: 'CPU time of the core per run, without its creation',
           value: median(cpuUs.ours) - median(cpuUs.without),
           unit: 'µs',
         },
-        { name: 'processor time of the sidecars a run', value: median(sidecarUs), unit: 'µs' },
+        { name: 'CPU time of the sidecars per run', value: median(sidecarUs), unit: 'µs' },
       ],
     };
   });
@@ -69,12 +69,12 @@ function planOf(server: TatamiChild, count: number): LoadPlan {
   return { url, method: 'POST', requests: creations, headers, connections: 64, count, pid: child.pid };
 }
 
-/** A sidecar that is replaced meanwhile takes its time along; none should be. */
+/** A sidecar that is replaced during a round would take its CPU time along; no round should replace one. */
 function cpuOfSidecars({ child }: TatamiChild): number {
   return descendantsOf(child.pid).reduce((sum, pid) => sum + cpuMs(pid), 0);
 }
 
-/** The figure counts nothing unless the plugin did its work. */
+/** The result is meaningless unless the plugin did its work. */
 async function everyIssueWasTouched(server: TatamiChild, count: number): Promise<void> {
   const path = `/issues?priority=none&limit=1`;
   const { data } = await server.child.ask<{ data: unknown[] }>('call', { method: 'GET', path });

@@ -1,12 +1,12 @@
-// kill -9 with 10,000 runs open, then how soon the next process answers and how long until all of them are done, against creating and
-// running as many in a process that lives. Both have a webhook whose receiver is down.
+// Time from `kill -9` with 10,000 runs open until the next process is ready and until all runs are done, against creating and
+// running as many in a process that stays up. Both have a webhook whose receiver is down.
 import { touch } from '../plugins.ts';
 import { freePort, untilReady } from '../processes.ts';
 import { judged, type Findings } from '../report.ts';
 import { fullEffort, type Effort } from '../rounds.ts';
 import { withServers, type Bench, type TatamiChild } from '../servers/start.ts';
 
-/** Null where there is no work of any kind. */
+/** Fields are null if no work is open. */
 interface OpenWork {
   readonly runs: number | null;
   readonly deliveries: number | null;
@@ -26,7 +26,7 @@ export function recovery(effort: Effort): Promise<Findings> {
 
     const killed = await prepared(bench);
     let created = 0;
-    // Some are done while others are created.
+    // Some runs finish while issues are still being created.
     for (let missing = open; missing > 0; missing = open - (created - (await doneOf(killed)))) {
       await create(killed, missing);
       created += Math.ceil(missing / bulk) * bulk;
@@ -82,7 +82,7 @@ async function create({ child }: TatamiChild, count: number): Promise<void> {
 
 const doneOf = ({ child }: TatamiChild): Promise<number> => child.ask<number>('runsDone');
 
-/** The receiver stays down, so deliveries stay open; the runs can be seen through. */
+/** The receiver stays down, so deliveries stay open; only runs can complete. */
 async function untilDone(server: TatamiChild, count: number): Promise<void> {
   while ((await doneOf(server)) < count) await Bun.sleep(100);
 }

@@ -1,5 +1,5 @@
-// Runs of the sandbox alone, with two host calls each that are answered at once, on 16 lanes, against bare isolates that make the same
-// entries in the same Node.
+// Runs of the sandbox alone, with two host calls each that are answered at once, in 16 partitions, against bare isolates that are
+// entered as often in the same Node.
 import { exchangeOf } from '../exchange.ts';
 import { touch } from '../plugins.ts';
 import { judged, median, type Findings, type Side } from '../report.ts';
@@ -44,7 +44,7 @@ function findingsOf(results: Readonly<Record<'ours' | 'bare', RunsResult[]>>): F
   return {
     ratios: [
       judged({
-        name: `runs of the sandbox alone, 2 calls, ${lanes} lanes`,
+        name: `runs of the sandbox alone, 2 calls, ${lanes} partitions`,
         ours: sides.ours.perSecond,
         yardstick: sides.bare.perSecond,
         unit: '/s',
@@ -55,8 +55,8 @@ function findingsOf(results: Readonly<Record<'ours' | 'bare', RunsResult[]>>): F
       }),
     ],
     figures: [
-      { name: 'processor time of the core for each run', value: of('ours', 'coreUs'), unit: 'µs' },
-      { name: 'processor time of the sidecar for each run', value: of('ours', 'sidecarUs'), unit: 'µs' },
+      { name: 'CPU time of the core per run', value: of('ours', 'coreUs'), unit: 'µs' },
+      { name: 'CPU time of the sidecar per run', value: of('ours', 'sidecarUs'), unit: 'µs' },
     ],
   };
 }

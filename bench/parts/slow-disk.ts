@@ -1,5 +1,5 @@
-// What callers notice of a disk whose syncs take 10 ms longer: reads at a steady rate beside 64 writers, and creation itself, each against
-// the same server without the delay. And what reads notice of the 64 writers where there is none, against reads alone.
+// Effect of a disk whose syncs take 10 ms longer on reads at a steady rate beside 64 writers, and on creation, each against the
+// same server without the delay. Also the effect of the 64 writers on reads without the delay, against reads alone.
 import type { LoadPlan, LoadResult } from '../load/load.ts';
 import { judged, type Findings, type Side } from '../report.ts';
 import { interleave, sideOf, type Effort } from '../rounds.ts';
@@ -18,7 +18,7 @@ export function slowDisk(effort: Effort): Promise<Findings> {
     const delayed = await delayedSyncs(temporary(), delayMs);
     if (delayed === null) {
       console.error(
-        'slow-disk is left out: it needs a C compiler named cc (Debian: apt-get install gcc libc6-dev).',
+        'Skipping slow-disk: it needs a C compiler named cc (Debian: apt-get install gcc libc6-dev).',
       );
       return {};
     }
@@ -40,7 +40,8 @@ export function slowDisk(effort: Effort): Promise<Findings> {
           reading.ask<LoadResult>('run', { ...readsOf(server), durationMs }),
           isWritten ? load.ask<LoadResult>('run', { ...writesOf(server), durationMs }) : null,
         ]);
-        if (result.refused > 0 || (written?.refused ?? 0) > 0) throw new Error(`${name}: some were refused.`);
+        if (result.refused > 0 || (written?.refused ?? 0) > 0)
+          throw new Error(`${name}: some requests were refused.`);
         if (round >= 0) results[name].push(result);
       }
     return findings(created, {

@@ -1,11 +1,11 @@
-// What it costs that runs are transactions that can be tried, replayed and undone: one row file for each power.
+// Cost of transactional runs: recording, proposals, serializable isolation and backtests, one file each.
 import type { Findings } from '../report.ts';
 import type { Effort } from '../rounds.ts';
 import { backtests } from './transactions/backtests.ts';
 import { proposing, serializable } from './transactions/modes.ts';
 import { recording } from './transactions/recording.ts';
 
-/** Each has servers of its own, so that none stands in another's figures. */
+/** Each row starts its own servers, so that one does not disturb another. */
 const rows: readonly ((effort: Effort) => Promise<Findings>)[] = [
   recording,
   proposing,

@@ -1,5 +1,5 @@
-// Ten endpoints that take requests and do not answer while deliveries pile up, then answer: whether memory stays flat over the
-// pile, and how fast it is drained.
+// Ten endpoints accept requests without answering while deliveries queue up, then answer: memory over the backlog, and the rate at
+// which it drains.
 import { rssMb } from '../processes.ts';
 import { judged, median, type Findings } from '../report.ts';
 import type { Effort } from '../rounds.ts';
@@ -11,17 +11,17 @@ import { register } from './webhooks.ts';
 const endpoints = 10;
 const bulk = 100;
 const bulksAtOnce = 5;
-/** Enough to fill the database's page cache, as on a server that has been in use: its filling up is not the pile's doing. */
+/** Enough issues to fill the database's page cache, as on a server in use, so that its growth is not counted as growth of the backlog. */
 const issues = 30_000;
 const sampleEveryMs = 100;
-/** A drain slower than this is no drain. */
+/** Minimum drain rate. */
 const drainedPerSecondMin = 500;
 const firstDrained = 10_000;
-/** How much larger the process may be at the end of the pile than when a fifth of it was there. */
+/** Maximum ratio of resident memory with the whole backlog to that with a fifth of it. */
 const growthMax = 1.15;
 
 interface Sample {
-  /** Deliveries in the pile. */
+  /** Deliveries in the backlog. */
   readonly deliveries: number;
   readonly rss: number;
 }
@@ -49,7 +49,9 @@ export function backlog(effort: Effort): Promise<Findings> {
     await server.child.ask('settled');
     const { counts } = await receiver.ask<ReceiverRound>('round');
     if (counts.some((count) => count !== deliveries / endpoints))
-      throw new Error(`${deliveries / endpoints} events came in as ${counts.join(', ')}.`);
+      throw new Error(
+        `Expected ${deliveries / endpoints} events per endpoint, received ${counts.join(', ')}.`,
+      );
     const between = (from: number, to: number): number =>
       median(
         samples
@@ -60,7 +62,7 @@ export function backlog(effort: Effort): Promise<Findings> {
     return {
       ratios: [
         judged({
-          name: `RSS at ${piled} piled up, to that at a fifth`,
+          name: `RSS with a backlog of ${piled}, to that at a fifth`,
           ours: between(0.9, 1),
           yardstick: between(0.15, 0.25),
           unit: 'MiB',
@@ -70,7 +72,7 @@ export function backlog(effort: Effort): Promise<Findings> {
           sides: {},
         }),
         judged({
-          name: `first ${firstDrained.toLocaleString('en')} of the pile drained`,
+          name: `first ${firstDrained.toLocaleString('en')} of the backlog drained`,
           ours: (firstDrained / firstMs) * 1000,
           yardstick: drainedPerSecondMin,
           unit: '/s',
@@ -81,13 +83,13 @@ export function backlog(effort: Effort): Promise<Findings> {
         }),
       ],
       figures: [
-        { name: 'RSS before the pile', value: restingRss, unit: 'MiB' },
+        { name: 'RSS before the backlog', value: restingRss, unit: 'MiB' },
         {
-          name: 'RSS slope over the pile, from a fifth on',
+          name: 'RSS slope over the backlog, from a fifth on',
           value: slope(samples, deliveries),
           unit: 'MiB per 10,000',
         },
-        { name: 'RSS peak, pile and drain', value: peak, unit: 'MiB' },
+        { name: 'RSS peak, backlog and drain', value: peak, unit: 'MiB' },
         { name: 'RSS after the drain', value: rssMb(server.child.pid), unit: 'MiB' },
         { name: `${piled} drained`, value: (deliveries / tookMs) * 1000, unit: '/s' },
       ],
@@ -95,7 +97,10 @@ export function backlog(effort: Effort): Promise<Findings> {
   });
 }
 
-/** Events by the hundred, now and then until their deliveries are stored: of an endpoint that hangs they are after a quarter of a second. */
+/**
+ * Creates events in bulk, pausing until their deliveries are stored: those of a hanging endpoint are stored after a quarter of a
+ * second.
+ */
 async function pile({ child }: TatamiChild, deliveries: number): Promise<Sample[]> {
   const body = { issues: creations.slice(0, bulk).map((creation) => JSON.parse(creation.body)) };
   const samples: Sample[] = [];
@@ -109,7 +114,7 @@ async function pile({ child }: TatamiChild, deliveries: number): Promise<Sample[
   return samples;
 }
 
-/** Least squares. */
+/** Slope by least squares. */
 function slope(samples: readonly Sample[], deliveries: number): number {
   const used = samples.filter((at) => at.deliveries >= deliveries / 5);
   const mean = (of: (sample: Sample) => number): number =>

@@ -1,5 +1,5 @@
-// Deliveries to ten endpoints, against the same POSTs fired from a bare loop; how soon an event arrives at a modest rate; and
-// what one endpoint that hangs costs nine others.
+// Deliveries to ten endpoints, against the same POSTs from a bare loop; latency from event to receipt at a modest rate; and the
+// effect of one hanging endpoint on nine others.
 import type { Child } from '../children.ts';
 import type { BareLoopPlan, BareLoopResult, Door } from '../load/bare-loop.ts';
 import type { LoadResult } from '../load/load.ts';
@@ -12,7 +12,7 @@ import { creations } from './create.ts';
 import { backlog } from './webhook-backlog.ts';
 
 const endpoints = 10;
-/** As many as Tatami has in flight at one endpoint. */
+/** Requests that Tatami has in flight at one endpoint. */
 const connections = 8;
 const eventsPerSecond = 50;
 const p99MsMax = 50;
@@ -26,7 +26,7 @@ const bulks = [
 
 interface Ours {
   readonly server: TatamiChild;
-  /** Of the receiver; those of the endpoints that are counted. */
+  /** Indexes of the receiver's endpoints that are counted. */
   readonly counted: readonly number[];
 }
 
@@ -75,7 +75,7 @@ async function burst(
   const cpu = cpuMs(server.child.pid) - cpuBefore;
   const { counts } = await receiver.ask<ReceiverRound>('round');
   if (counted.some((endpoint) => counts[endpoint] !== events))
-    throw new Error(`${events} events came in as ${counts.join(', ')}.`);
+    throw new Error(`Expected ${events} events per endpoint, received ${counts.join(', ')}.`);
   return {
     perSecond: (deliveries / (endedMs - startedMs)) * 1000,
     cpuUs: (cpu / deliveries) * 1000,
@@ -133,18 +133,15 @@ function throughput(effort: Effort): Promise<Findings> {
     return {
       ratios: [
         against('fetch', 'deliveries to 10 endpoints: bare fetch'),
-        against('egress', 'deliveries to 10 endpoints: bare loop'),
+        against('egress', 'deliveries to 10 endpoints: bare egress client'),
         ...ratios,
       ],
-      figures: [
-        { name: 'of that, creating the events: per delivery', value: created, unit: 'µs cpu' },
-        ...figures,
-      ],
+      figures: [{ name: 'creating the events, per delivery', value: created, unit: 'µs cpu' }, ...figures],
     };
   });
 }
 
-/** Processor time of creating events that nobody listens to, per delivery that they would make; the second time counts. */
+/** CPU time of creating events without subscribers, per delivery that they would cause. The first pass warms up; the second counts. */
 async function creating(load: Child, { url, headers, child }: TatamiChild, events: number): Promise<number> {
   const plan = { url, headers, method: 'POST', requests: bulks, connections: 1, pid: child.pid };
   await load.ask('run', { ...plan, count: (events / bulk) * 2 });
@@ -195,7 +192,7 @@ async function unloaded(
   };
 }
 
-/** Nine endpoints beside a tenth that takes requests and never answers, against the nine alone. */
+/** Nine endpoints beside a tenth that accepts requests and never answers, against the nine alone. */
 function hanging(effort: Effort): Promise<Findings> {
   return withServers(async ({ load, start, tatami }) => {
     const receiver = start('servers/webhook-receiver.ts');

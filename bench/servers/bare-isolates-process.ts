@@ -1,4 +1,4 @@
-// Starts the bare isolates in the Node of the sidecars, with the same engine flags and at the same priority.
+// Starts the bare isolates in the sidecars' Node, with the same engine flags and priority.
 import { setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
@@ -22,7 +22,7 @@ export async function startBareIsolates(options: Omit<BareStart, 'addonPath'>): 
   const lines = createInterface({ input: Readable.fromWeb(child.stdout as never) })[Symbol.asyncIterator]();
   const next = async (): Promise<string> => {
     const { value, done } = await lines.next();
-    if (done) throw new Error('The bare isolates ended.');
+    if (done) throw new Error('The bare isolates exited.');
     return value as string;
   };
   await next();
@@ -43,6 +43,6 @@ async function bundled(): Promise<string> {
   const entry = fileURLToPath(new URL('bare-isolates.ts', import.meta.url));
   const { outputs } = await Bun.build({ entrypoints: [entry], target: 'node' });
   const [output] = outputs;
-  if (!output) throw new Error('The bare isolates cannot be bundled.');
+  if (!output) throw new Error('Bundling the bare isolates failed.');
   return output.text();
 }

@@ -1,5 +1,5 @@
-// The yardstick of `sandbox`, run by the sidecar's Node with the sidecar's flags: as many isolates, each entered three times for a run
-// (an event, two answers), with the same texts in and out and the same handler inside; there is no limit, protocol or second process.
+// Baseline of `sandbox`, run by the sidecar's Node with the sidecar's flags: the same number of isolates, each entered three times
+// per run (one event, two answers), with the same input, output and handler, but without limits, protocol or second process.
 import type IsolatedVm from 'isolated-vm';
 import { createInterface } from 'node:readline';
 import type { Exchange } from '../exchange.ts';
@@ -18,7 +18,7 @@ export interface BarePlan {
 
 type Entrance = IsolatedVm.Reference<(text: string) => { readonly text: string }>;
 
-/** The handler of `touch` in `plugins.ts`, and the least around it that gives it its event and its answers. */
+/** The handler of `touch` in `plugins.ts` with the minimum needed to pass it an event and answers. */
 const program = `'use strict';
   const said = { text: '' };
   let settle;
@@ -46,7 +46,7 @@ async function open(ivm: typeof IsolatedVm): Promise<Entrance> {
   return (await context.global.get('enter', { reference: true })) as Entrance;
 }
 
-/** What an entry says stands in the object once its promises have settled: it is copied after them. */
+/** The isolate writes its output to this object once its promises have settled; the copy is taken after that. */
 const copied = { result: { copy: true } } as const;
 
 async function oneRun(enter: Entrance, { input, answers }: Exchange): Promise<void> {

@@ -1,5 +1,5 @@
-// A workspace with the whole catalogue: issues in eight states, projects, cycles and boards. Its texts have words as rare and as usual as
-// those of a language are: the share of the n-th word falls with n.
+// A workspace with issues in eight states, projects, cycles and boards. The words of its texts follow Zipf's law: the n-th word is
+// 1/n as frequent as the first.
 import type { Bench, TatamiChild } from './start.ts';
 
 export type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>;
@@ -12,9 +12,9 @@ export interface Size {
 }
 
 export interface Catalogue extends TatamiChild {
-  /** One of eight columns, some of whose cards were put in their place. */
+  /** A board with eight columns, in which some cards were moved. */
   readonly board: string;
-  /** Of the log, once all is there. */
+  /** Sequence of the event log after seeding. */
   readonly sequence: number;
 }
 
@@ -30,7 +30,7 @@ function sharesOf(count: number): Float64Array {
   return sums.map((sum) => sum / sums[count - 1]!);
 }
 
-/** The word of this rank; no word is the beginning of another. */
+/** Returns the word of this rank; no word is a prefix of another. */
 export function wordOf(rank: number): string {
   const base = syllables.length;
   return [rank / (base * base), rank / base, rank]
@@ -55,7 +55,7 @@ function createText(): (words: number) => string {
   return (words) => Array.from({ length: words }, next).join(' ');
 }
 
-/** Starts it anew once all is there, as in `list`. */
+/** Restarts the server after seeding, as `list` does. */
 export async function catalogue(bench: Bench, size: Size): Promise<Catalogue> {
   const first = await bench.tatami();
   const call = callOf(first);
@@ -94,7 +94,7 @@ export function callOf({ child }: TatamiChild): Call {
   return (method, path, body) => child.ask('call', { method, path, body });
 }
 
-/** @returns their ids */
+/** @returns the ids of the created objects */
 export async function made(
   call: Call,
   count: number,
@@ -111,7 +111,7 @@ interface State {
   readonly type: string;
 }
 
-/** Eight of the team, of which none takes an issue off the board. */
+/** Eight states of the team, none of which removes an issue from the board. */
 async function statesOf(call: Call): Promise<string[]> {
   const { data } = await call<{ data: State[] }>('GET', '/workflows?team=ENG');
   const kept = data.filter(({ type }) => type !== 'triage' && type !== 'duplicate').slice(0, columns);
@@ -127,7 +127,7 @@ export function boardOf(n: number, states: readonly string[]): object {
   return { name: `Board ${n}`, team: 'ENG', groupBy: 'state', columns: states.map((value) => ({ value })) };
 }
 
-/** Puts some cards of each column in their place. */
+/** Moves some cards of each column. */
 async function place(call: Call, board: string): Promise<void> {
   const { columns: shown } = await call<{ columns: { key: string; cards: { id: string }[] }[] }>(
     'GET',

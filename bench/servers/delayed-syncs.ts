@@ -1,5 +1,5 @@
-// A disk whose syncs take longer, as on a usual cloud volume: a library that is loaded before the C library's and waits in its fsync
-// and fdatasync. It is compiled where it is needed.
+// Simulates a disk with slow syncs, such as a cloud volume: a preloaded library that waits in `fsync` and `fdatasync` before
+// calling the C library. It is compiled on demand.
 import { join } from 'node:path';
 
 const source = (delayMs: number): string => `
@@ -26,9 +26,9 @@ int fdatasync(int file) {
 `;
 
 /**
- * @param folder where the library is put
- * @returns the environment of a process whose syncs take that much longer; null where there is no C compiler
- * @throws Error where that cannot compile it
+ * @param folder where the library is written
+ * @returns the environment of a process whose syncs take that much longer; null without a C compiler
+ * @throws Error if the compilation fails
  */
 export async function delayedSyncs(folder: string, delayMs: number): Promise<Record<string, string> | null> {
   const compiler = Bun.which('cc');

@@ -1,5 +1,5 @@
-// The least a server could do for pages of ours: bare Bun.serve, the statements of each page, one after the other, JSON.stringify of
-// their rows. No identity, limits, headers, names or public shape.
+// Baseline server for pages of Tatami: bare `Bun.serve`, the statements of each page one after the other, and `JSON.stringify` of
+// their rows. It has no authentication, limits, headers, names or response mapping.
 import Database from 'libsql';
 import { answerParent } from '../children.ts';
 import { prepare } from './prepared.ts';

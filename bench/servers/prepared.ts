@@ -1,4 +1,4 @@
-// A recorded statement, prepared on a connection of a yardstick.
+// Prepares a recorded statement on a connection of a baseline server.
 import type Database from 'libsql';
 import type { RecordedStatement } from './recorded.ts';
 

@@ -1,9 +1,9 @@
-// The SQL that a request of ours really ran, so that the yardstick runs the very same.
+// Records the SQL that a request runs, so that the baseline runs the same statements.
 import type { Row } from '../../core/store/statement.ts';
 import type { Store } from '../../core/store/store.ts';
 import { bind } from '../../core/store/values.ts';
 
-/** One statement with the values it was run with, by the names of their parameters, in their order. */
+/** One statement and its values by parameter name, in order. */
 export interface RecordedStatement {
   readonly name: string;
   readonly text: string;
@@ -12,7 +12,7 @@ export interface RecordedStatement {
   readonly returnsRows: boolean;
 }
 
-/** What the store is asked to do while `work` runs. */
+/** Records the statements that the store runs while `work` is in progress. */
 export async function record(
   store: Store,
   work: () => Promise<unknown>,

@@ -1,5 +1,4 @@
-// The sandbox alone, in a process of its own: the real supervisor, sidecars and jail, and in place of the door a stub that answers
-// every host call at once.
+// The sandbox alone, in a process of its own: the real supervisor, sidecars and jail, with a stub that answers every host call at once.
 import { findNode } from '../../core/sandbox/locate.ts';
 import { startSandbox, type Sandbox, type SandboxJob } from '../../core/sandbox/supervisor.ts';
 import { limitsOf } from '../../core/plugins/limits.ts';
@@ -19,7 +18,7 @@ export interface SandboxStart {
 export interface RunsResult {
   readonly runs: number;
   readonly perSecond: number;
-  /** Processor time of this process, and of what makes the entries, for each run. */
+  /** CPU time of this process and of the sidecar, per run. */
   readonly coreUs: number;
   readonly sidecarUs: number;
   readonly p50Ms: number;
@@ -49,7 +48,7 @@ async function start({ document, exchange, installs, partitions }: SandboxStart)
   return sandbox.status().jail;
 }
 
-/** Every lane begins its next run when the last has ended. */
+/** Every partition starts its next run when the last one has ended. */
 async function run({ durationMs }: { durationMs: number }): Promise<RunsResult> {
   const active = sandbox.status().sidecars.find(({ role }) => role === 'active');
   if (!active) throw new Error('No sidecar is ready.');
@@ -61,7 +60,7 @@ async function run({ durationMs }: { durationMs: number }): Promise<RunsResult> 
     for (let now = performance.now(); now < endsMs; now = performance.now()) {
       const outcome = await sandbox.run(job);
       if (outcome.status !== 'succeeded' || outcome.calls !== 2)
-        throw new Error(`A run ended otherwise: ${JSON.stringify(outcome)}`);
+        throw new Error(`Unexpected outcome of a run: ${JSON.stringify(outcome)}`);
       latencies.push(performance.now() - now);
     }
   };

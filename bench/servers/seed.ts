@@ -1,9 +1,9 @@
-// What the servers hold: issues of about 1 KB in their public shape, some of them labelled, assigned and prioritised.
+// Seed data: issues of about 1 KB as JSON, some of them labelled and estimated.
 
 const words =
   'the save dialog crashes when a file is open in another window and the disk is nearly full'.split(' ');
 
-/** Deterministic, so that two servers hold the same. */
+/** Deterministic, so that two servers have the same data. */
 export function issueInput(n: number): Record<string, unknown> {
   const text = (length: number): string =>
     Array.from({ length }, (_, i) => words[(n * 7 + i * (1 + (n % 5))) % words.length]).join(' ');

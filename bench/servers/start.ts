@@ -1,4 +1,4 @@
-// Starts the servers of a part on temporary data directories, and takes everything away again.
+// Starts the servers of a benchmark on temporary data directories and removes them afterwards.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,16 +16,16 @@ export interface TatamiChild extends TatamiReady {
 export interface Bench {
   readonly load: Child;
   temporary(): string;
-  /** @param file beside `children.ts` */
+  /** @param file path relative to `children.ts` */
   start(file: string): Child;
-  /** @param env beside that of this process */
+  /** @param env added to the environment of this process */
   tatami(options?: Partial<TatamiStart>, env?: Readonly<Record<string, string>>): Promise<TatamiChild>;
-  /** Ends a server in order and starts it on the same data: what it has been through until then is no longer in the figures. */
+  /** Stops a server and starts it again on the same data, so that seeding does not affect the figures. */
   anew(server: TatamiChild): Promise<TatamiChild>;
   yardstick(beside: TatamiChild, writes: boolean): Promise<{ child: Child; url: string }>;
 }
 
-/** Gives `work` its servers and ends them after it, however it ends. */
+/** Passes a bench to `work` and ends its servers afterwards, also if `work` fails. */
 export async function withServers<T>(work: (bench: Bench) => Promise<T>): Promise<T> {
   const started: Child[] = [];
   const folders: string[] = [];

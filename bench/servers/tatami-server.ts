@@ -1,5 +1,4 @@
-// Tatami as it is served, in a process of its own: rate limits on (set high, so that the limiter and its headers work),
-// asked over IPC to seed, install, settle and tell its SQL.
+// A Tatami server in a process of its own, controlled over IPC. Rate limits are on, but set so high that they never refuse.
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { readConfig } from '../../core/config.ts';
 import { createWorkspace, hasWorkspace } from '../../core/setup/first-workspace.ts';
@@ -12,11 +11,11 @@ import { issueInput } from './seed.ts';
 export interface TatamiStart {
   readonly dataDir: string;
   readonly port?: number;
-  /** Issues to begin with. */
+  /** Number of issues to seed. */
   readonly issues: number;
-  /** The key of a workspace that is there already. */
+  /** API key of an existing workspace. */
   readonly apiKey?: string;
-  /** Whether runs are recorded; `on` where it is not said. */
+  /** Recording of runs; default `on`. */
   readonly recordRuns?: 'on' | 'off';
 }
 
@@ -123,7 +122,7 @@ async function call<T>(method: string, path: string, body?: unknown): Promise<T>
   return (await response.json()) as T;
 }
 
-/** What a get, a list of 50 and a creation run. */
+/** Records the statements of a get, a list of 50 and a creation. */
 async function recordRequests(): Promise<Recorded> {
   const { store } = tatami.services;
   const { id } = await call<{ id: string }>('POST', '/issues', issueInput(0));
@@ -139,7 +138,7 @@ async function recordRequests(): Promise<Recorded> {
   };
 }
 
-/** What a read runs. */
+/** Records the statements of a read. */
 async function recordRead(path: string): Promise<RecordedStatement[]> {
   return (await record(tatami.services.store, () => call('GET', path))).reads;
 }

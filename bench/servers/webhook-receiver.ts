@@ -1,12 +1,12 @@
-// The receiving end of webhooks, in a process of its own: one port for each endpoint, raw sockets, an answer of two bytes. It
-// counts, notes when events reach it, keeps some requests to be sent again by the bare loop, and hangs when told to.
+// Webhook receiver in a process of its own: one port per endpoint, raw sockets, a two-byte answer. It counts requests, measures
+// their latency, captures some for the bare loop, and hangs on demand.
 import type { Socket } from 'bun';
 import { answerParent } from '../children.ts';
 
 export interface ReceiverRound {
   /** By endpoint. */
   readonly counts: readonly number[];
-  /** When the last request came in, on `epochMs`. */
+  /** Time of the last request, on the clock of `epochMs`. */
   readonly lastAtMs: number;
   /** From the event's `created_at`, which is in whole milliseconds, to its receipt. */
   readonly p50Ms: number;
@@ -95,7 +95,7 @@ function begin(): void {
   lastAtMs = 0;
 }
 
-/** What came in since `begin`. */
+/** Returns the counts and latencies since `begin`. */
 function round(): ReceiverRound {
   const sorted = latencies.toSorted((a, b) => a - b);
   const at = (share: number): number =>
@@ -103,13 +103,13 @@ function round(): ReceiverRound {
   return { counts, lastAtMs, p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
-/** Resolves once so many have come in at the endpoints since `begin`. */
+/** Resolves once the endpoints have received so many requests since `begin`. */
 async function reached(goal: { endpoints: readonly number[]; count: number }): Promise<ReceiverRound> {
   if (!isReached(goal)) await new Promise<void>((resolve) => (waiting = { ...goal, resolve }));
   return round();
 }
 
-/** Endpoints that take requests and do not answer; those that no longer hang answer what they hold. */
+/** Makes these endpoints accept requests without answering. Endpoints that no longer hang answer their pending requests. */
 function hang(endpoints: readonly number[]): void {
   hanging.clear();
   for (const endpoint of endpoints) hanging.add(endpoint);

@@ -1,5 +1,5 @@
-// The least a server could do for the same answers: bare Bun.serve, the very statements that Tatami runs (recorded from
-// it), JSON.stringify. No identity, limits, headers, validation or public shape.
+// Baseline server for single requests: bare `Bun.serve`, the statements recorded from Tatami, and `JSON.stringify`. It has no
+// authentication, limits, headers, validation or response mapping.
 import Database from 'libsql';
 import { idPrefixes, createIds } from '../../core/lib/ids.ts';
 import { answerParent } from '../children.ts';
@@ -9,7 +9,7 @@ import type { Recorded } from './tatami-server.ts';
 
 export interface YardstickStart {
   readonly database: string;
-  /** Writes go to a copy at this path; without one there are no writes. */
+  /** Path of the copy that takes writes; null if the benchmark does not write. */
   readonly copy: string | null;
   readonly recorded: Recorded;
 }
@@ -42,7 +42,7 @@ function start({ database, copy, recorded }: YardstickStart): { url: string } {
   return { url: `http://127.0.0.1:${server.port}` };
 }
 
-/** Set up as Tatami sets up its own. */
+/** Uses the same pragmas as Tatami. */
 function openForWrites(path: string): InstanceType<typeof Database> {
   const db = new Database(path);
   for (const pragma of [
@@ -57,12 +57,12 @@ function openForWrites(path: string): InstanceType<typeof Database> {
   return db;
 }
 
-/** One transaction for each turn of the event loop, a savepoint for each job, one sync for all of them. */
+/** One transaction per event loop iteration, a savepoint for each job, one sync for all of them. */
 function groupCommit(db: InstanceType<typeof Database>, recorded: readonly RecordedStatement[]) {
   const statements = recorded.map((statement) => ({ run: prepare(db, statement), values: statement.values }));
   const names = recorded.map(({ name }) => name).join();
   if (names !== 'teams.take_number,issues.insert,search_pending.note,events.append_with_issue_number')
-    throw new Error(`A creation now writes ${names}: look whether the yardstick still writes the same rows.`);
+    throw new Error(`A creation now writes ${names}. Update the baseline to write the same rows.`);
   const [begin, commit, savepoint, release] = [
     'BEGIN IMMEDIATE',
     'COMMIT',

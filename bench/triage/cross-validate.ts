@@ -1,4 +1,4 @@
-/** Stratified k-fold cross-validation with seeded folds: every issue is answered once per seed by a model that has not seen it. */
+/** Stratified k-fold cross-validation with seeded folds: every issue is classified once per seed by a model not trained on it. */
 import { Predictor } from '../../plugins/auto-triage/model/predict.ts';
 import { issueKinds, type Kind } from '../../plugins/auto-triage/model/kind.ts';
 import { train, type Example } from '../../plugins/auto-triage/model/train.ts';
@@ -9,7 +9,7 @@ export type Run = {
   readonly outcomes: readonly Outcome[];
   readonly trainMs: readonly number[];
   readonly predictMs: readonly number[];
-  /** Largest of the folds' models, as JSON. */
+  /** Largest model of all folds, bytes of JSON. */
   readonly modelBytes: number;
 };
 
@@ -42,7 +42,7 @@ export function finish<T>(steps: Generator<number, T>): T {
   }
 }
 
-/** The fold of each example: every kind is shuffled and dealt out in turn. */
+/** Assigns a fold to each example: shuffles every kind and distributes it over the folds in turn. */
 function stratify(examples: readonly Example[], folds: number, seed: number): number[] {
   const random = mulberry32(seed);
   const foldOf = examples.map(() => 0);

@@ -1,6 +1,6 @@
 /**
- * Learns the general model of public triage from the NLBSE'24 issues of all repositories together, and writes it where the plugin
- * reads it. Says first how well it does: 5 folds, stratified by repository and kind, macro-F1 per repository.
+ * Trains the general model of public triage on the NLBSE'24 issues of all repositories and writes it to the file that the plugin
+ * reads. Prints first the macro-F1 per repository over 5 folds, stratified by repository and kind.
  * Run: `bun bench/triage/general.ts FILE.csv`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ console.log(
   `${'mean'.padEnd(28)} macro-F1 ${mean.toFixed(3)}, calibration error ${calibrationError(outcomes).toFixed(3)}`,
 );
 for (const share of [0.25, 0.5, 0.75])
-  console.log(`the surest ${share * 100} %: ${JSON.stringify(accuracyOfSurest(outcomes, share))}`);
+  console.log(`most confident ${share * 100} %: ${JSON.stringify(accuracyOfSurest(outcomes, share))}`);
 
 const text = JSON.stringify(finish(train(rows.map(exampleOf))));
 writeFileSync(target, text);

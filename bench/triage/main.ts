@@ -1,6 +1,6 @@
 /**
- * Measures the learning half of auto-triage on the NLBSE'24 issue report classification data (bug, feature, question;
- * five repositories): stratified k-fold cross-validation per repository with seeded folds, macro-F1, calibration, cost.
+ * Measures the learned part of auto-triage on the NLBSE'24 issue report classification data (bug, feature, question; five
+ * repositories): stratified k-fold cross-validation per repository with seeded folds, macro-F1, calibration, cost.
  * Run: `bun bench/triage/main.ts [FILE.csv] [--seeds 5] [--folds 5] [--json]`.
  */
 import { readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import type { Example } from '../../plugins/auto-triage/model/train.ts';
 import { crossValidate, type Run } from './cross-validate.ts';
 import { accuracyOfSurest, atThreshold, calibrationError, macroF1 } from './measures.ts';
 
-/** Macro-F1 published for the sister test set of this data. */
+/** Macro-F1 published for the companion test set of this data. */
 const BASELINES = { fastText: 0.718, RoBERTa: 0.792, SetFit: 0.824 };
 
 const { values, positionals } = parseArgs({
@@ -74,14 +74,16 @@ else {
     `${'mean'.padEnd(28)} macro-F1 ${report.macroF1.mean.toFixed(4)}   (${seeds.length} seeds × ${values.folds} folds)`,
   );
   console.log(
-    `published, on the sister test set: ${Object.entries(BASELINES)
+    `published, on the companion test set: ${Object.entries(BASELINES)
       .map(([name, f]) => `${name} ${f}`)
       .join(', ')}`,
   );
   for (const { share, accuracy, from } of report.surest)
-    console.log(`surest ${percent(share)}: ${percent(accuracy)} right (confidence from ${from.toFixed(2)})`);
+    console.log(
+      `most confident ${percent(share)}: ${percent(accuracy)} correct (confidence ≥ ${from.toFixed(2)})`,
+    );
   for (const { threshold, labelled, accuracy } of report.thresholds)
-    console.log(`threshold ${threshold}: labels ${percent(labelled)}, ${percent(accuracy)} of them right`);
+    console.log(`threshold ${threshold}: labels ${percent(labelled)}, ${percent(accuracy)} of them correct`);
   console.log(`calibration error ${report.calibrationError.toFixed(3)}`);
   console.log(
     `train ms: median ${report.trainMs.median}, max ${report.trainMs.max} · predict ms: median ${report.predictMs.median}, p99 ${report.predictMs.p99}, max ${report.predictMs.max} · model ${report.modelBytes} bytes`,

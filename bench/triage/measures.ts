@@ -1,4 +1,4 @@
-/** Measures of a classifier's answers: macro-F1, accuracy of the surest share, expected calibration error. */
+/** Metrics of a classifier: macro-F1, accuracy of the most confident share, expected calibration error. */
 import type { Outcome } from './cross-validate.ts';
 
 /** Mean over the kinds of F1 = 2 · true positives / (actual + answered). */
@@ -13,7 +13,7 @@ export function macroF1(outcomes: readonly Outcome[], kinds: readonly string[]):
   return sum / kinds.length;
 }
 
-/** Share of right answers among the given share of surest answers, with the confidence at which that share begins. */
+/** Accuracy of the given share of most confident answers, with the lowest confidence in that share. */
 export function accuracyOfSurest(
   outcomes: readonly Outcome[],
   share: number,
@@ -25,7 +25,7 @@ export function accuracyOfSurest(
   return { accuracy: hits / (surest.length || 1), from: surest.at(-1)?.confidence ?? 0 };
 }
 
-/** What a threshold gives: the share of issues that it labels and how many of those labels are right. */
+/** Share of issues labelled at a threshold, and the accuracy of those labels. */
 export function atThreshold(
   outcomes: readonly Outcome[],
   threshold: number,

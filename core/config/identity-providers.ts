@@ -1,5 +1,5 @@
-// The file that names the outside OpenID providers: a JSON list. Secrets stand in files of their own or in the environment, so that the
-// list can be kept with other configuration.
+// Reads the file of external OpenID providers, a JSON list. Client secrets are in files of their own or in the environment, so that
+// the list can be stored with other configuration.
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Type, type Static } from 'typebox';
@@ -22,8 +22,8 @@ const List = Type.Array(Entry, { maxItems: 20 });
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * @param file empty for none
- * @param fail is told what is wrong with the file, for the end of a sentence
+ * @param file empty if no providers are configured
+ * @param fail gets a noun phrase that completes "must be …"
  */
 export function readIdentityProviders(
   file: string,
@@ -41,7 +41,7 @@ export function readIdentityProviders(
   const keys = list.map(({ key }) => key);
   const twice = keys.find((key, at) => keys.indexOf(key) !== at);
   if (twice !== undefined)
-    return fail(`a list in which each provider has a key of its own (${twice} stands twice)`);
+    return fail(`a list in which every provider has its own key (${twice} appears twice)`);
   return list.map((entry) => settingsOf(entry, dirname(path), env, fail));
 }
 
@@ -55,7 +55,7 @@ function settingsOf(
   const secret = (): string | null => {
     if (clientSecretFile !== undefined) return readText(resolve(folder, clientSecretFile), fail).trim();
     if (clientSecretEnv === undefined) return null;
-    return env[clientSecretEnv] || fail(`a file whose secrets are there (${clientSecretEnv} is not set)`);
+    return env[clientSecretEnv] || fail(`a file whose client secrets exist (${clientSecretEnv} is not set)`);
   };
   return { ...entry, clientSecret: secret(), domains, takesInvitations };
 }
@@ -65,8 +65,8 @@ function readJson(path: string, fail: (wanted: string) => never): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // What is wrong with it would be said with a piece of it.
-    return fail('a file of JSON');
+    // The parser's message would quote part of the file, which may contain a secret.
+    return fail('a file with valid JSON');
   }
 }
 
@@ -74,6 +74,6 @@ function readText(path: string, fail: (wanted: string) => never): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    return fail(`a file that can be read (${path}: ${(error as NodeJS.ErrnoException).code})`);
+    return fail(`a readable file (${path}: ${(error as NodeJS.ErrnoException).code})`);
   }
 }

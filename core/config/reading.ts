@@ -1,4 +1,4 @@
-// Reads settings as text: flags over the environment over defaults, each by its name.
+// Reads settings as text by name: flags take precedence over the environment, which takes precedence over defaults.
 import { statSync, type Stats } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
@@ -9,10 +9,10 @@ export type ConfigKey = keyof typeof keys;
 export type Flags = Partial<Record<ConfigKey, string>>;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A value that cannot be used; the message names the flag or variable. */
+/** Invalid value of a setting; the message names the flag or variable. */
 export class ConfigError extends Error {}
 
-/** Reads settings one by one. What it throws names the flag or variable. */
+/** Returns readers for single settings. Their errors name the flag or variable. */
 export function createReading(flags: Flags, env: Environment, folder: string) {
   const value = (key: ConfigKey): string => flags[key] ?? env[keys[key].env] ?? keys[key].fallback;
   const nameOf = (key: ConfigKey): string => (flags[key] === undefined ? keys[key].env : flagOf(key));
@@ -25,7 +25,7 @@ export function createReading(flags: Flags, env: Environment, folder: string) {
       ? Number(text)
       : fail(key, `a whole number from 0 to ${max}`);
   };
-  /** One that is not there yet is made. */
+  /** A missing directory is accepted; the caller creates it. */
   const directory = (key: ConfigKey): string => {
     const path = resolve(folder, value(key));
     return isKnown(path, (stats) => !stats.isDirectory()) ? fail(key, 'a directory') : path;
@@ -51,7 +51,7 @@ export function createReading(flags: Flags, env: Environment, folder: string) {
 
 export type Reading = ReturnType<typeof createReading>;
 
-/** False where nothing is there, or where this user may not see it. */
+/** Returns false if the path does not exist or this user may not see it. */
 export function isKnown(path: string, is: (stats: Stats) => boolean): boolean {
   try {
     return is(statSync(path));
@@ -60,6 +60,6 @@ export function isKnown(path: string, is: (stats: Stats) => boolean): boolean {
   }
 }
 
-/** Digits and dots alone are an IPv4 address or a mistake. */
+/** A text of digits and dots alone is an IPv4 address or a mistake, never a host name. */
 const isHost = (text: string): boolean =>
   isIP(text) !== 0 || (/^[a-z\d_]([\w.-]*[a-z\d_])?$/i.test(text) && !/^[\d.]+$/.test(text));

@@ -1,4 +1,4 @@
-// What the build makes for the executable; an import gives the path in it.
+// Artifacts that the build embeds in the executable; an import yields the path of the embedded file.
 declare module 'artifact:*' {
   const path: string;
   export default path;

@@ -1,4 +1,4 @@
-// The cache directory: what lies in it is executed, so that it counts only where nobody else can have written it.
+// The cache directory contains executed files, so it is trusted only if no other user can have written to it.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import {

@@ -1,6 +1,6 @@
-// The private directory for what the executable must unpack to run it: Node and two native addons. What lies in it is executed with
-// every right of the server, so it is trusted only where nobody else can have written it. Names contain the hash of what they name:
-// versions do not disturb each other, and what is there is never written again.
+// Private cache directory for the embedded files that must exist on disk to run: Node and two native addons. They are executed with
+// all rights of the server, so the directory is trusted only if no other user can have written to it. File names contain the hash
+// of the content, so versions do not conflict and no file is written twice.
 import { createHash, randomUUID } from 'node:crypto';
 import {
   chmodSync,
@@ -20,9 +20,9 @@ import { dirname, join } from 'node:path';
 
 export interface Packed {
   readonly name: string;
-  /** Where it lies compressed (zstd). */
+  /** Path of the zstd-compressed file. */
   readonly file: string;
-  /** Of the whole, unpacked. */
+  /** Size and hash of the unpacked file. */
   readonly bytes: number;
   readonly sha256: string;
   readonly isProgram: boolean;
@@ -30,23 +30,23 @@ export interface Packed {
 
 export interface Cache {
   /**
-   * The path of the file, made where it is not there whole.
-   * @param prove is asked about one that was just made, and throws where it will not do
+   * Returns the path of the file, and unpacks it if it is missing or incomplete.
+   * @param prove checks a file that was just unpacked, and throws if it does not run
    */
   unpack(packed: Packed, prove?: (path: string) => void): string;
-  /** The same, read whole. @throws Error where it was changed since it was unpacked */
+  /** Like `unpack`, but checks the hash. @throws Error if the file was changed since it was unpacked */
   verify(packed: Packed, prove?: (path: string) => void): string;
 }
 
 const groupAndOthersWrite = 0o022;
 const another = 'Name another directory with TATAMI_CACHE_DIR.';
-/** Unpacking takes a second; what is older was left by a process that was killed. */
+/** Unpacking takes a second; an older temporary file is left over from a process that was killed. */
 const leftOverMs = 3_600_000;
 
-/** @throws Error where the directory cannot be made or somebody else may write to it */
+/** @throws Error if the directory cannot be created or another user may write to it */
 export function openCache(dir: string): Cache {
   const user = process.geteuid?.() ?? 0;
-  // The sidecars of root run under users of their own, who must be able to read what they run.
+  // The sidecars of root run as users of their own, who must be able to read the files.
   const readable = user === 0 ? 0o055 : 0;
   makeDir(dir, 0o700 | readable);
   checkDir(dir, user);
@@ -69,7 +69,7 @@ export function openCache(dir: string): Cache {
       const path = unpack(packed, prove);
       if (sha256Of(readFileSync(path)) === packed.sha256) return path;
       throw new Error(
-        `${path} was changed since it was unpacked. Remove it: the next start unpacks it again.`,
+        `${path} was changed after it was unpacked. Remove it; the next start unpacks it again.`,
       );
     },
   };
@@ -78,10 +78,10 @@ export function openCache(dir: string): Cache {
 function contentOf({ name, file, sha256 }: Packed): Uint8Array {
   const content = Bun.zstdDecompressSync(readFileSync(file));
   if (sha256Of(content) === sha256) return content;
-  throw new Error(`${process.execPath} is damaged: ${name} in it is not what it was built with.`);
+  throw new Error(`${process.execPath} is damaged: ${name} has a wrong hash. Install it again.`);
 }
 
-/** Another process may do the same: whichever comes last leaves the same file. */
+/** Safe if another process does the same: both write the same content, and the rename is atomic. */
 function putInPlace(path: string, content: Uint8Array, mode: number, prove?: (path: string) => void): void {
   const made = `${path}.${randomUUID()}.tmp`;
   try {
@@ -109,7 +109,7 @@ function checkDir(dir: string, user: number): void {
   if (!stats.isDirectory()) throw new Error(`${dir} is not a directory. ${another}`);
   if (!isOurs(stats, user))
     throw new Error(
-      `${dir} belongs to another user or may be written by others, and what lies in it is executed. ${another}`,
+      `${dir} belongs to another user or may be written by others, but its files are executed. ${another}`,
     );
 }
 
@@ -136,11 +136,11 @@ function removeLeftOvers(dir: string, nowMs: number): void {
   }
 }
 
-/** A failure of the system, with the way out. */
+/** Adds a remedy to a system error. */
 function told(error: unknown, dir: string): unknown {
   if (!(error instanceof Error) || !('syscall' in error)) return error;
-  const room = 'code' in error && error.code === 'ENOSPC' ? ' It needs 120 MB.' : '';
-  return new Error(`What Tatami runs cannot be unpacked to ${dir}: ${error.message}.${room} ${another}`, {
+  const room = 'code' in error && error.code === 'ENOSPC' ? ' 120 MB are needed.' : '';
+  return new Error(`Cannot unpack Node and native addons to ${dir}: ${error.message}.${room} ${another}`, {
     cause: error,
   });
 }

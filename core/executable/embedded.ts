@@ -1,4 +1,5 @@
-// What the executable carries. What must be a file to run is unpacked to the cache directory, everything else is read where it is.
+// Gives access to the files embedded in the executable. Files that must exist on disk to run are unpacked to the cache directory;
+// the others are read in place.
 import { readFileSync } from 'node:fs';
 import sizesFile from 'artifact:sizes.part';
 import isolatedVmFile from 'artifact:isolated-vm.part';
@@ -13,7 +14,7 @@ import type { Embedded } from '../lib/embedded.ts';
 import { proveNodeRuns } from './prove-node.ts';
 import { openCache, type Packed } from './cache.ts';
 
-/** Size and hash of each part, unpacked, by name. */
+/** Size and hash of each unpacked part, by name. */
 type Sizes = Readonly<Record<'node' | 'isolated-vm' | 'libsql', Pick<Packed, 'bytes' | 'sha256'>>>;
 
 const readText = (path: string): string => readFileSync(path, 'utf8');
@@ -42,7 +43,7 @@ const isolatedVmPath = once(() => cache().unpack(parts.isolatedVm()));
 const prove = (node: string): void => proveNodeRuns(node, isolatedVmPath());
 const nodePath = once(() => cache().unpack(parts.node(), prove));
 
-/** libsql's addon, which each thread loads for itself. */
+/** Path of libsql's addon. Each thread loads it itself. */
 export const libsqlPath = once(() => cache().unpack(parts.libsql()));
 
 export const embedded: Embedded = {

@@ -1,5 +1,5 @@
-// libsql's native part, loaded from the cache directory: the build has libsql's loader ask here. Left to Bun it would be written to the
-// temporary folder at every start.
+// Loads libsql's native addon from the cache directory; the build redirects libsql's own loader to this file. Bun would otherwise
+// write the addon to the temporary folder at every start.
 import { libsqlPath } from './embedded.ts';
 
 interface Loaded {

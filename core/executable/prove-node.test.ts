@@ -1,4 +1,4 @@
-// What an operator is told where the Node that was unpacked does not run.
+// Error messages if the unpacked Node does not run.
 import { afterAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

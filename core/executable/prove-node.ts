@@ -1,11 +1,11 @@
-// Whether the Node that was just unpacked runs here and loads isolated-vm. Asked once for each machine, because the first plugin would
-// else be where it shows.
+// Checks that the unpacked Node runs on this machine and loads isolated-vm. It runs once after unpacking; otherwise the first
+// plugin would fail.
 import { spawnSync } from 'node:child_process';
 
 const load =
   'try { process.dlopen({ exports: {} }, process.argv[1]); } catch (error) { process._rawDebug(error.message); process.exit(1); }';
 
-/** @param addonPath isolated-vm's. @throws Error saying what the machine lacks */
+/** @param addonPath path of isolated-vm's addon. @throws Error naming what the machine lacks */
 export function proveNodeRuns(path: string, addonPath: string): void {
   const options = { env: {}, encoding: 'utf8' } as const;
   const { error, status, signal, stderr } = spawnSync(
@@ -19,8 +19,8 @@ export function proveNodeRuns(path: string, addonPath: string): void {
       `${path} may not be executed: its file system is probably mounted noexec. Name a directory on another one with TATAMI_CACHE_DIR.`,
       { cause: error },
     );
-  const said = error?.message ?? (stderr.trim() || `it ends with ${status ?? signal}`);
+  const said = error?.message ?? (stderr.trim() || `it exits with ${status ?? signal}`);
   throw new Error(
-    `Node, which runs plugins, does not run here: ${said}. It needs glibc 2.34 and the libstdc++6 of GCC 12, or later ones; TATAMI_NODE names another Node 24.`,
+    `Node, which runs plugins, does not run here: ${said}. It needs glibc 2.34 and the libstdc++6 of GCC 12 or later; set TATAMI_NODE to use another Node 24.`,
   );
 }

@@ -1,5 +1,5 @@
-// The members of `ctx`, as the SDK types them and as the guest has them: a method for each host call, with the arguments and the
-// answer of its route.
+// Generates the members of `ctx` for the SDK's types and for the guest: one method per host call, with the arguments and the
+// response of its route.
 import type { Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
 import { successStatusOf } from '../http/route.ts';
@@ -19,7 +19,7 @@ import { docText, type JsonSchema } from './type-text.ts';
 interface Call extends HostCall {
   readonly contract: Contract;
   readonly operation: string;
-  /** Names that it had. */
+  /** Deprecated names of the operation. */
   readonly earlier: readonly string[];
 }
 
@@ -44,7 +44,7 @@ function namespacesOf(hostCalls: HostCalls): Namespace[] {
 function callOf(contract: Contract, operation: string, hostCalls: HostCalls): Call {
   const name = callName(contract, operation);
   const call = hostCalls.get(name);
-  if (!call) throw new Error(`There is no host call ${name}.`);
+  if (!call) throw new Error(`Unknown host call ${name}.`);
   const earlier = Object.keys(earlierNames).filter((one) => earlierNames[one] === name);
   return {
     ...call,
@@ -54,7 +54,7 @@ function callOf(contract: Contract, operation: string, hostCalls: HostCalls): Ca
   };
 }
 
-/** What the guest makes of `ctx`. */
+/** Generates the table from which the guest builds `ctx`. */
 export function surfaceText(hostCalls: HostCalls): string {
   const rows = namespacesOf(hostCalls).map(({ path, scope, reads, writes }) => ({
     name: path,
@@ -65,22 +65,22 @@ export function surfaceText(hostCalls: HostCalls): string {
       earlier.map((one) => [one, operation]),
     ),
   }));
-  return `/** A part of \`ctx\`. */
+  return `/** Namespace of \`ctx\`. */
     export interface Namespace {
       readonly name: string;
-      /** The namespace of the scopes that it needs. */
+      /** Resource of the scopes that the namespace needs. */
       readonly scope: string;
-      /** Methods that \`<scope>:read\` allows, and those that need \`<scope>:write\`. */
+      /** Methods allowed by \`<scope>:read\`; \`writes\` need \`<scope>:write\`. */
       readonly reads: readonly string[];
       readonly writes: readonly string[];
-      /** Earlier names of methods. */
+      /** Deprecated names of methods. */
       readonly earlier: readonly (readonly [earlier: string, now: string])[];
     }
 
     export const surface: readonly Namespace[] = ${JSON.stringify(rows)};`;
 }
 
-/** Writes the types of `ctx`. */
+/** Generates the types of `ctx`. */
 export function writeCalls(library: Library, file: string, hostCalls: HostCalls): void {
   const namespaces = namespacesOf(hostCalls);
   const add = (name: string, doc: string, callsOf: (one: Namespace) => readonly Call[]): void => {
@@ -92,20 +92,20 @@ export function writeCalls(library: Library, file: string, hostCalls: HostCalls)
       });
     library.add(file, name, `${docText(doc)}export interface ${name} {\n${members.join('\n')}\n}`);
   };
-  add('ReadCalls', 'What the read scope of a namespace allows, by namespace.', ({ reads }) => reads);
-  add('WriteCalls', 'What its write scope allows besides.', ({ writes }) => writes);
+  add('ReadCalls', 'Calls allowed by the read scope, by namespace.', ({ reads }) => reads);
+  add('WriteCalls', 'Calls that need the write scope, by namespace.', ({ writes }) => writes);
   const scopes = namespaces.map(
     ({ path, scope }) => `readonly ${JSON.stringify(path)}: ${JSON.stringify(scope)};`,
   );
-  const doc = docText('The namespace of the scopes that each namespace of `ctx` needs.');
+  const doc = docText('Resource of the required scopes, by namespace of `ctx`.');
   library.add(file, 'ScopeNamespaces', `${doc}export interface ScopeNamespaces {\n${scopes.join('\n')}\n}`);
 }
 
-/** A call under all its names. */
+/** Generates the signatures of a call under its current and its deprecated names. */
 function methodsText(call: Call, library: Library): string {
   const { summary, description = '' } = call.route;
   const doc = docText([`${summary}.`, description].filter((words) => words !== '').join(' '));
-  const old = docText(`@deprecated Its name is \`${call.operation}\`.`);
+  const old = docText(`@deprecated Use \`${call.operation}\`.`);
   const signatures = signaturesOf(call, library);
   return [
     ...signatures.map((signature) => `${doc}${call.operation}${signature};`),
@@ -113,7 +113,7 @@ function methodsText(call: Call, library: Library): string {
   ].join('\n');
 }
 
-/** Two of a call that can choose fields: it answers whole objects unless it does. */
+/** A call that can select fields has two signatures: without a selection it returns whole objects. */
 function signaturesOf(call: Call, library: Library): string[] {
   const choosing = choosingOf(call.route);
   const query = queryName(call.contract.title, call.operation);
@@ -134,7 +134,7 @@ function argumentsText({ contract, operation, takes, route }: Call, query: strin
   return takes.map((argument) => texts[argument]()).join(', ');
 }
 
-/** @param chosen only fields that the call chose */
+/** @param chosen true if the call selects fields */
 function answerText({ contract, route }: Call, chosen: boolean, library: Library): string {
   const schema = route.responses[successStatusOf(route)] as JsonSchema | null | undefined;
   if (!schema) return 'void';

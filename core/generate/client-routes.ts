@@ -1,5 +1,5 @@
-// Every operation that a client can ask for. Those of plugins and webhooks are made for a running service; here they are only looked at,
-// so that nothing stands in for what they would run on.
+// Lists the operations of the client. Routes of plugins and webhooks are normally built for a running service; here only their
+// definitions are read, so their dependencies are empty stubs.
 import type { Route } from '../http/route.ts';
 import { createMe } from '../identity/me.ts';
 import { actionRoutes } from '../plugins/actions/routes.ts';
@@ -26,9 +26,9 @@ import { sampleRoutes } from '../webhooks/samples/routes.ts';
 
 const nothing = <T>(): T => ({}) as T;
 
-/** A file is sent and got by `fetch`: a method would have nothing to add. */
+/** Files are uploaded and downloaded with plain `fetch`; a client method would add nothing. */
 const isOfFile = ({ kind }: Route): boolean => kind === 'upload' || kind === 'file';
-/** What others send to a plugin has no form of ours. */
+/** Inbound requests to plugins have no schema of the API. */
 const isOfOthers = ({ kind }: Route): boolean => kind === 'inbound';
 
 const all: readonly Route[] = [

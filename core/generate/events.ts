@@ -1,4 +1,4 @@
-// The event types that are sent, and what each carries.
+// Generates the types of events and of their data.
 import type { SentEvent } from '../http/openapi/webhooks.ts';
 import type { Library } from './library.ts';
 import type { JsonSchema } from './type-text.ts';
@@ -8,8 +8,8 @@ export function writeEvents(library: Library, file: string, sent: readonly SentE
     file,
     'EVENT_TYPES',
     `/**
-     * Every event type this version knows. A newer server may send others, so a receiver's \`switch\` needs a \`default\` that accepts
-     * what it does not handle.
+     * Every event type of this version. A newer server may send others, so a receiver's \`switch\` needs a \`default\` that accepts
+     * unknown types.
      */
     export const EVENT_TYPES = ${JSON.stringify(sent.map(({ type }) => type))} as const;`,
   );
@@ -18,13 +18,13 @@ export function writeEvents(library: Library, file: string, sent: readonly SentE
   library.add(
     file,
     'EventPattern',
-    `/** A type of event, all of a kind of object, or all. */
+    `/** An event type, all types of a resource such as \`issue.*\`, or \`*\` for all. */
     export type EventPattern = EventType | ${spaces.map((one) => `'${one}.*'`).join(' | ')} | '*';`,
   );
   library.add(
     file,
     'Changed',
-    `/** An object after a change, with the old values of what changed. */
+    `/** An object after a change, with the previous values of the changed fields. */
     export type Changed<Shown> = Shown & { readonly previous: Readonly<Partial<Shown>> };`,
   );
   const members = sent.map(({ type, envelope }) => {
@@ -35,12 +35,12 @@ export function writeEvents(library: Library, file: string, sent: readonly SentE
   library.add(
     file,
     'EventData',
-    `/** What \`data\` of an event holds, by its type: the object as it was when the event happened. */
+    `/** \`data\` of an event, by event type: the object as it was when the event happened. */
     export interface EventData {\n${members.join('\n')}\n}`,
   );
 }
 
-/** The shape of a change is that of its object, and `previous`. */
+/** A change has the shape of its object, plus `previous`. */
 function dataText(library: Library, type: string, data: JsonSchema): string {
   const name = data['x-name'] ?? '';
   const isChange = data.properties !== undefined && 'previous' in data.properties;

@@ -1,5 +1,5 @@
-// The types of filters. Which tests a field has and what they compare with is asked of the parser itself, so that what the types let
-// through it takes.
+// Generates the types of filters. It probes the filter parser for the tests of each field and their operands, so that the parser
+// accepts everything that the types allow.
 import type { TObject } from 'typebox';
 import { contracts, eventsOf } from '../contracts.ts';
 import { ApiError } from '../lib/errors.ts';
@@ -7,7 +7,7 @@ import { parseFilter, type FilterField, type FilterFields } from '../lib/filter.
 import { addedFieldsOf, filterFieldsOf, sentEvents } from '../resources.ts';
 import type { Library } from './library.ts';
 
-/** What a test is given: a value, a list of values, a piece of text, whether there is none. */
+/** Operand of each test, made from a value of the field. */
 const tests: Readonly<Record<string, (value: unknown) => unknown>> = {
   eq: (value) => value,
   neq: (value) => value,
@@ -22,14 +22,14 @@ const tests: Readonly<Record<string, (value: unknown) => unknown>> = {
   null: () => true,
 };
 
-/** By the contract of the object that is told of; of what has none, by the shape of the data. */
+/** Named after the contract of the event's object, or after the shape of the data if there is no contract. */
 function filterName(type: string, data: TObject): string {
   const contract = contracts.find(({ events }) => eventsOf(events).includes(type));
   const { 'x-name': shape } = data as { 'x-name'?: string };
   return `${contract?.title ?? shape}Filter`;
 }
 
-/** The filters of the objects that events tell of, those of each event, and of any. */
+/** Generates the filters of the objects in events, of each event type, and of any event. */
 export function writeFilters(library: Library, file: string): void {
   const sets = new Map<string, string>();
   const names = new Map(
@@ -47,13 +47,13 @@ export function writeFilters(library: Library, file: string): void {
   library.add(
     file,
     'EventFilters',
-    `/** What subscriptions to a type of event can filter by. */
+    `/** Filters of subscriptions, by event type. */
     export interface EventFilters {\n${members.join('\n')}\n}`,
   );
   library.add(
     file,
     'EventFilter',
-    `/** Of a subscription to any types. */
+    `/** Filter of a subscription to any event types. */
     export type EventFilter = EventFilters[keyof EventFilters];`,
   );
 }
@@ -72,7 +72,7 @@ function filterText(name: string, type: string, sets: Map<string, string>): stri
     export interface ${name} {\n${[...joints, ...members, ...addedText(type, sets)].join('\n')}\n}`;
 }
 
-/** What a workspace adds has any name below that of its field, and the tests of a type that only the workspace knows. */
+/** Custom fields of a workspace have any name below this field, and any test, because only the workspace knows their types. */
 function addedText(type: string, sets: Map<string, string>): string[] {
   const under = addedFieldsOf(type);
   if (under === null) return [];
@@ -96,7 +96,7 @@ function fieldText(
   return `Test<${valueText(field)}${orNull}, ${setName(possible, sets)}>`;
 }
 
-/** Of several shapes, because some fields take only what can be theirs. */
+/** Sample values of several shapes, because some fields accept only their own possible values. */
 function valuesOf(field: FilterField): readonly unknown[] {
   if (field.type === 'reference')
     return field.ways.map(({ by, pattern, words = {} }) => {
@@ -135,13 +135,13 @@ function isTaken(filter: unknown, fields: FilterFields): boolean {
   }
 }
 
-/** The name of a set of tests, by what is special in it. */
+/** Names a set of tests by its distinguishing members. */
 function setName(possible: readonly string[], sets: Map<string, string>): string {
   const set = possible.map((test) => JSON.stringify(test)).join(' | ');
   const ordered = possible.includes('gt') ? 'Ordered' : '';
   const name = `${ordered}${possible.includes('contains') ? 'Text' : 'Value'}Tests`;
   const known = [...sets].find(([, other]) => other === name);
-  if (known && known[0] !== set) throw new Error(`${name} are two sets: ${known[0]}, and ${set}.`);
+  if (known && known[0] !== set) throw new Error(`${name} names two sets: ${known[0]} and ${set}.`);
   sets.set(set, name);
   return name;
 }

@@ -1,14 +1,14 @@
-// The types of the SDK while they are written: each has one name and one file, and a file imports what it names of others.
+// Collects the types of the SDK: each has one name and one file, and files import types from each other.
 import { bodyText, docText, membersOf, typeText, type JsonSchema, type Printing } from './type-text.ts';
 
 export interface Library {
-  /** Declares a type by its schema. */
+  /** Declares a type from its schema. */
   declare(file: string, name: string, schema: JsonSchema, how: How): void;
-  /** Declares a type, or another name, by its text. */
+  /** Declares a type or alias from its text. */
   add(file: string, name: string, text: string): void;
-  /** The type of a schema as `file` uses it: parts that have a name are declared there, unless they are elsewhere. */
+  /** Returns the type of a schema as used in `file`. Named parts are declared in that file unless they are declared already. */
   typeIn(file: string, schema: JsonSchema, isShown: boolean): string;
-  /** By file. */
+  /** Returns the text of each file. */
   texts(): ReadonlyMap<string, string>;
 }
 
@@ -18,20 +18,20 @@ interface How extends Pick<Printing, 'isShown'> {
 
 interface Declaration {
   readonly file: string;
-  /** Empty for what is written by hand. */
+  /** Empty for handwritten types. */
   text: string;
-  /** Of an object that is shown. */
+  /** Members of a response object. */
   members?: ReadonlyMap<string, string>;
 }
 
-/** A type says only what it adds to another with which it has so many members in common, and of which it leaves out few. */
+/** A type extends another one with which it shares at least `commonLeast` members, and of which it omits at most `leftOutMost`. */
 const commonLeast = 6;
 const leftOutMost = 2;
 
 /**
- * @param known names that are written by hand, and the files that have them
- * @param renamed those of schemas that have another name as types
- * @param lists words that have a name together
+ * @param known handwritten types, with their files
+ * @param renamed schema names whose type has another name
+ * @param lists word lists that have a type of their own
  */
 export function createLibrary(
   known: Readonly<Record<string, string>>,
@@ -79,7 +79,7 @@ export function createLibrary(
   return library;
 }
 
-/** The type that has most in common with these members, said in a clause, and the members that it has not. */
+/** Returns an `extends` clause for the type with most members in common, and the remaining members. */
 function baseOf(
   members: ReadonlyMap<string, string>,
   declarations: ReadonlyMap<string, Declaration>,

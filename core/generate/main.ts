@@ -1,4 +1,4 @@
-// `bun run generate`: writes the generated files, and removes those that nothing generates any more.
+// `bun run generate`: writes the generated files and removes stale ones.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { generatedFiles, root, typesFolder } from './files.ts';

@@ -1,4 +1,4 @@
-// The objects that the API shows, a file for each resource, and the names of what operations take.
+// Generates the response objects, one file per resource, and names the inputs of operations.
 import type { TSchema } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import { schemasOf } from '../contract/schemas.ts';
@@ -10,21 +10,21 @@ export function fileOf({ path }: Contract): string {
   return `${path}.ts`;
 }
 
-/** What the body of an operation is called. */
+/** Returns the type name of an operation's body. */
 export function bodyName(title: string, operation: string): string {
   return `${title}${operation === 'update' ? 'Patch' : capital(operation)}`;
 }
 
-/** What the query of an operation is called. */
+/** Returns the type name of an operation's query. */
 export function queryName(title: string, operation: string): string {
   return `${title}${operation === 'list' ? '' : capital(operation)}Query`;
 }
 
-/** All that is shown. */
+/** Declares the response objects of all contracts. */
 export function writeObjects(library: Library): void {
-  // All of them first, so that each is declared in the file of its own.
+  // Declares all objects before anything references them, so that each is declared in its own file.
   for (const contract of contracts) {
-    // A search has no objects.
+    // Search has no objects.
     if (Object.keys(contract.fields).length === 0) continue;
     library.declare(fileOf(contract), contract.title, schemasOf(contract).shown as TSchema, {
       isShown: true,

@@ -1,4 +1,5 @@
-// The client of the SDK: a method for each operation, with the arguments and the answer of its route, and the table that it is made of.
+// Generates the client of the SDK: one method per operation, with the arguments and the response of its route, and the table that
+// the client builds them from.
 import type { Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
 import { successStatusOf, takesIfMatch, type Route } from '../http/route.ts';
@@ -8,13 +9,13 @@ import { bodyName, queryName } from './objects.ts';
 import { choosingOf, idNameOf, itemOfPage } from './signatures.ts';
 import { docText, type JsonSchema } from './type-text.ts';
 
-/** An operation by the names it has in the client: `apiKeys`, `create`. */
+/** An operation with its names in the client, such as `apiKeys` and `create`. */
 interface Operation {
   readonly route: Route;
-  /** From the outermost: `plugins`, `kv`. */
+  /** Outermost first: `plugins`, `kv`. */
   readonly namespaces: readonly string[];
   readonly method: string;
-  /** Of its types: `Plugin` and `kvSet`. */
+  /** Parts of its type names, such as `Plugin` and `kvSet`. */
   readonly title: string;
   readonly operation: string;
   readonly file: string;
@@ -36,7 +37,7 @@ function operationOf(route: Route): Operation {
   };
 }
 
-/** What the operations take. */
+/** Declares the bodies and queries of the operations. */
 export function writeInputs(library: Library, routes: readonly Route[]): void {
   for (const { route, title, operation, file } of routes.map(operationOf)) {
     const how = { isShown: false, doc: `${route.summary}.` };
@@ -59,13 +60,13 @@ function treeOf(routes: readonly Route[]): Tree {
 
 const isOperation = (node: Tree | Operation): node is Operation => 'route' in node && 'method' in node.route;
 
-/** The types of its methods. */
+/** Declares the types of the client's methods. */
 export function writeOperations(library: Library, file: string, routes: readonly Route[]): void {
   const members = Object.entries(treeOf(routes)).map(([name, node]) => memberText(name, node, library));
   library.add(
     file,
     'Operations',
-    `/** Every operation of the API, by its name. */
+    `/** Every operation of the API, by name. */
     export interface Operations {\n${members.join('\n')}\n}`,
   );
 }
@@ -84,7 +85,6 @@ function methodsText(one: Operation, library: Library): string {
     .join('\n');
 }
 
-/** Two of an operation that can choose fields: it answers whole objects unless it does. */
 function signaturesOf(one: Operation, library: Library): string[] {
   const choosing = choosingOf(one.route);
   const query = queryName(one.title, one.operation);
@@ -103,7 +103,7 @@ function argumentsText(one: Operation, query: string, needsQuery: boolean): stri
   return [...params, ...body, ...asked, `options?: ${optionsOf(route)}`].join(', ');
 }
 
-/** A patch of nothing is a slip. */
+/** An update needs a body, although all its fields are optional. */
 function isBodyNeeded({ route, operation }: Operation): boolean {
   const { required = [] } = (route.body ?? {}) as JsonSchema;
   return operation === 'update' || required.length > 0;
@@ -129,9 +129,9 @@ function answerText(one: Operation, isChosen: boolean, library: Library): string
   return item ? `List<${type}>` : `Promise<${type}>`;
 }
 
-/** What the client makes its methods of: `PATCH /issues/{id}`, and whether it sends a body, parameters, or lists pages. */
+/** Generates the table from which the client builds its methods: `PATCH /issues/{id}`, and whether it has a body, a query or pages. */
 export function tableText(routes: readonly Route[]): string {
-  return `/** Where each operation is found, and what it takes behind the parts of the path. */
+  return `/** Method and path of each operation, and its arguments after the path parameters. */
     export const operations = ${JSON.stringify(rowsOf(treeOf(routes)))} as const;`;
 }
 

@@ -1,8 +1,8 @@
-// The schemas of bodies, as the SDK's validators read them.
+// Generates the schemas of request bodies for the SDK's validators.
 import type { Route } from '../http/route.ts';
 import type { Library } from './library.ts';
 
-/** What validators check, and what is only said. */
+/** Keywords that the validators check; `said` lists the annotations. */
 const checked = new Set([
   'type',
   'enum',
@@ -30,7 +30,7 @@ export function writeSchemas(library: Library, file: string, routes: readonly Ro
   library.add(
     file,
     'BodyName',
-    `/** The operations that take a body. */
+    `/** Operations with a request body. */
     export type BodyName = ${taking.map(({ name }) => `'${name}'`).join(' | ')};`,
   );
   const rows = taking.map(
@@ -39,18 +39,18 @@ export function writeSchemas(library: Library, file: string, routes: readonly Ro
   library.add(
     file,
     'bodySchemas',
-    `/** As JSON, read when one is asked for. */
+    `/** Schemas of request bodies as JSON, parsed on first use. */
     export const bodySchemas: Readonly<Record<BodyName, string>> = {\n${rows.join('\n')}\n};`,
   );
 }
 
-/** A schema without its words. @throws Error for a keyword that nobody would check */
+/** Returns a schema without annotations. @throws Error for a keyword that the validators do not check */
 function plain(schema: unknown, at: string): unknown {
   if (schema === null || typeof schema !== 'object') return schema;
   const entries = Object.entries(schema).filter(([keyword]) => !said.test(keyword));
   for (const [keyword] of entries)
     if (!checked.has(keyword))
-      throw new Error(`${at}: teach sdk/validators/check.ts the keyword ${keyword}, then list it here.`);
+      throw new Error(`${at}: add the keyword ${keyword} to sdk/validators/check.ts, then to this list.`);
   return Object.fromEntries(entries.map(([keyword, value]) => [keyword, plainPart(keyword, value, at)]));
 }
 

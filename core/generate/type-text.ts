@@ -1,11 +1,11 @@
-// From a JSON schema to the TypeScript type of the values that it accepts, as text that people read. Only what our own schemas use;
-// what cannot be said in a type, such as bounds, is left to the description.
+// Converts a JSON schema to the text of a TypeScript type. It covers only keywords that the API uses; constraints such as bounds
+// are left to the description.
 import { givenAs, type GivenAs } from '../lib/schema.ts';
 
 export interface JsonSchema {
   readonly 'x-name'?: string;
   readonly description?: string;
-  /** What a named schema is in this place. */
+  /** Description of a named schema in this place. */
   readonly 'x-doc'?: string;
   readonly type?: string | readonly string[];
   readonly const?: unknown;
@@ -20,20 +20,20 @@ export interface JsonSchema {
 }
 
 export interface Printing {
-  /** Of what the server shows, nothing is written to. */
+  /** True for responses, whose members are read-only. */
   readonly isShown: boolean;
-  /** What a schema is called where it is used; null where its type is written out. */
+  /** Returns the name of a schema; null if its type is written inline. */
   nameOf(schema: JsonSchema): string | null;
 }
 
-/** The type of what a schema accepts, by its name where it has one. */
+/** Returns the type that a schema accepts, by name if it has one. */
 export function typeText(schema: JsonSchema, printing: Printing): string {
   const given = schema[givenAs];
   if (given !== undefined && !printing.isShown) return plainTypes[given];
   return printing.nameOf(schema) ?? structureText(schema, printing);
 }
 
-/** What may be given in place of what the schema says. */
+/** Types that callers may pass instead of the type in the schema. */
 const plainTypes: Readonly<Record<GivenAs, string>> = {
   fields: 'string | readonly string[]',
   list: 'string | readonly string[]',
@@ -44,12 +44,12 @@ const plainTypes: Readonly<Record<GivenAs, string>> = {
   eventPattern: 'EventPattern',
 };
 
-/** The members of an object, each as the body of an interface has it, by name. */
+/** Returns the members of an object by name, each as text of an interface body. */
 export function membersOf(schema: JsonSchema, printing: Printing): ReadonlyMap<string, string> {
   const members = Object.entries(schema.properties ?? {}).map(([name, property]) => {
     const mark = schema.required?.includes(name) ? '' : '?';
     const readonly = printing.isShown ? 'readonly ' : '';
-    // What is given as undefined is not sent, so it may be given.
+    // Undefined values are not sent, so callers may pass them.
     const type = unionText([
       typeText(property, printing),
       ...(mark && !printing.isShown ? ['undefined'] : []),
@@ -60,7 +60,6 @@ export function membersOf(schema: JsonSchema, printing: Printing): ReadonlyMap<s
   return new Map(members);
 }
 
-/** The body of an interface. */
 export function bodyText(members: Iterable<string>): string {
   return `{\n${[...members].join('\n')}\n}`;
 }
@@ -97,7 +96,7 @@ function textOfType(type: string, schema: JsonSchema, printing: Printing): strin
         ? bodyText(membersOf(schema, printing).values())
         : recordText(schema, printing);
     default:
-      throw new Error(`No TypeScript type is known for the JSON type ${type}.`);
+      throw new Error(`The JSON type ${type} has no TypeScript type.`);
   }
 }
 

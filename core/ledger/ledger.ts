@@ -1,11 +1,11 @@
-// The ledger: what each caller costs, charged where the cost arises. A payer is a token, a plugin's install or a webhook's
-// endpoint, known by its id; work that no payer asked for is charged to the workspace. Amounts of the last hour are kept in memory.
+// Usage ledger: cost of each account, charged where it arises. An account is a token, a plugin installation or a webhook endpoint,
+// by id; work without an account is charged to the workspace. Amounts of the last hour are stored in memory.
 import { LRUCache } from 'lru-cache';
 import type { Payer } from '../lib/payer.ts';
 
 /**
- * `cpuMs`: processor time of the core, in milliseconds; `sandboxMs`: that of plugins in their sidecars; `bytesIn` and
- * `bytesOut`: bodies received and sent; `queueMs`: time spent waiting for a turn; the others count.
+ * `cpuMs`: CPU time of the core, in milliseconds; `sandboxMs`: CPU time of plugins in their sidecars; `bytesIn` and `bytesOut`:
+ * request and response bodies; `queueMs`: time in the queue; the others are counts.
  */
 export const quantities = [
   'cpuMs',
@@ -23,31 +23,31 @@ export type Amounts = Readonly<Record<Quantity, number>>;
 export interface Ledger {
   charge(payer: Payer, quantity: Quantity, amount: number): void;
   chargeAll(payer: Payer, amounts: Partial<Amounts>): void;
-  /** What a workspace used in the last hour, by payer; null is the workspace's own. */
+  /** Returns the usage of a workspace in the last hour, by account; null is the workspace itself. */
   usageOf(workspaceId: string): ReadonlyMap<string | null, Amounts>;
 }
 
 const slotMs = 300_000;
-/** The slot being filled and those before it make up the hour. */
+/** Number of slots in an hour, including the current one. */
 const slotsKept = 12;
-/** Above this many, the payers that have cost nothing for longest are forgotten. */
+/** Maximum number of accounts; the least recently charged are evicted. */
 const payersMax = 20_000;
 
 interface Account {
   readonly workspaceId: string;
   readonly payer: string | null;
-  /** Slot `n` stands at `n % slotsKept`. */
+  /** Ring buffer: slot `n` is at index `n % slotsKept`. */
   readonly slots: { at: number; amounts: Record<Quantity, number> }[];
 }
 
 const nothing = (): Record<Quantity, number> =>
   Object.fromEntries(quantities.map((quantity) => [quantity, 0])) as Record<Quantity, number>;
 
-/** @param monotonicMs a clock that is never set forward or back */
+/** @param monotonicMs a monotonic clock */
 export function createLedger(monotonicMs: () => number): Ledger {
   const accounts = new LRUCache<string, Account>({ max: payersMax });
 
-  /** The payer's amounts in the slot that is being filled, to be added to. */
+  /** Returns the account's mutable amounts in the current slot. */
   const current = ({ workspaceId, payer }: Payer): Record<Quantity, number> => {
     const at = Math.floor(monotonicMs() / slotMs);
     const key = `${workspaceId} ${payer ?? ''}`;

@@ -7,7 +7,7 @@ export const usageRoutes = [
     method: 'GET',
     path: '/api/v1/usage',
     name: 'usage.get',
-    summary: 'What the workspace used in the last hour, and who asked for it',
+    summary: 'Get the usage of the workspace in the last hour, by caller',
     scope: 'workspace:read',
     limit: 'search',
     responses: { 200: UsageShown },

@@ -1,18 +1,17 @@
-// The public shape of usage.
 import { Type } from 'typebox';
 import { Closed, enumeration, named, nullable } from '../lib/schema.ts';
 
 const amount = (description: string) => Type.Number({ minimum: 0, description });
 
 const amountsShown = {
-  cpuMs: amount('Processor time of the server, in milliseconds.'),
-  sandboxMs: amount('Processor time of plugin handlers, in milliseconds.'),
-  queueMs: amount('Time that runs and long reads waited for their turn, in milliseconds.'),
-  bytesIn: amount('Of request bodies.'),
-  bytesOut: amount('Of answers and deliveries.'),
-  requests: amount('Requests, and host calls of plugins.'),
-  runs: amount('Attempts at plugin runs.'),
-  deliveries: amount('Attempts at webhook deliveries.'),
+  cpuMs: amount('CPU time of the server, milliseconds.'),
+  sandboxMs: amount('CPU time of plugin handlers, milliseconds.'),
+  queueMs: amount('Queue time of runs and long reads, milliseconds.'),
+  bytesIn: amount('Size of request bodies, bytes.'),
+  bytesOut: amount('Size of responses and deliveries, bytes.'),
+  requests: amount('Number of requests and of host calls by plugins.'),
+  runs: amount('Number of attempts of plugin runs.'),
+  deliveries: amount('Number of attempts of webhook deliveries.'),
 };
 const PayerShown = named(
   'Payer',
@@ -20,20 +19,30 @@ const PayerShown = named(
     kind: enumeration(
       'PayerKind',
       ['token', 'plugin', 'webhook', 'workspace'],
-      'What kind of caller it is; `workspace` is what nobody in particular asked for.',
+      'Type of the caller; `workspace` is usage without a specific caller.',
     ),
-    id: nullable(Type.String({ description: 'The id of the key, install or endpoint.' })),
-    name: nullable(Type.String({ description: 'What it is called.' })),
+    id: nullable(
+      Type.String({
+        description: 'Id of the API key, plugin installation or webhook endpoint; null for `workspace`.',
+      }),
+    ),
+    name: nullable(
+      Type.String({
+        description: 'Name of the caller; null for `workspace` and for callers you may not read.',
+      }),
+    ),
     ...amountsShown,
-    storedBytes: amount('Of the values and the code of a plugin.'),
+    storedBytes: amount("Size of the plugin's stored values and code, bytes; 0 for other callers."),
   }),
 );
 export const UsageShown = named(
   'Usage',
   Closed({
-    minutes: Type.Integer({ description: 'Amounts are of so many minutes, and of the minutes begun since.' }),
-    total: Closed(amountsShown, { description: 'Of all of them.' }),
-    storedBytes: amount('Of the values and the code of plugins, and of what idempotency keys keep.'),
-    payers: Type.Array(PayerShown, { description: 'Who used most processor time first; at most 200.' }),
+    minutes: Type.Integer({ description: 'Length of the reported period, minutes.' }),
+    total: Closed(amountsShown, { description: 'Sum over all callers.' }),
+    storedBytes: amount(
+      'Size of the stored values and code of plugins and of stored responses of idempotency keys, bytes.',
+    ),
+    payers: Type.Array(PayerShown, { description: 'Callers, highest CPU time first; at most 200.' }),
   }),
 );

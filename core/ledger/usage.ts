@@ -1,10 +1,10 @@
-// What a workspace used lately, by who asked for it, and what is stored for it.
+// Reports the recent usage and the stored bytes of a workspace, by caller.
 import type { Context } from '../context.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { quantities, type Amounts, type Quantity } from './ledger.ts';
 
 const payersShownMax = 200;
-/** The rows of idempotency keys that are added up; of more, the sum is estimated in proportion. */
+/** Maximum number of idempotency rows that are summed; for more rows the sum is extrapolated. */
 const keysSummedMax = 5_000;
 const keysCountedMax = 50_000;
 
@@ -13,9 +13,9 @@ const named = (name: string, table: string, shown: string) =>
     name,
     `SELECT id, ${shown} AS name FROM ${table} WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
   );
-/** A sealed address is stored together with the part of it that may be shown (`webhooks/endpoints/address.ts`). */
+/** A sealed address is stored together with its displayable part (`webhooks/endpoints/address.ts`). */
 const shownUrl = "CASE WHEN url LIKE '{%' THEN json_extract(url, '$.text') ELSE url END";
-/** The kinds of payer, told by the prefix of their ids. */
+/** Types of accounts, by the prefix of their ids. */
 const kinds = [
   { prefix: 'key_', kind: 'token', scope: 'api-keys:read', names: named('usage.tokens', 'api_keys', 'name') },
   {
@@ -72,7 +72,7 @@ export async function getUsage(ctx: Context) {
   };
 }
 
-/** Names only what the caller may read elsewhere. */
+/** Names only callers that the reader may also read through their own routes. */
 async function namesOf(
   { store, scope, scopes }: Context,
   ids: readonly string[],
@@ -82,7 +82,7 @@ async function namesOf(
     if (!scopes.has(needed)) continue;
     const wanted = JSON.stringify(ids.filter((id) => id.startsWith(prefix)));
     for (const { id, name } of await store.read(scope, names, { ids: wanted }))
-      // The path of an address may hold a secret, too.
+      // The path of a URL may contain a secret, so only the host is shown.
       found.set(id, kind === 'webhook' ? new URL(name).host : name);
   }
   return found;
@@ -96,7 +96,7 @@ function sumOf(all: readonly Amounts[]): Amounts {
   >;
 }
 
-/** Rounds to a thousandth; zeros for a payer that used nothing. */
+/** Rounds to thousandths; returns zeros for an account without usage. */
 function rounded(amounts: Amounts | undefined): Amounts {
   const shown = (quantity: Quantity): number => Math.round((amounts?.[quantity] ?? 0) * 1_000) / 1_000;
   return Object.fromEntries(quantities.map((quantity) => [quantity, shown(quantity)])) as Record<

@@ -1,6 +1,5 @@
-// The one normal form of an e-mail address, by which accounts, members and invitations are compared. An address that could be taken for
-// another one, because Unicode writes or draws both alike, is refused (Unicode TR 36 §3, TS 39 §5; RFC 6531 leaves that to the server).
-// docs/decisions/0074.
+// Normalizes e-mail addresses to the key by which accounts, members and invitations are compared. Addresses that Unicode writes or
+// displays like another one are refused (Unicode TR 36 §3, TS 39 §5; RFC 6531 leaves this to the server). docs/decisions/0074.
 import { domainToASCII, domainToUnicode } from 'node:url';
 
 const charsMax = 254;
@@ -12,17 +11,17 @@ const isAscii = /^[\0-\x7f]*$/;
 
 const invisible = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
 const latin = /\p{Script=Latin}/u;
-/** Scripts that are written together with Latin (Unicode TS 39, "highly restrictive"). */
+/** Matches scripts that are not combined with Latin (Unicode TS 39, "highly restrictive"). */
 const besidesLatin =
   /[^\p{Script=Latin}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Common}\p{Script=Inherited}]/u;
-/** Scripts whose letters look like those of each other. */
+/** Scripts with letters that look alike. */
 const lookAlikes = [
   /\p{Script=Cyrillic}/u,
   /\p{Script=Greek}/u,
   /\p{Script=Armenian}/u,
   /\p{Script=Cherokee}/u,
 ];
-/** Small letters of other scripts that are drawn like Latin ones: what has no other letters is read as Latin. */
+/** Lower-case letters of other scripts that look Latin. A text with no other letters reads as Latin. */
 const likeLatin = 'асԁеһіјӏоԛрѕуѵхԝαικνορυχϲϳհյոսցօ';
 const onlyLikeLatin = new RegExp(
   `^[${likeLatin}\\p{Script=Common}]*[${likeLatin}][${likeLatin}\\p{Script=Common}]*$`,
@@ -30,13 +29,13 @@ const onlyLikeLatin = new RegExp(
 );
 
 /**
- * The key under which an address is stored and looked up: composed, lower case, its domain in ASCII.
- * @returns null for text that is no address, or one that could be taken for another
+ * Returns the key under which an address is stored and looked up: NFC, lower case, the domain in ASCII.
+ * @returns null for an invalid or confusable address
  */
 export function addressKey(text: string): string | null {
   const given = text.trim();
   if (given.length > charsMax || invisible.test(given)) return null;
-  // What a compatible or canonical equivalent replaces, such as the Kelvin sign, other servers may take for another mailbox.
+  // Other servers may map a character with a compatibility or canonical equivalent, such as the Kelvin sign, to another mailbox.
   for (const char of given) if (char.normalize('NFKC') !== char) return null;
   const address = given.normalize('NFC').toLowerCase().replaceAll('ς', 'σ');
   const [local = '', domain = '', ...more] = address.split('@');
@@ -45,7 +44,7 @@ export function addressKey(text: string): string | null {
   return asciiDomain.test(ascii) && !misleads(local, ascii) ? `${local}@${ascii}` : null;
 }
 
-/** @returns '' for what is no domain of other scripts (IDNA) */
+/** @returns '' for an invalid internationalized domain (IDNA) */
 function asciiOf(domain: string): string {
   return isAscii.test(domain) && !domain.includes('xn--') ? domain : domainToASCII(domain);
 }
@@ -58,7 +57,7 @@ function misleads(local: string, ascii: string): boolean {
   );
 }
 
-/** The domain of a key. */
+/** Returns the domain of a key. */
 export function domainOf(key: string): string {
   return key.slice(key.lastIndexOf('@') + 1);
 }
@@ -68,6 +67,6 @@ function mixesScripts(text: string): boolean {
   return lookAlikes.filter((script) => script.test(text)).length > 1;
 }
 
-/** What to tell somebody whose address has no key. */
+/** Fix text for an address without a key. */
 export const addressAdvice =
   'Give an e-mail address such as ana@acme.example, in letters of one script and without invisible characters.';

@@ -1,6 +1,6 @@
 /**
- * Exponential backoff between a first and a last delay, with added jitter so that what failed together does not come back
- * together. Pure: chance is an argument.
+ * Exponential backoff between a first and a last delay, with jitter so that work that failed together is not retried together.
+ * Pure: the random source is an argument.
  */
 
 export interface BackoffPolicy {
@@ -13,7 +13,7 @@ export interface BackoffPolicy {
   jitterMax: number;
 }
 
-/** Plugin runs: 8 attempts from 10 s to 4 h, about 6 h in all. */
+/** Plugin runs: 8 attempts from 10 s to 4 h apart, about 6 h in total. */
 export const PLUGIN_RUN_BACKOFF: BackoffPolicy = {
   attemptsMax: 8,
   firstDelayMs: 10_000,
@@ -21,7 +21,7 @@ export const PLUGIN_RUN_BACKOFF: BackoffPolicy = {
   jitterMax: 0.1,
 };
 
-/** The delay after `attempt` attempts (1 after the first) have failed; undefined when none is left. */
+/** Returns the delay after `attempt` failed attempts (1 after the first); undefined if no attempt is left. */
 export function backoffDelayMs(
   policy: BackoffPolicy,
   attempt: number,

@@ -6,7 +6,7 @@ import { utcToWall } from './zone.ts';
 
 const minuteMs = 60_000;
 
-/** How often a zone is asked for the time on its clocks. */
+/** Counts how often the zone's clock is formatted. */
 function timesAsked(run: () => void): number {
   const format = Object.getOwnPropertyDescriptor(Intl.DateTimeFormat.prototype, 'format')!;
   let asked = 0;
@@ -103,7 +103,7 @@ describe('business time', () => {
   });
 });
 
-/** When the wall has shown working hours for so many minutes; null where that is not by the end. */
+/** Returns the time at which that many working minutes have passed; null if later than `end`. */
 function modelOf(week: BusinessWeek, from: number, end: number, minutes: number): number | null {
   let left = minutes;
   for (let now = from; now < end; now += minuteMs) {
@@ -117,7 +117,7 @@ function modelOf(week: BusinessWeek, from: number, end: number, minutes: number)
   return null;
 }
 
-/** Hours that neither begin nor end where the wall shows a time twice: there the model cannot tell which is meant. */
+/** Hours whose ends never fall into a repeated wall-clock time, which the model could not tell apart. */
 const edge = fc.constantFrom(0, 4, 5, 8, 9.5, 12, 13, 17, 18.25, 24).map((hour) => hour * 60);
 const hoursOf = fc.uniqueArray(edge, { minLength: 0, maxLength: 4 }).map((edges) => {
   const ascending = edges.toSorted((a, b) => a - b);

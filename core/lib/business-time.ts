@@ -1,9 +1,9 @@
-// Time that only passes while people are at work: so many minutes from Friday evening on end on Monday. Exact over days on which the
-// clocks are set, where eight hours on the wall may be seven or nine.
+// Business time: passes only during working hours, so that minutes counted from Friday evening end on Monday. Exact across clock
+// changes, where eight hours on the wall clock may be seven or nine.
 import { dayMs } from './time.ts';
 import { utcToWall, wallOf } from './zone.ts';
 
-/** As ISO 8601 numbers them, from 1 on. */
+/** In the order of ISO 8601, from 1. */
 export const weekdays = [
   'monday',
   'tuesday',
@@ -15,18 +15,18 @@ export const weekdays = [
 ] as const;
 export type Weekday = (typeof weekdays)[number];
 
-/** Minutes since midnight on the wall, the second excluded; up to 1440. */
+/** Minutes since midnight, local time, end exclusive; up to 1440. */
 export type Hours = readonly [from: number, to: number];
 
 export interface BusinessWeek {
   readonly timeZone: string;
-  /** Ascending and apart; a day that is missing is free. */
+  /** Ascending and disjoint; a missing day is free. */
   readonly hours: Readonly<Partial<Record<Weekday, readonly Hours[]>>>;
-  /** Days as YYYY-MM-DD that are free whatever day of the week they are. */
+  /** Dates as YYYY-MM-DD that are free regardless of the weekday. */
   readonly holidays: ReadonlySet<string>;
 }
 
-/** What does not end within so many days never does. */
+/** Durations that do not end within this many days never end. */
 const daysMax = 5 * 366;
 
 interface Span {
@@ -35,9 +35,9 @@ interface Span {
 }
 
 /**
- * The moment at which so much business time has passed. With nothing left it is the moment itself; what ends with a working day ends
- * then, and not when the next one begins.
- * @returns null where that is more than five years ahead
+ * Returns the time at which `ms` of business time have passed: `at` itself if `ms` is 0 or less, and the end of a working day
+ * rather than the start of the next.
+ * @returns null if that is more than five years ahead
  */
 export function addBusinessMs(week: BusinessWeek, at: number, ms: number): number | null {
   if (ms <= 0) return at;
@@ -50,7 +50,7 @@ export function addBusinessMs(week: BusinessWeek, at: number, ms: number): numbe
   return null;
 }
 
-/** How much business time lies between two moments; 0 where the second is not behind the first. */
+/** Returns the business time between two times; 0 if `to` is not after `from`. */
 export function businessMsBetween(week: BusinessWeek, from: number, to: number): number {
   let passed = 0;
   for (const span of spansFrom(week, from)) {
@@ -60,7 +60,7 @@ export function businessMsBetween(week: BusinessWeek, from: number, to: number):
   return passed;
 }
 
-/** The working hours from the day of a moment on, in order. */
+/** Yields the working hours from the day of `at` on, in order. */
 function* spansFrom({ timeZone, hours, holidays }: BusinessWeek, at: number): Generator<Span> {
   const { year, month, day } = utcToWall(timeZone, at);
   const first = Date.UTC(year, month - 1, day);

@@ -1,8 +1,6 @@
-// Sizes as people read them.
-
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** `1536` → `1.5 KiB`. */
+/** Formats a size with binary units: `1536` → `1.5 KiB`. */
 export function bytesText(bytes: number): string {
   const power = bytes < 1024 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
   const value = bytes / 1024 ** power;

@@ -1,10 +1,10 @@
-// How every Bun process of ours is started. Left to itself Bun reads bunfig.toml, .env and tsconfig.json of the folder that it is
-// started in, and fetches what an import lacks from the registry named there: a folder that somebody else filled would run
-// code, and say where keys are sent, before a line of ours runs.
+// Flags that start Bun without configuration from the working directory. By default Bun reads bunfig.toml, .env and tsconfig.json
+// there, and fetches missing imports from the registry named there: a folder filled by somebody else would run code and redirect
+// keys before any line of Tatami runs.
 import { join } from 'node:path';
 
-/** The folder of Tatami itself, whose configuration is ours. */
+/** Root folder of Tatami. */
 export const packageRoot = join(import.meta.dir, '../..');
 
-/** Beside them, the process must start in `packageRoot` or `/`: no flag keeps Bun from the current folder's tsconfig.json. */
+/** In addition, the process must start in `packageRoot` or `/`: no flag keeps Bun from reading tsconfig.json in the working directory. */
 export const cleanBunFlags = ['--config=/dev/null', '--no-env-file', '--no-install'] as const;

@@ -1,15 +1,15 @@
-// Time as a parameter: what reads or waits for it takes a Clock, so that a test runs a day of retries in a moment.
+// Time as a parameter, so that tests can run a day of retries in a moment.
 
 export interface Clock {
   /** Milliseconds since the epoch. */
   nowMs(): number;
-  /** Milliseconds that only ever grow, whatever is done to the clock on the wall. */
+  /** Monotonic milliseconds, unaffected by changes of the wall clock. */
   monotonicMs(): number;
-  /** Runs once after the delay, which is monotonic; the returned function cancels it. */
+  /** Runs once after the monotonic delay; the returned function cancels it. */
   after(delayMs: number, run: () => void): () => void;
 }
 
-/** Node's timers take at most 2^31-1 ms. */
+/** Maximum delay of Node's timers. */
 const timerMaxMs = 2_147_483_647;
 
 export const systemClock: Clock = {

@@ -1,19 +1,19 @@
-// What lies beside the program when it runs from source, and inside it when it is one executable. From source there is nothing
-// embedded: whoever needs a part finds or makes it. The build puts `core/executable/embedded.ts` in the place of this file.
+// Parts that are on disk when Tatami runs from source, and embedded when it runs as one executable. From source this is null, and
+// users find or build the parts. The build replaces this file by `core/executable/embedded.ts`.
 
 export interface Embedded {
-  /** Paths of what must be a file on a disk to run; unpacked where it is not there yet. @throws Error saying what to do */
+  /** Paths of files that must exist on disk to run; unpacked on demand. @throws Error saying what to do */
   nodePath(): string;
   isolatedVmPath(): string;
-  /** What runs in a sidecar, bundled. */
+  /** Bundled programs of a sidecar. */
   sidecarPrograms(): { sidecar: string; guest: string };
-  /** Packages of the plugins that come with Tatami, by name. */
+  /** Packages of the first-party plugins, by name. */
   plugins(): Readonly<Record<string, unknown>>;
-  /** What a plugin imports as the SDK, types included: path below the SDK's folder → source. */
+  /** SDK that plugins import, including types: path below the SDK's folder → source. */
   sdkFiles(): Readonly<Record<string, string>>;
-  /** Unpacks what is not there yet, so that a directory that will not do is told at the start. @throws Error saying what to do */
+  /** Unpacks missing files, so that an unusable directory is reported at startup. @throws Error saying what to do */
   prepare(): void;
-  /** The same, with every file read whole and compared with what it was built from. @returns their paths */
+  /** Unpacks missing files and checks the hash of all. @returns their paths */
   verify(): string[];
 }
 

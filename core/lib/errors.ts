@@ -1,7 +1,6 @@
-// The error registry: every code the API can answer with, its HTTP status, its meaning and whether a retry helps.
-// docs/spec/errors.md › Codes.
+// Registry of API errors: codes, HTTP status, meaning and whether a retry helps. docs/spec/errors.md › Codes.
 
-/** One entry per public error code. `retry` tells a client whether sending the same request again can succeed. */
+/** One entry per public error code. `retry` is true if sending the same request again can succeed. */
 export const errorCodes = {
   malformed_request: { status: 400, retry: false, text: 'The request could not be parsed.' },
   invalid_cursor: {
@@ -9,10 +8,18 @@ export const errorCodes = {
     retry: false,
     text: 'The cursor was not issued for this list, or was altered.',
   },
-  unauthorized: { status: 401, retry: false, text: 'No valid access token was sent.' },
-  insufficient_scope: { status: 403, retry: false, text: 'The token lacks the scope this operation needs.' },
-  forbidden: { status: 403, retry: false, text: 'The caller may not do this.' },
-  not_found: { status: 404, retry: false, text: 'There is nothing here that the caller may see.' },
+  unauthorized: { status: 401, retry: false, text: 'The request has no valid access token.' },
+  insufficient_scope: {
+    status: 403,
+    retry: false,
+    text: 'The token lacks the scope that this operation needs.',
+  },
+  forbidden: { status: 403, retry: false, text: 'The caller is not allowed to do this.' },
+  not_found: {
+    status: 404,
+    retry: false,
+    text: 'The resource does not exist, or the caller may not see it.',
+  },
   method_not_allowed: { status: 405, retry: false, text: 'The path exists, but not with this method.' },
   request_timeout: {
     status: 408,
@@ -22,32 +29,32 @@ export const errorCodes = {
   conflict: {
     status: 409,
     retry: true,
-    text: 'What is there does not allow this, or changed at the same time; the message says which.',
+    text: 'The request conflicts with the current state or with a concurrent change; see the message.',
   },
   history_changed: {
     status: 409,
     retry: false,
-    text: 'The log does not go on from there, because it was restored; see details for where to go on.',
+    text: 'The position is not in the current event log, because the log was restored; see details for where to continue.',
   },
   transition_not_allowed: {
     status: 409,
     retry: false,
-    text: 'The team does not allow this move between states.',
+    text: 'The workflow of the team does not allow this transition.',
   },
   idempotency_in_progress: {
     status: 409,
     retry: true,
     text: 'A request with this idempotency key is still running.',
   },
-  precondition_failed: { status: 412, retry: false, text: 'The resource is no longer at the version given.' },
+  precondition_failed: { status: 412, retry: false, text: 'The resource is no longer at the given version.' },
   payload_too_large: { status: 413, retry: false, text: 'The request body is larger than allowed.' },
   unsupported_media_type: { status: 415, retry: false, text: 'The body must be application/json.' },
-  range_not_satisfiable: { status: 416, retry: false, text: 'The range lies beyond the end of the file.' },
-  validation_failed: { status: 422, retry: false, text: 'The request breaks a rule; see details.' },
+  range_not_satisfiable: { status: 416, retry: false, text: 'The range starts after the end of the file.' },
+  validation_failed: { status: 422, retry: false, text: 'The request is invalid; see details.' },
   budget_exceeded: {
     status: 422,
     retry: false,
-    text: 'This would take more than one request may; ask for less.',
+    text: 'The request exceeds the budget of one request; request less data.',
   },
   idempotency_key_reused: {
     status: 422,
@@ -58,16 +65,16 @@ export const errorCodes = {
   quota_exceeded: {
     status: 429,
     retry: true,
-    text: 'What this may use in a day is used up; wait for Retry-After seconds.',
+    text: 'The daily quota is used up; wait for Retry-After seconds.',
   },
-  internal_error: { status: 500, retry: true, text: 'Something broke on our side.' },
-  unavailable: { status: 503, retry: true, text: 'The service cannot do this right now.' },
+  internal_error: { status: 500, retry: true, text: 'Internal server error.' },
+  unavailable: { status: 503, retry: true, text: 'The service is temporarily unavailable.' },
   storage_full: { status: 507, retry: true, text: 'The disk is full; reads still work.' },
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** What can be wrong with one field (docs/spec/errors.md › Issues of a field). */
+/** Issues of a field (docs/spec/errors.md › Issues of a field). */
 export const fieldIssues = [
   'required',
   'invalid_type',
@@ -85,16 +92,16 @@ export const fieldIssues = [
 
 export type FieldIssue = (typeof fieldIssues)[number];
 
-/** A field-level entry of `error.details`; `fix` says what to do about it, and is absent where only the caller can know. */
+/** Entry of `error.details` for one field; `fix` is an instruction, absent if only the caller can know what to do. */
 export interface ErrorDetail {
   path: string;
   issue: FieldIssue;
   fix?: string;
-  /** What to give in its place, for programs. */
+  /** Replacement value, for programs. */
   value?: string;
 }
 
-/** The only error that becomes a client-visible answer as it is; anything else is a 500 without its text. */
+/** The only error whose text reaches clients; any other error is a 500 without its text. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly details: readonly ErrorDetail[];
@@ -117,15 +124,15 @@ export class ApiError extends Error {
   }
 }
 
-/** What is wrong with a field where that does not follow from its fix: a sentence each. */
+/** Problem of a field and its fix, a sentence each, for problems that do not follow from the fix. */
 export interface Wrong {
   readonly why: string;
   readonly fix?: string;
 }
 
 /**
- * 422 naming one field.
- * @param words the fix, a sentence that says what to do: `Give …`, `Use …`; or what is wrong, with its fix where there is one
+ * Returns a 422 for one field.
+ * @param words the fix as an instruction (`Give …`, `Use …`), or the problem with an optional fix
  */
 export function invalidField(path: string, issue: FieldIssue, words: string | Wrong): ApiError {
   const { why, fix } = typeof words === 'string' ? { why: undefined, fix: words } : words;
@@ -135,10 +142,7 @@ export function invalidField(path: string, issue: FieldIssue, words: string | Wr
   });
 }
 
-/**
- * What an error says of one field. Of an error about that field alone this is its message, which says what is wrong and what to do; of one
- * about several, what to do.
- */
+/** Returns the text of an error about one field: the problem and the fix if the error is about that field alone, otherwise the fix. */
 export function wordsOfField(
   { message, details }: { readonly message: string; readonly details: readonly object[] },
   { path, issue, fix = issue }: { readonly path: string; readonly issue: string; readonly fix?: string },
@@ -147,7 +151,7 @@ export function wordsOfField(
   return details.length === 1 && message.startsWith(start) ? message.slice(start.length) : fix;
 }
 
-/** 429 of a limit that admits the request again after some seconds, which `Retry-After` tells. */
+/** Returns a 429 that admits the request again after some seconds, as stated in `Retry-After`. */
 export function rateLimited(message: string, retryAfterSeconds: number): ApiError {
   return new ApiError('rate_limited', message, { headers: retryAfterOf(retryAfterSeconds) });
 }
@@ -156,12 +160,12 @@ export function retryAfterOf(seconds: number): { 'retry-after': string } {
   return { 'retry-after': String(Math.max(1, Math.ceil(seconds))) };
 }
 
-/** 429 of a limit on concurrent work. Nobody knows when one of the caller's requests ends, so `Retry-After` is its minimum. */
+/** Returns a 429 for a limit on concurrency. The time when a slot frees up is unknown, so `Retry-After` is its minimum. */
 export function tooManyAtOnce(message: string): ApiError {
   return rateLimited(message, 1);
 }
 
-/** The same answer for what does not exist and for what the caller may not see. */
+/** Returns the same error for missing and for invisible objects. */
 export function notFound(): ApiError {
   return new ApiError('not_found');
 }

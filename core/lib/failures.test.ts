@@ -26,7 +26,7 @@ test('what is thrown may be anything', () => {
       throw new Error('no');
     },
   };
-  expect(errorForLog(unreadable)).toBe('Something was thrown that cannot be read.');
+  expect(errorForLog(unreadable)).toBe('A value was thrown that cannot be converted to text.');
 });
 
 test('its length is bounded, however long the chain, the messages and the stack are', () => {

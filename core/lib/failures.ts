@@ -1,30 +1,29 @@
-// What goes wrong unforeseen: how an error is told to the log, and which errors end the process.
-// The policy, and why it is so, is in docs/architecture.md › When something breaks.
+// Formats unexpected errors for the log, and ends the process on bugs. The policy is in docs/architecture.md › When something breaks.
 import type { Log } from './log.ts';
 
-/** Errors below one another, the first included. */
+/** Length of the chain of causes, including the first error. */
 const causesMax = 6;
-/** Of an `AggregateError`. */
+/** Errors shown of an `AggregateError`. */
 const errorsMax = 4;
 const framesMax = 12;
 const messageCharsMax = 2_000;
 const textCharsMax = 16_000;
 
-/** The code that a process ends with when a bug ends it. */
+/** Exit code of a process that ends because of a bug. */
 const bugExitCode = 1;
 
-/** What was thrown, for the `error` field of a log entry: name, code, message and stack, and the same of each cause; bounded. */
+/** Formats a thrown value for the `error` field of a log entry: name, code, message and stack, also of its causes; bounded. */
 export function errorForLog(error: unknown): string {
   try {
     return clip(described(error, causesMax).join('\n'), textCharsMax);
   } catch {
-    return 'Something was thrown that cannot be read.';
+    return 'A value was thrown that cannot be converted to text.';
   }
 }
 
 /**
- * Ends this process, with exit code 1, on an exception that nobody caught and on a rejection that nobody handles; the log gets
- * one entry with the error. To be called once, by whoever owns the process.
+ * Ends this process with exit code 1 on an uncaught exception or unhandled rejection, after one log entry with the error. Must be
+ * called once, by the owner of the process.
  */
 export function endProcessOnBug(log: Log): void {
   const end = (what: string, error: unknown): never => {
@@ -59,7 +58,7 @@ function headOf(error: Error): string {
   return `${error.name}${code}: ${clip(error.message, messageCharsMax)}`;
 }
 
-/** Only the frames: what stands before them repeats the message, as it was when the error was made. */
+/** Only the frames; the text before them repeats the message as it was at creation. */
 function framesOf({ stack }: Error): string[] {
   return (stack ?? '')
     .split('\n')

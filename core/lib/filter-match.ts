@@ -1,4 +1,4 @@
-// Filters over objects in their public shape. A filter is made into a function once, because every event is put to each.
+// Compiles a filter to a function on API objects. Compilation runs once, because every event is tested against each filter.
 import type {
   Filter,
   FilterField,
@@ -13,10 +13,10 @@ import type {
 import { searchedWay } from './filter-value.ts';
 import { foldCase, foldName } from './fold.ts';
 
-/** @param nowMs the moment that relative times are relative to */
+/** @param nowMs base of relative times */
 export type Passes = (shown: unknown, searched: Searched, nowMs: number) => boolean;
 
-/** The texts of one object, as filters search them: each is folded and searched for each part once, however many filters ask. */
+/** Texts of one object for text search: each is folded once and searched once per part, however many filters ask. */
 export interface Searched {
   of(text: string): { readonly folded: string; contains(part: string): boolean };
 }
@@ -44,7 +44,7 @@ export function createSearched(): Searched {
   };
 }
 
-/** @throws Error for a field that is not among `fields` */
+/** @throws Error for a field that is not in `fields` */
 export function passesOf(filter: Filter, fields: FilterFields): Passes {
   if ('all' in filter) {
     const terms = filter.all.map((term) => passesOf(term, fields));
@@ -59,7 +59,7 @@ export function passesOf(filter: Filter, fields: FilterFields): Passes {
     return (...given) => !passes(...given);
   }
   const field = fields[filter.field];
-  if (!field) throw new Error(`There is no filter field ${filter.field}.`);
+  if (!field) throw new Error(`Unknown filter field ${filter.field}.`);
   return passesTest(filter, field);
 }
 
@@ -104,7 +104,7 @@ function listedIn({ groups }: Listing, path: string): Passes {
     const anyAt = valuesOf(way ?? { path });
     const relative = values.filter((value) => typeof value === 'object');
     const known = new Set<unknown>(values);
-    // What stands there mostly is as it was folded already.
+    // Values are usually stored in folded form.
     const isListed =
       way?.by === 'name'
         ? (value: FilterValue) => known.has(value) || known.has(foldName(String(value)))
@@ -155,7 +155,7 @@ function valuesOf({ path, upTo }: Place): AnyAt {
   return (shown, passes) => anyAt(shown, (value) => passes(String(value).split(upTo, 1)[0]!));
 }
 
-/** Whether any value that stands at a path passes; none where it is null or missing. */
+/** Returns a function that is true if any value at a path passes; null and missing values never pass. */
 function valuesAt(path: string): AnyAt {
   const [step = '', ...rest] = path.split('.');
   const below: AnyAt =

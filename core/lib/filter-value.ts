@@ -1,4 +1,4 @@
-// The values of filters, read by what their fields can hold: what no object can have is refused, instead of matching nothing.
+// Parses filter values by field type. A value that no object can have is refused instead of matching nothing.
 import { invalidField } from './errors.ts';
 import type { FilterField, FilterValue, FilterWay, Operand, PlainField, ReferenceField } from './filter.ts';
 import { foldCase, foldName } from './fold.ts';
@@ -8,13 +8,13 @@ import { didYouMean } from './nearest.ts';
 import { looksRelative, relativeDay, relativeTime } from './relative.ts';
 import { isDay, isTime } from './time.ts';
 
-/** Whoever asks: their own id, and that of the member behind it. */
+/** Id of the caller, and that of the member behind it. */
 export interface Me {
   readonly id: string;
   readonly memberId: string | null;
 }
 
-/** An object that a filter names, to be looked up by whoever knows what there is. */
+/** An object named in a filter, to be resolved by the caller. */
 export interface Mention {
   readonly path: string;
   readonly field: ReferenceField;
@@ -25,7 +25,7 @@ export interface Mention {
 
 const textCharactersMax = 200;
 
-/** @param orders whether it is compared by its order, so that it need not be what the field can hold @throws ApiError validation_failed */
+/** @param orders true if compared by order, so that the value may be outside the field's range. @throws ApiError validation_failed */
 export function readScalar(field: PlainField, given: unknown, path: string, orders: boolean): Operand {
   switch (field.type) {
     case 'text':
@@ -47,7 +47,7 @@ function readWord({ values, aliases, pattern }: PlainField, given: unknown, path
   if (values && !values.includes(value))
     throw invalidField(path, 'invalid_enum', `Use one of ${values.join(', ')}.${didYouMean(given, values)}`);
   if (pattern !== undefined && !matcherOf(pattern).test(value))
-    throw invalidField(path, 'invalid_format', { why: 'This is no id.' });
+    throw invalidField(path, 'invalid_format', { why: 'This is not a valid id.' });
   return value;
 }
 
@@ -56,10 +56,9 @@ function readNumber(field: PlainField, given: unknown, path: string, orders: boo
     throw invalidField(path, 'invalid_type', 'Give a number.');
   if (orders) return given;
   const { integer = false, minimum = -Infinity, maximum = Infinity } = field;
-  if (integer && !Number.isInteger(given))
-    throw invalidField(path, 'invalid_type', 'Give a whole number; nothing has another.');
-  if (given < minimum) throw invalidField(path, 'too_small', `Give ${minimum} or more; nothing is below.`);
-  if (given > maximum) throw invalidField(path, 'too_big', `Give ${maximum} or less; nothing is above.`);
+  if (integer && !Number.isInteger(given)) throw invalidField(path, 'invalid_type', 'Give a whole number.');
+  if (given < minimum) throw invalidField(path, 'too_small', `Give ${minimum} or more.`);
+  if (given > maximum) throw invalidField(path, 'too_big', `Give ${maximum} or less.`);
   return given;
 }
 
@@ -73,7 +72,7 @@ export function readMoment(type: 'day' | 'time', given: unknown, path: string): 
     throw invalidField(
       path,
       'invalid_format',
-      `Give a duration of ${units}, such as -P7D, of at most a hundred years.`,
+      `Give a duration in ${units}, such as -P7D, of at most a hundred years.`,
     );
   }
   if (type === 'day') {
@@ -81,7 +80,7 @@ export function readMoment(type: 'day' | 'time', given: unknown, path: string): 
     throw invalidField(
       path,
       'invalid_format',
-      'Give a day of the calendar such as 2027-03-01, or one relative to today: P0D, -P7D.',
+      'Give a date such as 2027-03-01, or one relative to today: P0D, -P7D.',
     );
   }
   if (isTime(given)) return new Date(given).toISOString();
@@ -92,7 +91,7 @@ export function readMoment(type: 'day' | 'time', given: unknown, path: string): 
   );
 }
 
-/** A text that values are looked through for. */
+/** Operand of a text search. */
 interface Looked {
   readonly name: string;
   readonly field: FilterField;
@@ -101,28 +100,28 @@ interface Looked {
   readonly path: string;
 }
 
-/** @returns the text as the field's own are folded. @throws ApiError validation_failed */
+/** @returns the text, folded like the field's values. @throws ApiError validation_failed */
 export function readText({ name, field, test, given, path }: Looked): string {
   const fold = foldOf(field);
-  if (!fold) throw invalidField(path, 'unknown_field', `${name} is not free text.`);
+  if (!fold) throw invalidField(path, 'unknown_field', `${name} does not support text search.`);
   if (typeof given !== 'string') throw invalidField(path, 'invalid_type', 'Give a string.');
   if (given.length > textCharactersMax)
-    throw invalidField(path, 'too_long', `Look for at most ${textCharactersMax} characters.`);
+    throw invalidField(path, 'too_long', `Use at most ${textCharactersMax} characters.`);
   if (field.type === 'day' && !/^[\d-]{0,10}$/.test(given))
     throw invalidField(path, 'invalid_format', {
-      why: `No day ${test} this.`,
-      fix: 'Give some of 2027-03-01.',
+      why: `No date ${test} this.`,
+      fix: 'Give part of a date such as 2027-03-01.',
     });
   return fold(given);
 }
 
-/** How the letters of texts that are looked through are folded; undefined for what is not looked through. */
+/** Returns the folding function of a searchable field; undefined if the field is not searchable. */
 function foldOf(field: FilterField): ((text: string) => string) | undefined {
   if (field.type === 'reference') return searchedWay(field) && foldName;
   return (field.type === 'text' && !field.values) || field.type === 'day' ? foldCase : undefined;
 }
 
-/** The names that `contains` and `startsWith` look through. */
+/** Returns the names that `contains` and `startsWith` search. */
 export function searchedWay({ ways }: ReferenceField): FilterWay | undefined {
   return ways.some(({ by }) => by === 'word')
     ? undefined
@@ -134,7 +133,7 @@ interface NamedReading {
   readonly mentions?: Mention[];
 }
 
-/** @returns null for what means that nothing is there. @throws ApiError validation_failed */
+/** @returns null if the value means that the field is empty. @throws ApiError validation_failed */
 export function readNamed(
   field: ReferenceField,
   given: unknown,
@@ -149,7 +148,7 @@ export function readNamed(
     if (value === undefined) continue;
     if (way.by === 'turn' && !me)
       throw invalidField(path, 'invalid_format', {
-        why: `What \`${given}\` means moves with time, and an event is judged by what stands in it.`,
+        why: `\`${given}\` depends on the current time, but an event is matched by its own data.`,
         fix: 'Give an id or a name.',
       });
     mentions?.push({ path, field, way, value, given });
@@ -158,18 +157,18 @@ export function readNamed(
   throw invalidField(path, 'invalid_format', `Give ${waysText(field)}.`);
 }
 
-/** A plugin makes things, and nothing is given to it. */
+/** Plugins create objects but are never assigned any. */
 function meOf(field: ReferenceField, me: Me | undefined, path: string): string {
   if (me) return requireMe(me.memberId ?? (field.nullable ? null : me.id), path);
   throw invalidField(path, 'invalid_format', {
-    why: 'Nobody asks where an event is judged, so that `me` is nobody.',
+    why: 'Event filters have no caller, so `me` is undefined.',
     fix: 'Give the id of a member.',
   });
 }
 
 function idWay({ ways }: ReferenceField): FilterWay {
   const way = ways.find(({ by }) => by === 'id');
-  if (!way) throw new Error('What refers to a person has a way by id.');
+  if (!way) throw new Error('A reference to a person must support lookup by id.');
   return way;
 }
 
@@ -206,7 +205,7 @@ function waysText({ to, ways, nullable }: ReferenceField): string {
   return `${/^[aeiou]/.test(to.name) ? 'an' : 'a'} ${to.name} by its ${words.join(' or ')}${nullable ? ', or `none`' : ''}`;
 }
 
-/** Made once for each pattern, of which there are few. */
+/** Cached patterns; there are few. */
 const matchers = new Map<string, RegExp>();
 
 function matcherOf(pattern: string): RegExp {

@@ -282,7 +282,9 @@ test('`me` is whoever asks: a member, and of what needs no member a plugin', () 
   const me = { id: 'usr_1', memberId: 'usr_1' };
   expect(passes({ person: 'me' }, shown, { me })).toBe(true);
   expect(passes({ person: { nin: ['me'] } }, shown, { me })).toBe(false);
-  expect(() => passes({ person: 'me' }, shown, { me: { id: 'plg_1', memberId: null } })).toThrow('no member');
+  expect(() => passes({ person: 'me' }, shown, { me: { id: 'plg_1', memberId: null } })).toThrow(
+    'not a member',
+  );
 });
 
 test('what a filter names is told, with its place', () => {
@@ -334,6 +336,6 @@ test('names fold in all letters, however they are composed', () => {
 });
 
 test('letters fold as SQLite folds them: A to Z and no others', () => {
-  // U+212A, the Kelvin sign, is no K to SQLite.
+  // U+212A, the Kelvin sign, is not a K to SQLite.
   expect(foldCase('ÄbC ẞ İ \u212a')).toBe('Äbc ẞ İ \u212a');
 });

@@ -1,6 +1,6 @@
-// The filter language, the same everywhere (lists, webhooks, plugin subscriptions): a JSON tree of `and`, `or`, `not` and
-// conditions `{field: {eq|neq|in|nin|contains|startsWith|gt|gte|lt|lte|null: …}}`; `{field: [a, b]}` abbreviates `in`, `{field: a}`
-// `eq`. There are no patterns to backtrack in, and size and depth are bounded. docs/spec/api.md › Filters is its law.
+// Filter language of lists, webhooks and plugin subscriptions: a JSON tree of `and`, `or`, `not` and conditions `{field:
+// {eq|neq|in|nin|contains|startsWith|gt|gte|lt|lte|null: …}}`; `{field: [a, b]}` abbreviates `in`, `{field: a}` `eq`. Patterns are
+// not supported, so nothing backtracks; size and depth are bounded. Specified in docs/spec/api.md › Filters.
 import { ApiError, invalidField } from './errors.ts';
 import { readNamed, readScalar, readText, type Me, type Mention } from './filter-value.ts';
 import { didYouMean } from './nearest.ts';
@@ -9,59 +9,59 @@ import type { Relative } from './relative.ts';
 export type FilterValue = string | number | boolean;
 export type Operand = FilterValue | Relative;
 
-/** A field that is compared by its own value, at its place in the public shape: `estimate`. */
+/** A field compared by its own value, at a path of the API object: `estimate`. */
 export interface PlainField {
   readonly type: 'text' | 'number' | 'boolean' | 'time' | 'day';
   readonly path: string;
   readonly values?: readonly string[];
-  /** Other spellings that input may use: spelling → value. */
+  /** Other accepted spellings: spelling → value. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** The values in the order that `gt` and `lt` go by, lowest first. */
+  /** Values in the order of `gt` and `lt`, lowest first. */
   readonly rank?: readonly string[];
-  /** What its text looks like: an id. */
+  /** Pattern of an id. */
   readonly pattern?: string;
-  /** What a number can be. */
+  /** Constraints of a number. */
   readonly integer?: boolean;
   readonly minimum?: number;
   readonly maximum?: number;
 }
 
-/** One way to say which object is meant, and where it lies in the public shape: `team.key`, or `labels[].name` for any of several. */
+/** One way to identify a referenced object, with its path in the API object: `team.key`, or `labels[].name` for any of several. */
 export interface FilterWay {
   /**
-   * Ids, keys and identifiers are whole; `name` is in any case, and `word` one of a few that many objects share. What a `turn` means,
-   * such as `current`, moves with time: lists know it, and an event that is judged does not.
+   * Ids, keys and identifiers match exactly; `name` ignores case, and `word` is one of a few values shared by many objects. A
+   * `turn`, such as `current`, depends on the time, so lists support it and event filters do not.
    */
   readonly by: 'id' | 'key' | 'identifier' | 'word' | 'turn' | 'name';
   readonly path: string;
-  /** What an id looks like. */
+  /** Pattern of an id. */
   readonly pattern?: string;
-  /** The words, other spellings among them: spelling → word. */
+  /** Words by accepted spelling. */
   readonly words?: Readonly<Record<string, string>>;
-  /** Under which name the directory keeps it. */
+  /** Property in the directory. */
   readonly property: string;
-  /** The value is what of the text at the path stands before this: the key of a team, in an identifier. */
+  /** Separator: the value is the text before it, such as the team key in an identifier. */
   readonly upTo?: string;
 }
 
 /** A field that refers to objects. */
 export interface ReferenceField {
   readonly type: 'reference';
-  /** Where its ids lie. */
+  /** Path of the ids. */
   readonly path: string;
-  /** What is referred to: `label`. */
+  /** Referenced entity, such as `label`. */
   readonly to: Referred;
-  /** The first that takes a value says what that means. */
+  /** Ways to identify the object; the first one that accepts a value applies. */
   readonly ways: readonly FilterWay[];
-  /** It can be missing, which `none` says. */
+  /** Present if the field can be empty, which `none` matches. */
   readonly nullable?: true;
-  /** It is a person: `me` is whoever asks. */
+  /** Present for persons; `me` is the caller. */
   readonly isPerson?: true;
-  /** It is the object itself, which need not be there. */
+  /** Present if the field is the object itself, which need not exist. */
   readonly isSelf?: true;
 }
 
-/** What is referred to, as contracts say it. */
+/** Referenced entity, in the form of contracts. */
 interface Referred {
   readonly name: string;
   /** Prefix of its ids; null for UUIDs. */
@@ -74,10 +74,7 @@ interface Referred {
 export type FilterField = PlainField | ReferenceField;
 export type FilterFields = Readonly<Record<string, FilterField>>;
 
-/**
- * Every test is true or false: of a missing value only `null` is true. `neq`, `nin` and `not` are true where what they
- * negate is false.
- */
+/** Every test is true or false. For a missing value only `null` is true. `neq`, `nin` and `not` are true if what they negate is false. */
 export type Filter =
   | { readonly all: readonly Filter[] }
   | { readonly any: readonly Filter[] }
@@ -88,7 +85,7 @@ export type FilterTest =
   | {
       readonly field: string;
       readonly test: 'contains' | 'startsWith';
-      /** Folded as the field's texts are. */
+      /** Folded like the field's texts. */
       readonly value: string;
     }
   | { readonly field: string; readonly test: Order; readonly value: Operand }
@@ -96,7 +93,7 @@ export type FilterTest =
 
 export type Order = 'gt' | 'gte' | 'lt' | 'lte';
 
-/** That a value is one of some. `way` is null where a field is compared by its own value. */
+/** Tests whether a value is in a list. `way` is null if the field is compared by its own value. */
 export interface Listing {
   readonly field: string;
   readonly test: 'in';
@@ -105,27 +102,29 @@ export interface Listing {
 
 const depthMax = 8;
 const conditionsMax = 100;
-/** Bounds objects and tests, which may be without values. */
+/** Bounds objects and operators, which may have no values. */
 const termsMax = 200;
-/** Searching a whole description for a text costs more than all other conditions together. */
+/** A text search in descriptions costs more than all other conditions together. */
 const textsMax = 10;
 
-/** How a filter is read. */
 export interface ReadingOptions {
-  /** Whoever asks, of a list; a subscription has nobody. */
+  /** The caller of a list; subscriptions have none. */
   readonly me?: Me;
-  /** Told of each object that it names. */
+  /** Receives each object that the filter names. */
   readonly mentions?: Mention[];
-  /** It was taken once, by the rules of that day: a value that would be refused now matches nothing, and a part that is gone has none. */
+  /**
+   * True for a stored filter, accepted under earlier rules: a value that would be refused now matches nothing, and a removed custom
+   * field has no values.
+   */
   readonly wasTaken?: boolean;
-  /** The field whose parts a workspace names, where nobody knows of which workspace: they are taken unseen. */
+  /** Field whose parts are named by a workspace, if the workspace is unknown: any part is accepted. */
   readonly under?: string | null;
-  /** What is filtered, for errors: a type of event. */
+  /** Event type, for error messages. */
   readonly of?: string;
 }
 
 /**
- * @param at where the filter stands in the request, for error paths; empty at its top
+ * @param at path of the filter in the request, for error paths; empty at the top
  * @throws ApiError validation_failed
  */
 export function parseFilter(
@@ -137,7 +136,7 @@ export function parseFilter(
   return parseNode({ ...options, fields, terms: 0, values: 0, texts: 0 }, input, at, 1);
 }
 
-/** Whether nothing can pass, whatever it looks like. */
+/** Returns true if no object can match. */
 export function isNever(filter: Filter): boolean {
   if ('all' in filter) return filter.all.some(isNever);
   if ('any' in filter) return filter.any.every(isNever);
@@ -145,7 +144,7 @@ export function isNever(filter: Filter): boolean {
   return filter.test === 'in' && filter.groups.every(({ values }) => values.length === 0);
 }
 
-/** Whether everything can pass that has the fields it asks about. */
+/** Returns true if every object that has the fields matches. */
 export function isAlways(filter: Filter): boolean {
   if ('all' in filter) return filter.all.every(isAlways);
   if ('any' in filter) return filter.any.some(isAlways);
@@ -153,7 +152,7 @@ export function isAlways(filter: Filter): boolean {
   return (filter.test === 'contains' || filter.test === 'startsWith') && filter.value === '';
 }
 
-/** A filter being read: what it may ask about, and how much it has asked so far. */
+/** State of parsing: available fields, and counters for the limits. */
 interface Reading extends ReadingOptions {
   readonly fields: FilterFields;
   terms: number;
@@ -161,7 +160,7 @@ interface Reading extends ReadingOptions {
   texts: number;
 }
 
-/** The field that a condition is about, under the name that the filter calls it by. */
+/** The field of a condition, with its name in the filter. */
 interface Asked {
   readonly name: string;
   readonly field: FilterField;
@@ -201,9 +200,9 @@ function parseCondition(reading: Reading, name: string, value: unknown, path: st
   if (!field && isUnseen(reading, name)) return withoutValue(value);
   if (!field) {
     const { of } = reading;
-    const why = of === undefined ? `There is no field ${name}.` : `${of} events have no field ${name}.`;
+    const why = of === undefined ? `Unknown field ${name}.` : `${of} events have no field ${name}.`;
     const names = Object.keys(fields);
-    // A list of filters is nothing that a field is compared with, so that a word was meant.
+    // A list of filters is never a value, so a misspelled `and` or `or` is more likely.
     const isOfWord = Array.isArray(value) && value.some(isObject);
     throw unknownName(path, name, why, {
       known: [...names, 'and', 'or', 'not'],
@@ -218,15 +217,15 @@ function parseCondition(reading: Reading, name: string, value: unknown, path: st
     const parse = Object.hasOwn(tests, test) ? tests[test] : undefined;
     if (!parse) {
       const known = Object.keys(tests);
-      throw unknownName(here, test, `There is no test ${test}.`, { known, alike: known });
+      throw unknownName(here, test, `Unknown operator ${test}.`, { known, alike: known });
     }
     return parse(reading, asked, operand, here);
   });
-  if (parsed.length === 0) throw invalidField(path, 'required', 'Give a test such as {"eq": …}.');
+  if (parsed.length === 0) throw invalidField(path, 'required', 'Give an operator such as {"eq": …}.');
   return allOf(parsed);
 }
 
-/** Whether a workspace may name it, or may have named it once. */
+/** Returns true if the name may be a custom field of a workspace, now or earlier. */
 function isUnseen({ wasTaken, under }: Reading, name: string): boolean {
   return under ? name.startsWith(`${under}.`) : wasTaken === true && name.includes('.');
 }
@@ -234,7 +233,7 @@ function isUnseen({ wasTaken, under }: Reading, name: string): boolean {
 const always: Filter = { all: [] };
 const never: Filter = { any: [] };
 
-/** A condition on a field of which nothing has a value. */
+/** Returns a condition on a field without values. */
 function withoutValue(condition: unknown): Filter {
   const isNull = (value: unknown): boolean =>
     value === null || (Array.isArray(value) && value.includes(null));
@@ -248,7 +247,7 @@ function withoutValue(condition: unknown): Filter {
   );
 }
 
-/** @param alike names of the same sort, of which one may have been meant */
+/** @param alike candidates for a suggestion */
 function unknownName(
   path: string,
   given: string,
@@ -289,7 +288,7 @@ function looked(test: 'contains' | 'startsWith'): ParseTest {
       countValue(reading, path);
       const value = readText({ name, field, test, given: operand, path });
       if (++reading.texts > textsMax)
-        throw invalidField(path, 'too_long', `Look for at most ${textsMax} texts in one filter.`);
+        throw invalidField(path, 'too_long', `Use at most ${textsMax} text searches in one filter.`);
       return { field: name, test, value };
     });
 }
@@ -341,7 +340,7 @@ function anyOf(
   return orMissing ? { any: [listing, missing] } : listing;
 }
 
-/** What was taken once and would be refused now matches nothing, and leaves the rest of its filter alone. */
+/** For a stored filter, a value that would be refused now matches nothing and does not affect the rest. */
 function orNever<T>(reading: Reading, read: () => T): T | Filter {
   try {
     return read();

@@ -1,14 +1,14 @@
-// Letters without their case, so that people need not know how something was written.
+// Case folding for comparisons of names and texts.
 
-/** Names of things: all letters of all scripts, however they are composed. */
+/** Folds names: all letters of all scripts, in composed form. */
 export function foldName(text: string): string {
   const lower = text.toLowerCase();
   return isAscii.test(lower) ? lower : text.normalize('NFC').toLowerCase();
 }
 
-/** Texts: ASCII only, as SQLite's lower() does, so that a list and a subscription agree. */
+/** Folds texts: ASCII only, like SQLite's lower(), so that lists and subscriptions agree. */
 export function foldCase(text: string): string {
-  // For ASCII alone the language's own folding does the same, many times as fast.
+  // For ASCII text, toLowerCase gives the same result many times faster.
   if (isAscii.test(text)) return text.toLowerCase();
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at++) {

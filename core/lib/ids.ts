@@ -1,9 +1,9 @@
-// Identifiers: a prefix that names the kind and a time-ordered opaque suffix, so that newer rows sort after older ones.
-// The suffix follows the layout of UUIDv7 (RFC 9562 §5.7) in Crockford base 32: 48 bits of time, a counter, 65 random bits.
+// Ids: a prefix that names the entity and a time-ordered opaque suffix, so that newer rows sort after older ones. The suffix
+// follows the layout of UUIDv7 (RFC 9562 §5.7) in Crockford base 32: 48 bits of time, a counter, 65 random bits.
 
 import { createHash } from 'node:crypto';
 
-/** The prefixes of rows that belong to no resource; those of resources stand in their contracts. */
+/** Id prefixes of rows that belong to no resource; those of resources are in their contracts. */
 export const idPrefixes = {
   event: 'evt',
   request: 'req',
@@ -14,23 +14,23 @@ export const idPrefixes = {
   undo: 'und',
   pluginVersion: 'plv',
   backtest: 'bkt',
-  /** A client of OAuth that registered itself. */
+  /** An OAuth client that registered itself. */
   client: 'reg',
 } as const;
 
-/** 26 characters after the prefix: what `pattern` in schemas checks. */
+/** Returns the `pattern` of ids for schemas: 26 characters after the prefix. */
 export function patternOf(prefix: string): string {
   return `^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`;
 }
 
 export interface Ids {
-  /** A new id of that prefix, a UUID where it is null; those of one prefix are strictly increasing within a process. */
+  /** Returns a new id with that prefix, or a UUID if it is null; ids of one prefix are strictly increasing within a process. */
   next(prefix: string | null): string;
-  /** A version-7 UUID, for workspaces and teams (docs/spec/api.md › Ids). */
+  /** Returns a version-7 UUID, for workspaces and teams (docs/spec/api.md › Ids). */
   uuid(): string;
 }
 
-/** Keeps what it makes. @param again what it made before, in order: it makes these first */
+/** Records the created ids. @param again ids recorded earlier, returned first and in order */
 export function keptIds(
   ids: Ids,
   again: readonly string[] = [],
@@ -47,12 +47,12 @@ export function keptIds(
   };
 }
 
-/** Characters of a suffix that hold its time and counter, and those of its random part. */
+/** Characters of a suffix that encode the time and the counter. */
 const orderChars = 13;
 
 /**
- * The id of what one thing means for another (an event for an install), so that whoever works it out again finds the same. It
- * sorts as `from` does.
+ * Returns a deterministic id for a pair, such as an event and a plugin installation, so that every computation gives the same id.
+ * It sorts like `from`.
  */
 export function derivedId(prefix: string, from: string, by: string): string {
   const order = from.slice(from.indexOf('_') + 1).slice(0, orderChars);
@@ -60,7 +60,7 @@ export function derivedId(prefix: string, from: string, by: string): string {
   return `${prefix}_${order}${letters(digest.subarray(0, randomChars))}`;
 }
 
-/** No id of that prefix which was made at that moment or later sorts before it. */
+/** Returns a lower bound of the ids with that prefix created at that time or later. */
 export function firstIdOf(prefix: string, timeMs: number): string {
   return `${prefix}_${encode(Math.max(0, timeMs), timeChars)}`;
 }
@@ -74,7 +74,7 @@ export interface RandomBytes {
   (bytes: Uint8Array): void;
 }
 
-/** @param random fills a buffer with random bytes; injected so that a test can replay a run from its seed. */
+/** @param random fills a buffer with random bytes; injected so that a test can replay a run from its seed */
 export function createIds(
   nowMs: () => number,
   random: RandomBytes = (bytes) => void crypto.getRandomValues(bytes),
@@ -112,14 +112,14 @@ export function createIds(
   };
 }
 
-/** One for each byte, of which five bits count. */
+/** One letter per byte, of its low five bits. */
 function letters(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) text += alphabet[byte & 31];
   return text;
 }
 
-/** RFC 9562 §5.7. */
+/** UUID version 7 (RFC 9562 §5.7). */
 function uuidOf(bytes: Uint8Array<ArrayBuffer>, nowMs: number): string {
   new DataView(bytes.buffer).setUint32(0, Math.floor(nowMs / 0x10000));
   new DataView(bytes.buffer).setUint16(4, nowMs % 0x10000);

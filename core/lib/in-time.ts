@@ -1,8 +1,6 @@
-// Work that has no limit of its own is waited for no longer than so.
-
 /**
- * Settles as `work` does, or fails once that has taken longer. The work itself goes on, and what becomes of it then is dropped.
- * @param late what it fails with then
+ * Settles like `work`, or rejects after the limit. The work continues after that, and its result is ignored.
+ * @param late creates the error of the rejection
  */
 export async function inTime<T>(work: Promise<T>, limitMs: number, late: () => Error): Promise<T> {
   const { promise: over, reject } = Promise.withResolvers<never>();

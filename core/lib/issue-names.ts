@@ -1,9 +1,9 @@
-// How teams and issues are named: ENG, and ENG-42. They are kept in capitals; whoever names one may write it in any case.
+// Patterns of team keys (ENG) and issue identifiers (ENG-42). They are stored in upper case and accepted in any case.
 
 const key = '[A-Z][A-Z0-9]{0,9}';
 const keyInAnyCase = '[A-Za-z][A-Za-z0-9]{0,9}';
 
-/** As a team is made with it. */
+/** Pattern of the key of a new team. */
 export const teamKeyPattern = `^${key}$`;
 export const teamKeyGivenPattern = `^${keyInAnyCase}$`;
 export const identifierGivenPattern = `^${keyInAnyCase}-[1-9][0-9]{0,9}$`;

@@ -1,5 +1,5 @@
-// Finds the place at which a text stops being JSON. Runs only for a text that `JSON.parse` has refused, whose own message names no place
-// and repeats what was sent.
+// Finds the position at which a text stops being JSON. Runs only for texts that `JSON.parse` refused, because its own message names
+// no position and quotes the input.
 
 export interface JsonFault {
   /** Index of the first character that does not fit; the length of the text where it ends too early. */
@@ -8,7 +8,7 @@ export interface JsonFault {
   readonly expected: string;
 }
 
-/** The search takes some 30 ms of CPU time up to here. A fault further on is reported without its place. */
+/** Maximum index searched, about 30 ms of CPU time. A fault after it is reported without its position. */
 const searchedMax = 1_000_000;
 
 const value = 'a value';
@@ -27,7 +27,7 @@ interface Search {
   expected: string;
 }
 
-/** Null for a text that is JSON, and for a fault too far on. */
+/** Returns null for valid JSON, and for a fault after `searchedMax`. */
 export function findJsonFault(text: string): JsonFault | null {
   const search: Search = { text, open: [], at: 0, expected: value };
   for (;;) {
@@ -72,7 +72,7 @@ function passBeginning(search: Search, code: string): boolean {
   return true;
 }
 
-/** A name, or a value without parts. */
+/** Reads a name or a scalar value. */
 function passText(search: Search, code: string): JsonFault | null {
   const { text, at, expected, open } = search;
   const isName = expected === firstName || expected === nextName;
@@ -91,7 +91,7 @@ function behind(inner: '{' | '[' | undefined): string {
   return inner === undefined ? end : inner === '{' ? 'a comma or }' : 'a comma or ]';
 }
 
-/** The index behind a string, or what is wrong with it. */
+/** Returns the index after a string, or its fault. */
 function passString(text: string, start: number): number | JsonFault {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -117,7 +117,7 @@ function passed(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : at;
 }
 
-/** Reads JSON of a file or an option. @throws SyntaxError that names the place, and nothing of the text */
+/** Parses JSON of a file or option. @throws SyntaxError that names the position without quoting the text */
 export function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -130,7 +130,7 @@ export function parseJsonText(text: string): unknown {
   }
 }
 
-/** `line 2, column 5`: both from 1, columns in characters. */
+/** Formats a position as `line 2, column 5`; both start at 1, columns count characters. */
 export function placeIn(text: string, at: number): string {
   const before = text.slice(0, at);
   const lines = before.split(/\r\n|\r|\n/);

@@ -26,7 +26,7 @@ test('a value is taken, or refused, as its JSON would be', () => {
       } catch {
         return expect(refusalOf(value)).toBe('malformed_request');
       }
-      // What JSON leaves out or rewrites is refused, except properties without a value.
+      // Values that JSON omits or rewrites are refused, except undefined properties.
       if (refusalOf(value) !== null) return;
       const { value: copy, bytes } = takeJson(value, limits);
       expect(JSON.stringify(copy)).toBe(text!);

@@ -1,11 +1,11 @@
-// Bodies that callers inside the process give as values, under the rules that hold for texts of JSON. They are copied, so that
-// nobody changes later what an operation has checked or keeps.
+// Validates and copies request bodies that in-process callers pass as values, under the rules of JSON texts. The copy prevents
+// later changes of a validated value.
 import { ApiError } from './errors.ts';
 import { jsonDepthMax, malformed } from './json.ts';
 
 export interface ValueLimits {
   readonly bytesMax: number;
-  /** Objects, lists and properties. */
+  /** Number of objects, lists and properties. */
   readonly partsMax: number;
 }
 
@@ -13,7 +13,7 @@ export function tooLarge(bytesMax: number): ApiError {
   return new ApiError('payload_too_large', `The body is larger than ${bytesMax} bytes.`);
 }
 
-/** What is left of the limits while a value is copied. */
+/** Counters for the limits while copying. */
 interface Copying {
   readonly limits: ValueLimits;
   bytes: number;
@@ -21,9 +21,8 @@ interface Copying {
 }
 
 /**
- * A copy of what a caller gives as the value of a body, and its length as JSON without escapes. Properties that are undefined
- * are left out.
- * @throws ApiError payload_too_large; malformed_request for what `parseJson` refuses, and for what JSON has no form for
+ * Returns a copy of a body value, and its length as JSON without escapes. Undefined properties are omitted.
+ * @throws ApiError payload_too_large; malformed_request for what `parseJson` refuses, and for values that JSON cannot represent
  */
 export function takeJson(value: unknown, limits: ValueLimits): { value: unknown; bytes: number } {
   const copying: Copying = { limits, bytes: 0, parts: 0 };
@@ -38,7 +37,7 @@ function taken(copying: Copying, value: unknown, depth: number): unknown {
     case 'number':
       if (!Number.isFinite(value)) throw malformed(`The number ${value} is out of range.`);
       count(copying, String(value).length);
-      // JSON writes no minus zero.
+      // JSON has no minus zero.
       return value === 0 ? 0 : value;
     case 'boolean':
       count(copying, value ? 4 : 5);
@@ -50,7 +49,7 @@ function taken(copying: Copying, value: unknown, depth: number): unknown {
       }
       return takenWhole(copying, value, depth + 1);
     default:
-      throw malformed(`A body cannot hold a value of type ${typeof value}.`);
+      throw malformed(`A body cannot contain a value of type ${typeof value}.`);
   }
 }
 
@@ -58,7 +57,7 @@ function takenWhole(copying: Copying, whole: object, depth: number): unknown {
   if (depth > jsonDepthMax) throw malformed(`The body is nested deeper than ${jsonDepthMax} levels.`);
   countPart(copying);
   if (Array.isArray(whole)) return takenList(copying, whole, depth);
-  if (!isPlain(whole)) throw malformed('A body cannot hold an object that is not plain.');
+  if (!isPlain(whole)) throw malformed('A body cannot contain an object that is not plain.');
   const copy: Record<string, unknown> = {};
   let properties = 0;
   for (const [name, value] of Object.entries(whole)) {
@@ -66,7 +65,7 @@ function takenWhole(copying: Copying, whole: object, depth: number): unknown {
     if (name === '__proto__') throw malformed('A property may not be named __proto__.');
     countPart(copying);
     requireText(copying, name);
-    // The colon, and the comma or what opens the object.
+    // The colon, and the comma or opening brace.
     count(copying, 2);
     copy[name] = taken(copying, value, depth);
     properties++;
@@ -87,8 +86,8 @@ function takenList(copying: Copying, items: readonly unknown[], depth: number): 
 
 function requireText(copying: Copying, text: string): void {
   count(copying, Buffer.byteLength(text) + 2);
-  if (!text.isWellFormed()) throw malformed('A text holds half of a surrogate pair.');
-  if (text.includes('\0')) throw malformed('A text holds the character U+0000.');
+  if (!text.isWellFormed()) throw malformed('A string contains an unpaired surrogate.');
+  if (text.includes('\0')) throw malformed('A string contains the character U+0000.');
 }
 
 function count(copying: Copying, bytes: number): void {
@@ -99,7 +98,7 @@ function count(copying: Copying, bytes: number): void {
 function countPart(copying: Copying): void {
   if (++copying.parts > copying.limits.partsMax)
     throw malformed(
-      `The body holds more than ${copying.limits.partsMax} objects, lists and properties. Send less at once.`,
+      `The body has more than ${copying.limits.partsMax} objects, lists and properties. Send less at once.`,
     );
 }
 

@@ -68,7 +68,7 @@ test('objects, lists and properties are counted before anything is made of them;
     list('[]', jsonPartsMax),
     list('{"a":1}', jsonPartsMax / 2),
     `{${Array.from({ length: jsonPartsMax }, (_, n) => `"k${n}":1`).join()}}`,
-    // Not even JSON: it is given up before that is known.
+    // Invalid JSON: the limit applies before that is known.
     '{'.repeat(50) + '[],'.repeat(jsonPartsMax),
   ])
     expect(() => parseJson(text)).toThrow(`more than ${jsonPartsMax} objects`);
@@ -81,7 +81,7 @@ test('its time grows with the length of the text, whatever is in it', () => {
       try {
         parseJson(text);
       } catch {
-        // Refused is as good.
+        // A refusal counts as well.
       }
       return threadMs() - from;
     });

@@ -1,15 +1,15 @@
-// Strict JSON for request bodies: what `JSON.parse` would accept but no honest client sends is refused, because two
-// parsers that disagree on it are how checks get bypassed (RFC 8259 §4 on duplicate names, §8.2 on lone surrogates).
+// Strict JSON for request bodies: refuses texts that `JSON.parse` accepts but parsers interpret differently, because such
+// differences are used to bypass checks (RFC 8259 §4 on duplicate names, §8.2 on lone surrogates).
 import { ApiError } from './errors.ts';
 import { findJsonFault, placeIn } from './json-fault.ts';
 
 export const jsonDepthMax = 64;
-/** So many objects, lists and properties; plain values in a list are bounded by the length of the text alone. */
+/** Maximum number of objects, lists and properties; scalar values in lists are bounded only by the length of the text. */
 export const jsonPartsMax = 20_000;
 
 /** @throws ApiError malformed_request on bad syntax, depth over 64, too many parts, duplicate or `__proto__` names, numbers out of range, lone surrogates, U+0000. */
 export function parseJson(text: string, partsMax: number = jsonPartsMax): unknown {
-  // The scan comes first, because parsing can cost a hundred times the length of the text in objects.
+  // The scan runs first, because parsing can allocate a hundred times the length of the text.
   scan(text, partsMax);
   try {
     return JSON.parse(text);
@@ -18,14 +18,14 @@ export function parseJson(text: string, partsMax: number = jsonPartsMax): unknow
   }
 }
 
-/** Names the place and what JSON allows there, and never what was sent: it may be a secret. */
+/** The message names the position and the expected token, and never the input, which may contain a secret. */
 function notJson(text: string): ApiError {
   const fault = findJsonFault(text);
   const where = fault ? `: expected ${fault.expected} at ${placeIn(text, fault.at)}.` : '.';
   return malformed(`The body is not valid JSON${where}`);
 }
 
-/** A list or object that is open, with the names it has had so far. Most have one or none, which need no set. */
+/** An open list or object, with the names seen so far. Most have one or none, which need no set. */
 interface Open {
   readonly isObject: boolean;
   first: string | null;
@@ -44,19 +44,19 @@ const codes = {
   closeBrace: 0x7d,
 } as const;
 
-/** How far the scan of a text has come. */
+/** State of the scan. */
 interface Walk {
   readonly text: string;
   readonly partsMax: number;
-  /** Finds where the string ends that begins at a place. */
+  /** Returns the end of the string that begins at an index. */
   readonly skip: ReturnType<typeof stringSkipper>;
   readonly open: Open[];
   parts: number;
-  /** Whether a string would be the name of a property, in an object. */
+  /** True if a string would be a property name. */
   expectsName: boolean;
 }
 
-/** Looks through a text that may not be valid JSON: `JSON.parse` finds that out afterwards. */
+/** Scans a text that may be invalid JSON, which `JSON.parse` detects later. */
 function scan(text: string, partsMax: number): void {
   const walk: Walk = { text, partsMax, skip: stringSkipper(text), open: [], parts: 0, expectsName: false };
   let at = 0;
@@ -69,10 +69,10 @@ function scan(text: string, partsMax: number): void {
   }
 }
 
-/** Stands for a string that has no end or a wrong escape. */
-const brokenString = new Error('A string is broken.');
+/** Thrown for a string without end or with a wrong escape. */
+const brokenString = new Error('Invalid string.');
 
-/** @returns the place of the token's last character */
+/** @returns the index of the token's last character */
 function passToken(walk: Walk, at: number): number {
   const code = walk.text.charCodeAt(at);
   switch (code) {
@@ -95,7 +95,7 @@ function passToken(walk: Walk, at: number): number {
   }
 }
 
-/** @returns the place of the string's last character */
+/** @returns the index of the string's last character */
 function passString(walk: Walk, start: number): number {
   const { end, isEscaped, isCoded } = walk.skip(start);
   const inner = walk.open.at(-1);
@@ -118,7 +118,7 @@ function enter(walk: Walk, isObject: boolean): void {
 function countPart(walk: Walk): void {
   if (++walk.parts > walk.partsMax)
     throw malformed(
-      `The body holds more than ${walk.partsMax} objects, lists and properties. Send less at once.`,
+      `The body has more than ${walk.partsMax} objects, lists and properties. Send less at once.`,
     );
 }
 
@@ -143,7 +143,7 @@ function note(object: Open, name: string): void {
   else (object.others ??= new Set()).add(name);
 }
 
-/** Finds where strings end by the next quote and the next backslash, each of which is looked for once. */
+/** Finds the ends of strings through the next quote and backslash, each of which is searched once. */
 function stringSkipper(
   text: string,
 ): (start: number) => { end: number; isEscaped: boolean; isCoded: boolean } {
@@ -174,8 +174,8 @@ function decoded(raw: string): string {
   } catch {
     throw brokenString;
   }
-  if (!content.isWellFormed()) throw malformed('A text holds half of a surrogate pair.');
-  if (content.includes('\0')) throw malformed('A text holds the character U+0000.');
+  if (!content.isWellFormed()) throw malformed('A string contains an unpaired surrogate.');
+  if (content.includes('\0')) throw malformed('A string contains the character U+0000.');
   return content;
 }
 

@@ -1,6 +1,4 @@
-// Words as a sentence lists them.
-
-/** `a, b and c`; of none `nothing`. */
+/** Joins words into a phrase: `a, b and c`; `nothing` if empty. */
 export function listed(words: readonly string[], last: 'and' | 'or'): string {
   if (words.length === 0) return 'nothing';
   if (words.length === 1) return words[0]!;

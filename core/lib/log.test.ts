@@ -1,4 +1,4 @@
-// The log under a fault that everybody meets.
+// Log output under a fault that affects every request.
 import { expect, test } from 'bun:test';
 import { createLog } from './log.ts';
 
@@ -20,7 +20,7 @@ test('the same error again and again is written three times, and then counted wi
   for (let index = 0; index < 1_000; index++) refused(index);
   expect(lines).toHaveLength(3);
 
-  // Another error, and what names no error, are not held back.
+  // Other errors, and entries without an error, are written at once.
   log('warn', 'store refused', { error: 'StoreError: EIO' });
   for (let index = 0; index < 10; index++) log('warn', 'webhook disabled', { endpointId: index });
   expect(lines).toHaveLength(14);

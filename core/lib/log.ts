@@ -1,5 +1,5 @@
-// The log: one JSON line per entry on standard error, or a readable line on a terminal. Never a secret, never a body. What goes wrong
-// again and again (a full disk, a receiver of every delivery) is told at once, and then counted.
+// Log: one JSON line per entry on standard error, or a readable line on a terminal. It never contains secrets or bodies. Repeated
+// errors (such as a full disk) are written at first and then counted.
 import { printable, printableJson } from './printable.ts';
 import { createRepeats } from './repeats.ts';
 

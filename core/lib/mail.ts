@@ -1,5 +1,4 @@
-// Sends mail over the SMTP server that the operator names. That one is trusted to be where it is: what it is asked goes encrypted, unless
-// it stands on this machine.
+// Sends mail through the operator's SMTP server. The connection must be encrypted unless the server is on this machine.
 import { errorForLog } from './failures.ts';
 import { inTime } from './in-time.ts';
 import type { Log } from './log.ts';
@@ -12,28 +11,28 @@ export interface Message {
 }
 
 export interface Mail {
-  /** Sends in the background: nobody can tell from the time of an answer whether mail was sent. What fails is in the log. */
+  /** Sends in the background, so that response times do not reveal whether mail was sent. Failures are logged. */
   post(message: Message): void;
-  /** Resolves once what was posted has been sent, or has failed. */
+  /** Resolves once posted messages are sent or have failed. */
   settled(): Promise<void>;
-  /** Waits for what is under way, for a while. */
+  /** Waits a limited time for messages in progress. */
   stop(): Promise<void>;
 }
 
 const timeoutMs = 20_000;
-/** So long a process that stops waits for mails on their way. */
+/** Time that a stopping process waits for messages in progress. */
 const stopWithinMs = 2_000;
 
-/** @param url `smtp://` (STARTTLS) or `smtps://`, with user and password where the server asks for them. @param from of each mail */
+/** @param url `smtp://` (STARTTLS) or `smtps://`, with user and password if the server requires them. @param from sender of all messages */
 export function createMail({ url, from }: { url: string; from: string }, log: Log): Mail {
   const underWay = new Set<Promise<void>>();
   const send = async (message: Message): Promise<void> => {
     try {
-      // Only a server that has something to send needs the library.
+      // Loaded on first use, because most servers send no mail.
       const { createTransport } = await import('nodemailer');
       const transport = createTransport(transportOptions(url));
       try {
-        // As an object it is one address, whatever stands in it: a text would be read as a list.
+        // As an object it is one address; a string would be parsed as a list.
         const to = { name: '', address: message.to };
         await transport.sendMail({ ...message, to, from, disableFileAccess: true, disableUrlAccess: true });
       } finally {
@@ -54,7 +53,7 @@ export function createMail({ url, from }: { url: string; from: string }, log: Lo
   };
 }
 
-/** A server on another machine is told nothing before the connection is encrypted. */
+/** A server on another machine receives nothing before the connection is encrypted. */
 function transportOptions(url: string) {
   const { protocol, hostname, port, username, password } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');

@@ -1,9 +1,9 @@
-// What people write, as HTML that any page may show, and as the text without its code. Bun's own renderer reads it (CommonMark with
-// tables, tasks and bare links); it takes HTML for text, and of what it makes only what stands here gets through.
+// Converts user Markdown to safe HTML, and to text without code. Bun's renderer parses it (CommonMark with tables, tasks and
+// autolinks) and escapes HTML; only allowed elements of its output are retained.
 
 const syntax = { autolinks: true, noHtmlBlocks: true, noHtmlSpans: true } as const;
 
-/** Element → the attributes that it keeps. */
+/** Allowed attributes by element. */
 const allowed: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries<readonly string[]>({
     ...Object.fromEntries(
@@ -24,7 +24,7 @@ const allowed: ReadonlyMap<string, readonly string[]> = new Map(
 const linkable = /^(https?:\/\/|mailto:)/i;
 const loadable = /^https?:\/\//i;
 
-/** Safe in any page: no scripts, no markup of its author's, no links but to the web and to mail. */
+/** Returns HTML that is safe in any page: no scripts, no HTML from the author, links only to the web and mail. */
 export function safeHtml(markdown: string): string {
   return new HTMLRewriter().on('*', { element: sanitize }).transform(Bun.markdown.html(markdown, syntax));
 }
@@ -42,7 +42,7 @@ function sanitize(element: HTMLRewriterTypes.Element): void {
 const nothing = (): string => '\n';
 const inside = (children: string): string => `${children}\n`;
 
-/** The text without code and without markup, a line for each block. */
+/** Returns the text without code and markup, one line per block. */
 export function plainText(markdown: string): string {
   return Bun.markdown.render(
     markdown,

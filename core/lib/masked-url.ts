@@ -1,4 +1,4 @@
-// An address as it is shown: the values of its query may be secrets, so each is replaced by a sign that no address holds.
+// Masks the query values of a URL for display, because they may be secrets. The mask is a character that no URL contains.
 
 const mask = '…';
 
@@ -12,7 +12,7 @@ export function maskedUrl(url: string): string {
   return `${base}?${shown.join('&')}${fragment}`;
 }
 
-/** Whether an address was shown, and is not the whole one. */
+/** Returns true if the URL was masked for display. */
 export function isMasked(url: string): boolean {
   return url.includes(mask) || url.toUpperCase().includes(encodeURIComponent(mask));
 }

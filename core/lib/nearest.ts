@@ -1,12 +1,12 @@
-// The known name that somebody probably meant who gave another one.
+// Suggests the known name closest to a misspelled one.
 import { distance } from 'fastest-levenshtein';
 
-/** Longer names are not compared, because the time that takes grows with the square of their length. */
+/** Longer names are not compared, because the cost is quadratic in their length. */
 const lengthMax = 100;
-/** A name of three to five letters may have one typo, one of six two: `not` is no guess for `nope`. */
+/** A name of three to five letters may have one typo, one of six two: `not` is no suggestion for `nope`. */
 const lettersPerTypo = 3;
 
-/** @returns the closest of `known`, in any case; undefined where none is close enough to be what was meant */
+/** @returns the closest of `known`, ignoring case; undefined if none is close enough */
 export function nearest(given: string, known: Iterable<string>): string | undefined {
   if (given.length > lengthMax) return undefined;
   const wanted = given.toLowerCase();
@@ -21,7 +21,7 @@ export function nearest(given: string, known: Iterable<string>): string | undefi
   return best;
 }
 
-/** Two neighbours that changed places are one typo, as people make it most of all. */
+/** Counts two swapped neighbors as one typo, because it is the most frequent one. */
 function typosBetween(one: string, other: string): number {
   const apart = distance(one, other);
   if (apart !== 2 || one.length !== other.length) return apart;
@@ -30,13 +30,13 @@ function typosBetween(one: string, other: string): number {
   return one[at] === other[at + 1] && one[at + 1] === other[at] ? 1 : apart;
 }
 
-/** " Did you mean x?", to stand after a sentence; empty where nothing is near. */
+/** Returns " Did you mean x?" to append to a sentence; empty if no name is close. */
 export function didYouMean(given: string, known: Iterable<string>): string {
   const near = nearest(given, known);
   return near === undefined ? '' : ` Did you mean ${near}?`;
 }
 
-/** As `didYouMean`, with up to three names, the nearest first. */
+/** Like `didYouMean`, with up to three names, closest first. */
 export function didYouMeanAny(given: string, known: Iterable<string>): string {
   const left = new Set(known);
   const near: string[] = [];

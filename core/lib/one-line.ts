@@ -1,6 +1,5 @@
-// Titles and names are one line in which every character can be seen: lists, mail, terminals and logs show them in one line, and marks
-// that turn the text around make a title read as another one (Unicode TR 36 §3.3), as does white space around it. They are normalized
-// on every write.
+// Normalizes titles and names on every write to one line of visible characters without surrounding white space: lists, mail,
+// terminals and logs show them on one line, and bidirectional marks would make one title look like another (Unicode TR 36 §3.3).
 import type { TSchema } from 'typebox';
 import { invalidField } from './errors.ts';
 import { oneLine } from './schema.ts';
@@ -8,12 +7,12 @@ import { unseen } from './shown-name.ts';
 
 const lineBreaks = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
 const allUnseen = new RegExp(unseen.source, 'gu');
-/** Most titles; nothing of them has to be looked at further. */
+/** Fast path for most titles. */
 const plain = /^[ -~]*$/;
-/** Tags (U+E0020 to U+E007F) behind a black flag are the flags of England, Scotland and Wales, which people see. */
+/** Tags (U+E0020 to U+E007F) after a black flag form the flags of England, Scotland and Wales, which are visible. */
 const flag = /\u{1f3f4}[\u{e0020}-\u{e007e}]{1,8}\u{e007f}/gu;
 
-/** Line breaks and tabs become a space, unseen characters go, and so does white space around the text. */
+/** Replaces line breaks and tabs by a space, and removes invisible characters and surrounding white space. */
 export function inOneLine(text: string): string {
   if (plain.test(text)) return text.trim();
   const cleaned = (part: string): string => part.replaceAll(allUnseen, '');
@@ -26,18 +25,18 @@ export function inOneLine(text: string): string {
   return (shown + cleaned(line.slice(after))).trim();
 }
 
-/** Places of such texts in a value. */
+/** Paths of such texts in a value. */
 interface Places {
   readonly isLine: boolean;
   readonly below: readonly (readonly [name: string, places: Places])[];
   readonly items: Places | null;
-  /** True for a list without equal items. */
+  /** True for a list with unique items. */
   readonly isSet: boolean;
 }
 
 /**
- * Normalizes such texts of a valid value in place; null for a schema that has none. The function throws ApiError validation_failed for a
- * text of which nothing is seen.
+ * Returns a function that normalizes such texts of a valid value in place; null if the schema has none. The function throws
+ * ApiError validation_failed for a text without visible characters.
  */
 export function normalizerOf(schema: TSchema): ((value: unknown) => void) | null {
   const places = placesOf(schema);
@@ -52,7 +51,7 @@ function placesOf(schema: TSchema): Places | null {
   });
   const inItems = items ? placesOf(items) : null;
   const own = { isLine: oneLine in schema, below, items: inItems, isSet };
-  // One branch is null where a value is nullable; no union has branches that differ in this.
+  // A nullable value has a null branch; no union has branches that differ otherwise.
   const all = [own, ...anyOf.flatMap((branch) => placesOf(branch) ?? [])].filter(hasAny);
   return all.length === 0 ? null : all.reduce(both);
 }
@@ -88,7 +87,7 @@ function normalized(places: Places, value: unknown, path: string): unknown {
   return value;
 }
 
-/** @throws ApiError validation_failed for items that were different only before */
+/** @throws ApiError validation_failed for items that normalization makes equal */
 function normalizedList({ items, isSet }: Places, list: unknown[], path: string): unknown[] {
   if (!items) return list;
   for (const [at, item] of list.entries()) list[at] = normalized(items, item, `${path}.${at}`);
@@ -101,5 +100,5 @@ function normalizedList({ items, isSet }: Places, list: unknown[], path: string)
 function seenLine(text: string, path: string): string {
   const line = inOneLine(text);
   if (line !== '') return line;
-  throw invalidField(path, 'invalid_format', 'Give text that can be seen: letters, digits, signs or emoji.');
+  throw invalidField(path, 'invalid_format', 'Give visible text: letters, digits, signs or emoji.');
 }

@@ -1,23 +1,23 @@
-// How Tatami starts itself as a process of its own: the same from source, where Bun runs core/main.ts, and from the one
-// executable, which is its own Bun.
+// Command line for starting Tatami as another process: from source, where Bun runs core/main.ts, and from the executable, which
+// contains Bun.
 import { join } from 'node:path';
 import { cleanBunFlags, packageRoot } from './clean-bun.ts';
 
-/** Everything is in one executable; nothing lies beside it. */
+/** True if Tatami runs as one executable. */
 export const isExecutable = import.meta.dir.startsWith('/$bunfs/');
 
-/** What people type to run it. */
+/** Name of the command in help and messages. */
 export const programName = isExecutable ? 'tatami' : 'bin/tatami';
 
-/** The first argument of the executable where it is to be the entry of a sidecar's jail; the order follows. */
+/** First argument that makes the executable the entry of a sidecar's jail; the job follows. */
 export const jailEntryWord = '--enter-jail';
 
-/** The first argument of a process that was started clean; the folder where it was typed follows. */
+/** Argument of a cleanly restarted process: the original working directory follows. */
 export const typedIn = '--typed-in=';
 
 /**
- * The whole command line of `tatami …args`, for `Bun.spawn`, which needs no `cwd`: none has a say in it.
- * @param folder where relative paths among the arguments begin
+ * Returns the complete command line of `tatami …args` for `Bun.spawn`, independent of `cwd`.
+ * @param folder base of relative paths among the arguments
  */
 export function ownProgram(args: readonly string[], folder: string): string[] {
   const said = [`${typedIn}${folder}`, ...args];

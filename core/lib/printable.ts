@@ -1,37 +1,37 @@
-// Text of strangers on a terminal: titles, names, reasons and logs may hold escape sequences, which move the cursor, set the
-// clipboard or answer in the person's stead, and marks that show the rest of a line backwards (Unicode TR 36 §3.3).
+// Escapes untrusted text for terminals: titles, names and logs may contain escape sequences that move the cursor, set the clipboard
+// or send input, and bidirectional marks that reverse a line (Unicode TR 36 §3.3).
 
-/** C0, DEL and C1, which a terminal obeys; the marks of bidirectional text; the separators that some take for line ends. */
+/** C0, DEL and C1 controls, bidirectional marks, and separators that some programs treat as line ends. */
 const controls = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const controlsButLineEnds =
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const controlsButLayout =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** One line, with what must not reach a terminal written as JSON would write it: ␛ is `\u001b`, a line end `\n`. */
+/** Returns one line with control characters escaped as in JSON: ␛ is `\u001b`, a line end `\n`. */
 export function printable(text: string): string {
   return text.replace(controls, escaped);
 }
 
-/** Lines of our own making; only line ends pass. */
+/** Escapes multi-line output of Tatami; line ends pass. */
 export function printableLines(text: string): string {
   return text.replace(controlsButLineEnds, escaped);
 }
 
-/** Text of strangers that is kept, such as logs and errors: line ends and tabs pass. */
+/** Escapes untrusted text that is stored, such as logs and errors; line ends and tabs pass. */
 export function plainText(text: string): string {
   return text.replace(controlsButLayout, unicode);
 }
 
-/** Characters that are not seen (Unicode TR 36 §3.3), but for those that join and colour emoji. */
+/** Invisible characters (Unicode TR 36 §3.3), except those that join and color emoji. */
 const invisible = /(?!\u200d|[\ufe0e-\ufe0f])[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
-/** Text of strangers by which somebody decides: line ends and tabs pass, and nothing is unseen. */
+/** Escapes untrusted text that a decision depends on: line ends and tabs pass, invisible characters become visible. */
 export function visible(text: string): string {
   return plainText(text).replace(invisible, (char) => char.replaceAll(/[^]/g, unicode));
 }
 
-/** A copy of plain data in which every string, names of properties included, is `printable`. */
+/** Returns a copy of plain data with every string and property name `printable`. */
 export function printableCopy<T>(value: T): T {
   const copy = (part: unknown): unknown => {
     if (typeof part === 'string') return printable(part);
@@ -42,9 +42,9 @@ export function printableCopy<T>(value: T): T {
   return copy(value) as T;
 }
 
-/** The same value to whoever parses it, and harmless to a terminal. */
+/** Returns JSON that is safe for a terminal and parses to the same value. */
 export function printableJson(value: unknown): string {
-  // What is left of them stands within strings.
+  // After JSON.stringify, remaining controls are inside strings.
   return JSON.stringify(value).replace(controls, unicode);
 }
 

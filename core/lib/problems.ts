@@ -1,29 +1,28 @@
-// What is wrong with the server right now, and since when: whoever finds something out says it here, and `/readyz`, the metrics and the
-// alerts tell it on.
+// Current problems of the server, with their start time. Components report them here; `/readyz`, metrics and alerts publish them.
 
-/** Told to operators, metrics and alerts by these names. */
+/** Public names, for operators, metrics and alerts. */
 export const problemKinds = [
   /** The data directory is damaged. */
   'damage',
-  /** A file of old events cannot be read. */
+  /** A file of archived events is unreadable. */
   'archive',
-  /** The database takes no writes. */
+  /** The database accepts no writes. */
   'read_only',
-  /** The master key is not the one that secrets were sealed with. */
+  /** The master key is not the one that sealed the secrets. */
   'key',
-  /** The disk is full soon. */
+  /** The disk is nearly full. */
   'disk',
-  /** The files of the data directory were moved or replaced under the running server. */
+  /** Files of the data directory were moved or replaced while the server runs. */
   'files_moved',
-  /** Events wait for work that does not get on. */
+  /** A consumer of the event log is stuck. */
   'consumer',
   /** Plugins do not run. */
   'plugins',
-  /** The last backup failed, or is too old. */
+  /** The last backup failed or is too old. */
   'backup',
-  /** The continuous copy does not keep up. */
+  /** The continuous copy lags behind. */
   'copy',
-  /** Webhooks and schedules wait for the operator's word after a restore. */
+  /** Webhooks and schedules wait for the operator's release after a restore. */
   'held',
 ] as const;
 
@@ -33,17 +32,17 @@ export interface Problem {
   readonly kind: ProblemKind;
   /** Milliseconds since the epoch. */
   readonly sinceMs: number;
-  /** Says what it is and what to do; holds nothing of what is stored. */
+  /** States the problem and what to do; contains no stored data. */
   readonly message: string;
 }
 
 export interface Problems {
-  /** It is there from now on, or still; a new message replaces the old one and leaves the time. */
+  /** Adds a problem, or replaces the message of an existing one and leaves its start time. */
   raise(kind: ProblemKind, message: string): void;
   clear(kind: ProblemKind): void;
-  /** In the order in which they came. */
+  /** In the order in which they were raised. */
   list(): readonly Problem[];
-  /** Called when one comes (with it) or goes. */
+  /** Called when a problem is raised (with it) or cleared (with null). */
   onChange(listener: (kind: ProblemKind, problem: Problem | null) => void): void;
 }
 

@@ -47,7 +47,7 @@ test('an order stays one under ten thousand moves to any place', () => {
   for (let move = 0; move < 10_000; move++) {
     order.splice(below(order.length), 1);
     const at = below(order.length + 1);
-    // Every other one has a tail.
+    // Every other rank has a tail.
     const tail = move % 2 === 0 ? '' : `${below(10)}V`;
     order.splice(at, 0, rankBetween(order[at - 1] ?? null, order[at] ?? null, tail));
   }

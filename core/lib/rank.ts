@@ -1,22 +1,23 @@
-// Ranks: what is put in order by hand keeps its place as a text, so that moving one thing writes one row. Texts compare by their
-// bytes, as SQLite does. A rank is a whole number and a fraction in base 62: the first letter says how many digits the whole number has
-// (`a` one, `b` two, …; `Z` one below zero, `Y` two, …), so that adding at either end makes ranks no longer than counting does.
-// The scheme is David Greenspan's ("Implementing Fractional Indexing").
+// Ranks for manual ordering: text keys, so that moving one item writes one row. Texts compare by bytes, as in SQLite. A rank is an
+// integer and a fraction in base 62: the first letter gives the number of integer digits (`a` one, `b` two, …; `Z` one below zero,
+// `Y` two, …), so that adding at either end grows ranks only logarithmically. The scheme is David Greenspan's ("Implementing
+// Fractional Indexing").
 
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const least = digits[0]!;
 const most = digits.at(-1)!;
 
 /**
- * A longer rank is shortened, together with those that share its beginning (`ranksBelow`): some 200 moves into the same gap lead there.
+ * Ranks longer than this are shortened, together with those that share their prefix (`ranksBelow`). About 200 moves into the same
+ * gap reach it.
  */
 export const rankLengthMax = 64;
 
 /**
- * A rank between two others; null is the end of the order on that side. The same gap has the same rank again, unless a tail makes it
- * another one.
- * @param tail characters that end the rank, the last one no zero
- * @throws RangeError where `before` does not come before `after`
+ * Returns a rank between two others; null is the end of the order on that side. The same gap gives the same rank, unless a tail
+ * makes it different.
+ * @param tail characters appended to the rank; must not end in a zero
+ * @throws RangeError if `before` is not less than `after`
  */
 export function rankBetween(before: string | null, after: string | null, tail = ''): string {
   if (before !== null && after !== null && before >= after)
@@ -29,7 +30,7 @@ export function isBetween(rank: string, before: string | null, after: string | n
   return (before === null || rank > before) && (after === null || rank < after);
 }
 
-/** As many ranks below a beginning, as far from each other as their length allows. All others keep their place among them. */
+/** Returns `count` evenly spaced ranks with a common prefix. They sort among themselves and between the neighbors of the prefix. */
 export function ranksBelow(beginning: string, count: number): string[] {
   const width = Math.ceil(Math.log(count + 1) / Math.log(digits.length)) + 1;
   const step = Math.floor(digits.length ** width / (count + 1));
@@ -37,12 +38,12 @@ export function ranksBelow(beginning: string, count: number): string[] {
     let text = '';
     for (let rest = (index + 1) * step; text.length < width; rest = Math.floor(rest / digits.length))
       text = digits[rest % digits.length]! + text;
-    // Ranks end in no zero.
+    // Ranks never end in a zero.
     return `${beginning}${text}V`;
   });
 }
 
-/** @param isOpen whatever is added to the result is still before `after`: `after` does not begin with it */
+/** @param isOpen true if any suffix of the result must sort before `after`, so `after` must not begin with it */
 function beginningBetween(before: string | null, after: string | null, isOpen: boolean): string {
   if (before === null) return after === null ? 'a0' : rankBefore(after, isOpen);
   const whole = wholeOf(before);
@@ -66,7 +67,7 @@ function wholeOf(rank: string): string {
   return rank.slice(0, isPositive ? head - 97 + 2 : 90 - head + 2);
 }
 
-/** The next whole number or the one before; null past the last of 26 digits. */
+/** Returns the next or previous integer; null beyond 26 digits. */
 function stepped(whole: string, by: 1 | -1): string | null {
   const [full, empty] = by === 1 ? [most, least] : [least, most];
   const kept = whole.slice(1).replace(new RegExp(`${full}*$`), '');
@@ -75,7 +76,7 @@ function stepped(whole: string, by: 1 | -1): string | null {
   return steppedHead(whole[0]!, carried, by);
 }
 
-/** All digits were carried over: the number gets a digit more, or one fewer on its way to zero. */
+/** Carries over all digits: the number gets one more digit, or one fewer toward zero. */
 function steppedHead(head: string, carried: string, by: 1 | -1): string | null {
   if (head === 'Z' && by === 1) return 'a0';
   if (head === 'a' && by === -1) return `Z${most}`;
@@ -85,7 +86,7 @@ function steppedHead(head: string, carried: string, by: 1 | -1): string | null {
   return next + (grows ? carried + (by === 1 ? least : most) : carried.slice(1));
 }
 
-/** Digits after the point that lie between two such; null is one. Neither ends in a zero, or nothing would go before it. */
+/** Returns a fraction between two others; null is one. Neither may end in a zero, because nothing would sort before it. */
 function fractionBetween(before: string, after: string | null, isOpen: boolean): string {
   let shared = 0;
   if (after !== null) while ((before[shared] ?? least) === after[shared]) shared += 1;

@@ -1,8 +1,8 @@
-// Times relative to a moment, as ISO 8601 durations: `-P7D` is seven days before it, `P1M` a month after. Days and months are those of UTC.
+// Relative times as ISO 8601 durations: `-P7D` is seven days before a time, `P1M` a month after it. Days and months are in UTC.
 
-/** A moment or day that is known once the moment is, to which it is relative. */
+/** A time or date that depends on the current time. */
 export interface Relative {
-  /** @returns ISO 8601, a day or a time in UTC */
+  /** @returns ISO 8601, a date or a time in UTC */
   at(nowMs: number): string;
 }
 
@@ -12,13 +12,13 @@ export function looksRelative(text: string): boolean {
   return /^[+-]?P/i.test(text);
 }
 
-/** @returns undefined for what is no duration, and for more than a hundred years */
+/** @returns undefined if the text is not a duration or exceeds a hundred years */
 export function relativeTime(text: string): Relative | undefined {
   const duration = durationOf(text);
   return duration && { at: (nowMs) => new Date(added(nowMs, duration).epochMilliseconds).toISOString() };
 }
 
-/** The same of days: hours are no part of it. */
+/** Like `relativeTime` for dates; hours are not allowed. */
 export function relativeDay(text: string): Relative | undefined {
   const duration = durationOf(text);
   if (!duration || /T/i.test(text)) return undefined;
@@ -35,7 +35,7 @@ function durationOf(text: string): Temporal.Duration | undefined {
     const years = duration.total({ unit: 'years', relativeTo: Temporal.PlainDate.from('2000-01-01') });
     return Math.abs(years) <= yearsMax ? duration : undefined;
   } catch (error) {
-    // The only word it has for a text that it does not read.
+    // Temporal throws the same error for every text that it cannot parse.
     if (error instanceof RangeError) return undefined;
     throw error;
   }

@@ -1,13 +1,13 @@
-// Entries of the log that say the same: the first few are written, the others counted and told of together, so that a fault which every
-// request meets neither fills the disk with log nor hides what else is there. The same is: the same message about the same error.
+// Deduplicates log entries with the same message and error: the first few are written, the others counted and summarized, so that a
+// fault in every request neither fills the disk nor hides other entries.
 import type { Log, LogLevel } from './log.ts';
 
-/** So many are written as they come, within the time after the first. */
+/** Number of entries written individually within the time window. */
 const writtenMax = 3;
 const countedMs = 60_000;
-/** Of those that are counted, so many requests are named: their callers were told that the log knows them. */
+/** Maximum number of request ids in a summary; clients were told that the log contains them. */
 const requestsNamed = 50;
-/** Different ones that are counted at the same time. What comes beyond them is written. */
+/** Maximum number of distinct entries counted at a time; entries beyond it are written. */
 const countedMax = 200;
 
 interface Repeated {
@@ -16,7 +16,7 @@ interface Repeated {
 }
 
 export interface Repeats {
-  /** Whether an entry is counted, and not to be written now. */
+  /** Returns true if an entry is counted and must not be written now. */
   hold(level: LogLevel, message: string, fields: object): boolean;
 }
 
@@ -25,7 +25,7 @@ export function createRepeats(after: (delayMs: number, run: () => void) => void,
   return {
     hold(level, message, fields) {
       const { error, requestId }: { error?: unknown; requestId?: unknown } = fields;
-      // Others differ in what they are about, which is why they are told.
+      // Entries without an error differ in their fields, so each is written.
       if (typeof error !== 'string') return false;
       const what = error.split('\n', 1)[0] ?? '';
       const key = `${level} ${message} ${what}`;

@@ -1,20 +1,19 @@
-// Schema pieces that many resources share. A schema with `x-name` becomes a named component of the OpenAPI document, and so does a
-// list of words with `x-enum`.
+// Shared schemas. A schema with `x-name` becomes a named component of the OpenAPI document, as does a list of words with `x-enum`.
 import { Type, type Static, type TObject, type TSchema, type TString, type TUnsafe } from 'typebox';
 import { patternOf } from './ids.ts';
 
-/** An object that refuses what it does not name. */
+/** An object schema that refuses unknown properties. */
 export const Closed: typeof Type.Object = ((properties: Record<string, TSchema>, options: object = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options })) as typeof Type.Object;
 
-/** A schema or null, as `type: [T, "null"]`, so that an error still names the rule that was broken. */
+/** Returns a schema that also accepts null, as `type: [T, "null"]`, so that an error still names the violated keyword. */
 export function nullable<S extends TSchema>(schema: S): ReturnType<typeof Type.Unsafe<Static<S> | null>> {
   const { type, enum: values } = schema as { type?: string; enum?: readonly unknown[] };
   if (values) return Type.Unsafe<Static<S> | null>({ ...schema, enum: [...values, null] });
   if (type !== undefined && type !== 'object' && type !== 'array')
     return Type.Unsafe<Static<S> | null>({ ...schema, type: [type, 'null'] });
   const { 'x-doc': doc, ...here } = schema as { description?: string; 'x-name'?: string; 'x-doc'?: string };
-  // The words on this place are no part of what has the name.
+  // The description of this place is not part of the named schema.
   if (doc !== undefined)
     return Type.Unsafe<Static<S> | null>({ anyOf: [here, { type: 'null' }], description: doc });
   const { description, ...rest } = here;
@@ -23,18 +22,15 @@ export function nullable<S extends TSchema>(schema: S): ReturnType<typeof Type.U
   return Type.Unsafe<Static<S> | null>({ anyOf: [rest, { type: 'null' }], description });
 }
 
-/** What to do about a value that breaks the schema, where its description says what the value is instead. */
+/** Key of the fix text of a schema, if its description does not say what to give. */
 export const rule: unique symbol = Symbol('rule');
 
-/** The schema with the words that people are told who break it. */
+/** Returns the schema with its own fix text for invalid values. */
 export function ruled<S extends TSchema>(schema: S, words: string): S {
   return { ...schema, [rule]: words };
 }
 
-/**
- * The schema with words on what the value is in this place. Its own description follows them, and alone is what people are told who
- * break it.
- */
+/** Returns the schema with a description of this place. The schema's own description is appended and serves as the fix text. */
 export function described<S extends TSchema>(schema: S, doc: string | undefined): S {
   if (!doc) return schema;
   const { description, 'x-name': name } = schema as { description?: string; 'x-name'?: string };
@@ -43,7 +39,7 @@ export function described<S extends TSchema>(schema: S, doc: string | undefined)
   return { ...schema, description: `${doc} ${description}`, [rule]: description };
 }
 
-/** One of a list of words, which has a name of its own in the document: everything that is one of them refers to it. */
+/** A list of words with a name in the OpenAPI document, to which every use refers. */
 export function enumeration<const V extends readonly string[]>(
   name: string,
   values: V,
@@ -54,12 +50,12 @@ export function enumeration<const V extends readonly string[]>(
   );
 }
 
-/** How another object is shown where it is referred to. */
-export function idAndName<S extends TSchema>(id: S, of = 'it'): TObject<{ id: S; name: TString }> {
-  return Closed({ id, name: Type.String({ description: `What ${of} is called.` }) });
+/** Schema of a reference to another object in responses. */
+export function idAndName<S extends TSchema>(id: S, of = 'the object'): TObject<{ id: S; name: TString }> {
+  return Closed({ id, name: Type.String({ description: `Name of ${of}.` }) });
 }
 
-/** An id of that prefix; null for the UUIDs of workspaces and teams. */
+/** An id with that prefix; null for the UUIDs of workspaces and teams. */
 export function idOf(prefix: string | null, description?: string): ReturnType<typeof Type.String> {
   if (prefix === null) return uuid;
   return Type.String({
@@ -70,31 +66,31 @@ export function idOf(prefix: string | null, description?: string): ReturnType<ty
 
 const uuidPattern = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$';
 
-/** What such an id looks like. */
+/** Returns the pattern of ids with that prefix. */
 export function idPattern(prefix: string | null): string {
   return prefix === null ? uuidPattern : patternOf(prefix);
 }
 
-/** What people call an object by, taken wherever its id is. */
+/** Alternative name of an object, accepted wherever its id is. */
 export interface CalledBy {
   readonly pattern: string;
-  /** What it is, as the end of a sentence. */
+  /** Description of the alternative name, completing a sentence. */
   readonly doc: string;
-  /** Where that is a field which no two of them share: its name. Kept in upper case, taken in any. */
+  /** Unique field that is the alternative name. Stored in upper case, accepted in any case. */
   readonly field?: string;
-  /** Where it means whoever asks. */
+  /** Present if the name means the caller. */
   readonly isCaller?: true;
 }
 
-/** Of a place where `me` stands for the member who asks. */
+/** Key in schemas that accept `me` for the calling member. */
 export const takesMe: unique symbol = Symbol('takes me');
 
-/** Key of the contract of an object, in the schema of a place that takes its id or name. */
+/** Key of the contract of an object, in the schema of a place that accepts its id or name. */
 export const refersTo: unique symbol = Symbol('refers to');
-/** Key of the canonical property name, in the schema of a property that is another spelling of it. */
+/** Key of the canonical property name, in the schema of an alias. */
 export const alsoCalled: unique symbol = Symbol('also called');
 
-/** What names an object: its id, or beside it what people call it by. */
+/** A schema for the id or an alternative name of an object. */
 export function nameOf({
   id,
   alias,
@@ -112,16 +108,16 @@ export function nameOf({
 
 export const uuid = Type.String({ pattern: uuidPattern, description: 'A UUID in lower case.' });
 
-export const time = Type.String({ format: 'date-time', description: 'ISO 8601, UTC.' });
-/** As it is given; `readTime` reads it. */
+export const time = Type.String({ format: 'date-time', description: 'RFC 3339, UTC.' });
+/** Time in requests, parsed by `readTime`. */
 export const givenTime = Type.String({ maxLength: 40, description: 'An ISO 8601 time.' });
 export const date = Type.String({
   pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$',
-  description: 'A day as YYYY-MM-DD.',
+  description: 'A date as YYYY-MM-DD.',
 });
 export const version = Type.Integer({
   minimum: 1,
-  description: 'Counts the changes of the object; compared by If-Match.',
+  description: 'Version of the object, incremented by each change; for `If-Match`.',
 });
 
 /** Required text: not only white space. */
@@ -134,10 +130,10 @@ export function text(maxLength: number, description?: string): ReturnType<typeof
   });
 }
 
-/** Marks titles and names: the text in a request is normalized to one line of visible characters without white space around it. */
+/** Marks titles and names: text in a request is normalized to one line of visible characters without surrounding white space. */
 export const oneLine: unique symbol = Symbol('one line');
 
-/** Required text in one line: a title or a name. */
+/** Required text on one line, such as a title or name. */
 export function line(maxLength: number, description?: string): ReturnType<typeof Type.String> {
   const mark = { [oneLine]: true };
   return { ...text(maxLength, description), ...mark };
@@ -146,65 +142,66 @@ export function line(maxLength: number, description?: string): ReturnType<typeof
 export const limitDefault = 50;
 const limitMax = 100;
 
-/** Of what callers give in a form that its schema cannot say: the types of the SDK say it. */
+/** Key of an input form that JSON Schema cannot express; the types of the SDK use it. */
 export const givenAs: unique symbol = Symbol('given as');
 /**
- * Of a parameter whose text has parts, which host calls also take as plain values: names of fields, types of events and other words,
- * comma-separated; a filter of issues. In bodies: a filter of issues, a filter of a subscription, what types of events that is of.
+ * Input forms: parameters with a comma-separated text that host calls also accept as values (field names, event types, words), and
+ * issue filters. In bodies: an issue filter, a subscription filter, and the event types that the filter applies to.
  */
 export type GivenAs =
   'fields' | 'list' | 'eventPatterns' | 'json' | 'issueFilter' | 'eventFilter' | 'eventPattern';
 
 /**
- * Of a property of a body: the fields that it writes, where that is not the one of its name; `inside` where the properties of its own
- * value are fields. By it rights are narrowed to fields.
+ * Key of the fields that a body property writes, if not the field of its name; `inside` if the properties of its value are fields.
+ * Rights narrowed to fields use it.
  */
 export const writes: unique symbol = Symbol('writes');
 export type Writes = readonly string[] | 'inside';
 
-/** The parameters of every list. */
+/** Parameters of every list. */
 export const pageQuery = {
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: limitMax,
       default: limitDefault,
-      description: 'Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB.',
+      description:
+        'Maximum number of items per page. A page of large items ends after the item that exceeds 2 MiB.',
     }),
   ),
-  after: Type.Optional(Type.String({ maxLength: 2000, description: 'The `endCursor` of the page before.' })),
+  after: Type.Optional(Type.String({ maxLength: 2000, description: '`endCursor` of the previous page.' })),
   cursor: Type.Optional(Type.String({ maxLength: 2000, description: 'Another name for `after`.' })),
 };
 
 const pageInfo = {
-  hasNextPage: Type.Boolean({ description: 'True when more items follow.' }),
+  hasNextPage: Type.Boolean({ description: 'True if more items follow.' }),
   endCursor: nullable(
     Type.String({ description: 'Opaque cursor of the last item, for `after`; null for an empty page.' }),
   ),
 };
 
-/** The page envelope (docs/spec/api.md › Lists). @param item a schema that has a name, which the page is named after */
+/** Page envelope (docs/spec/api.md › Lists). @param item schema whose name, if any, names the page */
 export function pageOf(item: TSchema): TSchema {
   const { 'x-name': name } = item as { 'x-name'?: string };
-  const PageInfo = named('PageInfo', Closed(pageInfo, { description: 'Where a page stands in its list.' }));
+  const PageInfo = named('PageInfo', Closed(pageInfo, { description: 'Position of the page in its list.' }));
   const page = Closed({ data: listOf(item), pageInfo: PageInfo });
   return name === undefined ? page : named(`${name}Page`, page);
 }
 
-/** A page that says more of where it stands. */
+/** A page with additional position information. */
 export function pageWith(name: string, item: TSchema, more: Record<string, TSchema>): TSchema {
   const PageInfo = named(
     `${name}Info`,
-    Closed({ ...pageInfo, ...more }, { description: 'Where the page stands in its list.' }),
+    Closed({ ...pageInfo, ...more }, { description: 'Position of the page in its list.' }),
   );
   return named(name, Closed({ data: listOf(item), pageInfo: PageInfo }));
 }
 
 function listOf(item: TSchema): TSchema {
-  return Type.Array(item, { description: 'The items of the page.' });
+  return Type.Array(item, { description: 'Items of the page.' });
 }
 
-/** Gives a schema its name in the document. */
+/** Sets the name of a schema in the OpenAPI document. */
 export function named<S extends TSchema>(name: string, schema: S): S {
   return Object.assign(schema, { 'x-name': name });
 }

@@ -1,17 +1,17 @@
-// Everything that rests sealed under the master key. `Sealing` seals for these purposes alone, and `tatami master-key rotate` goes through
-// this list: what is not in it cannot be sealed, and what is cannot be forgotten.
+// All columns with values sealed under the master key. `Sealing` accepts only these purposes, and `tatami master-key rotate`
+// processes this list, so no sealed column can be missed.
 
 export interface SealedColumn {
   readonly purpose: string;
-  /** It has `id`, and `workspace_id` where it is no table of the installation. */
+  /** The table has `id`, and `workspace_id` unless it belongs to the installation. */
   readonly table: string;
   readonly ofInstallation?: boolean;
   readonly column: string;
-  /** Only these of its rows: SQL over its columns. */
+  /** SQL condition on the rows that are sealed. */
   readonly where?: string;
   /**
-   * `bytes`: it is what was sealed. `base64`: JSON of a string of it. `members`: JSON of an object, or of a list of them, that have it
-   * as base64 in `sealed`, which may be null; what is no JSON holds nothing sealed.
+   * `bytes`: the sealed value. `base64`: a JSON string of it. `members`: a JSON object, or list of objects, with the sealed value
+   * as base64 in `sealed`, which may be null; text that is not JSON contains nothing sealed.
    */
   readonly form: 'bytes' | 'base64' | 'members';
 }
@@ -32,16 +32,16 @@ export const sealedAtRest = [
     column: 'secret_sealed',
     form: 'bytes',
   },
-  // Answers that show a secret once.
+  // Responses that show a secret once.
   { purpose: 'idempotency', table: 'idempotency', column: 'body', where: 'sealed = 1', form: 'bytes' },
 ] as const satisfies readonly SealedColumn[];
 
 type Purpose = (typeof sealedAtRest)[number]['purpose'];
 
-/** What a value is sealed for: for one object, so that it opens in no other row and for no other workspace. */
+/** Purpose of a sealed value, bound to one object, so that it opens in no other row or workspace. */
 export type SealedFor = `${Purpose}:${string}:${string}`;
 
-/** @param workspaceId empty for what belongs to the installation */
+/** @param workspaceId empty for values of the installation */
 export function sealedFor(purpose: Purpose, workspaceId: string, id: string): SealedFor {
   return `${purpose}:${workspaceId}:${id}`;
 }

@@ -1,5 +1,5 @@
-// Authenticated encryption of small secrets at rest with the installation's master key (AES-256-GCM, NIST SP 800-38D).
-// `purpose` is authenticated with the text, so a sealed value moved to another row or tenant does not open.
+// Authenticated encryption of small secrets at rest with the installation's master key (AES-256-GCM, NIST SP 800-38D). `purpose` is
+// authenticated data, so a sealed value moved to another row or tenant does not open.
 import {
   createCipheriv,
   createDecipheriv,
@@ -13,14 +13,14 @@ import type { SealedFor } from './sealed-at-rest.ts';
 export interface Sealing {
   /** Returns nonce (12 bytes) + tag (16 bytes) + ciphertext. */
   seal(text: string, purpose: SealedFor): Uint8Array;
-  /** @throws Error when the value was altered, or sealed for another purpose or with another key. */
+  /** @throws Error if the value was altered, or sealed for another purpose or with another key */
   open(sealed: Uint8Array, purpose: SealedFor): string;
-  /** A short authentication tag over public text, for cursors; base64url of 16 bytes. */
+  /** Returns a short authentication tag of public text, for cursors; base64url of 16 bytes. */
   sign(text: string, purpose: string): string;
   verify(text: string, purpose: string, tag: string): boolean;
 }
 
-/** Names a master key and says nothing of it: 128 bits of a digest of 256 random ones. */
+/** Identifies a master key without revealing it: 128 bits of a digest of 256 random bits. */
 export function fingerprintOf(masterKey: Uint8Array): string {
   return createHash('sha256').update('tatami master key\0').update(masterKey).digest('hex').slice(0, 32);
 }
@@ -48,7 +48,7 @@ export function createSealing(masterKey: Uint8Array): Sealing {
     sign: (text, purpose) => sign(text, purpose).toString('base64url'),
     verify(text, purpose, tag) {
       const given = Buffer.from(tag, 'base64url');
-      // Several base64url spellings decode to the same bytes; only the canonical one is accepted.
+      // Several base64url texts decode to the same bytes; only the canonical one is accepted.
       return (
         given.length === 16 &&
         given.toString('base64url') === tag &&

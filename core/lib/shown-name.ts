@@ -1,19 +1,19 @@
-// Names that strangers give themselves and that people decide by, such as that of an app on the page where they are asked to let it
-// in. They must look like what they are: one line, nothing invisible, nothing that turns the text around (Unicode TR 36 §3.3).
+// Checks self-chosen names that people rely on, such as that of an app on the consent page. They must be one line without invisible
+// characters or bidirectional marks (Unicode TR 36 §3.3).
 export const unseen =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]|\u034f/u;
 
 export const shownNameMax = 80;
 
-/** What is wrong with a name, as the end of a sentence that begins with it; null where nothing is. */
+/** Returns the fault of a name, as the end of a sentence that begins with it; null if it is valid. */
 export function faultOfShownName(name: string): string | null {
   if (name.trim() === '') return 'is empty';
   if (name.trim() !== name) return 'begins or ends with white space';
   if ([...name].length > shownNameMax) return `is longer than ${shownNameMax} characters`;
-  return unseen.test(name) ? 'holds characters that cannot be seen or that turn the text around' : null;
+  return unseen.test(name) ? 'contains invisible characters or characters that reverse the text' : null;
 }
 
-/** Letters that look like ASCII ones, after NFKC and in lower case (Unicode TR 39 §4, of the scripts in which whole words can be written). */
+/** Letters that look like ASCII letters, after NFKC and in lower case (Unicode TR 39 §4; scripts in which whole words can be written). */
 const lookalikes: readonly (readonly [ascii: string, others: string])[] = [
   ['a', 'аαɑᴀⲁꭺꓮⱥ4@'],
   ['b', 'вьβʙⲃ8'],
@@ -40,7 +40,7 @@ const lookalikes: readonly (readonly [ascii: string, others: string])[] = [
 ];
 const asciiOf = new Map(lookalikes.flatMap(([ascii, others]) => [...others].map((one) => [one, ascii])));
 
-/** A text that is the same for all names that people can take for each other: to compare by, and never to show. */
+/** Returns a text that is equal for names that look alike; for comparison only, never for display. */
 export function lookOf(name: string): string {
   const plain = name
     .normalize('NFKC')
@@ -56,7 +56,7 @@ export function lookOf(name: string): string {
     .replaceAll('vv', 'w');
 }
 
-/** Letters in circles, squares and flags. */
+/** Maps letters in circles, squares and flags to ASCII. */
 function letterOfSymbol(symbol: string): string {
   const code = symbol.codePointAt(0)!;
   const first = code >= 0x1f1e6 ? 0x1f1e6 : code >= 0x1f170 ? 0x1f170 : 0x1f150;
@@ -65,7 +65,7 @@ function letterOfSymbol(symbol: string): string {
 
 const ours = lookOf('Tatami');
 
-/** Whether people can take the name for one of a part of Tatami: these begin with its name. `Acme for Tatami` is nobody's but Acme's. */
+/** Returns true if the name could be mistaken for a part of Tatami, that is, if it begins with its name. `Acme for Tatami` is allowed. */
 export function isLikeOurs(name: string): boolean {
   return lookOf(name).startsWith(ours);
 }

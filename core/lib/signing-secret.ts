@@ -1,7 +1,7 @@
-// The form of a secret that both schemes of webhook signatures read.
+// Signing secrets in the format that both webhook signature schemes accept.
 import { randomBytes } from 'node:crypto';
 
-/** `whsec_` + 24 random bytes in base64. */
+/** Returns `whsec_` + 24 random bytes in base64. */
 export function mintSecret(): string {
   return `whsec_${randomBytes(24).toString('base64')}`;
 }

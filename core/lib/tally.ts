@@ -1,10 +1,9 @@
-// How often something ended how, since the start: plain numbers, which the metrics read when they are asked.
+// Counters of outcomes since startup, read by the metrics.
 
-/** What is counted. */
 type Counted = 'runs' | 'deliveries';
 
 export interface Tally {
-  /** @param outcome one of few */
+  /** @param outcome one of a small set */
   count(what: Counted, outcome: string): void;
   of(what: Counted): ReadonlyMap<string, number>;
 }

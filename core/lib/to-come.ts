@@ -1,4 +1,4 @@
-// Refusals of places in the event log that have not come yet.
+// Errors for event log positions in the future.
 import { invalidField, type ApiError } from './errors.ts';
 
 /** @param end sequence of the last event */
@@ -9,4 +9,4 @@ export const sequenceToCome = (path: string, end: number): ApiError =>
   });
 
 export const timeToCome = (path: string, given: string): ApiError =>
-  invalidField(path, 'too_big', { why: `${given} has not come yet.`, fix: 'Give an earlier time.' });
+  invalidField(path, 'too_big', { why: `${given} is in the future.`, fix: 'Give an earlier time.' });

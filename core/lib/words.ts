@@ -1,4 +1,4 @@
-// How names are spelled where they become parts of other names: types, titles, flags.
+// Converts names between spellings for types, titles, columns and flags.
 
 /** `stateChanged` → `StateChanged` */
 export function capital(word: string): string {
@@ -15,7 +15,7 @@ export function snake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** The flag of a setting: `dataDir` → `--data-dir` */
+/** Returns the flag of a setting: `dataDir` → `--data-dir`. */
 export function flagOf(setting: string): string {
   return `--${setting.replaceAll(/[A-Z]/g, (upper) => `-${upper.toLowerCase()}`)}`;
 }

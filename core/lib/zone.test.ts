@@ -2,21 +2,21 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { checkZone, utcToWall, wallToUtc } from './zone.ts';
 
-/** `2027-03-28T02:30` on the wall. */
+/** Converts a local time such as `2027-03-28T02:30`. */
 const at = (zone: string, wall: string): string => {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0] = wall.split(/\D/).map(Number);
   return new Date(wallToUtc(zone, { year, month, day, hour, minute })).toISOString().slice(0, 19);
 };
 
 test.each([
-  // Spring: the clocks leap from 2 to 3.
+  // Spring: clocks go forward from 2 to 3.
   ['Europe/Zagreb', '2027-03-28T00:00', '2027-03-27T23:00:00'],
   ['Europe/Zagreb', '2027-03-28T01:59', '2027-03-28T00:59:00'],
   ['Europe/Zagreb', '2027-03-28T02:00', '2027-03-28T01:00:00'],
   ['Europe/Zagreb', '2027-03-28T02:30', '2027-03-28T01:00:00'],
   ['Europe/Zagreb', '2027-03-28T03:00', '2027-03-28T01:00:00'],
   ['Europe/Zagreb', '2027-03-29T00:00', '2027-03-28T22:00:00'],
-  // Autumn: from 3 back to 2.
+  // Autumn: clocks go back from 3 to 2.
   ['Europe/Zagreb', '2027-10-31T01:59', '2027-10-30T23:59:00'],
   ['Europe/Zagreb', '2027-10-31T02:30', '2027-10-31T00:30:00'],
   ['Europe/Zagreb', '2027-10-31T03:00', '2027-10-31T02:00:00'],
@@ -24,7 +24,7 @@ test.each([
   ['America/New_York', '2027-03-14T03:00', '2027-03-14T07:00:00'],
   ['America/New_York', '2027-11-07T01:30', '2027-11-07T05:30:00'],
   ['America/New_York', '2027-11-07T02:00', '2027-11-07T07:00:00'],
-  // By half an hour, at midnight itself, by a whole day, and never.
+  // Shifts of half an hour, at midnight, of a whole day, and none.
   ['Australia/Lord_Howe', '2027-10-03T02:15', '2027-10-02T15:30:00'],
   ['America/Havana', '2027-03-14T00:00', '2027-03-14T05:00:00'],
   ['Pacific/Apia', '2011-12-30T12:00', '2011-12-30T10:00:00'],
@@ -61,7 +61,7 @@ test('there and back is the same minute, or the moment at which the clocks had l
     fc.property(fc.constantFrom(...zones), minutes, (zone, minute) => {
       const ms = minute * 60_000;
       const back = wallToUtc(zone, utcToWall(zone, ms));
-      // The second time around of an hour that comes twice is told as the first.
+      // A repeated hour is read as its first occurrence.
       expect([0, 1_800_000, 3_600_000]).toContain(ms - back);
       expect(utcToWall(zone, back)).toEqual(utcToWall(zone, ms));
     }),
@@ -73,8 +73,8 @@ test('what is no zone is said to be none', () => {
   for (const zone of ['Europe/Zagreb', 'America/New_York', 'UTC', 'Europe/Kyiv', 'Asia/Kolkata'])
     expect(checkZone(zone)).toBeNull();
   expect(checkZone('Europe/Zagrb')).toBe(
-    'There is no time zone Europe/Zagrb; name one such as Europe/Berlin. Did you mean Europe/Zagreb?',
+    'Unknown time zone Europe/Zagrb; use one such as Europe/Berlin. Did you mean Europe/Zagreb?',
   );
   for (const zone of ['', '+01:00', 'Mars/Olympus', 'x'.repeat(1_000)])
-    expect(checkZone(zone)).toContain('There is no time zone');
+    expect(checkZone(zone)).toContain('Unknown time zone');
 });

@@ -1,33 +1,35 @@
-// Times on the clocks of a place, by the zones of IANA that the runtime knows: a cycle begins at midnight in Zagreb, whatever that is
-// in UTC on that day.
+// Converts between UTC and local times of IANA time zones: a cycle begins at local midnight, whatever that is in UTC on that day.
 import { didYouMean } from './nearest.ts';
 
 const longestNameChars = 64;
-/** Zones whose formatter is kept: more than there are, less than all spellings of them. */
+/** Number of cached formatters: more than there are zones, fewer than their possible spellings. */
 const keptMax = 1_000;
-/** No clock is farther from UTC, and none is set twice within so long. */
+/** Upper bound of UTC offsets, and lower bound between two clock changes of a zone. */
 const farthestMs = 24 * 3_600_000;
 
-/** What a calendar and a clock on the wall show. */
+/** A local date and time. */
 export interface WallTime {
   readonly year: number;
-  /** 1 January. */
+  /** 1 is January. */
   readonly month: number;
   readonly day: number;
   readonly hour: number;
   readonly minute: number;
 }
 
-/** @property weekday 1 Monday to 7 Sunday, as ISO 8601 has it */
+/** @property weekday 1 Monday to 7 Sunday, as in ISO 8601 */
 export interface WallMoment extends WallTime {
   readonly second: number;
   readonly weekday: number;
 }
 
-/** What is wrong with the name of a time zone, or null. An offset such as +01:00 is none: it knows of no summer. */
+/**
+ * Returns a sentence about what is wrong with a time zone name, or null. Offsets such as +01:00 are refused, because they have no
+ * daylight saving time.
+ */
 export function checkZone(name: string): string | null {
   if (isZone(name)) return null;
-  return `There is no time zone ${name.slice(0, longestNameChars)}; name one such as Europe/Berlin.${didYouMean(name, Intl.supportedValuesOf('timeZone'))}`;
+  return `Unknown time zone ${name.slice(0, longestNameChars)}; use one such as Europe/Berlin.${didYouMean(name, Intl.supportedValuesOf('timeZone'))}`;
 }
 
 function isZone(name: string): boolean {
@@ -54,7 +56,7 @@ function formatterOf(zone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** What the wall shows, as if it were UTC: whole seconds. */
+/** Returns the local time as if it were UTC, in whole seconds. */
 function shownMs(zone: string, ms: number): number {
   const [date = '', time = ''] = formatterOf(zone).format(ms).split(', ');
   const [month, day, year] = date.split('/');
@@ -62,13 +64,13 @@ function shownMs(zone: string, ms: number): number {
   return Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second));
 }
 
-/** How far the wall is ahead of UTC. */
+/** Returns the UTC offset in milliseconds. */
 function offsetMs(zone: string, ms: number): number {
   const whole = Math.floor(ms / 1_000) * 1_000;
   return shownMs(zone, whole) - whole;
 }
 
-/** What the wall shows at a time. @throws RangeError where there is no such zone */
+/** Returns the local time at a moment. @throws RangeError if the zone does not exist */
 export function utcToWall(zone: string, ms: number): WallMoment {
   const shown = new Date(shownMs(zone, ms));
   return {
@@ -83,9 +85,9 @@ export function utcToWall(zone: string, ms: number): WallMoment {
 }
 
 /**
- * When the wall shows a time: of two such times the earlier, and where the clocks leap over it, the first moment after the leap. Days
+ * Converts a local time to UTC: the earlier one of a repeated time, and the first moment after a gap for a skipped time. Days
  * beyond the end of a month are days of the next.
- * @returns milliseconds since the epoch. @throws RangeError where there is no such zone
+ * @returns milliseconds since the epoch. @throws RangeError if the zone does not exist
  */
 export function wallToUtc(zone: string, { year, month, day, hour, minute }: WallTime): number {
   const shown = Date.UTC(year, month - 1, day, hour, minute);
@@ -97,8 +99,9 @@ export function wallToUtc(zone: string, { year, month, day, hour, minute }: Wall
 }
 
 /**
- * `wallToUtc` for the times of many days, ascending: where no clock is set about a day, the zone is asked once for all times of it.
- * @returns the moment so many minutes after the midnight of a day, which is given as if it were UTC
+ * `wallToUtc` optimized for many ascending days: without a clock change near a day, the zone is queried once for all times of the
+ * day.
+ * @returns the moment that many minutes after the midnight of a day, which is given as if it were UTC
  */
 export function wallOf(zone: string): (midnight: number, minutes: number) => number {
   let offsets = new Map<number, number>();
@@ -111,7 +114,7 @@ export function wallOf(zone: string): (midnight: number, minutes: number) => num
   return (midnight, minutes) => {
     const shown = new Date(midnight + minutes * 60_000);
     const before = known(midnight - farthestMs);
-    // The end of a day is the beginning of the next.
+    // The end of a day is the start of the next.
     if (before === known(midnight + 2 * farthestMs)) return shown.getTime() - before;
     return wallToUtc(zone, {
       year: shown.getUTCFullYear(),
@@ -123,7 +126,7 @@ export function wallOf(zone: string): (midnight: number, minutes: number) => num
   };
 }
 
-/** The first moment at which the wall is as far from UTC as at `to`. */
+/** Returns the first moment with the same UTC offset as at `to`. */
 function leapMs(zone: string, from: number, to: number): number {
   const offset = offsetMs(zone, to);
   let [low, high] = [from, to];

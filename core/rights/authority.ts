@@ -1,4 +1,4 @@
-// The authority behind an act, kept apart from its author: the credential whose role and scopes admit it. They differ where one member
+// Authority of an action, distinct from its author: the credential whose role and scopes permit it. They differ if one member
 // approves what another proposed. docs/decisions/0073.
 import type { Actor } from '../events/origin.ts';
 
@@ -9,7 +9,7 @@ export interface Authority {
   readonly grantId?: string;
 }
 
-/** Authority of a caller: their own credential, unless they write in the name of somebody else. */
+/** Returns the authority of a caller: their own credential, unless they write in the name of somebody else. */
 export function authorityOf(caller: {
   readonly actor: Actor;
   readonly authority?: Authority;
@@ -19,7 +19,7 @@ export function authorityOf(caller: {
   return authority ?? (grant ? { actor, grantId: grant.id } : { actor });
 }
 
-/** Anyone who acts by an authority: an operation's context. */
+/** An operation's context, or anything else with an authority. */
 export interface Authorized {
   readonly authority: Authority;
 }

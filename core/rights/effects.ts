@@ -1,47 +1,50 @@
-// Effects that are no objects, and quotas: the second half of the table of rights, beside the roles (`roles.ts`). docs/roles.md is
-// generated from both. An operation with such an effect is listed here; `core/http/admission.ts` enforces the list.
+// Effects other than writes of objects, and quotas: second half of the table of rights, besides the roles (`roles.ts`).
+// docs/roles.md is generated from both. Operations with such an effect are listed here; `core/http/admission.ts` enforces the list.
 
-/** `own`: for what is the member's own. */
+/** `own`: only for the member's own objects. */
 type May = boolean | 'own';
 
 export interface Effect {
   readonly doc: string;
-  /** Scope that the effect takes; absent where the scope of each operation decides alone. */
+  /** Additional scope of the effect; absent if the scope of each operation suffices. */
   readonly scope?: string;
-  /** Owners and admins may always; an app that acts for them may where `app` says so. */
+  /** Owners and admins always may; an app that acts for them may if `app` says so. */
   readonly member: May;
   readonly guest: May;
   readonly app: May;
-  /** Operations with this effect. A text names the condition, or the code that decides; the operation checks that itself. */
+  /**
+   * Operations with this effect. A text other than `always` names the condition, or the code that decides; the operation checks it
+   * itself.
+   */
   readonly operations: Readonly<Record<string, 'always' | (string & {})>>;
-  /** Host calls of plugins that are no operation of the API. */
+  /** Host calls of plugins that are not API operations. */
   readonly calls?: readonly string[];
 }
 
 const nobodyElse = { member: false, guest: false, app: false } as const;
-const hiddenWithout = 'left out of the answer without the scope';
-/** Takes the scope of the operation, and a rank that only the members can tell. */
+const hiddenWithout = 'omitted from the response without the scope';
+/** Depends on the roles of the members involved. */
 const byRank = 'as core/identity/members/roles.ts decides';
 
 export const effectTable = {
   'outside-requests': {
-    doc: 'Requests of a plugin to other servers, with its secrets, on behalf of whoever calls its action',
+    doc: 'Requests of a plugin to other servers, with its secrets, on behalf of the caller of its action',
     scope: 'automations:write',
     ...{ member: true, guest: false, app: true },
     operations: {
-      'plugins.call-action': 'where the manifest names hosts or secrets',
-      'proposals.rerun': 'where the manifest names hosts or secrets, of a proposal of a plugin',
-      'proposals.approve': 'the same, where what it was made on has moved',
+      'plugins.call-action': 'if the manifest names hosts or secrets',
+      'proposals.rerun': 'for a proposal of a plugin, if the manifest names hosts or secrets',
+      'proposals.approve': 'the same, if the base of the proposal has changed',
     },
     calls: ['net.fetch'],
   },
   'repeated-runs': {
-    doc: 'Another run of a plugin in place of one whose proposal is out of date',
+    doc: 'Rerun of a plugin for a proposal that is out of date',
     ...{ member: true, guest: false, app: false },
     operations: { 'proposals.rerun': 'always' },
   },
   'plugin-runs': {
-    doc: 'Code of plugins, and runs with all that a plugin was granted, its requests and secrets included',
+    doc: 'Code of plugins, and runs with everything granted to a plugin, including requests and secrets',
     ...nobodyElse,
     operations: {
       'plugins.install': 'always',
@@ -55,18 +58,18 @@ export const effectTable = {
     },
   },
   'plugin-secrets': {
-    doc: 'Secrets of plugins: setting and deleting them. Nobody reads their values',
+    doc: 'Setting and deleting secrets of plugins. Their values cannot be read',
     ...nobodyElse,
     operations: { 'plugins.secrets.set': 'always', 'plugins.secrets.delete': 'always' },
   },
   recordings: {
-    doc: 'Recordings of runs: what a plugin saw, asked and was answered',
+    doc: 'Recordings of runs: input, calls and responses',
     scope: 'plugins:write',
     ...nobodyElse,
     operations: { 'runs.recording': 'always', 'runs.replay': 'always' },
   },
   logs: {
-    doc: 'Text of plugins that may hold data from other servers: logs, results, error messages, values of effects and of one-off runs',
+    doc: 'Text of plugins that may contain data from other servers: logs, results, error messages, values of effects and of one-time jobs',
     scope: 'plugins:write',
     ...nobodyElse,
     operations: {
@@ -78,12 +81,12 @@ export const effectTable = {
       'plugins.scheduled': hiddenWithout,
       'plugins.shadow': hiddenWithout,
       'issues.trail': hiddenWithout,
-      'plugins.call-action': `${hiddenWithout}; whoever calls an action sees its result`,
-      'plugins.action-run': `${hiddenWithout}; whoever called the action sees its result`,
+      'plugins.call-action': `${hiddenWithout}; the caller of an action sees its result`,
+      'plugins.action-run': `${hiddenWithout}; the caller of the action sees its result`,
     },
   },
   kv: {
-    doc: 'Values that a plugin keeps. A plugin has its own',
+    doc: 'Stored values of a plugin. A plugin has access to its own',
     scope: 'plugins:write',
     ...nobodyElse,
     operations: {
@@ -95,34 +98,34 @@ export const effectTable = {
     calls: ['kv.get', 'kv.list', 'kv.set', 'kv.delete', 'kv.increment', 'kv.compareAndSet'],
   },
   'one-off-runs': {
-    doc: 'Runs that a plugin asks for later. They have the rights that are left of whoever asked',
+    doc: 'One-time jobs scheduled by a plugin. They run with the current rights of the requester',
     ...nobodyElse,
     operations: { 'plugins.unschedule': 'always' },
     calls: ['schedule.once', 'schedule.cancel'],
   },
   purge: {
-    doc: 'Removing a deleted object for good',
+    doc: 'Permanent removal of a deleted object',
     ...nobodyElse,
     operations: { 'issues.purge': 'always' },
   },
   seats: {
-    doc: 'Seats and roles handed out: members, invitations, and what is joined through them',
+    doc: 'Seats and roles: members, invitations, and joining through them',
     ...nobodyElse,
     operations: {
       'members.create': byRank,
       'members.update': byRank,
       'members.invite': byRank,
-      'join.take': 'with the link of an invitation',
-      'join.take-signed-in': 'with an invitation to an address that was verified',
+      'join.take': 'with an invitation link',
+      'join.take-signed-in': 'with an invitation to a verified address',
     },
   },
   keys: {
-    doc: 'API keys, shown once',
+    doc: 'Creation of API keys, which are shown once',
     ...{ member: 'own', guest: 'own', app: false },
     operations: { 'api-keys.create': 'always', 'api-keys.roll': 'always' },
   },
   'signing-secrets': {
-    doc: 'Secrets of webhooks, OAuth apps and routes of plugins, shown once',
+    doc: 'Creation of secrets of webhooks, OAuth apps and plugin routes, which are shown once',
     ...nobodyElse,
     operations: {
       'webhooks.create': 'always',
@@ -148,70 +151,70 @@ export const effectTable = {
 
 export type EffectName = keyof typeof effectTable;
 
-/** The effects that each operation always has. */
+/** Effects by operation that always has them. */
 const alwaysOf = new Map<string, Effect[]>();
 for (const effect of Object.values<Effect>(effectTable))
   for (const [name, when] of Object.entries(effect.operations))
     if (when === 'always') alwaysOf.set(name, [...(alwaysOf.get(name) ?? []), effect]);
 
-/** The effects that an operation has in every case; undefined for most. */
+/** Returns the effects that an operation has in every case; undefined for most. */
 export function effectsOf(operation: string): readonly Effect[] | undefined {
   return alwaysOf.get(operation);
 }
 
-/** A quota: who has which share. Its numbers stand in the code that counts, by the names given here. */
+/** Distribution of a quota. The numbers are in the code that counts, under the names given here. */
 interface Quota {
   readonly doc: string;
-  /** The constant or setting that holds the numbers, with its file. */
+  /** Constant or setting with the numbers, with its file. */
   readonly numbers: string;
   readonly member: string;
   readonly guest: string;
   readonly app: string;
 }
 
-const asMember = 'as of a member';
-const withMember = 'out of the share of its member';
+const asMember = 'same as a member';
+const withMember = 'counts toward the share of its member';
 
 export const quotaTable: Readonly<Record<string, Quota>> = {
   requests: {
-    doc: 'Requests a minute, below the total of the workspace',
+    doc: 'Requests per minute, within the limit of the workspace',
     numbers: '`memberPerMinute` of `core/http/rate-limit.ts`; `--rate-member`',
     member:
-      'all keys, sessions and grants together: half of the total at most, and a reserved share that others cannot use up',
+      'over all keys, sessions and grants: at most half of the limit, with a reserved share that others cannot use up',
     guest: asMember,
-    app: 'half of the limit of its member at most, all apps together',
+    app: 'over all apps: at most half of the limit of the member',
   },
   routes: {
-    doc: 'Requests a minute of one credential on one route',
+    doc: 'Requests per minute, credential and route',
     numbers: '`perMinute` of `core/http/rate-limit.ts`',
     ...{
-      member: 'each credential; a rolled key goes on with the count of its predecessor',
+      member: 'per credential; a rolled key continues the count of its predecessor',
       guest: asMember,
-      app: 'each grant',
+      app: 'per grant',
     },
   },
   connections: {
-    doc: 'Event streams and subscriptions that are open',
+    doc: 'Open event streams and subscriptions',
     numbers: '`connectionsOfMember` of `core/lib/fairness/shares.ts`',
-    ...{ member: '20 for each credential, 50 together', guest: asMember, app: withMember },
+    ...{ member: '20 per credential, 50 in total', guest: asMember, app: withMember },
   },
   'waiting-places': {
-    doc: 'Places in fair queues, and memory of bodies, answers and staged writes',
+    doc: 'Slots in fair queues, and memory of bodies, responses and staged writes',
     numbers: '`Shares` of `core/lib/fairness/shares.ts`',
     ...{
-      member: 'half of what is free for a workspace alone, a quarter for one member',
+      member: 'at most half of the capacity for one workspace, and a quarter for one member',
       guest: asMember,
-      app: 'a party of its own beside its member, one for all apps',
+      app: 'one share for all apps of a member, besides the share of the member',
     },
   },
   'public-triage': {
-    doc: 'Requests to `POST /triage` that are answered or wait, without a token',
+    doc: 'Running and queued requests to `POST /triage`, without a token',
     numbers: '`placesMax` of `core/plugins/public-triage/triage.ts`',
-    ...{ member: 'a quarter of the places for each address', guest: asMember, app: asMember },
+    ...{ member: 'a quarter of the slots per address', guest: asMember, app: asMember },
   },
   'client-documents': {
-    doc: 'Client documents of OAuth that are fetched at once',
+    doc: 'OAuth client documents fetched at the same time',
     numbers: '`fetchesAtOnceMax` of `core/oauth/clients/documents.ts`',
-    ...{ member: 'a quarter of the places for each address', guest: asMember, app: asMember },
+    ...{ member: 'a quarter of the slots per address', guest: asMember, app: asMember },
   },
 };

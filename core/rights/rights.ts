@@ -1,5 +1,5 @@
-// What a caller may do: the scopes it holds in full, and those it holds in part. A narrowing binds what it writes to fields,
-// and what it sees and writes to the objects of teams. See docs/decisions/0015.
+// Rights of a caller: scopes held in full, and scopes held in part. A narrowing limits writes to fields, and reads and writes to
+// the objects of teams. See docs/decisions/0015.
 import { isDeepStrictEqual } from 'node:util';
 import type { Directory } from '../contracts.ts';
 import {
@@ -13,22 +13,22 @@ import {
 import type { Actor } from '../events/origin.ts';
 
 export interface Narrowing {
-  /** The only fields that may be written; of a scope to read, those that are shown. Null for any. */
+  /** Fields that may be written; for a read scope, fields that are returned. Null for any. */
   readonly fields: readonly string[] | null;
-  /** The keys of the only teams whose objects may be seen and written; null for any object. */
+  /** Keys of the teams whose objects may be read and written; null for any object. */
   readonly teams: readonly string[] | null;
-  /** Only what is the member's own. */
+  /** Present if only the member's own objects are included. */
   readonly own?: true;
 }
 
 export interface Rights {
-  /** Scopes that are held in full, with the reads that writes imply. */
+  /** Scopes held in full, including the reads that writes imply. */
   readonly scopes: ReadonlySet<string>;
-  /** Scopes that are held in part; null when there are none. */
+  /** Scopes held in part; null if there are none. */
   readonly narrowed: ReadonlyMap<string, Narrowing> | null;
 }
 
-/** The scopes that a manifest asks for: scope → how the plugin narrows it. */
+/** Scopes requested by a manifest, with the narrowing of each. */
 export type ScopeRequests = Readonly<Record<string, ScopeRequest>>;
 interface ScopeRequest {
   readonly why?: string;
@@ -36,14 +36,14 @@ interface ScopeRequest {
   readonly where?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The read scope that a write scope implies; a read scope's own name. */
+/** Returns the read scope that a write scope implies; a read scope's own name. */
 export function readScopeOf(scope: string): string {
   return scope.replace(/:write$/, ':read');
 }
 
 /**
- * What a grant gives of the scopes that were asked for. Where two scopes imply the same read, that is as wide as both together.
- * A narrowing in words that nothing here can enforce gives nothing.
+ * Returns the rights of a grant for the requested scopes. If two scopes imply the same read, the read covers both. A narrowing with
+ * an unknown condition gives nothing, because it could not be enforced.
  */
 export function rightsOf(requests: ScopeRequests | undefined, grant: readonly string[]): Rights {
   const scopes = new Set<string>();
@@ -55,11 +55,11 @@ export function rightsOf(requests: ScopeRequests | undefined, grant: readonly st
       narrowed.delete(scope);
       return;
     }
-    // Only a read can be given twice. One that a scope to write implies is of all fields, and holds in place of one of some.
+    // Only a read can be given twice. A read implied by a write scope covers all fields and replaces one limited to fields.
     const before = narrowed.get(scope);
     if (before && fields !== null) return;
     const known = (before?.fields === null && before.teams) || [];
-    // As teams have them: a manifest may give them in any case.
+    // Team keys are stored in upper case; a manifest may use any case.
     const keys = teams?.map((key) => key.toUpperCase()) ?? [];
     narrowed.set(scope, { fields, teams: teams && [...new Set([...known, ...keys])] });
   };
@@ -74,7 +74,7 @@ export function rightsOf(requests: ScopeRequests | undefined, grant: readonly st
   return { scopes, narrowed: narrowed.size === 0 ? null : narrowed };
 }
 
-/** What both of two may do: a scope that both hold, in the fields and teams of both. */
+/** Returns the intersection of two rights: scopes in both, limited to the common fields and teams. */
 export function commonRights(a: Rights, b: Rights): Rights {
   const scopes = new Set<string>();
   const narrowed = new Map<string, Narrowing>();
@@ -90,7 +90,7 @@ export function commonRights(a: Rights, b: Rights): Rights {
   return { scopes, narrowed: narrowed.size === 0 ? null : narrowed };
 }
 
-/** Whether two may do the same. */
+/** Returns true if both rights are equal. */
 export function areSameRights(a: Rights, b: Rights): boolean {
   return isDeepStrictEqual([a.scopes, a.narrowed], [b.scopes, b.narrowed]);
 }
@@ -107,22 +107,22 @@ function common(a: readonly string[] | null, b: readonly string[] | null): reado
   return a.filter((one) => b.includes(one));
 }
 
-/** Who hears of events. A member behind a key hears of their own what others need more for; nobody else has any of their own. */
+/** Recipient of events. A member behind a key receives their own events under a weaker scope; others have no events of their own. */
 export type Reader = Rights & { readonly actor?: Pick<Actor, 'kind' | 'memberId'> };
 
-/** The read scope that one must hold to hear of an event, whoever it concerns. */
+/** Returns the read scope required to receive events of a type, regardless of whom they concern. */
 export function scopeOfEvent(type: EventType): string {
   return namespaceScopes[namespaceOf(type)]!;
 }
 
-/** Whether any event of a type may reach the holder. */
+/** Returns true if any event of a type may reach the holder. */
 export function mayHear(reader: Reader, type: EventType): boolean {
   const { scopes, narrowed } = reader;
   const scope = scopeOfEvent(type);
   return scopes.has(scope) || (narrowed?.has(scope) ?? false) || hearsOwn(reader, type) !== null;
 }
 
-/** The member whose events of a type the holder hears of, as these are theirs; null where it hears of none for that. */
+/** Returns the member whose own events of a type the holder receives; null if it receives none as their own. */
 export function hearsOwn({ scopes, narrowed, actor }: Reader, type: EventType): string | null {
   const scope = ownScopes[namespaceOf(type)];
   if (scope === undefined || !actor || actor.kind === 'plugin') return null;
@@ -135,7 +135,7 @@ interface ReadEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Whether the holder may read this event, in whichever way it comes. */
+/** Returns true if the holder may read this event, through any channel. */
 export function mayReadEvent(reader: Reader, event: ReadEvent): boolean {
   const { scopes, narrowed } = reader;
   const scope = scopeOfEvent(event.type);
@@ -153,41 +153,41 @@ export function mayReadEvent(reader: Reader, event: ReadEvent): boolean {
   return team !== null && teams.includes(team) && isRelatedWithin(teams, event.data);
 }
 
-/** Whether an event is of an object that belongs to the reader. */
+/** Returns true if an event is about an object that belongs to the reader. */
 function isOwn({ actor }: Reader, { data }: ReadEvent): boolean {
   const { member } = data as { member?: { id?: string } };
   return actor?.memberId !== undefined && member?.id === actor.memberId;
 }
 
-/** Whether the issue that something tells of, if any, is of a team whose issues the reader sees. */
+/** Returns true if the related issue of an event, if any, is in a team visible to the reader. */
 function isAboutSeen({ narrowed }: Rights, data: ReadEvent['data']): boolean {
   const teams = narrowed?.get('issues:read')?.teams;
   const { issue } = data as { issue?: { identifier?: string | null } | null };
   return !teams || !issue || teams.includes(keyIn(issue.identifier));
 }
 
-/** The key that an identifier begins with. */
+/** Returns the team key of an identifier. */
 function keyIn(identifier: string | null | undefined): string {
   return identifier?.split('-')[0] ?? '';
 }
 
-/** What may belong to a team and belongs to none is everybody's. */
+/** An object that may have a team but has none is visible to everybody. */
 function isOfNoTeam(namespace: string, data: ReadEvent['data']): boolean {
   return namespacesOfTeams.includes(namespace) && data.team === null && data.issue === undefined;
 }
 
-/** How what is read under a scope is narrowed; null where it is held in full. */
+/** Returns the narrowing of a scope; null if it is held in full. */
 export function narrowingOf({ scopes, narrowed }: Rights, scope: string): Narrowing | null {
   return scopes.has(scope) ? null : (narrowed?.get(scope) ?? null);
 }
 
-/** A relation is seen by whoever sees both of its issues. */
+/** A relation is visible to readers of both of its issues. */
 function isRelatedWithin(teams: readonly string[], data: Readonly<Record<string, unknown>>): boolean {
   const { relation } = data as { relation?: { issue?: { identifier?: string | null } } };
   return relation === undefined || teams.includes(keyIn(relation.issue?.identifier));
 }
 
-/** The team an event's object belongs to, by the object's public shape. */
+/** Returns the key of the team that an event's object belongs to, from its API representation. */
 function teamKeyOf(namespace: string, data: Readonly<Record<string, unknown>>): string | null {
   if (!namespacesOfTeams.includes(namespace)) return null;
   const { team, issue, key } = data as {
@@ -199,7 +199,7 @@ function teamKeyOf(namespace: string, data: Readonly<Record<string, unknown>>): 
   return (typeof team === 'string' ? team : team?.key) ?? (keyIn(issue?.identifier) || null);
 }
 
-/** The ids of the teams whose objects the holder sees under a scope; null for all teams. */
+/** Returns the ids of the teams whose objects are visible under a scope; null for all teams. */
 export function teamsSeen(
   scope: string | null,
   { narrowed }: Rights,
@@ -209,7 +209,7 @@ export function teamsSeen(
   return teams ? teamsNamed(teams, directory) : null;
 }
 
-/** The ids of teams, by their keys. */
+/** Returns the ids of teams by their keys. */
 export function teamsNamed(keys: readonly string[], { teams }: Directory): ReadonlySet<string> {
   return new Set([...teams.values()].filter(({ key }) => keys.includes(key)).map(({ id }) => id));
 }

@@ -1,25 +1,25 @@
-// What each role lets a member do, and what an app may do on anybody's behalf: the one table, which docs/roles.md is generated from. A
-// token never does more than the role of its member lets it. See docs/decisions/0070.
+// Rights of each role, and of apps on behalf of members; docs/roles.md is generated from this table. A token never has more rights
+// than the role of its member. See docs/decisions/0070.
 import type { roles } from '../identity/members/contract.ts';
 import { commonRights, type Narrowing, type Rights } from './rights.ts';
 import { allScopes, expandScopes } from './scopes.ts';
 
 export type Role = (typeof roles)[number];
 
-/** What a member may do now. */
+/** Current rights of a member. */
 export interface Standing {
-  /** Of the member. */
+  /** Name of the member. */
   readonly name: string;
   readonly role: Role;
   readonly rights: Rights;
 }
 
-/** How much of what stands under a scope: that of the guest's teams, the member's own, or of everything only these fields. */
+/** Part of a scope: objects of the guest's teams, the member's own objects, or only these fields. */
 type Part = 'teams' | 'own' | readonly string[];
 
 interface Right {
   readonly to: 'read' | 'write';
-  /** Absent: all of it. */
+  /** Absent: everything. */
   readonly of?: Part;
 }
 
@@ -35,7 +35,7 @@ const readOfTeams: Right = { to: 'read', of: 'teams' };
 const writeOfTeams: Right = { to: 'write', of: 'teams' };
 const writeOwn: Right = { to: 'write', of: 'own' };
 
-/** By namespace of scopes. What is absent is not held; owners and admins hold everything, and what they may not do to owners is no scope. */
+/** By namespace of scopes. Absent rights are not held. Owners and admins hold everything; limits on changes to owners are not scopes. */
 export const roleTable: Readonly<Record<string, Row>> = {
   issues: { member: write, guest: writeOfTeams, app: write },
   comments: { member: write, guest: writeOfTeams, app: write },
@@ -43,10 +43,10 @@ export const roleTable: Readonly<Record<string, Row>> = {
   labels: { member: write, guest: readOfTeams, app: write },
   cycles: { member: write, guest: readOfTeams, app: write },
   boards: { member: write, guest: readOfTeams, app: write },
-  // Projects and shared views belong to no team, and so to everybody; of their issues guests see those of their teams.
+  // Projects and shared views have no team and are visible to everybody; guests see only those issues in them that are in their teams.
   projects: { member: write, guest: read, app: write },
   views: { member: write, guest: read, app: write },
-  // Their notes, and which issues are in them, tell of the issues of every team.
+  // Release notes and issue lists reveal issues of all teams.
   releases: {
     member: write,
     guest: {
@@ -58,37 +58,37 @@ export const roleTable: Readonly<Record<string, Row>> = {
     },
     app: write,
   },
-  // How everybody works is the admins' to decide.
+  // Workflows and teams affect everybody, so only admins change them.
   workflows: { member: read, guest: readOfTeams, app: write },
   teams: { member: read, guest: readOfTeams, app: write },
   workspace: { member: read, app: read },
-  // Members write their own name and address, and admins those of others: who may change whom is a matter of roles, not of scopes.
+  // Members write their own name and address, and admins those of others: that depends on roles, not scopes.
   members: { member: write, guest: { to: 'read', of: ['name', 'role'] }, app: read },
   inbox: { member: write, guest: write, app: write },
-  // An app that made keys, apps or grants would go on in them once it is sent away.
+  // An app could use keys, apps or grants that it created after its own access is revoked.
   'api-keys': { member: writeOwn, guest: writeOwn },
   grants: { member: writeOwn, guest: writeOwn },
   'oauth-apps': { member: read },
-  // What is sent out by itself goes on without whoever set it up, so that this is for admins, and for no app.
+  // Webhooks keep sending after their creator is gone, so only admins, and no apps, manage them.
   webhooks: {},
-  // To install one is to consent to code of others, which is for a person.
+  // Installing a plugin is consent to third-party code, which only a person can give.
   plugins: { member: read, app: read },
-  // To write is to have plugins send requests to other servers: see the effects.
+  // The write scope lets plugins send requests to other servers: see the effects.
   automations: { member: write, app: write },
-  // It writes nothing, and shows nobody more than they may read.
+  // Backtests write nothing and reveal only what their caller may read.
   backtests: { member: write, app: write },
   proposals: { member: write, app: write },
-  // What waits for a person is decided by a person.
+  // Approvals are decisions of a person.
   approvals: { member: write },
   events: { member: read, guest: read, app: read },
   audit: { app: read },
-  // Whoever imports writes under the names of others.
+  // Imports write in the name of others.
   import: {},
-  // The inboxes of others.
+  // Inboxes of other members.
   inboxes: {},
 };
 
-/** The scopes in full that one holder of the table has, with how those in part are held. */
+/** Returns the rights of a column of the table: full scopes and narrowed ones. */
 function heldBy(whose: keyof Row, teams: readonly string[]): Rights {
   const scopes = new Set<string>();
   const narrowed = new Map<string, Narrowing>();
@@ -117,16 +117,16 @@ const everything: Rights = { scopes: expandScopes(allScopes), narrowed: null };
 const ofMembers = heldBy('member', []);
 const ofApps = heldBy('app', []);
 
-/** @param teams the keys of the teams of a guest; of other roles they say nothing */
+/** @param teams keys of a guest's teams; ignored for other roles */
 export function rightsOfRole(role: Role, teams: readonly string[]): Rights {
   if (role === 'owner' || role === 'admin') return everything;
   return role === 'member' ? ofMembers : heldBy('guest', teams);
 }
 
-/** The most that an app may be granted, whoever consents to it. */
+/** Maximum scopes that an app can be granted, whoever consents. */
 export const appScopes: readonly string[] = allScopes.filter((scope) => ofApps.scopes.has(scope));
 
-/** What is left of rights in the hands of an app. */
+/** Returns the part of the rights that an app can use. */
 export function rightsForApp(rights: Rights): Rights {
   return commonRights(rights, ofApps);
 }

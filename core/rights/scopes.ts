@@ -1,9 +1,9 @@
-// The scopes: `<namespace>:<read|write>`; write implies read. docs/spec/api.md › Scopes.
+// Scopes: `<namespace>:<read|write>`; write implies read. docs/spec/api.md › Scopes.
 import type { Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
 import { readScopeOf } from './rights.ts';
 
-/** Of events that tell of several resources. */
+/** Namespaces of events from several resources. */
 const ofEvents = ['automations'];
 
 const namespaces = new Set([...contracts.map(({ path, scope = path }) => scope), ...ofEvents]);
@@ -20,10 +20,10 @@ export const allScopes: readonly string[] = [
   ]),
 ];
 
-/** What is a part of a scope, and can be held without the rest of it. */
+/** Scopes included in another one that can also be held alone. */
 const parts: Readonly<Record<string, string>> = { 'plugins:write': 'backtests:write' };
 
-/** The scopes given, with the reads that the writes imply, and their parts. */
+/** Returns the given scopes plus the reads that writes imply and the included scopes. */
 export function expandScopes(scopes: readonly string[]): ReadonlySet<string> {
   const all = new Set(scopes);
   for (const scope of scopes) {

@@ -1,5 +1,5 @@
-// The table of rights: operation × scope × fields × rows, as the routes declare it. The kernel enforces it, installing reads
-// from it which narrowings can be held, docs/scopes.md and the tests are generated from it.
+// Table of rights: operation × scope × fields × rows, as declared by the routes. The kernel enforces it; plugin installation checks
+// narrowings with it; docs/scopes.md and tests are generated from it.
 import type { TObject, TSchema } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
@@ -7,15 +7,15 @@ import { namespaceScopes, namespacesOfTeams } from '../events/catalogue.ts';
 import { writes, type Writes } from '../lib/schema.ts';
 import { readScopeOf, type ScopeRequests } from './rights.ts';
 
-/** What a scope can be narrowed by. */
+/** Possible narrowings of a scope. */
 export interface Narrowable {
-  /** All fields that operations under the scope write, or show; empty where fields cannot narrow it. */
+  /** All fields that operations under the scope write or return; empty if the scope cannot be narrowed to fields. */
   readonly fields: readonly string[];
-  /** Whether everything read and written under the scope belongs to a team. */
+  /** True if everything read and written under the scope belongs to a team. */
   readonly teams: boolean;
 }
 
-/** What the table knows of an operation; its route says it. */
+/** Properties of an operation, as declared by its route. */
 interface Operation {
   readonly scope: string | null;
   readonly body?: TSchema;
@@ -24,19 +24,19 @@ interface Operation {
 }
 type Facts = Pick<Operation, 'body' | 'writes'>;
 
-/** The fields that an operation can write, in the order of its body. */
+/** Returns the fields that an operation can write, in the order of its body. */
 export function writtenFields({ body, writes: others = [] }: Facts): string[] {
   return [...new Set([...insideOf(body), ...others])];
 }
 
-/** The fields that one request writes. @param value its body, checked */
+/** Returns the fields that one request writes. @param value validated body */
 export function fieldsOf({ body, writes: others = [] }: Facts, value: unknown): string[] {
   return [...new Set([...insideOf(body, value ?? {}), ...others])];
 }
 
 type Shape = Partial<TObject> & { readonly items?: Partial<TObject>; readonly [writes]?: Writes };
 
-/** The fields that the properties of an object write. @param value the object; absent: any that the schema takes */
+/** Returns the fields that the properties of an object write. @param value the object; absent: all properties of the schema */
 function insideOf(schema: Shape | undefined, value?: unknown): string[] {
   const properties = schema?.properties ?? {};
   const given = (value ?? properties) as Readonly<Record<string, unknown>>;
@@ -49,7 +49,7 @@ function writtenBy(name: string, schema: Shape | undefined, value: unknown): rea
   const marked = schema?.[writes];
   if (marked === 'inside') return insideOf(schema, value);
   if (marked) return marked;
-  // The objects in a list, as the body of a bulk operation has one.
+  // A list of objects, such as in the body of a bulk operation.
   if (!schema?.items?.properties) return [name];
   const entries = Array.isArray(value) ? value : [undefined];
   return entries.flatMap((entry) => insideOf(schema.items, entry));
@@ -69,14 +69,14 @@ export function narrowable(routes: readonly Operation[], scope: string): Narrowa
   };
 }
 
-/** What the objects of a namespace show, where plugins read these one by one; nothing else under the scope is held to fields. */
+/** Returns the fields of objects that plugins read individually; no other read scope can be narrowed to fields. */
 function shownFields(scope: string): string[] {
   const contract = contracts.find(({ path }) => `${path}:read` === scope) as Contract | undefined;
   const isRead = contract?.calls?.some((call) => call === 'get' || call === 'list') ?? false;
   return contract && isRead ? Object.keys(contract.fields) : [];
 }
 
-/** Whether an operation shows the objects of its scope's namespace, and nothing else: then fields can narrow it. */
+/** Returns true if an operation returns only objects of its scope's namespace, so that it can be narrowed to fields. */
 export function showsObjects({
   name,
   scope,
@@ -89,12 +89,12 @@ export function showsObjects({
 }
 
 export interface Unheld {
-  /** Where it stands among the requests: `issues:write.fields.0`. */
+  /** Path in the requests: `issues:write.fields.0`. */
   readonly path: string;
   readonly fix: string;
 }
 
-/** The first narrowing that a door could not hold; null when all hold. */
+/** Returns the first narrowing that cannot be enforced; null if all can. */
 export function unheldNarrowing(routes: readonly Operation[], requests: ScopeRequests): Unheld | null {
   for (const [scope, { fields = null, where = {} }] of Object.entries(requests)) {
     const held = narrowable(routes, scope);
@@ -111,16 +111,14 @@ function unheldFields(
   requests: ScopeRequests,
 ): Unheld | null {
   const path = `${scope}.fields`;
-  if (held.fields.length === 0)
-    return { path, fix: `Leave them out: ${scope} has nothing that fields could narrow.` };
+  if (held.fields.length === 0) return { path, fix: `Remove them: ${scope} cannot be narrowed to fields.` };
   const wider = scope.replace(/:read$/, ':write');
-  if (wider !== scope && wider in requests)
-    return { path, fix: `Leave them out: ${wider} reads all fields.` };
+  if (wider !== scope && wider in requests) return { path, fix: `Remove them: ${wider} reads all fields.` };
   const unknown = fields.findIndex((name) => !held.fields.includes(name));
   if (unknown < 0) return null;
   return {
     path: `${path}.${unknown}`,
-    fix: `Use fields that ${scope} has, which ${fields[unknown]} is not: ${held.fields.join(', ')}.`,
+    fix: `Use fields of ${scope} instead of ${fields[unknown]}: ${held.fields.join(', ')}.`,
   };
 }
 
@@ -129,6 +127,6 @@ function unheldRows(scope: string, where: object, { teams }: Narrowable): Unheld
   if (word === undefined) return null;
   return {
     path: `${scope}.where.${word}`,
-    fix: `${teams ? 'Use team, or leave' : 'Leave'} it out: ${scope} cannot be narrowed by ${word}, so nothing would hold it.`,
+    fix: `${teams ? 'Use team, or remove' : 'Remove'} it: ${scope} cannot be narrowed by ${word}.`,
   };
 }

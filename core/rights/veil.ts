@@ -1,9 +1,9 @@
-// What of an object a narrowed caller is shown: only the fields that its scope names, and of what the object refers to, only what is of its
-// teams. Of an object it may not see it does not learn that it is there.
+// Redacts objects for callers with narrowed scopes: only the fields of the scope, and only references to objects of its teams. The
+// existence of invisible objects is not revealed.
 import type { EventEnvelope } from '../events/event.ts';
 import { narrowingOf, scopeOfEvent, type Narrowing, type Rights } from './rights.ts';
 
-/** What every object shows, whatever fields are named: they tell which one it is, and in which state it is known. */
+/** Fields that are always returned, because they identify the object and its version. */
 const always = ['id', 'version', 'createdAt', 'updatedAt'];
 
 /** @param value an object, a page of objects, or the data of an event */
@@ -12,7 +12,7 @@ export function veiled(value: unknown, { fields, teams }: Narrowing): unknown {
   return teams === null ? shown : withoutOthers(shown, teams);
 }
 
-/** An event that the holder may read, as far as it may. The path of its cause names issues whose teams it does not tell. */
+/** Redacts an event that the holder may read. The path of its cause is removed, because it names issues without their teams. */
 export function veiledEvent(rights: Rights, event: EventEnvelope): EventEnvelope {
   const narrowing = rights.narrowed && narrowingOf(rights, scopeOfEvent(event.type));
   if (!narrowing) return event;
@@ -20,7 +20,7 @@ export function veiledEvent(rights: Rights, event: EventEnvelope): EventEnvelope
   return { ...event, cause, data: veiledData(rights, event) };
 }
 
-/** What an event that the holder may read tells of its object, as far as it may be read. */
+/** Redacts the data of an event that the holder may read. */
 export function veiledData(
   rights: Rights,
   { type, data }: Pick<EventEnvelope, 'type' | 'data'>,
@@ -40,7 +40,7 @@ function onlyFields(value: unknown, fields: readonly string[]): unknown {
   return Object.fromEntries(entries);
 }
 
-/** What refers to an issue of another team refers to nothing. */
+/** Replaces references to issues of other teams by null, and removes them from lists. */
 function withoutOthers(value: unknown, teams: readonly string[]): unknown {
   if (Array.isArray(value))
     return value.map((item) => withoutOthers(item, teams)).filter((item) => item !== null);

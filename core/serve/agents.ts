@@ -1,4 +1,4 @@
-// What there is for agents, and for the people who decide on what agents propose.
+// Routes for agents, and for people who decide on their proposals.
 import type { Config } from '../config.ts';
 import type { Sessions } from '../identity/sessions/sessions.ts';
 import type { Route } from '../http/route.ts';
@@ -13,7 +13,7 @@ interface AgentsOptions extends Omit<McpOptions, 'corsOrigins' | 'version'> {
 
 export interface Agents {
   readonly routes: readonly Route[];
-  /** Ends their streams, and their waits. */
+  /** Ends their streams and pending waits. */
   stop(): void;
 }
 

@@ -1,34 +1,33 @@
-// What becomes of a connection once a request on it has been answered: it is kept for the next one, as long as the setting says, or
-// the answer says that it closes. docs/decisions/0027.
+// Decides after each response whether its connection stays open for the next request. docs/decisions/0027.
 import { announcesBody } from '../http/body.ts';
 import type { Held } from '../http/outflow.ts';
 
-/** A connection that is hung up on is closed after this long, although its peer takes nothing. */
+/** Timeout after which a dropped connection is closed even if its peer reads nothing. */
 const hangUpSeconds = 1;
-/** How often it is looked whether connections have grown quiet. */
+/** Interval of the check for idle connections. */
 const lookMs = 20;
 
 export interface Patience {
-  /** Connections are closed once nothing has been asked on any for so long. 0 waits for nobody. */
+  /** Connections are closed once no request has arrived on any for this long; 0 does not wait. */
   readonly quietMs: number;
-  /** After so long they are closed in any case, as soon as what is under way on them has been answered. */
+  /** Time after which they are closed in any case, once pending requests are answered. */
   readonly quietByMs: number;
 }
 
 type Server = Pick<Bun.Server<undefined>, 'timeout' | 'pendingRequests'>;
 
 export interface Connections {
-  /** Says with an answer what becomes of its connection. */
+  /** Sets the connection headers and timeouts with a response. */
   answer(server: Server, request: Request, response: Response): Response;
-  /** Keeps a request's connection open however long it is silent. */
+  /** Keeps a request's connection open regardless of inactivity. */
   hold(server: Server, request: Request): Held;
-  /** From now on every answer closes its connection. */
+  /** Closes every connection after its next response. */
   closeAnswered(): void;
-  /** Resolves once nothing is asked any more. */
+  /** Resolves once no request arrives any more. */
   grownQuiet(server: Server, patience: Patience): Promise<void>;
 }
 
-/** @param idleSeconds how long an idle connection is kept; 0 closes each after its answer */
+/** @param idleSeconds keep-alive timeout of idle connections; 0 closes each after its response */
 export function createConnections(idleSeconds: number): Connections {
   const held = new WeakSet<Request>();
   const keepAlive = `timeout=${idleSeconds}`;
@@ -40,12 +39,12 @@ export function createConnections(idleSeconds: number): Connections {
         response.headers.set('connection', 'close');
         answeredMs = performance.now();
       } else if (held.has(request)) {
-        // An upload that was cut off closes its connection by itself.
+        // An aborted upload closes its connection itself.
         if (response.headers.get('connection') !== 'close') response.headers.set('keep-alive', keepAlive);
       } else if (request.bodyUsed || !announcesBody(request)) {
-        // Some of a body that nobody read may still be under way: that has to be there as soon as any other request.
+        // An unread rest of the body may still be in transit; the request timeout applies to it.
         response.headers.set('keep-alive', keepAlive);
-        // Holds until the next request on the connection, for which the server's own time begins.
+        // Applies until the next request on the connection, which starts the server's own timeout.
         server.timeout(request, idleSeconds);
       }
       return response;

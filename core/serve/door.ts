@@ -1,4 +1,4 @@
-// The one door, made of its parts: the kernel, its entrance for HTTP and its entrance for callers inside the process.
+// Assembles request handling: the kernel and its adapters for HTTP and in-process callers.
 import type { Committer } from '../changes/commit.ts';
 import type { Config } from '../config.ts';
 import type { Directory, Services } from '../context.ts';
@@ -23,11 +23,11 @@ import { createPropose } from '../proposals/propose.ts';
 import type { Scope } from '../store/store.ts';
 import type { Socket } from './socket.ts';
 
-/** So many bodies at a time are coded or decoded by threads. */
+/** Number of bodies that threads compress or decompress at a time. */
 const codingLanes = 2;
 
 export interface Door extends Entrances {
-  /** Sends large answers, and counts what waits to be read. */
+  /** Sends large responses, and counts bytes not yet read by clients. */
   readonly outflow: Outflow;
 }
 

@@ -1,4 +1,4 @@
-// What people prove themselves with beside a password, put together: passkeys, one-time codes, and accounts at outside providers.
+// Assembles the sign-in factors besides passwords: passkeys, one-time codes, and accounts at external providers.
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
 import type { Route } from '../http/route.ts';

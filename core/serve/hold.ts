@@ -1,6 +1,6 @@
-// After a restore what reaches outward or acts by itself (webhooks, plugins, schedules, sweeps) waits for the operator's word: the old server may
-// still run, and what it did after the backup would be done again. Everything is taken meanwhile and nothing is lost; it is done
-// when the word comes. docs/spec/durability.md › Backups.
+// After a restore, outgoing and autonomous work (webhooks, plugins, schedules, sweeps) waits until the operator releases it: the
+// old server may still run, and work it did after the backup would be repeated. Requests are accepted meanwhile, and the work runs
+// after the release. docs/spec/durability.md › Backups.
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
@@ -18,8 +18,8 @@ type Start = () => Promise<void>;
 export interface Hold {
   mayWork(): boolean;
   /**
-   * Resolves once what may run has started, or waits.
-   * @param start what waits
+   * Starts the work, or leaves it waiting for the release. Resolves after either.
+   * @param start starts the work that may have to wait
    */
   start(store: Store, start: Start): Promise<void>;
   stop(): Promise<void>;
@@ -56,7 +56,7 @@ export function createHold(options: {
     looking = release(store, start).catch((error: unknown) => {
       log('error', 'the release failed', { error: errorForLog(error) });
       if (!isReleased) return lookLater();
-      // What has started half must not start again: nobody catches this, and the next process starts it whole.
+      // Partially started work must not start again, so the process crashes and the next one starts it completely.
       setImmediate(() => {
         throw error;
       });
@@ -68,16 +68,16 @@ export function createHold(options: {
     async start(store, start) {
       const { heldAtMs } = await readInstallation(store);
       if (heldAtMs === null) {
-        // The word of somebody who gave it twice.
+        // Removes a release file that was written twice.
         rmSync(word, { force: true });
         isReleased = true;
         return start();
       }
       problems.raise(
         'held',
-        'A new history begins here, by a restore or by what the doctor accepted: webhooks, plugins and schedules wait. Look at it, then let them run with `tatami release`.',
+        'The event log starts a new generation after a restore or an accepted repair: webhooks, plugins and schedules are paused. Check the data, then run `tatami release`.',
       );
-      log('warn', 'a new history begins: webhooks, plugins and schedules wait for `tatami release`');
+      log('warn', 'new log generation: webhooks, plugins and schedules are paused until `tatami release`');
       look(store, start);
       await looking;
     },

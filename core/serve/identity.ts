@@ -1,5 +1,4 @@
-// Who is behind a request: by the token that it brings, or by the cookie of a browser in which a person is signed in; and which clients
-// of others can be let in.
+// Assembles authentication by token and by session cookie, and the OAuth clients.
 import type { Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
 import { createFindKey } from '../identity/api-keys/find.ts';
@@ -16,9 +15,9 @@ import { createOAuthClients, type OAuthClients } from './oauth-clients.ts';
 export interface Identity extends Pick<OAuthClients, 'clients' | 'registration'> {
   readonly authentication: Authentication;
   readonly sessions: Sessions;
-  /** Begins what it does by itself, which is to write. */
+  /** Starts its background writes. */
   start(): void;
-  /** Resolves once it has nothing left to write. */
+  /** Resolves once no writes are pending. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,22 +1,21 @@
-// Has the kernel take no more connections for a port, while those it has taken are served on. Closing the listener would reset the ones
-// that it has taken and nobody has accepted yet, and Bun closes the idle connections along with it, so that a request which is
-// on its way on one of them would be reset as well.
+// Stops accepting new TCP connections on a port while established ones are still served. Closing the listener would reset
+// connections in the accept queue, and Bun also closes idle connections then, which would reset requests in transit on them.
 import { dlopen, FFIType, ptr } from 'bun:ffi';
 import { readdirSync } from 'node:fs';
 
 const { i32, ptr: pointer } = FFIType;
 
-/** Of socket(7), as they are on x86-64 and arm64. */
+/** Constants of socket(7) on x86-64 and arm64. */
 const SOL_SOCKET = 1;
 const SO_ATTACH_FILTER = 26;
 const SO_ACCEPTCONN = 30;
 const AF_UNIX = 1;
 
-/** The 14th byte of a TCP header holds its flags, the second of which opens a connection (RFC 9293 §3.1). */
+/** Byte 13 of the TCP header holds the flags; value 2 is SYN, which opens a connection (RFC 9293 §3.1). */
 const flagsAt = 13;
 const syn = 2;
 
-/** A classic BPF program (Documentation/networking/filter.rst of the kernel): drops what opens a connection, takes all else. */
+/** Classic BPF program (Linux Documentation/networking/filter.rst): drops SYN packets and accepts all others. */
 const dropsOpenings: readonly (readonly [code: number, yes: number, no: number, k: number])[] = [
   [0x30, 0, 0, flagsAt],
   [0x45, 0, 1, syn],
@@ -25,8 +24,8 @@ const dropsOpenings: readonly (readonly [code: number, yes: number, no: number, 
 ];
 
 /**
- * Whoever connects from now on gets no answer, tries again a second later, and is refused if the listener is closed by then.
- * @returns false where that cannot be had: another system, another C library
+ * Drops new connection attempts: the peer retries a second later and is refused if the listener is closed by then.
+ * @returns false if unsupported, on another system or C library
  */
 export function takeNoMore(port: number): boolean {
   if (process.platform !== 'linux') return false;
@@ -52,7 +51,7 @@ function openLibC() {
   }).symbols;
 }
 
-/** The port that a descriptor listens on; null for any other descriptor. */
+/** Returns the port that a descriptor listens on; null for any other descriptor. */
 function listensOn(libc: ReturnType<typeof openLibC>, fd: number): number | null {
   const listens = new Int32Array(1);
   if (libc.getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, listens, new Uint32Array([4])) !== 0) return null;
@@ -61,7 +60,7 @@ function listensOn(libc: ReturnType<typeof openLibC>, fd: number): number | null
   if (libc.getsockname(fd, address, new Uint32Array([address.length])) !== 0) return null;
   const view = new DataView(address.buffer);
   if (view.getUint16(0, true) === AF_UNIX) return null;
-  // Of IPv4 and IPv6 alike the port follows the family, in network order.
+  // In IPv4 and IPv6 addresses alike, the port follows the family, in network byte order.
   return view.getUint16(2);
 }
 

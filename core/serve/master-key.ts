@@ -1,5 +1,5 @@
-// Whether the master key is the one that this installation's secrets were sealed with. With another one the server would start and answer,
-// and deliver nothing: each signing secret stays shut. The database knows the key by a fingerprint.
+// Checks that the master key is the one that sealed this installation's secrets, by the fingerprint in the database. With another
+// key the server would start and respond, but could open no signing secret and deliver nothing.
 import { rmSync } from 'node:fs';
 import { createSealing, fingerprintOf } from '../lib/sealing.ts';
 import { fittingKey, nextKeyFile, otherFingerprint, otherKey } from '../store/master-key.ts';
@@ -32,10 +32,10 @@ export interface KeptKey {
 }
 
 /**
- * The key that this database's secrets are sealed with: the one in the key file, or the one that a rotation which was killed had
- * sealed everything with, which then takes its place. The first start that finds no fingerprint notes one, once a stored secret has
- * been opened, where there is one.
- * @throws Error where the key is another one
+ * Returns the key that sealed this database's secrets: the one in the key file, or the next key if a rotation was killed after
+ * sealing everything with it; the next key then replaces the key file. If no fingerprint is stored, the first start stores one,
+ * after opening a stored secret if there is one.
+ * @throws Error if the key does not match
  */
 export async function settleMasterKey(store: Store, { masterKey, keyFile }: KeptKey): Promise<Uint8Array> {
   const [row] = await store.readSystem(known);
@@ -61,6 +61,6 @@ export async function settleMasterKey(store: Store, { masterKey, keyFile }: Kept
 function wrongKey(keyFile: string, why: string): Error {
   return new Error(
     `${otherKey(keyFile, why)} ` +
-      'With another key the secrets of webhooks cannot be opened, and nothing would be delivered. Nothing was changed.',
+      'Webhook secrets cannot be opened with another key, so nothing would be delivered. Nothing was changed.',
   );
 }

@@ -1,4 +1,4 @@
-// The clients of the authorization server, put together: how they are found, and how they register themselves.
+// Assembles the OAuth clients: lookup and registration.
 import type { Services } from '../context.ts';
 import { createEgress, type Resolve } from '../lib/egress/egress.ts';
 import { createClients, type Clients } from '../oauth/clients/clients.ts';
@@ -16,11 +16,11 @@ export function createOAuthClients(options: {
   services: Services;
   resolve: Resolve;
   port: number;
-  /** A client is gone. */
+  /** Called after a client was deleted. */
   gone: () => void;
 }): OAuthClients {
   const { services, resolve, port, gone } = options;
-  // Strangers have documents fetched: what the operator opened for webhooks and plugins is not theirs to reach.
+  // Anonymous callers can trigger fetches of client documents, so the networks allowed for webhooks and plugins do not apply.
   const egress = createEgress({ allow: [], ownPort: () => port, resolve });
   const registered = createRegisteredClients(services);
   const documents = createDocuments({ egress, nowMs: services.nowMs });

@@ -1,5 +1,5 @@
-// The door for whoever has the data directory of a running server: a socket in it, which only its user can reach, as only that user can
-// read the rest. So `tatami keys` and `tatami members` need not stop the server, and the process that writes stays the only one.
+// Admin RPC over a Unix socket in the data directory, which only the user of the server can reach. `tatami keys` and `tatami
+// members` use it while the server runs, so that only one process writes.
 import { chmodSync, rmSync } from 'node:fs';
 import { compileCheck } from '../http/validate.ts';
 import { ApiError } from '../lib/errors.ts';
@@ -16,25 +16,25 @@ export interface OperatorDoor {
   stop(): Promise<void>;
 }
 
-/** A server whose directory takes no socket runs without this door, and says so. */
+/** If the socket cannot be created, the server runs without it and logs a warning. */
 export function openOperatorDoor(dataDir: string, desk: OperatorDesk, log: Log): OperatorDoor {
   const path = operatorSocketOf(dataDir);
   const work = workOf(desk);
   try {
-    // Left by a process that was killed: we hold the lock of the directory.
+    // Left by a killed process; this process holds the lock of the directory.
     rmSync(path, { force: true });
     const server = Bun.serve({
       unix: path,
       maxRequestBodySize: orderBytesMax,
       fetch: (request) => answer(work, request, log),
     });
-    // The directory is closed to others already.
+    // The directory is already closed to other users.
     chmodSync(path, 0o600);
     return { stop: () => server.stop() };
   } catch (error) {
     log(
       'warn',
-      'there is no door for the operator: `tatami keys` and `tatami members` work while the server is stopped',
+      'operator socket unavailable: `tatami keys` and `tatami members` need the server to be stopped',
       {
         error: errorForLog(error),
       },
@@ -67,7 +67,7 @@ async function answer(work: Work, request: Request, log: Log): Promise<Response>
   try {
     const name = new URL(request.url).pathname.replace('/orders/', '');
     const order = request.method === 'POST' && Object.hasOwn(work, name) ? work[name] : undefined;
-    if (!order) throw new ApiError('not_found', 'The server is of another version. Restart it.');
+    if (!order) throw new ApiError('not_found', 'The server runs another version. Restart it.');
     return Response.json({ answer: await order(parseJson(await request.text())) });
   } catch (error) {
     return refusal(error, log);
@@ -76,7 +76,7 @@ async function answer(work: Work, request: Request, log: Log): Promise<Response>
 
 function refusal(error: unknown, log: Log): Response {
   const isOurs = error instanceof ApiError || error instanceof StoreError;
-  if (!isOurs) log('error', 'an order of the operator failed', { error: errorForLog(error) });
-  const message = isOurs ? error.message : 'Something broke in the server; its log says what.';
+  if (!isOurs) log('error', 'an operator request failed', { error: errorForLog(error) });
+  const message = isOurs ? error.message : 'Internal error. See the server log.';
   return Response.json({ error: { message } }, { status: error instanceof ApiError ? error.status : 503 });
 }

@@ -1,4 +1,4 @@
-// The pages for people, put together: every way in, what is asked after a password, and the parts of the account page stand in one list each.
+// Assembles the pages for people: ways to sign in, further steps after a password, and sections of the account page.
 import type { Config } from '../config.ts';
 import type { Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';

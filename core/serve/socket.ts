@@ -1,5 +1,5 @@
-// The socket: taken before anything is built on it, because its port is part of what is built. Until there is something to hand
-// requests to, it answers 503. How long its connections live, and how it is closed: docs/decisions/0027.
+// Binds the socket before the rest is built, because its port is needed to build it. It responds 503 until a handler is set.
+// Connection lifetimes and shutdown: docs/decisions/0027.
 import type { Config } from '../config.ts';
 import type { Held } from '../http/outflow.ts';
 import { createPeerNames } from '../http/peer.ts';
@@ -7,37 +7,37 @@ import type { Log } from '../lib/log.ts';
 import { createConnections, type Patience } from './connections.ts';
 import { takeNoMore } from './listener.ts';
 
-/** A request has to be there within this time. Bun counts in steps of 4 s, and not anew for each byte. */
+/** Timeout for receiving a request. Bun counts in steps of 4 s and does not restart per byte. */
 const requestSeconds = 10;
-/** Bun's own cap, above every cap of ours, so that oversized bodies get our answer and not its bare one. */
+/** Bun's own limit, above all limits of Tatami, so that oversized bodies get Tatami's error response. */
 const socketBodyBytesMax = 24 * 1024 * 1024;
 export interface Socket {
   readonly port: number;
   /** Without a trailing slash. */
   readonly url: string;
-  /** Hands requests on from now on. */
+  /** Passes requests to the handler from now on. */
   serve(handle: Handle): void;
-  /** Holds a request's connection open however long it is silent. */
+  /** Keeps a request's connection open regardless of inactivity. */
   holdOpen(request: Request): Held;
-  /** The name of whoever is at the other end, for buckets of requests without a token. */
+  /** Name of the peer, for rate limits of requests without a token. */
   peerOf(request: Request): string;
-  /** Takes no more connections, closes those there are after what they were asked, and resolves once that is done. */
+  /** Accepts no more connections, closes existing ones after their requests, and resolves when done. */
   drain(patience: Patience): Promise<void>;
-  /** Closes the socket and breaks off what is under way. */
+  /** Closes the socket and aborts requests in flight. */
   close(): Promise<void>;
 }
 
 type Handle = (request: Request) => Response | Promise<Response>;
 
-/** @throws Error with the system's `code` where the address cannot be listened on */
+/** @throws Error with the system's `code` if the address cannot be bound */
 export function listen(
   { host, port: wanted, trustedProxy, keepAliveSeconds, files }: Config,
   log: Log,
 ): Socket {
   const peerName = createPeerNames(trustedProxy, (address) =>
-    log('warn', 'requests carry X-Forwarded-For of a peer that is not trusted', {
+    log('warn', 'requests with X-Forwarded-For come from an untrusted peer', {
       peer: address,
-      fix: `Add --trusted-proxy ${address}/${address.includes(':') ? 128 : 32} if it is your proxy: until then all strangers behind it count as one.`,
+      fix: `Add --trusted-proxy ${address}/${address.includes(':') ? 128 : 32} if it is your proxy; until then, all anonymous clients behind it share one rate limit.`,
     }),
   );
   let handle: Handle = () => new Response(null, { status: 503 });

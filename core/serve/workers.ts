@@ -1,4 +1,4 @@
-// What goes on behind the door: plugins in their sandbox, webhooks, event streams, and the removal of what is too old.
+// Assembles the background work: plugins in their sandbox, webhooks, event streams, and retention.
 import type { Committer } from '../changes/commit.ts';
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Config } from '../config.ts';
@@ -38,17 +38,17 @@ import { createWebhooks } from '../webhooks/runtime.ts';
 import type { Door } from './door.ts';
 
 export interface Workers {
-  /** The routes of plugins and webhooks. */
+  /** Routes of plugins and webhooks. */
   readonly routes: readonly Route[];
   readonly streams: Streams;
-  /** The sandbox's state, for `/readyz`. */
+  /** State of the sandbox, for `/readyz`. */
   sandboxState(): string;
-  /** How far each consumer of the event log is behind. */
+  /** Lag of each consumer of the event log. */
   progress(): readonly Progress[];
   start(): Promise<void>;
   /** Resolves once events, runs and deliveries have caught up and nothing is due. */
   settled(): Promise<void>;
-  /** Lets what is under way come to its end. Streams are stopped on their own, before the socket. */
+  /** Finishes work in progress. Streams are stopped separately, before the socket. */
   stop(): Promise<void>;
 }
 
@@ -63,11 +63,11 @@ export interface WorkersOptions {
   readonly seen: SeenTimes;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly door: Door;
-  /** The folder of the snapshots. */
+  /** Folder of the snapshots. */
   readonly snapshots: string;
-  /** What webhooks and plugins send goes through it. It is closed with them. */
+  /** HTTP client of webhooks and plugins, closed together with them. */
   readonly egress: Egress;
-  /** The door as plugins knock at it; known once it is made of these routes among others. */
+  /** The app through which plugins make calls; available once it is built, since it includes these routes. */
   readonly app: () => App;
 }
 
@@ -124,7 +124,7 @@ interface Settling {
   settled(): Promise<void>;
 }
 
-/** One after the other and again, as long as events come of it: each may cause what the others answer. */
+/** Settles the workers in turn until no new events are added, because each may cause events for the others. */
 async function settleAll(fresh: FreshEvents, workers: readonly Settling[]): Promise<void> {
   let added: number;
   do {
@@ -133,19 +133,19 @@ async function settleAll(fresh: FreshEvents, workers: readonly Settling[]): Prom
   } while (fresh.added() !== added);
 }
 
-/** Has what waits move with the clock, one after the other. */
+/** Reschedules waiting work after a change of the wall clock, one worker after the other. */
 async function follow(workers: readonly { followClock(): Promise<void> }[]): Promise<void> {
   for (const worker of workers) await worker.followClock();
 }
 
-/** What plugins, webhooks and the rest are built upon. */
+/** Shared options of plugins, webhooks and the other workers. */
 function sharedOf(options: WorkersOptions) {
   const { clock, services } = options;
   return {
     services,
     clock,
     random: options.random,
-    /** The name of this process on the leases of its work. */
+    /** Name of this process on its work leases. */
     owner: services.ids.uuid(),
     seen: options.seen,
     committer: options.committer,
@@ -159,7 +159,7 @@ function sharedOf(options: WorkersOptions) {
   };
 }
 
-/** The sandbox, which whoever needs it first starts. */
+/** Creates the sandbox, which starts on first use. */
 function createSandbox({ config, clock, services: { log } }: WorkersOptions): SandboxOnDemand {
   return createSandboxOnDemand(() =>
     startSandbox({

@@ -72,7 +72,7 @@ test('a plugin is no member, and is told so', async () => {
   const { assignee, description } = (await call('GET', `/issues/${made.id}`)).json;
   expect(assignee).toBeNull();
   expect(description).toBe(
-    'validation_failed assigneeId: Whoever asks is no member. Give the id of a member.',
+    'validation_failed assigneeId: The caller is not a member. Give the id of a member.',
   );
   await call('DELETE', `/plugins/${plugin.json.id}`);
 });

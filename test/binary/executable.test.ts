@@ -189,7 +189,7 @@ test('what it unpacked can be read whole and compared', async () => {
   const changed = await it.run(['version', '--verify', '--json'], cache);
   expect([changed.code, changed.json.error.message]).toEqual([
     1,
-    `${node} was changed since it was unpacked. Remove it: the next start unpacks it again.`,
+    `${node} was changed after it was unpacked. Remove it; the next start unpacks it again.`,
   ]);
   rmSync(node);
   expect((await it.run(['version', '--verify'], cache)).code).toBe(0);

@@ -146,10 +146,10 @@ test('a file that cannot be used is told in a sentence that says what to do', as
       ['restore', join(backups, made), '--data-dir', dir.path('new'), '--key', none],
       `--key must name a file that can be read, as master.key of the data directory. ${none} does not exist`,
     ],
-    [['backup', dir.path('key'), ...at], `${dir.path('key')} exists already and is no directory`],
+    [['backup', dir.path('key'), ...at], `${dir.path('key')} exists and is not a directory`],
     [['backups', 'list', none], `${none} does not exist`],
     [['backups', 'verify', none], `${none} does not exist`],
-    [['export', join(none, 'file'), ...at], `${none}/file.part does not exist, or the directory of it`],
+    [['export', join(none, 'file'), ...at], `${none}/file.part does not exist, or its directory does not`],
   ];
   for (const [args, said] of wrong) {
     const { code, err } = await tatami(args);

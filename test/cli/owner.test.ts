@@ -161,7 +161,10 @@ describe.skipIf(!isPublic)(
       const folder = join(parent, 'of-root');
       mkdirSync(folder, { mode: 0o700 });
       const { code, err } = await asNobody('backup', join(folder, 'x'), '--data-dir', directoryOf(nobody));
-      expect([code, err]).toEqual([1, expect.stringContaining(`${folder}/x may not be used by this user`)]);
+      expect([code, err]).toEqual([
+        1,
+        expect.stringContaining(`${folder}/x cannot be accessed by this user`),
+      ]);
       expect(err).not.toContain('EACCES');
     });
 

@@ -76,7 +76,7 @@ test('a filter with a hundred texts is refused by name, and holds up nobody', as
     expect([status, json.error?.code, json.error?.message]).toEqual([
       422,
       'validation_failed',
-      expect.stringContaining('at most 10 texts'),
+      expect.stringContaining('at most 10 text searches'),
     ]);
   });
 }, 300_000);

@@ -34,13 +34,13 @@ test('secrets come from a file beside it, or from the environment', () => {
 });
 
 const wrongs: readonly (readonly [string, unknown, string])[] = [
-  ['no JSON', '[{"clientSecret": "s3cret"', 'a file of JSON'],
+  ['no JSON', '[{"clientSecret": "s3cret"', 'a file with valid JSON'],
   ['no list', provider, 'a JSON list of providers'],
   ['a secret in the list itself', [{ ...provider, clientSecret: 's3cret' }], 'a JSON list of providers (/0'],
   ['a key that is no word', [{ ...provider, key: 'Acme/..' }], 'a JSON list of providers (/0/key'],
   ['an issuer that is no address', [{ ...provider, issuer: 'acme' }], 'a JSON list of providers (/0/issuer'],
-  ['a key twice', [provider, provider], 'a key of its own (acme stands twice)'],
-  ['a secret that is not there', [{ ...provider, clientSecretFile: 'gone' }], 'can be read'],
+  ['a key twice', [provider, provider], 'its own key (acme appears twice)'],
+  ['a secret that is not there', [{ ...provider, clientSecretFile: 'gone' }], 'a readable file'],
   ['a variable that is not set', [{ ...provider, clientSecretEnv: 'GONE' }], '(GONE is not set)'],
 ];
 

@@ -108,8 +108,7 @@ test('the API shows the time zone, and a zone that does not exist is refused at 
     const { status, json } = await app.call('POST', '/api/v1/plugins', body);
     return [status, json.error?.details[0].path, json.error?.message];
   };
-  const why =
-    'There is no time zone Europe/Berlim; name one such as Europe/Berlin. Did you mean Europe/Berlin?';
+  const why = 'Unknown time zone Europe/Berlim; use one such as Europe/Berlin. Did you mean Europe/Berlin?';
   expect(await refusedFor({ timeZone: 'Europe/Berlim' })).toEqual([
     422,
     'package.manifest.schedules.night.timeZone',

@@ -92,7 +92,7 @@ test('a narrowing is taken where every door holds it, and refused with the reaso
     if (tried.status === 422)
       expect(tried.json.error.details[0]).toMatchObject({
         path: `package.manifest.scopes.${scope}.where.team`,
-        fix: expect.stringContaining('nothing would hold it'),
+        fix: expect.stringContaining('cannot be narrowed by team'),
       });
     const project = await asking({ scopes: { [scope]: { ...why, where: { project: ['x'] } } } }, [scope]);
     expect([scope, project.status]).toEqual([scope, 422]);

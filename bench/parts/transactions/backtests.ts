@@ -1,5 +1,5 @@
-// Backtests against live runs of the same plugin on the same server: each round makes issues until their runs are committed, then tries the
-// plugin on just these events.
+// Backtests against live runs of the same plugin on the same server: each round creates issues until their runs are committed, then
+// backtests the plugin on exactly these events.
 import type { LoadResult } from '../../load/load.ts';
 import { touch } from '../../plugins.ts';
 import { judged, median, type Findings } from '../../report.ts';

@@ -1,4 +1,4 @@
-// What a plugin costs that proposes in place of writing, and one whose reads are held until it commits: the same runs beside each other.
+// Cost of a plugin in propose mode and of one with serializable isolation, against the same runs without.
 import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { careful, touch } from '../../plugins.ts';
 import { judged, type Findings } from '../../report.ts';

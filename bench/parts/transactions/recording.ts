@@ -1,12 +1,12 @@
-// The flight recorder: runs of a plugin that reads and updates each new issue, recorded and not; what is kept of each, and how long one
-// takes to replay.
+// Cost of the flight recorder: runs of a plugin that reads and updates each new issue, recorded and not; bytes stored per run and
+// latency of a replay.
 import { touch } from '../../plugins.ts';
 import { judged, median, type Findings } from '../../report.ts';
 import type { Effort } from '../../rounds.ts';
 import { withServers, type TatamiChild } from '../../servers/start.ts';
 import { settledRuns } from './settled-runs.ts';
 
-/** Ten of one plugin are allowed in a minute. */
+/** Rate limit of replays per plugin and minute. */
 const replays = 10;
 
 export function recording(effort: Effort): Promise<Findings> {
@@ -16,7 +16,7 @@ export function recording(effort: Effort): Promise<Findings> {
     for (const { child } of [on, off]) await child.ask('install', await touch());
     const sides = await settledRuns(load, effort, { on, off });
     const kept = await recordings(on);
-    if ((await recordings(off)).length > 0) throw new Error('Runs were recorded where none should be.');
+    if ((await recordings(off)).length > 0) throw new Error('Runs were recorded although recording is off.');
     return {
       ratios: [
         judged({
@@ -31,7 +31,11 @@ export function recording(effort: Effort): Promise<Findings> {
         }),
       ],
       figures: [
-        { name: 'kept of a run of two calls', value: median(kept.map(({ bytes }) => bytes)), unit: 'bytes' },
+        {
+          name: 'stored bytes of a run with two calls',
+          value: median(kept.map(({ bytes }) => bytes)),
+          unit: 'bytes',
+        },
         { name: 'replay of one run, p50', value: await replayMs(on, kept), unit: 'ms' },
       ],
     };
@@ -43,7 +47,7 @@ interface Kept {
   readonly bytes: number;
 }
 
-/** Of the latest runs. */
+/** Recordings of the latest 100 runs. */
 async function recordings({ child }: TatamiChild): Promise<Kept[]> {
   const path = '/plugins/touch/runs?limit=100';
   const { data } = await child.ask<{ data: { id: string; recording: { bytes: number } | null }[] }>('call', {

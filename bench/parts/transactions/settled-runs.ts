@@ -1,4 +1,4 @@
-// The same creations against two servers, round by round, each until all the runs that they cause are committed.
+// The same creations against two servers in alternating rounds, each until all resulting runs are committed.
 import type { LoadPlan, LoadResult } from '../../load/load.ts';
 import type { Child } from '../../children.ts';
 import { cpuMs } from '../../processes.ts';
@@ -7,7 +7,7 @@ import { sideOf, type Effort } from '../../rounds.ts';
 import type { TatamiChild } from '../../servers/start.ts';
 import { creations } from '../create.ts';
 
-/** @returns the sides, whose rate counts until all is settled; processor time is of the core and per creation */
+/** @returns the sides; their rate counts until all runs are settled, and CPU time is that of the core per creation */
 export async function settledRuns<Name extends string>(
   load: Child,
   effort: Effort,
@@ -22,7 +22,7 @@ export async function settledRuns<Name extends string>(
     ]),
   );
   for (let round = -1; round < effort.rounds; round++)
-    // Whoever comes first in one round comes last in the next.
+    // Alternates the order, so that neither server always goes first.
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
       const server = servers[name];
       const startedMs = performance.now();

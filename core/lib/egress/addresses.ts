@@ -1,30 +1,30 @@
 /**
- * Which addresses the core may dial. Everything in the IANA special-purpose registries (RFC 6890 and its updates) is
- * refused unless the operator's allow-list names it; for IPv6 only global unicast space (2000::/3) is public at all, so that
- * a range assigned tomorrow is refused today. Metadata services and our own listening port get a stricter rule.
+ * Decides which addresses the core may connect to. Everything in the IANA special-purpose registries (RFC 6890 and its updates) is
+ * refused unless the operator's allow-list contains it. For IPv6 only global unicast space (2000::/3) counts as public, so that
+ * ranges assigned in the future are refused. Metadata services and the server's own port have stricter rules.
  */
 import ipaddr from 'ipaddr.js';
 import { parseAddress, parseCidr, type Address, type Cidr } from '../cidr.ts';
 
 export interface AddressPolicy {
   allow: readonly Cidr[];
-  /** The port this process listens on, once it is known. */
+  /** Port of this server, once it is known. */
   ownPort: () => number | undefined;
   /** Addresses of this machine's interfaces. */
   localAddresses: () => readonly string[];
 }
 
 export interface Permitted {
-  /** The canonical spelling, to dial. */
+  /** Canonical notation, used to connect. */
   address: string;
-  /** The allow-list names it: plain http is then fine. */
+  /** True if the allow-list contains it; plain http is then allowed. */
   opened: boolean;
 }
 
 /** `refused` completes the sentence "leads to …". */
 export type Verdict = Permitted | { refused: string };
 
-/** Answer on a link-local or provider address with credentials of the machine; some lie in space that looks public. */
+/** Cloud services that return credentials of the machine; some have addresses that look public. */
 const METADATA_ADDRESSES: ReadonlySet<string> = new Set([
   '169.254.169.254', // AWS, Azure, GCP, DigitalOcean, Hetzner …
   '169.254.170.2', // AWS ECS task credentials
@@ -42,18 +42,18 @@ const METADATA_ADDRESSES: ReadonlySet<string> = new Set([
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 const NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
-/** @throws Error when an entry is not a CIDR; the message names the entry. */
+/** @throws Error naming an entry that is not a CIDR */
 export function parseAllowList(entries: readonly string[]): Cidr[] {
   return entries.map((entry) => {
     const cidr = parseCidr(entry);
     if (cidr) return cidr;
     throw new Error(
-      `egress allow-list: "${entry}" is not a CIDR; write it like 10.0.0.0/8 or 192.168.1.20/32`,
+      `egress allow-list: "${entry}" is not a CIDR; use a form such as 10.0.0.0/8 or 192.168.1.20/32`,
     );
   });
 }
 
-/** Judges one literal or one DNS answer, for one port. */
+/** Judges one literal address or one DNS answer, for one port. */
 export function judgeAddress(text: string, port: number, policy: AddressPolicy): Verdict {
   const parsed = parseAddress(text);
   if (parsed === undefined) return { refused: 'something that is not a plain IP address' };
@@ -76,7 +76,7 @@ function isPublic(address: Address): boolean {
   return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST);
 }
 
-/** An address that carries an IPv4 one must be named itself, and what it carries must be allowed too. */
+/** An address that embeds an IPv4 address must be allowed itself, and the embedded one too. */
 function isOpened(address: Address, allow: readonly Cidr[]): boolean {
   const inner = embeddedIpv4(address);
   if (inner !== undefined && !isPublic(inner) && !isOpened(inner, allow)) return false;
@@ -85,7 +85,7 @@ function isOpened(address: Address, allow: readonly Cidr[]): boolean {
   return allow.some(
     ([network, bits]) =>
       network.kind() === address.kind() &&
-      // A wide entry for a private network must not hand out the machine's credentials along with it.
+      // A wide entry for a private network must not also expose the machine's credentials.
       (!isMetadata || bits === wholeLength) &&
       address.match(network, bits),
   );
@@ -99,7 +99,7 @@ function isOwnAddress(address: Address, policy: AddressPolicy): boolean {
   return policy.localAddresses().some((local) => parseAddress(local)?.toString() === spelling);
 }
 
-/** IPv4-mapped (RFC 4291 §2.5.5.2), NAT64 (RFC 6052) and 6to4 (RFC 3056) addresses reach the IPv4 address they carry. */
+/** IPv4-mapped (RFC 4291 §2.5.5.2), NAT64 (RFC 6052) and 6to4 (RFC 3056) addresses reach the embedded IPv4 address. */
 function embeddedIpv4(address: Address): ipaddr.IPv4 | undefined {
   if (address instanceof ipaddr.IPv4) return undefined;
   const bytes = address.toByteArray();

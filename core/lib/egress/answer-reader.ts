@@ -1,6 +1,6 @@
 /**
- * Reads the answers of one connection, one after the other, with the parser that Node's own http uses (llhttp, strict). Node's
- * client around that parser costs three times what a whole delivery may. Headers are bounded by 16 KiB, the body by a cap.
+ * Reads the responses on one connection in order, with the parser of Node's http module (llhttp, strict). Node's own client around
+ * that parser costs three times the budget of a whole delivery. Headers are limited to 16 KiB, the body by a cap.
  */
 import { HTTPParser } from 'node:_http_common';
 
@@ -9,7 +9,7 @@ export interface Answer {
   /** Lower-case names; repeated ones joined with a comma. */
   headers: Record<string, string>;
   body: Uint8Array;
-  /** The body was longer than the cap: the rest was not read and the connection closed. */
+  /** True if the body exceeded the cap: the rest was not read and the connection was closed. */
   truncated: boolean;
 }
 
@@ -19,14 +19,14 @@ export interface Expected {
 }
 
 const HEADER_BYTES_MAX = 16 * 1024;
-/** Interim answers (1xx) before the real one; a server that sends more of them is not going to answer. */
+/** Maximum number of interim responses (1xx) before the final one. */
 const INTERIM_ANSWERS_MAX = 20;
 const STRICT = 0;
-/** What its callback tells the parser when headers are complete. */
+/** Return values of the parser's callback after the headers. */
 const READ_BODY = 0;
 const NO_BODY = 1;
 const NOT_HTTP_ANY_MORE = 2;
-/** A server that closes idle connections after so few seconds may be closing one as we write. */
+/** A server that closes idle connections after so few seconds may be closing one during the next write. */
 const KEPT_TOO_SHORT = /\btimeout=[01]\b/i;
 
 export class SwitchedProtocols extends Error {}
@@ -50,7 +50,7 @@ export class AnswerReader {
     parser[HTTPParser.kOnMessageBegin] = () => {
       if (this.#done) this.#reusable = false;
     };
-    // Called ahead of `kOnHeadersComplete` when there are many headers, and for trailers, which nobody reads.
+    // Called before `kOnHeadersComplete` if there are many headers, and for trailers, which are ignored.
     parser[HTTPParser.kOnHeaders] = (fields: string[]) => {
       if (this.#status === 0) this.#fields.push(...fields);
     };
@@ -62,12 +62,12 @@ export class AnswerReader {
     };
   }
 
-  /** Whether another request may follow on the connection. */
+  /** True if another request may follow on the connection. */
   get isReusable(): boolean {
     return this.#reusable;
   }
 
-  /** A request goes out: its answer is next. */
+  /** Prepares for the response to a request that is being sent. */
   expect(expected: Expected): void {
     this.#expected = expected;
     this.#status = 0;
@@ -78,16 +78,16 @@ export class AnswerReader {
     this.#done = false;
   }
 
-  /** The answer once it is whole or over its cap. @throws Error what the parser says, SwitchedProtocols */
+  /** Returns the response once it is complete or over its cap. @throws Error of the parser, SwitchedProtocols */
   read(chunk: Uint8Array): Answer | null {
     return this.#answerAfter(this.#parser.execute(chunk));
   }
 
-  /** The peer will send no more; that ends a body without a length. @throws Error in the middle of an answer */
+  /** Handles the end of the stream, which also ends a body without a length. @throws Error in the middle of a response */
   end(): Answer | null {
     this.#reusable = false;
     const isCut = this.#parser.finish() instanceof Error;
-    return this.#answerAfter(isCut ? new Error('it was closed before the answer was whole') : 0);
+    return this.#answerAfter(isCut ? new Error('it was closed before the response was complete') : 0);
   }
 
   close(): void {
@@ -131,7 +131,7 @@ export class AnswerReader {
 
   #answerAfter(result: number | Error): Answer | null {
     if (this.#switched) throw new SwitchedProtocols('switched protocols');
-    if (this.#interims > INTERIM_ANSWERS_MAX) throw new Error('it sent interim answers without an end');
+    if (this.#interims > INTERIM_ANSWERS_MAX) throw new Error('it sent too many interim responses');
     const truncated = this.#expected !== null && this.#bytes > this.#expected.bodyBytesMax;
     if (truncated || result instanceof Error) this.#reusable = false;
     if (!this.#done && !truncated) {
@@ -141,14 +141,14 @@ export class AnswerReader {
     const headers = joined(this.#fields);
     if (KEPT_TOO_SHORT.test(headers['keep-alive'] ?? '')) this.#reusable = false;
     const body = Buffer.concat(this.#chunks);
-    // An idle connection must not keep its last answer in memory.
+    // Frees the memory of the last response on an idle connection.
     this.#fields = [];
     this.#chunks = [];
     return { status: this.#status, headers, body, truncated };
   }
 }
 
-/** @param fields names and values in turn */
+/** @param fields alternating names and values */
 function joined(fields: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = Object.create(null);
   for (let i = 0; i + 1 < fields.length; i += 2) {

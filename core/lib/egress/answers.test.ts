@@ -1,6 +1,6 @@
 /**
- * What counts as the answer to a request, however a server frames it or cuts it into packets, and that nothing a server sends
- * beyond it is ever taken for the answer to the next request on the same connection.
+ * Responses are framed correctly regardless of packet boundaries, and bytes beyond a response are never taken for the next one on
+ * the same connection.
  */
 import { afterEach, expect, test } from 'bun:test';
 import net from 'node:net';
@@ -11,7 +11,7 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-/** Answers the n-th request of all connections with the n-th reply, the last one again and again. */
+/** Answers the n-th request over all connections with the n-th reply; the last one repeats. */
 async function serve(...replies: ((socket: net.Socket) => void)[]) {
   const counts = { connections: 0, requests: 0, closed: 0 };
   const server = net.createServer((socket) => {
@@ -155,7 +155,7 @@ for (const [name, reply, later] of beyond)
     const egress = build();
     expect(textOf((await egress.send(ask(server.url))).body)).toBe('ok');
     if (later !== '') asked[0]?.write(later);
-    // What was said is here within some turns; the connection would be given up for its age only after a second.
+    // The extra bytes arrive within some event loop iterations; the connection would be closed for its age only after a second.
     for (let turn = 0; turn < 100 && server.counts.closed === 0; turn += 1) await new Promise(setImmediate);
     expect(server.counts.closed).toBe(1);
     expect(textOf((await egress.send(ask(server.url))).body)).toBe('ok');

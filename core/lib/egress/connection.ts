@@ -1,11 +1,11 @@
 /**
- * One HTTP/1.1 connection, one request at a time. It writes nothing before the socket is connected (and, where there is TLS,
- * verified), and is given back for reuse only after one whole answer with nothing behind it.
+ * One HTTP/1.1 connection for one request at a time. It writes nothing before the socket is connected (and verified if TLS), and is
+ * returned for reuse only after one complete response with nothing after it.
  */
 import type net from 'node:net';
 import { AnswerReader, type Answer, type Expected } from './answer-reader.ts';
 
-/** Whoever waits for the answer. Either `answered` or `failed` is called, at most once. */
+/** Receiver of the response. Either `answered` or `failed` is called, at most once. */
 export interface Waiting {
   connected(): void;
   answered(answer: Answer): void;
@@ -13,9 +13,9 @@ export interface Waiting {
 }
 
 export interface ConnectionOwner {
-  /** It can take the next request. */
+  /** Called when the connection can take the next request. */
   idle(connection: Connection): void;
-  /** It can take none any more. */
+  /** Called when the connection can take no more requests. */
   gone(connection: Connection): void;
 }
 
@@ -29,7 +29,7 @@ export class Connection {
   #connected = false;
   #closed = false;
 
-  /** @param ready the socket's event after which bytes may be written */
+  /** @param ready event of the socket after which bytes may be written */
   constructor(socket: net.Socket, ready: 'connect' | 'secureConnect', owner: ConnectionOwner) {
     this.#socket = socket;
     this.#owner = owner;
@@ -37,7 +37,7 @@ export class Connection {
     socket.once(ready, () => this.#onConnected());
     socket.on('data', (chunk: Buffer) => this.#receive(() => this.#reader.read(chunk)));
     socket.once('end', () => this.#receive(() => this.#reader.end()));
-    // Stays attached: a socket that is destroyed may raise one more error.
+    // Stays attached, because a destroyed socket may emit one more error.
     socket.on('error', (error) => this.#fail(error));
     socket.once('close', () => this.#fail(new Error('it was closed')));
   }
@@ -53,19 +53,19 @@ export class Connection {
     else this.#unsent = request;
   }
 
-  /** Ends the connection; whoever waits is told nothing. */
+  /** Closes the connection without a callback. */
   destroy(): void {
     this.#waiting = null;
     this.#close();
   }
 
-  /** Ends the connection; for whoever waits it has failed. */
+  /** Closes the connection and fails the pending request. */
   abort(): void {
     this.#fail(new Error('it was closed here'));
   }
 
   #onConnected(): void {
-    // Whoever checks where a socket ended up may have ended it.
+    // The check of the remote address may have destroyed the socket.
     if (this.#closed || this.#socket.destroyed) return;
     this.#connected = true;
     this.#waiting?.connected();
@@ -76,7 +76,7 @@ export class Connection {
 
   #receive(read: () => Answer | null): void {
     if (this.#closed) return;
-    // The server was not asked anything: what it says now could be taken for the answer to the next request.
+    // Unrequested bytes could be taken for the response to the next request.
     if (!this.#waiting) return this.#close();
     let answer: Answer | null;
     try {

@@ -1,7 +1,7 @@
 /**
- * Opens the socket of one outgoing request: to exactly the address that was checked, with no name look-up in between, and TLS
- * verified against the name in the URL. Connections are pooled per (address, port, TLS name), so a reused one can
- * only lead to an address that the request at hand was allowed to dial.
+ * Opens the socket of one outgoing request: to exactly the checked address, without another name lookup, and with TLS verified
+ * against the name in the URL. Connections are pooled per address, port and TLS name, so a reused one leads only to an address that
+ * the request was allowed to connect to.
  */
 import net from 'node:net';
 import tls from 'node:tls';
@@ -14,28 +14,28 @@ import type { Target } from './target.ts';
 export type Connect = (address: string, port: number) => net.Socket;
 
 export interface Pool {
-  /** An idle connection, or a new one. It returns to the pool by itself after a whole answer. */
+  /** Returns an idle or new connection. It returns to the pool itself after a complete response. */
   take: (target: Target, address: string) => Connection;
-  /** Ends all connections, idle or not. */
+  /** Closes all connections, idle or not. */
   close: () => void;
 }
 
 export function createPool(options: { connect: Connect; extraRoots: readonly string[] }): Pool {
   const secureOptions: tls.ConnectionOptions = {
-    // It is the default, but NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would switch that off.
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would change the default.
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
     ALPNProtocols: ['http/1.1'],
     ...(options.extraRoots.length === 0 ? {} : { ca: [...tls.rootCertificates, ...options.extraRoots] }),
   };
-  /** As many as requests are under way, and those that rest. */
+  /** Connections in use, and idle ones. */
   const open = new Set<Connection>();
   const idle = createIdle<Connection>();
 
   const dial = (target: Target, address: string): net.Socket => {
     const socket = options.connect(address, target.port);
     if (!target.secure) return socket;
-    // A literal address may not be sent as TLS server name (RFC 6066 §3); the certificate is then checked for the address.
+    // A literal address must not be sent as TLS server name (RFC 6066 §3); the certificate is then checked for the address.
     const servername = target.isLiteral ? '' : target.host;
     return tls.connect({ ...secureOptions, host: address, port: target.port, servername, socket });
   };
@@ -62,7 +62,7 @@ export function createPool(options: { connect: Connect; extraRoots: readonly str
   };
 }
 
-/** Connects and then asks the socket where it really ended up, so that a platform change cannot silently undo the check. */
+/** Connects and then verifies the remote address of the socket, so that a platform change cannot silently bypass the check. */
 export function connectChecked(address: string, port: number): net.Socket {
   const socket = net.connect({ host: address, port });
   socket.once('connect', () => {

@@ -1,6 +1,6 @@
 /**
- * Every exchange is one bounded request: in time, in bytes, in what it sends. Real sockets on loopback; the timers are fired
- * by hand, so that a timeout is a decision of the test.
+ * Every exchange is one request, bounded in time and bytes. Real sockets on loopback; timers are fired manually, so that the test
+ * decides about timeouts.
  */
 import { afterEach, expect, test } from 'bun:test';
 import net from 'node:net';
@@ -71,7 +71,7 @@ async function fail(work: Promise<unknown>): Promise<EgressError> {
   throw error;
 }
 
-/** Timers that fire only when told, by their length. */
+/** Timers that fire only on demand, by their length. */
 function manualTimers() {
   const running = new Map<number, () => void>();
   const startTimer: EgressOptions['startTimer'] = (fire, afterMs) => {
@@ -210,7 +210,7 @@ test('a receiver that never answers, or drips forever, costs the total time and 
     const timers = manualTimers();
     const server = await serve((socket) => {
       socket.write(first);
-      // The request has arrived: now the clock strikes.
+      // The request has arrived; now the timeout fires.
       setImmediate(() => timers.fire(15_000));
     });
     const error = await fail(build({ startTimer: timers.startTimer }).send(ask(server.url)));

@@ -1,8 +1,7 @@
 /**
- * The one outgoing HTTP door of the core, because a URL that a tenant chose must not steer requests into the network the
- * server stands in (server-side request forgery), be it a webhook's or a plugin's. A host is resolved once
- * per request, every answer is checked, and exactly a checked address is dialled. Redirects are not followed, and proxies named
- * in the environment are not used.
+ * HTTP client for all outgoing requests of the core. It guards against server-side request forgery through URLs of webhooks and
+ * plugins: a host is resolved once per request, every resolved address is checked, and only a checked address is connected to.
+ * Redirects are not followed, and proxies from the environment are not used.
  */
 import dns from 'node:dns/promises';
 import os from 'node:os';
@@ -20,12 +19,12 @@ import { parseTarget, type Target } from './target.ts';
 export type Resolve = (host: string) => Promise<readonly { address: string; family: number }[]>;
 
 export interface EgressOptions {
-  /** CIDRs the operator opens beyond public addresses; plain http is possible only there. */
+  /** CIDRs allowed beyond public addresses; plain http is possible only there. */
   allow: readonly string[];
-  /** Our own listening port, refused on every address of this machine even where the allow-list covers it. */
+  /** Port of this server, refused on every address of this machine even if the allow-list contains it. */
   ownPort: () => number | undefined;
   resolve: Resolve;
-  /** Further trusted roots (PEM), beside those the runtime ships. */
+  /** Additional trusted roots (PEM), besides those of the runtime. */
   extraRoots?: readonly string[];
   connect?: Connect;
   localAddresses?: () => readonly string[];
@@ -40,7 +39,7 @@ export interface EgressRequest {
   headers: Record<string, string>;
   /** At most 1 MiB. */
   body?: Uint8Array | string;
-  /** For DNS, TCP and TLS together. */
+  /** Time limit for DNS, TCP and TLS together. */
   connectTimeoutMs: number;
   totalTimeoutMs: number;
   responseBytesMax: number;
@@ -49,30 +48,30 @@ export interface EgressRequest {
 
 export interface EgressResponse extends Answer {
   latencyMs: number;
-  /** The address that was dialled. */
+  /** Address connected to. */
   address: string;
 }
 
 export interface Egress {
-  /** Any status is a response, 3xx included. @throws EgressError */
+  /** Any status is a response, including 3xx. @throws EgressError */
   send: (request: EgressRequest) => Promise<EgressResponse>;
   /**
-   * What registration should refuse early: an odd URL, an address that `send` would refuse, http without the allow-list. A
-   * name that does not resolve at the moment passes when it is https. @throws EgressError
+   * Checks a URL at registration: refuses an ambiguous URL, an address that `send` would refuse, and http outside the allow-list.
+   * An https host that does not resolve at the moment passes. @throws EgressError
    */
   checkUrl: (url: string) => Promise<void>;
-  /** Connects to it, with TLS where its address says so, and sends nothing. @throws EgressError */
+  /** Connects without sending a request, with TLS for https. @throws EgressError */
   reach: (url: string, timeoutMs: number) => Promise<void>;
-  /** Drops pooled connections; requests in flight fail. */
+  /** Closes pooled connections; requests in flight fail. */
   close: () => void;
 }
 
-/** URLs whose reading is remembered: it follows from the text alone. */
+/** Number of cached parsed URLs. */
 const KNOWN_TARGETS_MAX = 1_000;
-/** Registration must not hang on a slow name server. */
+/** Limit for registration, which must not hang on a slow name server. */
 const CHECK_TIMEOUT_MS = 5_000;
 
-/** @throws Error when the allow-list holds something that is no CIDR. */
+/** @throws Error if the allow-list contains an entry that is not a CIDR */
 export function createEgress(options: EgressOptions): Egress {
   const startTimer = options.startTimer ?? startRealTimer;
   const findPermitted = createFindPermitted({
@@ -130,7 +129,7 @@ export function createEgress(options: EgressOptions): Egress {
   };
 }
 
-/** The system's resolver, hosts file included, in its order (RFC 6724). */
+/** The system's resolver, including the hosts file, in its order (RFC 6724). */
 export const resolveWithSystem: Resolve = (host) => dns.lookup(host, { all: true, verbatim: true });
 
 function listInterfaceAddresses(): string[] {

@@ -1,13 +1,13 @@
-// What may end a request, or the look-up of its host, before its time: a limit, or its caller. There is one listener at
-// a time, which costs a tenth of what composed AbortSignals do.
+// Ends a request or its host lookup early, by timeout or by the caller. It has one listener at a time, which costs a tenth of
+// composed AbortSignals.
 import { EgressError } from './error.ts';
 import type { StartTimer } from './exchange.ts';
 
 export interface Ending {
-  /** Why the request has ended early; null until it has. */
+  /** Reason for the early end; null until then. */
   readonly reason: EgressError | null;
   listener: ((reason: EgressError) => void) | null;
-  /** To be called when the request is over. */
+  /** Must be called when the request is over. */
   stop(): void;
 }
 
@@ -21,9 +21,9 @@ export function startEnding(
     ending.reason = reason;
     ending.listener?.(reason);
   };
-  const onAbort = (): void => end(new EgressError('aborted', 'The request was cancelled.'));
+  const onAbort = (): void => end(new EgressError('aborted', 'The request was canceled.'));
   const stopTimer = startTimer(
-    () => end(new EgressError('timeout', `No whole answer within ${totalTimeoutMs} ms.`)),
+    () => end(new EgressError('timeout', `No complete response within ${totalTimeoutMs} ms.`)),
     totalTimeoutMs,
   );
   const ending: Ending & { reason: EgressError | null } = {
@@ -39,7 +39,7 @@ export function startEnding(
   return ending;
 }
 
-/** Settles as `work` does, or fails at the request's end. What `work` fails with after that is caught and dropped. */
+/** Settles like `work`, or rejects at the early end; later failures of `work` are ignored. */
 export function untilEnded<T>(work: Promise<T>, ending: Ending): Promise<T> {
   return new Promise((resolve, reject) => {
     const over =
@@ -54,7 +54,7 @@ export function untilEnded<T>(work: Promise<T>, ending: Ending): Promise<T> {
   });
 }
 
-/** @throws EgressError timeout, when `work`, which looks up a host, takes longer than `limitMs` */
+/** @throws EgressError timeout if `work`, a host lookup, takes longer than `limitMs` */
 export async function within<T>(
   work: Promise<T>,
   limitMs: number,
@@ -64,7 +64,7 @@ export async function within<T>(
   let stop = (): void => {};
   const late = new Promise<never>((_resolve, reject) => {
     stop = startTimer(
-      () => reject(new EgressError('timeout', `DNS did not answer for ${host} in ${limitMs} ms.`)),
+      () => reject(new EgressError('timeout', `DNS did not respond for ${host} within ${limitMs} ms.`)),
       limitMs,
     );
   });

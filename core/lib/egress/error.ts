@@ -1,28 +1,28 @@
 /**
- * What can go wrong on the way out, as one class with a stable code. Messages are written for the person who registered
- * the URL or runs the server, and name the fix where there is one; they never quote a response.
+ * Errors of outgoing requests, with stable codes. Messages address the person who registered the URL or runs the server; they never
+ * quote a response.
  */
 
 export type EgressErrorCode =
-  /** The URL is not one we can read in exactly one way. */
+  /** The URL is invalid or ambiguous. */
   | 'bad_url'
-  /** A header or the body of our own request cannot be sent as asked. */
+  /** A header or the body of the request cannot be sent. */
   | 'bad_request'
-  /** An address of the host is not public and not on the allow-list, or is our own listening port. */
+  /** An address of the host is neither public nor on the allow-list, or the port is the server's own. */
   | 'refused_address'
   | 'dns'
   | 'connect'
   | 'tls'
   | 'timeout'
-  /** Our own body is over the cap; a response that is too large is cut instead. */
+  /** The request body exceeds the cap; a response that is too large is truncated instead. */
   | 'too_large'
-  /** The peer answered with something that is not a whole HTTP/1.1 response. */
+  /** The peer sent something other than a complete HTTP/1.1 response. */
   | 'protocol'
   | 'aborted';
 
 export class EgressError extends Error {
   readonly code: EgressErrorCode;
-  /** True when bytes of the request may have reached the peer: a repeat may then be seen twice. */
+  /** True if bytes of the request may have reached the peer, so that a retry may be seen twice. */
   readonly sent: boolean;
 
   constructor(code: EgressErrorCode, message: string, options: { sent?: boolean; cause?: unknown } = {}) {

@@ -1,6 +1,6 @@
 /**
- * One HTTP/1.1 exchange with one address: connect, send, read the answer up to a cap, each step bounded in time. Redirects
- * are answers like any other, and bodies are handed over as they came (a compressed one is never unpacked).
+ * One HTTP/1.1 exchange with one address: connect, send, read the response up to a cap, each step with a time limit. Redirects are
+ * ordinary responses, and bodies are returned as received (compressed ones are never decompressed).
  */
 import { SwitchedProtocols, type Answer } from './answer-reader.ts';
 import type { Pool } from './dial.ts';
@@ -10,14 +10,14 @@ import type { Target } from './target.ts';
 
 export interface Exchange {
   target: Target;
-  /** The checked address, and the only one this exchange may reach. */
+  /** The checked address, the only one this exchange may reach. */
   address: string;
   isHead: boolean;
-  /** The whole request as it goes over the wire. */
+  /** The complete request as sent. */
   bytes: Uint8Array;
   connectTimeoutMs: number;
   responseBytesMax: number;
-  /** What may end the exchange before its answer. */
+  /** May end the exchange before its response. */
   ending: Ending;
 }
 
@@ -27,7 +27,7 @@ const TLS_ERROR =
   /^(?:ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_OSSL|EPROTO|HOSTNAME_MISMATCH)/;
 const nothing = (): void => {};
 
-/** @throws EgressError (by rejection) connect, tls, timeout, protocol, or what ended it. */
+/** @throws EgressError (by rejection) connect, tls, timeout, protocol, or the reason of the early end */
 export function exchange(pool: Pool, startTimer: StartTimer, input: Exchange): Promise<Answer> {
   const { ending, connectTimeoutMs } = input;
   return new Promise((resolve, reject) => {
@@ -62,7 +62,7 @@ export function exchange(pool: Pool, startTimer: StartTimer, input: Exchange): P
   });
 }
 
-/** Resolves once bytes could be sent; the connection is ended without any. @throws EgressError (by rejection) */
+/** Resolves once bytes could be sent, then closes the connection without sending any. @throws EgressError (by rejection) */
 export function connected(pool: Pool, target: Target, address: string, ending: Ending): Promise<void> {
   return new Promise((resolve, reject) => {
     const connection = pool.take(target, address);
@@ -87,7 +87,7 @@ export function connected(pool: Pool, target: Target, address: string, ending: E
 
 function translate(error: unknown, connected: boolean): EgressError {
   if (error instanceof SwitchedProtocols)
-    return new EgressError('protocol', 'The receiver switched protocols instead of answering.', {
+    return new EgressError('protocol', 'The receiver switched protocols instead of responding.', {
       sent: true,
       cause: error,
     });
@@ -95,14 +95,14 @@ function translate(error: unknown, connected: boolean): EgressError {
   const reason = error instanceof Error ? error.message : String(error);
   const options = { sent: connected, cause: error };
   if (code.startsWith('HPE_')) {
-    return new EgressError('protocol', `The receiver's answer is not HTTP/1.1: ${reason}.`, options);
+    return new EgressError('protocol', `The receiver's response is not HTTP/1.1: ${reason}.`, options);
   }
   if (TLS_ERROR.test(code)) return new EgressError('tls', `TLS failed: ${tlsReason(reason)}.`, options);
-  const what = connected ? 'The connection broke before a whole answer came' : 'The connection failed';
+  const what = connected ? 'The connection broke before the response was complete' : 'The connection failed';
   return new EgressError('connect', `${what}: ${reason}.`, options);
 }
 
-/** Makes OpenSSL's names readable: `error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER`. */
+/** Makes OpenSSL's error names readable: `error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER`. */
 function tlsReason(reason: string): string {
   const name = /^error:[^:]*:[^:]*:[^:]*:([A-Z0-9_]+)/.exec(reason)?.[1];
   return name === undefined ? reason.replace(/\.$/, '') : name.replaceAll('_', ' ').toLowerCase();

@@ -1,4 +1,4 @@
-// The part of Node's HTTP parser (llhttp) that `answer-reader.ts` uses: Node and Bun export it, but their type packages lack it.
+// The part of Node's HTTP parser (llhttp) that `answer-reader.ts` uses. Node and Bun export it, but their type packages lack it.
 declare module 'node:_http_common' {
   export class HTTPParser {
     static readonly RESPONSE: number;
@@ -8,9 +8,9 @@ declare module 'node:_http_common' {
     static readonly kOnBody: number;
     static readonly kOnMessageComplete: number;
     initialize(type: number, resource: object, headerBytesMax: number, lenient: number): void;
-    /** How many bytes it took, or what is wrong with them; its `code` begins with `HPE_`. */
+    /** Returns the number of bytes consumed, or an error whose `code` begins with `HPE_`. */
     execute(chunk: Uint8Array): number | Error;
-    /** The peer will send no more. */
+    /** Signals the end of the stream. */
     finish(): Error | undefined;
     close(): void;
     [callback: number]: (...args: never[]) => number | void;

@@ -1,4 +1,4 @@
-// Resting connections: no more than their places, of one key and of all together.
+// Idle connections are limited per key and in total.
 import { expect, test } from 'bun:test';
 import { createIdle, IDLE_MAX, IDLE_PER_KEY_MAX, type Resting } from './idle.ts';
 
@@ -39,7 +39,7 @@ test('hosts that answer one request each take no more places than there are: the
   expect(idle.take('first')).toBeUndefined();
   expect(idle.take('second')).toBe(second);
   expect(idle.take('last')).toBe(last);
-  // A taken one has left its place.
+  // A taken connection frees its slot.
   rest('another');
   expect(openOf()).toBe(IDLE_MAX + 1);
   idle.stop();

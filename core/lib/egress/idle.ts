@@ -1,33 +1,33 @@
 /**
- * Connections that rest until the next request of the same key takes one. How long they rest is bounded, and how many of one key
- * and of all keys do. When all places are taken, the connection that has rested longest gives up its place.
+ * Idle connections by key, limited in time, per key and in total. When the pool is full, the connection that has been idle longest
+ * is closed.
  */
 
 export interface Resting {
   idleSinceMs: number;
-  /** Its owner then calls `remove`. */
+  /** The owner then calls `remove`. */
   destroy(): void;
 }
 
 interface Idle<C extends Resting> {
-  /** Takes the newest of a key, so that those that are not needed grow old and end. */
+  /** Takes the newest connection of a key, so that surplus ones expire. */
   take(key: string): C | undefined;
   keep(key: string, connection: C): void;
-  /** To be called when a connection has ended, resting or not. */
+  /** Must be called when a connection has closed, idle or not. */
   remove(key: string, connection: C): void;
-  /** Stops looking for those that are too old. */
+  /** Stops the sweep for expired connections. */
   stop(): void;
 }
 
-/** Below the idle timeout of common servers (gunicorn 2 s, Node 5 s), so that we rarely write into a connection just closed. */
+/** Below the idle timeout of common servers (gunicorn 2 s, Node 5 s), so that writes rarely hit a connection just closed. */
 const IDLE_TIMEOUT_MS = 1_000;
-/** It is large because many endpoints may share one host. */
+/** Large, because many endpoints may share one host. */
 export const IDLE_PER_KEY_MAX = 256;
-/** Each is a file descriptor. Hosts that answer one request each would otherwise take as many as they answer in a second. */
+/** Limit of file descriptors. Without it, hosts with one request each would keep as many connections as requests per second. */
 export const IDLE_MAX = 1_024;
 
 export function createIdle<C extends Resting>(): Idle<C> {
-  /** In the order in which they came to rest. */
+  /** In the order in which they became idle. */
   const all = new Set<C>();
   /** Newest last. */
   const byKey = new Map<string, C[]>();

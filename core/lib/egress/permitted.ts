@@ -1,25 +1,23 @@
-/**
- * Which addresses a request may dial: those that its host leads to at this moment, once every one of them has been judged.
- */
+/** Finds the addresses that a request may connect to: those that its host resolves to now, all of them checked. */
 import { LRUCache } from 'lru-cache';
 import { judgeAddress, type AddressPolicy, type Permitted, type Verdict } from './addresses.ts';
 import type { Resolve } from './egress.ts';
 import { EgressError } from './error.ts';
 import type { Target } from './target.ts';
 
-/** In the order of the answer; not a promise where the host is a literal address. @throws EgressError, also by rejection */
+/** In DNS order; synchronous for a literal address. @throws EgressError, also by rejection */
 export type FindPermitted = (target: Target) => Permitted[] | Promise<Permitted[]>;
 
 type Judge = (address: string, port: number) => Verdict;
 
-/** Addresses whose verdict is remembered: it follows from the text and the allow-list alone. */
+/** Number of cached verdicts, which depend only on the address and the allow-list. */
 const KNOWN_VERDICTS_MAX = 1_000;
 
 export function createFindPermitted(options: { policy: AddressPolicy; resolve: Resolve }): FindPermitted {
   const { policy, resolve } = options;
   const verdicts = new LRUCache<string, Verdict>({ max: KNOWN_VERDICTS_MAX });
 
-  /** A verdict stands for every port but our own, where it depends on which addresses are ours, and those may change. */
+  /** A verdict holds for every port except the server's own, where it depends on the machine's addresses, which may change. */
   const judge: Judge = (address, port) => {
     if (port === policy.ownPort()) return judgeAddress(address, port, policy);
     const known = verdicts.get(address);
@@ -46,18 +44,21 @@ async function resolveName(resolve: Resolve, host: string): Promise<readonly { a
   return answers;
 }
 
-/** One refused answer refuses the host: which of them gets dialled must not be up to whoever runs its DNS. */
+/** One refused address refuses the host: DNS answers must not decide which of them is connected to. */
 function judgeAll(target: Target, answers: readonly { address: string }[], judge: Judge): Permitted[] {
   return answers.map(({ address }) => {
     const verdict = judge(address, target.port);
     if ('refused' in verdict) {
-      // The address itself stays out of the message: the reader may not be entitled to what internal DNS says.
+      // The address is not in the message, because the reader may not be entitled to see internal DNS.
       throw new EgressError('refused_address', `${target.host} leads to ${verdict.refused}.`, {
         cause: new Error(`refused address: ${address}`),
       });
     }
     if (!target.secure && !verdict.opened) {
-      throw new EgressError('bad_url', 'The URL must be https; http is possible only inside --egress-allow.');
+      throw new EgressError(
+        'bad_url',
+        'The URL must be https; http is allowed only for addresses in --egress-allow.',
+      );
     }
     return verdict;
   });

@@ -1,6 +1,6 @@
 /**
- * Makes sure that what we send is one request and no more: header names and values are checked (RFC 9110 §5.5), and the
- * headers that frame or route a message belong to this door alone, as a caller's own could smuggle a second request.
+ * Serializes a request and ensures that it is exactly one: header names and values are checked (RFC 9110 §5.5), and headers that
+ * frame or route a message cannot be set by callers, because they could smuggle a second request.
  */
 import { LRUCache } from 'lru-cache';
 import { EgressError } from './error.ts';
@@ -26,8 +26,8 @@ const OURS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The request as it goes over the wire, in one piece, so that it is one write.
- * @throws EgressError too_large, or bad_request, naming the header.
+ * Returns the complete request as bytes, so that it is sent in one write.
+ * @throws EgressError too_large, or bad_request naming the header
  */
 export function requestBytes(request: {
   method: string;
@@ -38,13 +38,13 @@ export function requestBytes(request: {
   const { method, target, body = '' } = request;
   const bodyBytes = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
   if (bodyBytes > REQUEST_BODY_BYTES_MAX)
-    throw new EgressError('too_large', `The request body is over ${REQUEST_BODY_BYTES_MAX} bytes.`);
-  if (!TOKEN.test(method)) throw bad(`${JSON.stringify(method)} is no method`);
+    throw new EgressError('too_large', `The request body exceeds ${REQUEST_BODY_BYTES_MAX} bytes.`);
+  if (!TOKEN.test(method)) throw bad(`${JSON.stringify(method)} is not a method`);
   let head = `${method} ${target.path} HTTP/1.1\r\nHost: ${target.authority}\r\n${checkedHeaders(request.headers)}`;
   head += 'Accept-Encoding: identity\r\nConnection: keep-alive\r\n';
   if (bodyBytes > 0 || (method !== 'GET' && method !== 'HEAD')) head += `Content-Length: ${bodyBytes}\r\n`;
   head += '\r\n';
-  // Every part of the head was checked to be ASCII, so a character is a byte.
+  // The head is checked to be ASCII, so one character is one byte.
   const bytes = Buffer.allocUnsafe(head.length + bodyBytes);
   bytes.write(head, 'latin1');
   if (typeof body === 'string') bytes.write(body, head.length, 'utf8');
@@ -52,7 +52,7 @@ export function requestBytes(request: {
   return bytes;
 }
 
-/** Header names that have passed the check → in lower case. Callers send the same few. */
+/** Valid header names in lower case. Callers send the same few. */
 const passed = new LRUCache<string, string>({ max: 200 });
 
 /** @throws EgressError bad_request */
@@ -60,8 +60,8 @@ function checkedName(name: string): string {
   const known = passed.get(name);
   if (known !== undefined) return known;
   const key = name.toLowerCase();
-  if (!TOKEN.test(name)) throw bad(`${JSON.stringify(name)} is no header name`);
-  if (OURS.has(key)) throw bad(`header ${key} is set by the sender and cannot be chosen`);
+  if (!TOKEN.test(name)) throw bad(`${JSON.stringify(name)} is not a header name`);
+  if (OURS.has(key)) throw bad(`header ${key} is set by Tatami and cannot be chosen`);
   passed.set(name, key);
   return key;
 }
@@ -71,12 +71,12 @@ function checkedHeaders(asked: Record<string, string>): string {
   let lines = '';
   for (const [name, value] of Object.entries(asked)) {
     const key = checkedName(name);
-    if (!FIELD_VALUE.test(value)) throw bad(`header ${key} holds line breaks or non-ASCII characters`);
+    if (!FIELD_VALUE.test(value)) throw bad(`header ${key} contains line breaks or non-ASCII characters`);
     if (seen.has(key)) throw bad(`header ${key} is given twice`);
     seen.add(key);
     lines += `${name}: ${value}\r\n`;
   }
-  if (lines.length > HEADER_BYTES_MAX) throw bad(`headers are over ${HEADER_BYTES_MAX} bytes`);
+  if (lines.length > HEADER_BYTES_MAX) throw bad(`headers exceed ${HEADER_BYTES_MAX} bytes`);
   return lines;
 }
 

@@ -1,4 +1,4 @@
-/** Sends one request to the permitted addresses of its target, one after the other, until one accepts a connection. */
+/** Sends one request to the permitted addresses of its target, in order, until one accepts a connection. */
 import type { EgressRequest, EgressResponse } from './egress.ts';
 import { untilEnded, within, type Ending } from './ending.ts';
 import { EgressError } from './error.ts';
@@ -15,7 +15,7 @@ interface Way {
   readonly nowMs: () => number;
 }
 
-/** Of several addresses of one host we try a few, as a host with an unreachable IPv6 address must still be reached. */
+/** Number of addresses tried per host, because a host with an unreachable IPv6 address must still be reached. */
 const ADDRESSES_TRIED_MAX = 4;
 
 /** @throws EgressError */
@@ -55,7 +55,7 @@ export async function sendTo(
   throw new EgressError('dns', `${target.host} has no address.`);
 }
 
-/** Connects to the first of the permitted addresses, and no more. @throws EgressError */
+/** Connects to the first permitted address without sending a request. @throws EgressError */
 export async function reach({ pool, findPermitted }: Way, target: Target, ending: Ending): Promise<void> {
   const [first] = await untilEnded(Promise.resolve(findPermitted(target)), ending);
   if (!first) throw new EgressError('dns', `${target.host} has no address.`);

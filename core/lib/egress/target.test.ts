@@ -57,7 +57,7 @@ test('a refusal names what is wrong', () => {
     ['https://::1/', '[brackets]'],
     ['https://[fe80::1%25eth0]/', 'zone id'],
     ['https://hooks.example:0/', 'port outside 1–65535'],
-    ['https://-hooks.example/', 'no DNS name'],
+    ['https://-hooks.example/', 'not a DNS name'],
     ['https:///hooks', 'no host'],
     [`https://hooks.example/${'a'.repeat(2048)}`, 'longer than 2048'],
   ];

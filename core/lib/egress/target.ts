@@ -1,18 +1,18 @@
 /**
- * Reads a URL in exactly one way or refuses it. The WHATWG parser turns `0177.1`, `2130706433` and `ⓔxample.com` into other hosts,
- * and other programs read them differently, so whoever approved the text has not approved where it leads: only
- * spellings that stay what they are get through (RFC 3986 §3.2, RFC 1123 §2.1).
+ * Parses a URL unambiguously or refuses it. The WHATWG parser turns `0177.1`, `2130706433` and `ⓔxample.com` into other hosts, and
+ * other programs read them differently, so approval of the text would not cover the actual host. Only canonical forms are accepted
+ * (RFC 3986 §3.2, RFC 1123 §2.1).
  */
 import ipaddr from 'ipaddr.js';
 import { EgressError } from './error.ts';
 
 export interface Target {
   secure: boolean;
-  /** Lower case, an IPv6 literal without its brackets. */
+  /** Lower case; an IPv6 literal without brackets. */
   host: string;
   isLiteral: boolean;
   port: number;
-  /** Path and query, percent-encoded, as it goes on the request line. */
+  /** Path and query, percent-encoded, as in the request line. */
   path: string;
   /** The Host header. */
   authority: string;
@@ -21,24 +21,24 @@ export interface Target {
 const URL_CHARACTERS_MAX = 2048;
 const SHAPE = /^(https?):\/\/([^/?#]*)([/?#].*)?$/i;
 const PORT = /^[1-9]\d{0,4}$/;
-/** Underscores are no host name in RFC 1123, but container networks use them. */
+/** RFC 1123 does not allow underscores in host names, but container networks use them. */
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
-/** A last label of this form makes the URL parser read an IPv4 address (WHATWG URL § ends-in-a-number). */
+/** The URL parser reads a host with such a last label as IPv4 address (WHATWG URL § ends-in-a-number). */
 const NUMBER_LABEL = /^(?:\d+|0x[0-9a-f]*)$/;
 
-/** @throws EgressError bad_url, saying what to write instead. */
+/** @throws EgressError bad_url, saying what to write instead */
 export function parseTarget(text: string): Target {
   const { secure, authority } = split(text);
   const { host, isLiteral, port } = readAuthority(authority, secure ? 443 : 80);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) throw bad('cannot be parsed');
-  // Whoever else parses the URL must come to the same host as we do.
+  // Other URL parsers must arrive at the same host.
   const parsedHost = url.hostname.replace(/^\[|\]$/g, '');
   if (!isSameHost(parsedHost, host)) throw bad(`reads as another host (${parsedHost})`);
   return { secure, host, isLiteral, port, path: url.pathname + url.search, authority: url.host };
 }
 
-/** Scheme and authority, the latter in lower case, of a text in which nothing can be read in two ways. */
+/** Returns scheme and lower-case authority of an unambiguous text. */
 function split(text: string): { secure: boolean; authority: string } {
   if (text.length > URL_CHARACTERS_MAX) throw bad(`is longer than ${URL_CHARACTERS_MAX} characters`);
   if (!/^[\x21-\x7e]*$/.test(text)) {
@@ -52,7 +52,7 @@ function split(text: string): { secure: boolean; authority: string } {
   return { secure: scheme.toLowerCase() === 'https', authority: authority.toLowerCase() };
 }
 
-/** IPv6 has many spellings of one address, so addresses are compared as such. */
+/** IPv6 addresses have many notations, so they are compared as addresses. */
 function isSameHost(parsed: string, host: string): boolean {
   if (!host.includes(':')) return parsed === host;
   return ipaddr.parse(parsed).toString() === ipaddr.parse(host).toString();
@@ -65,7 +65,7 @@ function readAuthority(
   const ipv6 = /^\[([0-9a-f:.]+)\](?::(.*))?$/.exec(authority);
   if (ipv6 !== null) {
     const host = ipv6[1] ?? '';
-    if (!ipaddr.IPv6.isValid(host)) throw bad('has an IPv6 address that cannot be read');
+    if (!ipaddr.IPv6.isValid(host)) throw bad('has an invalid IPv6 address');
     return { host, isLiteral: true, port: readPort(ipv6[2], defaultPort) };
   }
   const [host = '', portText, ...rest] = authority.split(':');
@@ -80,13 +80,13 @@ function readPort(text: string | undefined, defaultPort: number): number {
   return Number(text);
 }
 
-/** True for an IPv4 literal. */
+/** Returns true for an IPv4 literal. */
 function readName(host: string): boolean {
   if (host === '') throw bad('has no host');
   if (host.endsWith('.')) throw bad('has a host with a trailing dot');
   const labels = host.split('.');
   if (host.length > 253 || !labels.every((label) => LABEL.test(label)))
-    throw bad('has a host that is no DNS name');
+    throw bad('has a host that is not a DNS name');
   if (!NUMBER_LABEL.test(labels.at(-1) ?? '')) return false;
   if (ipaddr.IPv4.isValidFourPartDecimal(host)) return true;
   throw bad('has an IPv4 address in octal, hex, decimal or short form; write four decimal numbers');

@@ -1,6 +1,6 @@
 /**
- * Over TLS the receiver must prove the name in the URL, although an address is dialled, and sees no byte of the request
- * before it has. Certificates are made by openssl for the run; without openssl these tests are skipped.
+ * Over TLS the receiver must prove the name in the URL, although the address is connected to directly, and it sees no byte of the
+ * request before. Certificates are created with openssl; without openssl these tests are skipped.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { execFileSync } from 'node:child_process';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Shares } from './shares.ts';
 import { Turns } from './turns.ts';
 
-/** Takes until nothing more is to be had. */
+/** Takes until no capacity is left. */
 function fill(shares: Shares, group: string, member: string): number {
   let taken = 0;
   for (; shares.room(group, member) > 0; taken++) shares.take(group, member);

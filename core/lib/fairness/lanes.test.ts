@@ -1,4 +1,4 @@
-// Lanes: so many pieces at a time, in turns, and a failure is its own payer's alone.
+// Limited concurrency with a fair queue; a failure affects only its own account.
 import { expect, test } from 'bun:test';
 import type { Payer } from '../payer.ts';
 import { createLanes } from './lanes.ts';

@@ -1,18 +1,18 @@
-// Work that threads of the runtime do, such as compressing: a few pieces at a time, in turns by workspace and payer, so that nobody's
-// waits for all that another has sent. What waits here is bounded by who waits for it.
+// Limits concurrent work on threads of the runtime, such as compression, with a fair queue by workspace and account. Callers bound
+// the length of the queue.
 import { partyOf, type Payer } from '../payer.ts';
 import { Turns } from './turns.ts';
 
 export interface Lanes {
-  /** Resolves or rejects as `work` does, once it was its payer's turn. */
+  /** Settles like `work`, which runs when its account is next in the queue. */
   run<T>(payer: Payer, work: () => Promise<T>): Promise<T>;
 }
 
 const everybody = (): boolean => true;
 
 /**
- * @param count how many pieces at a time
- * @param charge told how long a piece was worked on (milliseconds)
+ * @param count number of concurrent jobs
+ * @param charge receives the duration of each job, milliseconds
  */
 export function createLanes(count: number, charge: (payer: Payer, ms: number) => void): Lanes {
   const queue = new Turns<() => Promise<void>>();

@@ -1,4 +1,4 @@
-// Work in turns on the event loop: charged, and the loop looks up in between.
+// The fair queue on the event loop charges work and yields to the loop in between.
 import { expect, test } from 'bun:test';
 import { createLoopTurns } from './loop-turns.ts';
 

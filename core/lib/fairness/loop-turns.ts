@@ -1,18 +1,17 @@
-// Work that must be done on the event loop and is longer than an ordinary request: parsing large bodies, matching filters, rendering
-// what streams send. It is done in turns, fair by workspace and payer, a few milliseconds at a time. In between the loop serves
-// whatever came in, so that nobody waits for more than one slice. What waits here is bounded by who waits for it: requests,
-// streams and consumers, of which each waits for its own pieces before it goes on.
+// Fair queue for work on the event loop that takes longer than an ordinary request: parsing large bodies, matching filters,
+// rendering stream data. It runs in slices of a few milliseconds, fair by workspace and account; between slices the loop serves
+// other events. Callers bound the length of the queue: each request, stream or consumer waits for its own job before it continues.
 import { noteAway, partyOf, type Payer } from '../payer.ts';
 import { threadMs } from '../processor.ts';
 import { Turns } from './turns.ts';
 
-/** The loop works for so long before it looks for what came in (milliseconds). */
+/** Duration of a slice before the loop yields, milliseconds. */
 const sliceMs = 3;
-/** A turn shorter than this ends no slice: yielding would cost more. */
+/** Jobs shorter than this do not end a slice, because yielding would cost more. */
 const trifleMs = 0.2;
 
 export interface LoopTurns {
-  /** Does a piece of work, a few milliseconds at most, when it is its payer's turn. Rejects with what it throws. */
+  /** Runs a job of at most a few milliseconds when its account is next in the queue. Rejects if it throws. */
   run<T>(payer: Payer, work: () => T | Promise<T>): Promise<T>;
 }
 
@@ -26,7 +25,7 @@ interface Job {
 
 const everybody = (): boolean => true;
 
-/** @param charge told the processor time of each piece (milliseconds) */
+/** @param charge receives the CPU time of each job, milliseconds */
 export function createLoopTurns(charge: (payer: Payer, ms: number) => void): LoopTurns {
   const queue = new Turns<Job>();
   let working = false;
@@ -45,7 +44,7 @@ export function createLoopTurns(charge: (payer: Payer, ms: number) => void): Loo
       }
       const tookMs = threadMs() - before;
       charge(job.payer, tookMs);
-      // What waits for the result goes on before the next turn, and counts as part of this slice.
+      // Continuations of the result run before the next job and count as part of this slice.
       if (tookMs >= trifleMs || performance.now() - sinceMs >= sliceMs) {
         await new Promise((resolve) => setImmediate(resolve));
         sinceMs = performance.now();
@@ -63,7 +62,7 @@ export function createLoopTurns(charge: (payer: Payer, ms: number) => void): Loo
         if (working) return;
         working = true;
         workOff().catch((error: unknown) => {
-          // Whoever waits for a turn owns it, and is told that there will be none.
+          // Rejects all waiting jobs, since none of them will run.
           working = false;
           for (const waiting of queue.clear()) waiting.reject(error);
         });

@@ -1,11 +1,11 @@
-// A map that forgets entries which were not used for a while, without searching for them: entries live in two generations. An entry that
-// is used moves to the young one. When the young generation is old or full, the old one is forgotten as a whole and the young one takes
-// its place. So an entry is forgotten after one to two ages without use, or as one of the least recently used of too many.
+// A map that evicts unused entries without scanning. Entries are in two generations; an entry that is used moves to the young one.
+// When the young generation is old or full, the old one is dropped and the young one takes its place. An entry is evicted after one
+// to two ages without use, or as one of the least recently used.
 
 export interface RecentMapOptions {
-  /** Time without use after which an entry may be forgotten. */
+  /** Time without use after which an entry may be evicted. */
   readonly ageMs: number;
-  /** Entries of both generations together. */
+  /** Maximum number of entries in both generations. */
   readonly max: number;
 }
 
@@ -19,7 +19,7 @@ export class RecentMap<Value> {
     this.#options = options;
   }
 
-  /** @param now monotonic, in milliseconds */
+  /** @param now monotonic milliseconds */
   get(key: string, now: number): Value | undefined {
     this.#turn(now);
     const young = this.#young.get(key);

@@ -1,7 +1,7 @@
-// Shares out room among many: slots, memory, bytes. A group alone gets half of it and one member a quarter, and a newcomer finds room at
-// once, because nobody takes more than is left free: the dynamic threshold of Choudhury and Hahne ("Dynamic queue length thresholds for
-// shared-memory packet switches", 1998). It holds between groups (workspaces) over all of the room, and again between the
-// members of a group (installs, endpoints) over what the group may still take.
+// Divides a capacity (slots, memory, bytes) fairly. A single group gets at most half of it and a single member a quarter, and a
+// newcomer finds capacity at once, because no one may take more than is left free: the dynamic threshold of Choudhury and Hahne
+// ("Dynamic queue length thresholds for shared-memory packet switches", 1998). It applies between groups (workspaces) over the
+// whole capacity, and again between the members of a group (plugin installations, endpoints) over the group's remaining quota.
 
 import { tooManyAtOnce, type ApiError } from '../errors.ts';
 import { partyOf, type Payer } from '../payer.ts';
@@ -9,28 +9,28 @@ import { partyOf, type Payer } from '../payer.ts';
 export class Shares {
   readonly #total: number;
   readonly #under: Shares | null;
-  /** By group and by member. An entry is removed with the last of what it counts, so that the room bounds how many there are. */
+  /** By group and by member. An entry is removed when it reaches 0, so the capacity bounds the number of entries. */
   readonly #taken = new Map<string, number>();
   #takenByAll = 0;
 
-  /** @param under what is taken there counts here as well, but what is taken here does not count there */
+  /** @param under quota whose usage counts here too, but not vice versa */
   constructor(total: number, under: Shares | null = null) {
     this.#total = total;
     this.#under = under;
   }
 
-  /** A copy to plan with: what is taken of it is not taken of this. */
+  /** Returns a copy for planning; usage of the copy does not affect the original. */
   draft(): Shares {
     return new Shares(this.#total, this);
   }
 
-  /** How much more a member may take now; 0 or more. O(1). */
+  /** Returns the remaining quota of a member; 0 or more. O(1). */
   room(group: string, member: string): number {
     const left = share(this.#total - this.#allTaken(), this.#of(group));
     return share(left, this.taken(group, member));
   }
 
-  /** Whether a member of the group that has nothing yet may take something. */
+  /** Returns true if a member of the group without usage may take something. */
   hasRoom(group: string): boolean {
     return share(this.#total - this.#allTaken(), this.#of(group)) > 0;
   }
@@ -50,12 +50,12 @@ export class Shares {
   }
 
   hasRoomFor(payer: Payer, amount: number): boolean {
-    // While all of them together have taken little, nobody can be past its share, and no share need be looked up.
+    // While the total usage is low, no member can exceed its quota, so no lookup is needed.
     if (4 * (this.#allTaken() + amount) <= this.#total) return true;
     return this.room(payer.workspaceId, partyOf(payer)) >= amount;
   }
 
-  /** Takes an amount until the returned function is called, which may be called again. */
+  /** Takes an amount until the returned function is called; calling it again is harmless. */
   hold(payer: Payer, amount: number): () => void {
     const [workspaceId, party] = [payer.workspaceId, partyOf(payer)];
     this.take(workspaceId, party, amount);
@@ -81,12 +81,12 @@ export class Shares {
   }
 }
 
-/** How much one may still take: until it has as much as is left free. */
+/** Returns how much more may be taken: until the usage equals what is left free. */
 function share(free: number, taken: number): number {
   return Math.max(0, Math.ceil((free - taken) / 2));
 }
 
-/** A connection that stays open, of a token that acts for a member. */
+/** An open long-lived connection of a token that acts for a member. */
 export interface Connected {
   readonly tokenId: string;
   readonly memberId: string;
@@ -97,8 +97,8 @@ const connectionsOfMember = 50;
 const connectionsOfWorkspace = 100;
 
 /**
- * Whether a token may open another long-lived connection beside those of its workspace that are open. The limit of the workspace may be
- * exceeded only by members within their reserved share of it, so no member can use up what others need.
+ * Returns true if a token may open another long-lived connection, given the open ones of its workspace. Only members within their
+ * reserved share may exceed the workspace limit, so no member can use up the others' connections.
  */
 export function mayConnect(open: Iterable<Connected>, { tokenId, memberId }: Connected): boolean {
   const members = new Set<string>();
@@ -113,9 +113,9 @@ export function mayConnect(open: Iterable<Connected>, { tokenId, memberId }: Con
   return all < connectionsOfWorkspace || ofMember < Math.ceil(connectionsOfWorkspace / members.size);
 }
 
-/** @param what plural of what is opened */
+/** @param what plural noun of the connections */
 export function tooManyConnections(what: string): ApiError {
   return tooManyAtOnce(
-    `Too many ${what} are open: ${connectionsOfToken} of one token, ${connectionsOfMember} of one member, ${connectionsOfWorkspace} of one workspace. Close some first.`,
+    `Too many open ${what}: at most ${connectionsOfToken} per token, ${connectionsOfMember} per member and ${connectionsOfWorkspace} per workspace. Close some first.`,
   );
 }

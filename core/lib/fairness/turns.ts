@@ -1,6 +1,6 @@
-// A queue in turns: groups (workspaces) take turns, the members (installs, endpoints) of a group take turns, and the pieces of one
-// member go first in, first out. So a member's next piece waits for one piece of each other group and member at most, however
-// many those have waiting. It has no bound of its own: whoever pushes bounds what waits, and what is empty is removed.
+// Fair queue: round-robin over groups (workspaces), then over the members (plugin installations, endpoints) of a group; items of
+// one member are first in, first out. An item waits for at most one item of each other group and member, however many those have
+// queued. Callers bound the length; empty members and groups are removed.
 
 interface Member<Item> {
   readonly name: string;
@@ -9,7 +9,7 @@ interface Member<Item> {
 
 interface Group<Item> {
   readonly name: string;
-  /** Only members that have something waiting; the one whose turn is next comes first. */
+  /** Members with queued items, next one first. */
   readonly members: Member<Item>[];
 }
 
@@ -31,7 +31,8 @@ export class Turns<Item> {
   }
 
   /**
-   * The next piece in turn. A member that is not admitted keeps its turn. The members of a group that is not admitted are not asked.
+   * Removes and returns the next item. Members that are not admitted keep their position. Members of a group that is not admitted
+   * are not tested.
    */
   take(
     admits: (item: Item, group: string, member: string) => boolean,
@@ -53,7 +54,7 @@ export class Turns<Item> {
     return undefined;
   }
 
-  /** How many a group has waiting. */
+  /** Returns the number of queued items of a group. */
   waitingOf(group: string): number {
     const members = this.#groupsByName.get(group)?.members ?? [];
     return members.reduce((sum, { waiting }) => sum + waiting.length, 0);
@@ -63,7 +64,7 @@ export class Turns<Item> {
     return this.#membersByName.get(`${group} ${member}`)?.waiting.length ?? 0;
   }
 
-  /** Empties all queues. */
+  /** Removes and returns all items. */
   clear(): Item[] {
     const all = this.#groups.flatMap(({ members }) => members.flatMap(({ waiting }) => waiting));
     this.#groups.length = 0;
