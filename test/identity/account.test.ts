@@ -27,7 +27,7 @@ describe('the account page', () => {
     expect([wrong.status, saidBy(wrong)]).toEqual([422, 'The password is wrong.']);
     expect((await visitor.post('/sign-in/again', { to: '/account', password })).to).toBe('/account');
     expect((await save(moved)).to).toBe('/account?done=profile');
-    expect(saidBy(await visitor.get('/account?done=profile'))).toBe('Name and address are changed.');
+    expect(saidBy(await visitor.get('/account?done=profile'))).toBe('Your profile was saved.');
     expect((await people.signInOn(createVisitor(app), email)).status).toBe(422);
     expect((await people.signInOn(createVisitor(app), moved)).status).toBe(303);
     const { email: known } = await people.joined();
