@@ -45,8 +45,8 @@ const grantParts = of(
 );
 const sessionParts = {
   id: idOf(sessionPrefix),
-  createdAt: described(time, 'Time of the sign-in, RFC 3339.'),
-  expiresAt: described(time, 'Latest time at which the session ends, RFC 3339.'),
+  createdAt: described(time, 'Time of the sign-in.'),
+  expiresAt: described(time, 'Latest time at which the session ends.'),
 };
 const limit = nullable(
   Type.Integer({ minimum: 1, description: 'Limit in requests per minute; null if unlimited.' }),

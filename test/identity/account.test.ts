@@ -22,7 +22,7 @@ describe('the account page', () => {
     app.clock.jump(10 * 60_000);
     expect((await save(email)).to).toBe('/account?done=profile');
     expect((await save(moved)).to).toBe('/sign-in/again?to=%2Faccount');
-    expect((await visitor.get('/sign-in/again?to=%2Faccount')).text).toContain('Is it you?');
+    expect((await visitor.get('/sign-in/again?to=%2Faccount')).text).toContain('Confirm it’s you');
     const wrong = await visitor.post('/sign-in/again', { to: '/account', password: 'wrong' });
     expect([wrong.status, saidBy(wrong)]).toEqual([422, 'The password is wrong.']);
     expect((await visitor.post('/sign-in/again', { to: '/account', password })).to).toBe('/account');

@@ -109,7 +109,7 @@ test('metadata that no client may have is refused with the code of RFC 7591 §3.
     [
       { redirect_uris: [uri], token_endpoint_auth_method: 'private_key_jwt' },
       'invalid_client_metadata',
-      /not taken here. Give client/,
+      /not supported. Use client/,
     ],
     [{ redirect_uris: [uri], grant_types: ['implicit'] }, 'invalid_client_metadata', /grant_types/],
     [{ redirect_uris: [uri], grant_types: ['refresh_token'] }, 'invalid_client_metadata', /grant_types/],
