@@ -71,7 +71,7 @@ describe('the account page', () => {
 
   test('lists what somebody let apps do; each is taken back by themself alone, and its tokens end', async () => {
     const { id, visitor } = await people.joined();
-    expect((await visitor.get('/account')).text).toContain('no app acts for you');
+    expect((await visitor.get('/account')).text).toContain('No app has access to your account');
     const grant = await makeGrant(app, {
       memberId: id,
       scopes: ['issues:write'],
@@ -80,7 +80,7 @@ describe('the account page', () => {
     await makeGrant(app, { client: { name: 'Of the owner' } });
     const { text } = await visitor.get('/account');
     expect(text).toContain('A &lt;b&gt;tool');
-    expect(text).toContain('nobody here has checked who that is');
+    expect(text).toContain('(not verified)');
     expect(text).toContain('Read issues, and create, change and delete them.');
     expect(text).not.toContain('Of the owner');
     const fields = { workspace: app.workspace.workspaceId, id: grant };
@@ -93,7 +93,7 @@ describe('the account page', () => {
     expect(await end(visitor)).toBe('/account?done=grant');
     await app.settled();
     expect(await app.eventTypes(before)).toEqual(['grant.revoked']);
-    expect((await visitor.get('/account')).text).toContain('no app acts for you');
+    expect((await visitor.get('/account')).text).toContain('No app has access to your account');
     expect(await end(visitor)).toBe('/account?wrong=grant-gone');
   });
 });

@@ -43,7 +43,13 @@ test('a person signs in with a passkey, a code and an outside account; axe finds
     const now = String(app.clock.now());
     const walk = await runInNode<Seen>('factors-process.ts', [app.workspace.setUpUrl, app.url, now]);
     expect(walk.violations).toEqual([]);
-    for (const title of ['Sign in', 'Enter your code', 'One-time codes', 'Recovery codes', 'Confirm it’s you'])
+    for (const title of [
+      'Sign in',
+      'Enter your code',
+      'One-time codes',
+      'Recovery codes',
+      'Confirm it’s you',
+    ])
       expect(walk.seen).toContain(title);
     expect(walk.ledTo).toEqual([
       ...['/account?done=passkey-added', '/account', '/account?done=linked', '/account'],

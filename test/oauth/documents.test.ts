@@ -180,7 +180,10 @@ testTls('an answer that is no document is refused, and no redirect is followed',
   const cases: Readonly<Record<string, readonly [Answer, RegExp]>> = {
     redirect: [() => new Response(null, { status: 302, headers: { location: whole } }), /status 302/],
     missing: [() => new Response('{}', { status: 404 }), /status 404/],
-    html: [() => new Response(sent('/bad/html'), { headers: { 'content-type': 'text/html' } }), /not JSON|not valid JSON/],
+    html: [
+      () => new Response(sent('/bad/html'), { headers: { 'content-type': 'text/html' } }),
+      /not JSON|not valid JSON/,
+    ],
     'text-json': [
       () => new Response(sent('/bad/text-json'), { headers: { 'content-type': 'text/json' } }),
       /not JSON|not valid JSON/,

@@ -123,7 +123,7 @@ test('metadata that no client may have is refused with the code of RFC 7591 §3.
     ],
     [{ redirect_uris: [uri], client_name: { en: 'x' } }, 'invalid_client_metadata', /client_name/],
     [[], 'invalid_client_metadata', /JSON object/],
-    ['{', 'invalid_client_metadata', /no JSON/],
+    ['{', 'invalid_client_metadata', /not valid JSON/],
   ];
   for (const [body, error, says] of cases) {
     const { status, json } = await register(body);

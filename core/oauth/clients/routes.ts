@@ -84,7 +84,10 @@ function tokenOf({ headers }: Arrival): string {
 
 /** The same response for an unknown client and for a wrong token (RFC 7592 §2.1). */
 const refusedToken: RawAnswer = {
-  ...json(401, { error: 'invalid_token', error_description: 'The registration access token is invalid for this client.' }),
+  ...json(401, {
+    error: 'invalid_token',
+    error_description: 'The registration access token is invalid for this client.',
+  }),
   headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
 };
 

@@ -25,8 +25,8 @@ export function withoutPage(without: 'seat' | 'client'): RawAnswer {
     ? card(
         'No workspace',
         html`<p>
-          You are not a member of any workspace on this server, so you cannot give access to an app. Ask an admin
-          of a workspace for an invitation.
+          You are not a member of any workspace on this server, so you cannot give access to an app. Ask an
+          admin of a workspace for an invitation.
         </p>`,
         { status: 403 },
       )

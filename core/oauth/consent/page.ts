@@ -49,7 +49,8 @@ function introduction({ client, asking }: ConsentView): Html {
 }
 
 function trust({ client, isVerified, leadsTo }: ConsentView): Html {
-  if (isVerified && client.registeredIn === null) return html`<p class="notice">This app is part of Tatami.</p>`;
+  if (isVerified && client.registeredIn === null)
+    return html`<p class="notice">This app is part of Tatami.</p>`;
   if (isVerified) return html`<p class="notice done">An admin of this workspace registered this app.</p>`;
   const place = leadsTo === null ? 'your own device' : html`<strong>${leadsTo}</strong>`;
   return html`<p class="notice warning">
@@ -61,7 +62,7 @@ function trust({ client, isVerified, leadsTo }: ConsentView): Html {
 function whereNext({ leadsTo }: ConsentView): Html {
   if (leadsTo === null)
     return html`Allow access only if your own device shows the code and you started this request there.`;
-    return html`You then return to <strong>${leadsTo}</strong>.`;
+  return html`You then return to <strong>${leadsTo}</strong>.`;
 }
 
 /** Shown to members of several workspaces. */

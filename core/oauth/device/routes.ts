@@ -46,7 +46,11 @@ export function deviceRoutes(options: AskingOptions): Route[] {
     const asking = await (await engine()).deviceAsking(code);
     if (asking) return decideAsked(options, asking, { who, code, form, peer: arrival.peer });
     wrongCodes.note(who);
-    return codePage(who, code.slice(0, 20), 'This code is unknown or has expired. Check the code on your device.');
+    return codePage(
+      who,
+      code.slice(0, 20),
+      'This code is unknown or has expired. Check the code on your device.',
+    );
   };
 
   const path = paths.device;

@@ -93,8 +93,7 @@ function decisionIn(form: URLSearchParams): { operation: string; body: object } 
     case 'approve':
       return { operation: 'proposals.approve', body: { revision } };
     case 'approve_selected':
-      if (effects.length === 0)
-        throw new ApiError('validation_failed', 'Choose at least one change.');
+      if (effects.length === 0) throw new ApiError('validation_failed', 'Choose at least one change.');
       return { operation: 'proposals.approve', body: { revision, effects } };
     case 'reject':
       return { operation: 'proposals.reject', body: { reason: form.get('reason') ?? '' } };
