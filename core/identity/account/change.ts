@@ -36,7 +36,7 @@ export function changeRoute(
     const who = await sessions.find(arrival.headers);
     if (!who) return leadToSignIn(baseUrl, '/account');
     const form = await readSignedForm(arrival, baseUrl, who);
-    // The account page tells people without a workspace.
+    // The account page explains the situation to a person without a workspace.
     if (who.seats.length === 0) return leadTo(baseUrl, '/account');
     if (isSensitive && !isFresh(who, nowMs())) return leadToProof(baseUrl, '/account');
     const came = await work(who, form, arrival);

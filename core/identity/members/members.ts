@@ -1,4 +1,4 @@
-// Operations on members. A removed member keeps the assigned issues, and the last owner cannot be removed.
+// Operations on members. A removed member stays assigned to issues, and the last owner cannot be removed.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';
 import type { Context, Directory } from '../../context.ts';

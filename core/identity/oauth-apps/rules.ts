@@ -15,7 +15,7 @@ const countApps = tenantStatement<{ count: number }>(
   'oauth_apps.count',
   'SELECT count(*) AS count FROM oauth_apps WHERE workspace_id = :ws AND deleted_at IS NULL',
 );
-/** Returns a row while the limit is kept, so that concurrent registrations cannot exceed it. */
+/** Returns a row if the limit is not exceeded, so that concurrent registrations cannot exceed it. */
 const haveRoom = tenantStatement<{ count: number }>(
   'oauth_apps.have_room',
   'SELECT count(*) AS count FROM oauth_apps WHERE workspace_id = :ws AND deleted_at IS NULL HAVING count(*) <= :max',

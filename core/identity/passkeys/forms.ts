@@ -93,7 +93,7 @@ function addRoutes(options: PasskeyPages): Route[] {
       baseUrl,
       async ({ form_token: formToken }, arrival) => {
         const who = await requireSignedIn(sessions, arrival, formToken);
-        // The account page tells people without a workspace.
+        // The account page explains the situation to a person without a workspace.
         if (who.seats.length === 0) return { body: { to: `${baseUrl}/account` } };
         if (!isFresh(who, nowMs())) return { body: { to: baseUrl + proofPath('/account') } };
         const { options: body, cookie } = await ceremoniesOf(options).askToAdd(who);

@@ -75,7 +75,7 @@ function returnRoute({ services, sessions, ceremonies, signIn, outside, proofs }
         noticeOf(
           services,
           who.email,
-          'It was linked with an account at another provider, which can now sign in to it.',
+          'An account at another provider was linked and can now be used to sign in.',
         );
       }
       return leadTo(baseUrl, destinationOf(to, baseUrl), [forget]);

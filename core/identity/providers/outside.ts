@@ -155,7 +155,7 @@ async function accountFor(
   else if ((await options.links.use(person)) !== accountId)
     throw new ApiError(
       'forbidden',
-      `${person.shownAs} at ${settings.name} is not linked with the account that you are signed in to.`,
+      `${person.shownAs} at ${settings.name} is not linked with the account that you are signed in to. Use a linked account.`,
     );
   return { accountId, isNew: false };
 }

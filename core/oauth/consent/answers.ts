@@ -17,7 +17,7 @@ export const over = card(
 export const denied: Decision = { error: 'access_denied', why: 'The person denied the request.' };
 export const noneOffered: Decision = {
   error: 'invalid_scope',
-  why: `None of the requested scopes is supported. Request some of: ${offeredScopes.join(' ')}`,
+  why: `No requested scope is supported. Request some of: ${offeredScopes.join(' ')}`,
 };
 
 export function withoutPage(without: 'seat' | 'client'): RawAnswer {
