@@ -29,11 +29,7 @@ export function requireOwnPage({ headers }: Pick<Arrival, 'headers'>, baseUrl: s
       : site === null && origin === originOf(baseUrl);
   // Under another host name of this server, browsers send `null` and `same-origin` as well, so the host is compared.
   const isOwn = isOwnPage && isAtOwnHost({ headers }, baseUrl);
-  if (!isOwn)
-    throw new ApiError(
-      'forbidden',
-      `This form was not sent by a page of this server. Open ${baseUrl} in a browser and send the form there.`,
-    );
+  if (!isOwn) throw new ApiError('forbidden', `Open ${baseUrl} in a browser and send the form there.`);
 }
 
 /** Returns true if a request names the host of the base URL. The port may be absent, as with `Host $host` in nginx. */

@@ -60,7 +60,7 @@ test('who forgot the password gets a link: it works once, for half an hour, and 
   const path = linkIn(mail);
 
   expect((await forgetful.get(path)).text).toContain('Choose a new password');
-  expect(saidBy(await forgetful.post(path, { password: 'short' }))).toContain('12 or more');
+  expect(saidBy(await forgetful.post(path, { password: 'short' }))).toContain('at least 12');
   expect((await visitor.get('/account')).status).toBe(200);
   expect((await forgetful.post(path, { password: another })).to).toBe('/sign-in?reset');
   expect(await mailbox.next()).toContain('The password was reset with a link.');

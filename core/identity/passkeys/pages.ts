@@ -65,7 +65,7 @@ function addForm(token: Html): Html {
           >Name of the passkey<small>For example “Phone”.</small
           ><input name="name" maxlength="${passkeyNameMax}" required
         /></label>
-        <div><button>Add passkey</button></div>`,
+        <div><button>Add a passkey</button></div>`,
     )}`;
 }
 

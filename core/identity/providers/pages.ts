@@ -43,7 +43,7 @@ export function outsideSection(providers: Offered, links: Links): AccountSection
       const offers = free.map(
         ({ key, name }) =>
           html`<form method="post" action="/account/linked/${key}" class="row">
-            ${token}<button class="plain">Link ${name} account</button>
+            ${token}<button class="plain">Link an account at ${name}</button>
           </form>`,
       );
       const nameOf = ({ issuer }: LinkedAccount): string =>
