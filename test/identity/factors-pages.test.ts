@@ -58,7 +58,7 @@ test('a person signs in with a passkey, a code and an outside account; axe finds
     ]);
     expect(walk.refused).toContain('sign in another way');
     expect(walk.inEarlierTab).toContain('You are no longer signed in');
-    expect(walk.copied).toContain('could not be checked');
+    expect(walk.copied).toContain('could not be verified');
     expect(walk.unproven).toContain('does not know this passkey');
     expect([walk.offered, walk.unscripted]).toEqual([false, 'Enter your code']);
     // The browser names pages that say what is wrong, which have a status of 4xx.

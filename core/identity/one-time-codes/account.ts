@@ -135,7 +135,7 @@ function setUpPage(who: SignedIn, secret: string, wrong: string | null): RawAnsw
       <li>
         Scan this QR code, or enter the secret next to it.
         <div class="actions">
-          <div class="qr" role="img" aria-label="QR code of the secret">${trusted(svg)}</div>
+          <div class="qr" role="img" aria-label="The secret as a scannable image">${trusted(svg)}</div>
           <p>Secret:<br /><code class="code">${secret.replaceAll(/.{4}(?=.)/g, '$& ')}</code></p>
         </div>
       </li>
