@@ -12,7 +12,11 @@ import { callingMember, isAdmin } from '../members/roles.ts';
 export async function requireHolder(ctx: Context, memberId: string): Promise<void> {
   requirePerson(ctx, 'create, roll or revoke keys');
   const { memberId: callerId } = ctx.authority.actor;
-  if (callerId === undefined) throw new ApiError('forbidden', 'Only a member can create, roll or revoke keys. Use the API key or token of a member.');
+  if (callerId === undefined)
+    throw new ApiError(
+      'forbidden',
+      'Only a member can create, roll or revoke keys. Use the API key or token of a member.',
+    );
   if (callerId === memberId) return;
   const [caller, holder] = await Promise.all([callingMember(ctx), memberKind.find(ctx, memberId)]);
   if (!isAdmin(caller))

@@ -29,10 +29,13 @@ function faultOfText(text: string): Wrong | null {
   if (text.length > redirectUriLengthMax)
     return {
       why: `The URI is longer than ${redirectUriLengthMax} characters.`,
-      fix: 'Put variable data into `state`.',
+      fix: 'Use `state` for variable data.',
     };
   if (!/^[\x21-\x7e]+$/.test(text) || /[\\"<>^`{|}]/.test(text))
-    return { why: 'The URI contains characters that a URI cannot have.', fix: 'Percent-encode them.' };
+    return {
+      why: 'The URI contains characters that a URI cannot have.',
+      fix: 'Use percent-encoding for them.',
+    };
   if (text.includes('*'))
     return { why: 'Wildcards are not supported.', fix: 'Give each redirect URI in full.' };
   if (text.includes('#'))
@@ -52,12 +55,12 @@ function faultOfParsed(text: string, url: URL | null): Wrong | null {
   if (scheme) return scheme;
   // Otherwise two texts could name the same place, or parsers could read one text differently.
   if (url.href !== text && url.href !== `${text}/`)
-    return { why: 'The URI is not in normal form.', fix: `Write it as ${url.href}.` };
+    return { why: 'The URI is not in normal form.', fix: `Use the form ${url.href}.` };
   const taken = ofTheAnswer.find((name) => url.searchParams.has(name));
   if (taken !== undefined)
     return {
       why: `The query contains \`${taken}\`, which the authorization response sets.`,
-      fix: 'Rename the parameter.',
+      fix: 'Use another parameter name.',
     };
   return null;
 }

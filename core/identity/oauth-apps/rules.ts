@@ -46,7 +46,7 @@ export function checkApp({ name, homepage, redirectUris }: Shown, before: Pick<S
   if (name !== before?.name && isLikeOurs(name))
     throw invalidField('name', 'invalid_format', {
       why: `The name ${name} could be mistaken for a part of Tatami.`,
-      fix: 'Begin the name with your own, such as Acme for Tatami.',
+      fix: 'Use a name that begins with your own, such as Acme for Tatami.',
     });
   if (homepage !== null && !isHomepage(homepage))
     throw invalidField('homepage', 'invalid_format', 'Give an https URL without a user name.');

@@ -41,9 +41,7 @@ export function signInRoutes(options: SignInPages): Route[] {
       async ({ headers, query }) => {
         const to = destinationOf(query.get('to'), baseUrl);
         if (await sessions.find(headers)) return leadTo(baseUrl, to);
-        const said = query.has('reset')
-          ? done('Your password was changed. Sign in with the new password.')
-          : null;
+        const said = query.has('reset') ? done('Your password was changed. Sign in with the new one.') : null;
         return signInPage(options, { to, said });
       },
     ),
@@ -60,12 +58,7 @@ export function signInRoutes(options: SignInPages): Route[] {
       },
     ),
     pageRoute(
-      {
-        method: 'GET',
-        path: '/sign-in/again',
-        name: 'sign-in.again',
-        summary: 'Ask for a new authentication',
-      },
+      { method: 'GET', path: '/sign-in/again', name: 'sign-in.again', summary: 'Authenticate again' },
       async ({ headers, query }) => {
         const who = await sessions.find(headers);
         const to = destinationOf(query.get('to'), baseUrl);
