@@ -21,7 +21,7 @@ export const member = defineContract({
     email: text({
       max: 254,
       pattern: '^[^\\s@]+@[^\\s@]+$',
-      doc: 'E-mail address of the member.',
+      doc: 'The e-mail address of the member, such as ana@acme.example.',
       nullable: true,
     }),
     role: choice(roles, { default: 'member', doc: 'Role of the member.' }),

@@ -98,7 +98,7 @@ function decisionIn(form: URLSearchParams): { operation: string; body: object } 
     case 'reject':
       return { operation: 'proposals.reject', body: { reason: form.get('reason') ?? '' } };
     default:
-      throw new ApiError('validation_failed', 'Choose to approve or to reject.');
+      throw new ApiError('validation_failed', 'Choose whether to approve or to reject the proposal.');
   }
 }
 
