@@ -6,7 +6,7 @@ import { requireOwnPage } from './form.ts';
 
 const bytesMax = 65_536;
 
-/** @throws ApiError forbidden, unsupported_media_type, payload_too_large, malformed_request; validation_failed for a value that is no object */
+/** @throws ApiError forbidden, unsupported_media_type, payload_too_large, malformed_request; validation_failed if it is no object */
 export async function readScriptCall(
   arrival: Arrival,
   baseUrl: string,

@@ -1,5 +1,5 @@
-// The first start shows an API key and the set-up link of the owner once, when it has finished. Until then the installation marks the key as
-// unseen. If the start is killed before that, the next start replaces key and link, so that the workspace is never inaccessible.
+// The first start shows an API key and the set-up link of the owner once, when it has finished. Until then the installation marks the key
+// as unseen. If the start is killed before that, the next start replaces key and link, so that the workspace is never inaccessible.
 import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
 import { apiKeyKind, newKey } from '../identity/api-keys/kind.ts';

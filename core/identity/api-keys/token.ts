@@ -39,7 +39,7 @@ export function hashToken(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Returns random letters and digits. Bytes from 248 (the last multiple of 62) up are dropped, so that all characters are equally likely. */
+/** Returns random letters and digits. Drops bytes from 248 (the last multiple of 62) up, so that all characters are equally likely. */
 export function randomText(length: number): string {
   let text = '';
   while (text.length < length)

@@ -103,8 +103,8 @@ async function discover(settings: ProviderSettings, egress: Pick<Egress, 'send'>
   const configuration = await discovery(new URL(issuer), clientId, {}, await authOf(clientSecret), {
     [customFetch]: fetchBy(egress),
     timeout: totalTimeoutMs / 1000,
-    // The signature of an ID token is checked although it arrives by TLS from the provider. The egress guard restricts plain http to networks
-    // that the operator allows.
+    // The signature of an ID token is checked although it arrives by TLS from the provider. The egress guard restricts plain http to
+    // networks that the operator allows.
     execute: [enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [allowInsecureRequests] : [])],
   });
   return configuration;

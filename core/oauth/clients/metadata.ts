@@ -1,5 +1,5 @@
-// Validates client metadata (RFC 7591 §2) of a registration or a document. Unused members are ignored, as RFC 7591 §3.2.1 allows: scopes are
-// requested with each authorization, and logos of unknown clients are not shown.
+// Validates client metadata (RFC 7591 §2) of a registration or a document. Unused members are ignored, as RFC 7591 §3.2.1 allows: scopes
+// are requested with each authorization, and logos of unknown clients are not shown.
 import { isHomepage } from '../../identity/oauth-apps/rules.ts';
 import {
   faultOfRedirectUri,

@@ -1,5 +1,5 @@
-// Dynamic client registration (RFC 7591) and management of a registration with its access token (RFC 7592). Open to anybody, so registrations
-// are rate limited per client address; `registered.ts` limits their number.
+// Dynamic client registration (RFC 7591) and management of a registration with its access token (RFC 7592). Open to anybody, and so rate
+// limited per client address; `registered.ts` limits the number of registrations.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Services } from '../../context.ts';
