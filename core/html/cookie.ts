@@ -1,9 +1,9 @@
-// Cookies of this server: for its own host alone, unread by scripts, and sent only over connections that nobody reads
-// (RFC 6265bis §4.1.3.2: `__Host-`). Browsers count a loopback address as such a connection.
+// Cookies with the prefix `__Host-` (RFC 6265bis §4.1.3.2): bound to the host, hidden from scripts, sent only over secure connections, to
+// which browsers count loopback addresses.
 
 const prefix = '__Host-';
 
-/** The value that a request sends under a name; null for none. */
+/** Returns the value of a cookie in a request; null for none. */
 export function cookieOf(headers: Headers, name: string): string | null {
   for (const pair of headers.get('cookie')?.split(';') ?? []) {
     const at = pair.indexOf('=');
@@ -12,7 +12,7 @@ export function cookieOf(headers: Headers, name: string): string | null {
   return null;
 }
 
-/** A `Set-Cookie` line. @param seconds how long the browser keeps it; 0 removes it */
+/** Returns a `Set-Cookie` line. @param seconds lifetime in the browser; 0 deletes the cookie */
 export function cookieLine(name: string, value: string, seconds: number): string {
   return `${prefix}${name}=${value}; Path=/; Max-Age=${seconds}; Secure; HttpOnly; SameSite=Lax`;
 }

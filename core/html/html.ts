@@ -1,4 +1,4 @@
-// HTML as a value: what is put into it is escaped unless it is HTML already, so that no page can forget to.
+// HTML as a type: inserted values are escaped unless they are `Html`, so that no page can forget to.
 
 export class Html {
   readonly text: string;
@@ -10,15 +10,15 @@ export class Html {
   }
 }
 
-/** What a page can hold. Null, undefined and false are nothing; a list is its parts one after the other. */
+/** A value inserted into HTML. Null, undefined and false render nothing; an array renders its parts in order. */
 export type Part = Html | string | number | null | undefined | false | readonly Part[];
 
-/** `html\`<p>${text}</p>\``: every value is escaped, in content and in quoted attributes alike. */
+/** `html\`<p>${text}</p>\``: escapes every value, for content and for quoted attributes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(strings.reduce((text, string, at) => text + textOf(parts[at - 1]) + string));
 }
 
-/** HTML of our own that was made elsewhere, taken as it is. */
+/** Marks our own HTML as safe, without escaping. */
 export const trusted = (text: string): Html => new Html(text);
 
 function textOf(part: Part): string {

@@ -1,27 +1,27 @@
-// How a page looks: one layout, one policy, nothing from elsewhere.
+// Layout and security policy of all pages. Pages load nothing from other servers.
 import { createHash } from 'node:crypto';
 import type { RawAnswer } from '../http/route.ts';
 import { html, trusted, type Html } from './html.ts';
 import { iconSvg } from './icon.ts';
 import { style } from './style.ts';
 
-/** Of the one style that there is: whatever else might come to stand in a page, no browser applies it (CSP Level 3 §8.2). */
+/** Hash of the only style sheet, so that browsers apply no injected styles (CSP Level 3 §8.2). */
 const styleHash = `sha256-${createHash('sha256').update(style).digest('base64')}`;
 
-/** Within the page, so that its policy need not allow images of this server. */
+/** Inline, so that the policy need not allow images of this server. */
 const iconHref = `data:image/svg+xml,${encodeURIComponent(iconSvg)}`;
 
 export interface PageOptions {
   readonly nav?: Html;
   readonly status?: number;
-  /** A script of this server, by its path. */
+  /** Path of a script on this server. */
   readonly script?: string;
-  /** Where its forms may lead, beside this server: a browser follows no redirect of a form to anywhere else. */
+  /** CSP sources to which the forms may redirect, besides this server; browsers block other redirects of a form. */
   readonly formsLeadTo?: readonly string[];
   readonly headers?: RawAnswer['headers'];
 }
 
-/** A page that can be framed by none, and loads nothing but its own script. */
+/** Returns a page that cannot be framed and loads only its own script. */
 export function page(title: string, content: Html, options: PageOptions = {}): RawAnswer {
   const { nav, status = 200, script, headers } = options;
   return {

@@ -1,4 +1,4 @@
-// What scripts of our own pages send: JSON, and only from pages of this server.
+// Reads JSON requests of the scripts of our own pages.
 import { ApiError } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
 import type { Arrival } from '../http/route.ts';
@@ -6,13 +6,13 @@ import { requireOwnPage } from './form.ts';
 
 const bytesMax = 65_536;
 
-/** @throws ApiError forbidden, unsupported_media_type, payload_too_large, malformed_request, validation_failed for what is no object */
+/** @throws ApiError forbidden, unsupported_media_type, payload_too_large, malformed_request; validation_failed if it is no object */
 export async function readScriptCall(
   arrival: Arrival,
   baseUrl: string,
 ): Promise<Readonly<Record<string, unknown>>> {
   requireOwnPage(arrival, baseUrl);
-  // A form of a page elsewhere cannot send this type.
+  // A form of another site cannot send this type.
   const type = arrival.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new ApiError('unsupported_media_type');
   const given = parseJson(new TextDecoder().decode(await arrival.read(bytesMax)));

@@ -1,4 +1,4 @@
-// The design tokens and the one style sheet of all pages.
+// Design tokens and the style sheet of all pages.
 
 const tokens = `
 :root {

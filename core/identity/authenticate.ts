@@ -1,5 +1,5 @@
-// Finds the principal behind a token, whichever kind of token it is. Found ones are remembered; a commit that changes a key, a grant,
-// an app, a member or a team makes them be read again, so that whatever is withdrawn holds from the next request on.
+// Resolves any token to its principal and caches the result. A commit that changes a key, grant, app, member or team clears the cache,
+// so that a revocation applies from the next request.
 import { LRUCache } from 'lru-cache';
 import type { Committer } from '../changes/commit.ts';
 import type { Authenticate, Principal } from '../http/principal.ts';
@@ -10,28 +10,28 @@ interface Found {
   readonly principal: Principal;
   /** Milliseconds since the epoch; Infinity for a token that does not expire. */
   readonly expiresAt: number;
-  /** When its last use that was noted was; milliseconds since the epoch. */
+  /** Last recorded use; milliseconds since the epoch. */
   readonly usedAt: number;
   noteUse(): void;
 }
 
-/** @returns null for a token that is none of this kind, or is good no more */
+/** @returns null for a token of another type, and for an invalid, expired or revoked token */
 export interface FindToken {
   (token: string): Promise<Found | null>;
 }
 
 export interface Authentication {
   readonly authenticate: Authenticate;
-  /** A token has ended by other means than a commit: everything is read again. */
+  /** Clears the cache. To be called when a token ends without a commit. */
   forget(): void;
-  /** Told whenever a right may have been withdrawn, once what was known of tokens is forgotten. */
+  /** Registers a callback that runs after each clearing of the cache, when a right may have been revoked. */
   onForgotten(callback: () => void): void;
 }
 
-/** Whose changes decide what a token may do. */
+/** Entities whose changes can affect the rights of a token. */
 export const deciding: ReadonlySet<string> = new Set(['api_key', 'grant', 'member', 'oauth_app', 'team']);
 
-/** An app never has more than apps may have, whatever it was granted. */
+/** Limits an app to the rights that apps may have, whatever its grant says. */
 function bounded(principal: Principal): Principal {
   return principal.actor.kind === 'app' ? { ...principal, ...rightsForApp(principal) } : principal;
 }
@@ -42,7 +42,7 @@ export function createAuthentication(options: {
   finders: readonly FindToken[];
 }): Authentication {
   const { committer, nowMs, finders } = options;
-  /** By the whole token: a hit needs no hashing, and the map is as secret as the memory of any request. */
+  /** Keyed by the plain token, so that a hit needs no hashing. Tokens are in the memory of every request anyway. */
   const known = new LRUCache<string, Found & { usedAt: number }>({ max: 10_000 });
   const told: (() => void)[] = [];
   let generation = 0;
@@ -55,7 +55,7 @@ export function createAuthentication(options: {
     if (changes.some(({ kind }) => deciding.has(kind))) forget();
   });
 
-  /** @returns null where it has expired */
+  /** Records the use of a token. @returns null if the token has expired */
   const used = (found: Found & { usedAt: number }): Principal | null => {
     const now = nowMs();
     if (now >= found.expiresAt) return null;

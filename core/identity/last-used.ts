@@ -1,16 +1,16 @@
-// Notes when keys and grants were last used, beside the requests and never in their commits: of each at most once a minute, those of a
-// second in one batch. What a killed process had not written yet is lost, which is a minute at most.
+// Records the last use of keys and grants outside the commits of their requests: at most once a minute for each key or grant, batched
+// by second. A killed process loses at most the last minute.
 import type { Services } from '../context.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { tenantStatement, type Statement } from '../store/statement.ts';
 import { backgroundCommitDelayMs, tenantOp, type Scope } from '../store/store.ts';
 
-/** A use is written where the last one that was is so old. */
+/** Minimum interval between two recorded uses of one key or grant. */
 export const usedEveryMs = 60_000;
 const gatherMs = 1_000;
 
-/** Of the rows of a table that have `last_used_at`. */
+/** Statement that sets `last_used_at` in a table, never to an earlier time. */
 export const lastUsedIn = (table: 'api_keys' | 'grants'): Statement<unknown> =>
   tenantStatement(
     `${table}.set_last_used`,
@@ -18,11 +18,11 @@ export const lastUsedIn = (table: 'api_keys' | 'grants'): Statement<unknown> =>
   );
 
 export interface Uses {
-  /** @param statement of its table, from `lastUsedIn` */
+  /** @param statement from `lastUsedIn` for the table of the key or grant */
   note(statement: Statement<unknown>, scope: Scope, id: string): void;
-  /** Resolves once nothing is being written. */
+  /** Resolves when no write is in progress. */
   settled(): Promise<void>;
-  /** Writes what is not written yet. */
+  /** Writes the pending uses. */
   stop(): Promise<void>;
 }
 
@@ -46,8 +46,8 @@ export function createUses({ store, log }: Pick<Services, 'store' | 'log'>, cloc
     try {
       await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
     } catch (error) {
-      // The next use of each is noted again.
-      log('debug', 'the last use of keys and grants was not written', { error: errorForLog(error) });
+      // The next use of each key or grant is recorded again.
+      log('debug', 'could not record the last use of keys and grants', { error: errorForLog(error) });
     }
   };
   const flush = (): void => {

@@ -1,5 +1,5 @@
-// What ends when a member loses a role or is removed, and when a key is revoked: the keys, links and other things that the member or the
-// key handed out. Whoever takes the right away commits it along. docs/decisions/0076.
+// Ends the keys, invitation links and other objects that a member or a key created for others, when the member loses a role or is removed,
+// or the key is revoked. The caller adds the result to the commit that takes the right away. docs/decisions/0076.
 import type { Change } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { Role } from '../rights/roles.ts';
@@ -14,20 +14,20 @@ export type Losing = Pick<Context, 'store' | 'scope' | 'ids' | 'nowMs' | 'direct
 interface Loser {
   readonly id: string;
   readonly name: string;
-  /** What the member is from now on; null for one who is removed. */
+  /** New role of the member; null for a removed member. */
   readonly role: Role | null;
 }
 
 export interface Loss {
-  /** Null where a key alone is revoked. */
+  /** Null if only a key is revoked. */
   readonly member: Loser | null;
-  /** Of the member or of the key. */
+  /** Name of the member or of the key. */
   readonly name: string;
-  /** All that is made with these ends. */
+  /** Keys that end. Everything created with them ends too. */
   readonly keyIds: readonly string[];
 }
 
-/** Changes and ops of the commit that takes the right away. */
+/** Changes and operations for the commit that takes the right away. */
 export interface Ended {
   readonly changes: readonly Change[];
   readonly ops: readonly Op[];
@@ -36,18 +36,18 @@ export interface Ended {
 type Dependents = (losing: Losing, loss: Loss) => Promise<Ended>;
 const dependents: Dependents[] = [];
 
-/** Has something end with the right of its maker. To be called once for each sort of it, when its module is loaded. */
+/** Registers a type of object that ends with the right of its creator. To be called once per type, when its module is loaded. */
 export function endsWithMaker(end: Dependents): void {
   dependents.push(end);
 }
 
-/** The roles that a member can hand out: as an admin any but owner, as an owner any. */
+/** Roles that a member can give to others: any for an owner, any but owner for an admin. */
 function mayHandOut(role: Role | null): readonly Role[] {
   if (role === 'owner') return roles;
   return role === 'admin' ? roles.filter((one) => one !== 'owner') : [];
 }
 
-/** What a member handed out and may hand out no longer. */
+/** Ends what a member created for others and may no longer create with the new role. */
 export async function lossOfMember(losing: Losing, member: Loser): Promise<Ended> {
   const { id, name, role } = member;
   const left = mayHandOut(role);
@@ -56,7 +56,7 @@ export async function lossOfMember(losing: Losing, member: Loser): Promise<Ended
   return withDependents(losing, { member, name, keyIds: keys.ids }, keys, [links]);
 }
 
-/** What a key that is revoked handed out. A key that was rolled has a successor, which takes that over. */
+/** Ends what a revoked key created for others. If a live successor has replaced the key, it takes that over and nothing ends. */
 export async function lossOfKey(losing: Losing, key: ApiKey): Promise<Ended> {
   const keys = await endMadeWith(losing, key);
   if (!keys) return { changes: [], ops: [] };

@@ -1,5 +1,4 @@
-// `GET /me`: whom a request acts for, by a key, by what an app was granted or in a session, what it may do, and how much of it a minute.
-// Whoever acts for a member may ask, whatever the scopes.
+// `GET /me`: member, credential, scopes and rate limits of the request. Every request that acts for a member may call it, with any scopes.
 import { Type } from 'typebox';
 import { getEntity, isoTime } from '../changes/operations.ts';
 import { shownProperties } from '../contract/schemas.ts';
@@ -46,34 +45,36 @@ const grantParts = of(
 );
 const sessionParts = {
   id: idOf(sessionPrefix),
-  createdAt: described(time, 'When the person signed in.'),
-  expiresAt: described(time, 'When it ends at the latest.'),
+  createdAt: described(time, 'Time of the sign-in.'),
+  expiresAt: described(time, 'Latest time at which the session ends.'),
 };
-const limit = nullable(Type.Integer({ minimum: 1, description: 'Requests a minute; null: not limited.' }));
+const limit = nullable(
+  Type.Integer({ minimum: 1, description: 'Limit in requests per minute; null if unlimited.' }),
+);
 
 const Me = named(
   'Me',
   Closed({
-    member: Closed(memberParts, { description: 'Whom the request acts for.' }),
-    workspace: Closed(workspaceParts, { description: 'All that the request reaches is in it.' }),
+    member: Closed(memberParts, { description: 'Member that the request acts for.' }),
+    workspace: Closed(workspaceParts, { description: 'Workspace of the request.' }),
     scopes: Type.Array(Type.String(), {
       description:
-        'What it may do now, with the reads that writes imply: of what the key or grant says, what the role of the member lets it.',
+        'Effective scopes, including the reads that writes imply: the scopes of the key or grant that the role of the member allows.',
     }),
-    key: nullable(
-      Closed(keyParts, { description: 'The key that it came with; null where it came without one.' }),
-    ),
+    key: nullable(Closed(keyParts, { description: 'API key of the request; null if it used none.' })),
     grant: nullable(
-      Closed(grantParts, { description: 'What lets the app that sent it act; null where no app did.' }),
+      Closed(grantParts, { description: 'Grant of the app that sent the request; null if no app did.' }),
     ),
     session: nullable(
-      Closed(sessionParts, { description: 'Where the person is signed in; null where no person sent it.' }),
+      Closed(sessionParts, {
+        description: 'Session of the signed-in person; null if the request came from a program.',
+      }),
     ),
     rateLimits: Closed(
       { read: limit, write: limit, search: limit, member: limit, workspace: limit },
       {
         description:
-          'By class of operation, for each operation and each key, grant or session apart; `member` is for all requests of the member together, `workspace` for all of the workspace.',
+          'Rate limits. `read`, `write` and `search` count each operation of each key, grant or session separately; `member` counts all requests of the member, `workspace` all requests of the workspace.',
       },
     ),
   }),
@@ -93,7 +94,7 @@ export function createMe(perMinute: Rates): Route {
     method: 'GET',
     path: '/api/v1/me',
     name: 'me.get',
-    summary: 'Get whom this request acts for: member, workspace, scopes and limits',
+    summary: 'Get the member, workspace, scopes and rate limits of this request',
     scope: null,
     anyKey: true,
     limit: 'read',
@@ -105,7 +106,10 @@ export function createMe(perMinute: Rates): Route {
 async function holderOf(ctx: Context) {
   const { memberId } = ctx.actor;
   if (memberId === undefined)
-    throw new ApiError('forbidden', 'Only who acts for a member has an answer here.');
+    throw new ApiError(
+      'forbidden',
+      'This request acts for no member. Send it with the API key or token of a member.',
+    );
   const [holder, place, means] = await Promise.all([
     getEntity(ctx, memberKind, memberId),
     getEntity(ctx, workspaceKind, ctx.workspaceId),
@@ -114,7 +118,7 @@ async function holderOf(ctx: Context) {
   return {
     member: pick(memberKind.wire(holder, ctx), memberParts),
     workspace: pick(workspaceKind.wire(place, ctx), workspaceParts),
-    // An implied read that is no scope of its own is nothing to tell.
+    // Implied reads that are not scopes of their own are left out.
     scopes: allScopes.filter((scope) => ctx.scopes.has(scope) || ctx.narrowed?.has(scope)),
     ...means,
   };
@@ -122,15 +126,15 @@ async function holderOf(ctx: Context) {
 
 const findSession = systemStatement<{ id: string; created_at: number; expires_at: number }>(
   'sessions.by_id',
-  'a session is of an account, which has seats in several workspaces',
+  'a session belongs to an account, which can be a member of several workspaces',
   'SELECT id, created_at, expires_at FROM sessions WHERE id = :id',
 );
 
-/** By what the request came: one of the three. */
+/** The credential of the request: at most one of the three is not null. */
 async function meansOf(ctx: Context) {
   const none = { key: null, grant: null, session: null };
   const { kind, id } = ctx.actor;
-  // What a request is counted against is what it came with.
+  // The rate limits count a request against its credential, so the payer is the id of the grant or session.
   const { payer } = ctx.scope;
   if (kind === 'api_key') {
     const key = await getEntity(ctx, apiKeyKind, id);

@@ -1,4 +1,4 @@
-// What the pages for people share: how they are answered, how one leads to another, and what a form of a person who is signed in proves.
+// Shared parts of the HTML pages: routes, redirects, and the forms of signed-in people.
 import { timingSafeEqual } from 'node:crypto';
 import { isAtOwnHost, readForm } from '../html/form.ts';
 import { html, type Html } from '../html/html.ts';
@@ -9,18 +9,18 @@ import { Closed } from '../lib/schema.ts';
 import { Type } from 'typebox';
 import type { Device, SignedIn } from './sessions/sessions.ts';
 
-/** A sensitive change needs a proof of who asks that is no older. */
+/** Maximum age of the last authentication for a sensitive change, in milliseconds. */
 export const proofMs = 10 * 60_000;
 
 interface PageFacts {
   readonly method: Extract<Method, 'GET' | 'POST'>;
-  /** With `{token}` at the most. */
+  /** May contain the parameter `{token}`, and no other. */
   readonly path: string;
   readonly name: string;
   readonly summary: string;
 }
 
-/** A page, or a form that one of them sends. What is refused is answered as a page too, because a person reads it. */
+/** Route of a page, or of a form that a page sends. Errors are answered as pages too, because a person reads them. */
 export function pageRoute(
   { method, path, name, summary }: PageFacts,
   answer: (arrival: Arrival, token: string) => Promise<RawAnswer>,
@@ -38,7 +38,7 @@ export function pageRoute(
   });
 }
 
-/** Answers a page or a form of people: an error as a page, and a page under another name of this server as a link. */
+/** Answers an `ApiError` as a page, and a page that is requested under another host name with a link to the base URL. */
 export async function answerPage(arrival: Arrival, answer: () => Promise<RawAnswer>): Promise<RawAnswer> {
   const { method, baseUrl } = arrival;
   if (method !== 'POST' && !isAtOwnHost(arrival, baseUrl)) return otherHostPage(arrival);
@@ -50,25 +50,25 @@ export async function answerPage(arrival: Arrival, answer: () => Promise<RawAnsw
   }
 }
 
-/** A link and no redirect: behind a proxy that changes `Host`, a redirect would lead back here without end. */
+/** A link and not a redirect: behind a proxy that changes `Host`, a redirect would loop. */
 function otherHostPage({ baseUrl, path, query }: Arrival): RawAnswer {
   const address = baseUrl + path + (query.size === 0 ? '' : `?${query.toString()}`);
   return card(
-    'Open this page at its own address',
-    html`<p>People sign in to this server at <a href="${address}">${baseUrl}</a> alone.</p>
+    'Open this page at the address of the server',
+    html`<p>Sign-in works only at <a href="${address}">${baseUrl}</a>.</p>
       <p>
-        If that link fails or leads back here, ask your administrator to set <code>--base-url</code> and to
-        let the proxy pass on the <code>Host</code> header.
+        If that link fails or leads back to this page, ask your administrator to set
+        <code>--base-url</code> and to make the proxy pass on the <code>Host</code> header.
       </p>`,
     { status: 403 },
   );
 }
 
 function refusalPage({ message, status, headers }: ApiError): RawAnswer {
-  return card('This did not work', html`${problem(message)}`, { status, headers });
+  return card('Something went wrong', html`${problem(message)}`, { status, headers });
 }
 
-/** A page with one thing to do. */
+/** A small page with one task. */
 export function card(title: string, content: Html, options: PageOptions = {}): RawAnswer {
   return page(
     title,
@@ -81,15 +81,14 @@ export function card(title: string, content: Html, options: PageOptions = {}): R
   );
 }
 
-/** What went wrong, read out by screen readers as soon as the page is there. */
+/** An error notice, which screen readers announce when the page loads. */
 export const problem = (text: string): Html => html`<p class="notice problem" role="alert">${text}</p>`;
 export const done = (text: string): Html => html`<p class="notice done" role="status">${text}</p>`;
 
-/** A hidden field. */
 export const hidden = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}" />`;
 
-/** By GET, whatever the method was before (RFC 9110 §15.4.4). @param path of this server */
+/** Redirects with 303, so that the browser continues with GET (RFC 9110 §15.4.4). @param path on this server */
 export function leadTo(baseUrl: string, path: string, cookies: readonly string[] = []): RawAnswer {
   return {
     status: 303,
@@ -99,12 +98,12 @@ export function leadTo(baseUrl: string, path: string, cookies: readonly string[]
   };
 }
 
-/** To the sign-in page, and back again. */
+/** Redirects to the sign-in page, which returns to `to`. */
 export function leadToSignIn(baseUrl: string, to: string): RawAnswer {
   return leadTo(baseUrl, `/sign-in?${new URLSearchParams({ to }).toString()}`);
 }
 
-/** To where a person proves again who they are, and back again. */
+/** Redirects to the page that asks a person to authenticate again, which returns to `to`. */
 export function leadToProof(baseUrl: string, to: string): RawAnswer {
   return leadTo(baseUrl, proofPath(to));
 }
@@ -113,13 +112,13 @@ export function proofPath(to: string): string {
   return `/sign-in/again?${new URLSearchParams({ to }).toString()}`;
 }
 
-/** Whether a person proved recently enough for a sensitive change who they are. @param nowMs milliseconds since the epoch */
+/** Returns true if the last authentication is recent enough for a sensitive change. @param nowMs milliseconds since the epoch */
 export function isFresh({ provedAt }: Pick<SignedIn, 'provedAt'>, nowMs: number): boolean {
   return nowMs - provedAt < proofMs;
 }
 
 /**
- * The fields of a form that a page of this very session sent.
+ * Returns the fields of a form, after checking that a page of this session sent it.
  * @throws ApiError forbidden, unsupported_media_type, payload_too_large
  */
 export async function readSignedForm(
@@ -129,22 +128,25 @@ export async function readSignedForm(
 ): Promise<URLSearchParams> {
   const form = await readForm(arrival, baseUrl);
   if (!isFormTokenOf({ formToken }, form.get('form_token')))
-    throw new ApiError('forbidden', 'This form is of an earlier session. Open the page again, then send it.');
+    throw new ApiError(
+      'forbidden',
+      'This form belongs to an earlier session. Reload the page and send it again.',
+    );
   return form;
 }
 
-/** Compared in constant time. */
+/** Compares in constant time. */
 export function isFormTokenOf({ formToken }: Pick<SignedIn, 'formToken'>, given: unknown): boolean {
   const [own, theirs] = [Buffer.from(formToken), Buffer.from(typeof given === 'string' ? given : '')];
   return own.length === theirs.length && timingSafeEqual(own, theirs);
 }
 
-/** Where a request comes from, as sessions keep it. */
+/** Address and user agent of a request, as sessions store them. */
 export function deviceAt({ peer, headers }: Arrival): Device {
   return { address: peer, agent: headers.get('user-agent') ?? '' };
 }
 
-/** The script of a page whose parts need one. */
+/** Page option for the script that a part of the page needs. Takes the first: a page has at most one. */
 export function scriptOf(parts: readonly { readonly script?: string }[]): Pick<PageOptions, 'script'> {
   const script = parts.find((part) => part.script !== undefined)?.script;
   return script === undefined ? {} : { script };

@@ -1,5 +1,5 @@
-// The rights that an authority has now. Acts that are deferred (one-off runs, actions, open proposals) ask again when they run and when
-// they commit, so that they end with the credential they were asked by.
+// Current rights of an authority. Deferred work (one-time jobs, actions, open proposals) checks them again when it runs and when it
+// commits, so that it stops with the credential that requested it.
 import type { Authority } from '../rights/authority.ts';
 import { commonRights, type Rights } from '../rights/rights.ts';
 import { rightsForApp } from '../rights/roles.ts';
@@ -16,7 +16,7 @@ const liveKey = tenantStatement<{ scopes_json: string }>(
 );
 const liveGrant = systemStatement<{ scopes_json: string }>(
   'grants.scopes_now',
-  'whether the client of a grant is there is known by no workspace alone',
+  'the client of a grant can belong to the installation',
   `SELECT g.scopes_json FROM grants AS g WHERE g.workspace_id = :workspace AND g.id = :id AND g.client_id = :client
      AND g.revoked_at IS NULL AND ${clientIsThere('g')}`,
 );
@@ -25,7 +25,7 @@ const liveMember = tenantStatement<{ id: string }>(
   'SELECT id FROM members WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL',
 );
 
-/** @returns null once the key, the grant or the membership has ended; of who acts for no member, what they had */
+/** @returns null once the key, grant or membership has ended; the original rights of an authority that acts for no member */
 export async function rightsNow(
   store: Store,
   scope: Scope,
@@ -50,7 +50,7 @@ export async function rightsNow(
   return actor.kind === 'app' ? rightsForApp(held) : held;
 }
 
-/** Guards a commit: it fails where the key, the grant or the membership has ended by then. */
+/** Operations that make a commit fail if the key, grant or membership has ended by then. */
 export function authorityGuards(scope: Scope, authority: Authority, nowMs: number): Op[] {
   const { kind, id, memberId } = authority.actor;
   if (kind === 'plugin' || memberId === undefined) return [];

@@ -1,4 +1,4 @@
-// What scripts of our own pages ask of the server: JSON in, JSON out, and no part of the API.
+// JSON routes for the scripts of our own pages. They are not part of the public API.
 import { Type } from 'typebox';
 import { defineRoute, type Arrival, type RawAnswer, type Route } from '../http/route.ts';
 import { readScriptCall } from '../html/script-call.ts';
@@ -11,7 +11,7 @@ interface ScriptFacts {
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** What is refused is answered as the API does, and the script shows the message. @param baseUrl of this server */
+/** Errors have the format of the API, and the script shows their message. @param baseUrl of this server */
 export function scriptRoute(
   facts: ScriptFacts,
   baseUrl: string,

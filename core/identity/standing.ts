@@ -1,4 +1,4 @@
-// What a member may do at this moment: every token acts for a member, and none can do more than its member.
+// Current name, role and rights of a member. Every token acts for a member and has at most the rights of that member.
 import { rightsOfRole, type Role, type Standing } from '../rights/roles.ts';
 import { tenantStatement } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
@@ -12,7 +12,7 @@ const keysOfTeams = tenantStatement<{ key: string }>(
   'SELECT key FROM teams WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))',
 );
 
-/** @returns null for who is no member, or was removed */
+/** @returns null for an unknown or removed member */
 export async function standingOf(
   store: Pick<Store, 'readOne' | 'read'>,
   scope: Scope,

@@ -1,4 +1,4 @@
-// An agent as a caller of the API: each of its calls enters by the door for values, under its own rights and limits.
+// Calls API operations in process for an agent, with the rights and limits of its token.
 import type { App } from '../http/app.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Arrival } from '../http/route.ts';
@@ -6,12 +6,12 @@ import type { Outcome, Take, ValueCall } from '../http/values.ts';
 import { ApiError } from '../lib/errors.ts';
 import { createHold } from './hold.ts';
 
-/** What a call takes beside who makes it. */
+/** Parameters of a call. */
 export type Given = Partial<
   Pick<ValueCall, 'params' | 'query' | 'body' | 'ifMatch' | 'idempotencyKey' | 'traceparent'>
 >;
 
-/** An answer as JSON holds it; null for none. */
+/** Response of a call. `json` is an empty object for a response without body. */
 export interface Answered {
   readonly status: number;
   readonly json: Json;
@@ -20,15 +20,15 @@ export type Json = Readonly<Record<string, unknown>>;
 
 export interface Agent {
   readonly principal: Principal;
-  /** Reads the rights of the token anew. To be called after every wait. @throws ApiError unauthorized where the token has ended */
+  /** Reads the rights of the token again. To be called after every wait. @throws ApiError unauthorized if the token has ended */
   refresh(): Promise<void>;
-  /** Whether it may call an operation at all. */
+  /** Returns true if the agent has the scope of an operation. */
   may(operation: string): boolean;
-  /** Calls an operation. A write that is guarded answers 202 with the proposal that it became. @throws Refused */
+  /** Calls an operation. A guarded write returns status 202 and its proposal. @throws Refused */
   ask(operation: string, given?: Given): Promise<Answered>;
 }
 
-/** A call that was refused, and the request that the log knows it by. */
+/** A call that failed with an API error. `requestId` identifies it in the log. */
 export class Refused extends Error {
   readonly error: ApiError;
   readonly requestId: string;

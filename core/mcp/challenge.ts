@@ -1,5 +1,4 @@
-// How a client that may not do something finds out what it needs: where tokens come from, and with which scopes (RFC 6750 §3, RFC 9728
-// §5.1).
+// `WWW-Authenticate` challenges, which name the metadata and the scopes that a client needs (RFC 6750 §3, RFC 9728 §5.1).
 import { ApiError } from '../lib/errors.ts';
 import type { Principal } from '../http/principal.ts';
 import { appScopes } from '../rights/roles.ts';
@@ -16,21 +15,21 @@ function challenge(baseUrl: string, scopes: Iterable<string>, error: string | nu
   return { 'www-authenticate': `Bearer ${parts.join(', ')}` };
 }
 
-/** For who brings no token, or one that is not good here. */
+/** Error for a request without a valid token for this endpoint. */
 export function noToken(headers: Headers, baseUrl: string, scopes: Iterable<string>): ApiError {
   const isGiven = headers.has('authorization');
   return new ApiError(
     'unauthorized',
     isGiven
-      ? 'The access token is unknown, expired, revoked, or for another resource than the MCP endpoint.'
+      ? 'The access token is unknown, expired, revoked, or not valid for the MCP endpoint. Request a new one.'
       : 'Send an access token: Authorization: Bearer ….',
     { headers: challenge(baseUrl, scopes, isGiven ? 'invalid_token' : null) },
   );
 }
 
 /**
- * For an app whose grant lacks scopes that a tool needs; null where it has them, for keys, which can ask for no more, and where no app
- * can have one of them: it would be asked for in vain each time.
+ * Returns the error for an app whose grant lacks scopes that a tool needs. Null if it has them; for keys, which cannot request more; and if
+ * an app can never have one of them, because a challenge would make the client ask in vain.
  */
 export function lackOf(
   { grant, scopes, narrowed }: Principal,
@@ -42,7 +41,7 @@ export function lackOf(
   const wanted = new Set([...scopes, ...(narrowed?.keys() ?? []), ...missing]);
   return new ApiError(
     'insufficient_scope',
-    `This needs the scope ${missing.join(', ')}, which was not granted.`,
+    `The tool needs the scope ${missing.join(', ')}, which the grant does not have. Ask for a new consent.`,
     {
       headers: challenge(baseUrl, [...wanted].sort(), 'insufficient_scope'),
     },

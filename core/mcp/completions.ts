@@ -1,4 +1,4 @@
-// What an argument of a resource or a prompt may be, as somebody types it: of what the agent sees, and nothing where it may not look.
+// Completes arguments of resources and prompts with objects that the agent can see; no values if it lacks the scope.
 import { foldName } from '../lib/fold.ts';
 import { Refused, type Agent, type Json } from './agent.ts';
 
@@ -7,7 +7,7 @@ const valuesMax = 50;
 interface Typed {
   readonly agent: Agent;
   readonly value: string;
-  /** The other arguments, as far as they are given. */
+  /** Other arguments given so far. */
   readonly others: Readonly<Record<string, string>>;
 }
 type Completer = (typed: Typed) => Promise<readonly string[]>;
@@ -15,7 +15,7 @@ type Completer = (typed: Typed) => Promise<readonly string[]>;
 const itemsOf = async ({ agent }: Typed, operation: string, query: Json): Promise<Json[]> =>
   ((await agent.ask(operation, { query })).json as { data: Json[] }).data;
 
-/** Those of which a name has what was typed. */
+/** Returns the ids or names of the items whose name contains, or whose id starts with, the typed text. */
 function named(items: readonly Json[], value: string, shown: 'id' | 'name'): string[] {
   const wanted = foldName(value);
   return items
@@ -62,7 +62,7 @@ const projectId: Completer = async (typed) =>
 const projectName: Completer = async (typed) =>
   named(await itemsOf(typed, 'projects.list', { limit: 100 }), typed.value, 'name');
 
-/** By the template or prompt, then by the argument. */
+/** By URI template or prompt, then by argument. */
 const completers: Readonly<Record<string, Readonly<Record<string, Completer>>>> = {
   'tatami://issues/{identifier}': { identifier },
   'tatami://boards/{id}': { id: boardId },

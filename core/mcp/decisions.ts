@@ -1,19 +1,19 @@
-// Waits for what a person decides on a proposal, by the events that tell of it.
+// Waits for the decision on a proposal, using its events.
 import type { FreshEvents } from '../events/fresh.ts';
 import type { EventRow } from '../events/event.ts';
 import type { Clock } from '../lib/clock.ts';
 import { mayConnect, type Connected } from '../lib/fairness/shares.ts';
 
 export interface Decisions {
-  /** The last event of a workspace; to be asked before the proposal is made or read, so that no decision is missed. */
+  /** Returns the last event sequence of a workspace. To be called before the proposal is created or read, so that no decision is missed. */
   since(workspaceId: string): number;
   /**
-   * The proposal as it was decided after that event.
-   * @param ms waits so long at most
-   * @returns null where nobody has decided by then
+   * Waits for a decision after an event.
+   * @param ms maximum wait
+   * @returns null if there was no decision in that time
    */
   until(of: Awaited, since: number, ms: number): Promise<Decided | null>;
-  /** Has everybody wait no longer. */
+  /** Ends all waits. */
   stop(): void;
 }
 
@@ -22,7 +22,7 @@ interface Awaited extends Connected {
   readonly proposalId: string;
 }
 
-/** As the event shows it. */
+/** Decision in the data of the event. */
 export interface Decided {
   readonly status: string;
   readonly reason: string | null;
@@ -33,8 +33,8 @@ const eventsMax = 1_000;
 
 export function createDecisions(fresh: FreshEvents, clock: Clock): Decisions {
   /**
-   * Callbacks of the waiting calls by workspace, with their callers. Calls beyond the limits of long-lived connections are answered at
-   * once, and ask again.
+   * Callbacks and callers of the waiting calls, by workspace. Calls above the limits of long-lived connections do not wait, so that clients
+   * poll instead.
    */
   const waiting = new Map<string, Map<() => void, Connected>>();
   let stopped = false;

@@ -1,5 +1,5 @@
-// The endpoint for agents: `/api/mcp/streamable-http`, in both generations of the protocol. Who asks is found out here; what is asked is
-// read by the protocol's own code, which is loaded with the first request, so that a server without agents does not carry it.
+// The MCP endpoint, `/api/mcp/streamable-http`, for both generations of the protocol. Authentication is done here; the SDK handles the
+// messages. The first request loads the SDK, so that a server without agents needs no memory for it.
 import { Type } from 'typebox';
 import type { Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
@@ -19,8 +19,7 @@ import { createTools } from './tools/tools.ts';
 import { bodyBytesMax, carry } from './transport.ts';
 
 /**
- * What an app is granted for that asks for nothing else. Reads stand beside writes,
- * so that a person can take the writes away.
+ * Scopes that the challenge requests by default. Includes the reads that writes imply, so that a person can deselect the writes.
  */
 const firstScopes = [
   ...[
@@ -46,7 +45,7 @@ export interface McpOptions extends Pick<Hosts, 'corsOrigins'> {
 
 export interface Mcp {
   readonly routes: readonly Route[];
-  /** Ends the streams, and the waits. */
+  /** Ends streams and waits. */
   stop(): void;
 }
 
@@ -100,9 +99,9 @@ export function createMcp(options: McpOptions): Mcp {
     });
   return {
     routes: [
-      routeOf('POST', 'send', 'What an agent asks (Model Context Protocol)'),
-      routeOf('GET', 'listen', 'Answered 405: streams are asked for with POST'),
-      routeOf('DELETE', 'end', 'Answered 405: there are no sessions'),
+      routeOf('POST', 'send', 'Send a message (Model Context Protocol)'),
+      routeOf('GET', 'listen', 'Not supported (status 405): use POST to open streams'),
+      routeOf('DELETE', 'end', 'Not supported (status 405): there are no sessions'),
     ],
     stop() {
       decisions.stop();

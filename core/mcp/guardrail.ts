@@ -1,20 +1,20 @@
-// Which of the guarded classes a write is in, judged by what it would change and not by how it was asked: a state given by its name, a
-// type or as another team's default comes to the same. docs/decisions/0071.
+// Assigns a write to guarded action classes by its effects, not by its parameters: the result is the same for a state that is given by its
+// name, by a type or as the default of another team. docs/decisions/0071.
 import type { GuardedClass } from '../lib/guarded.ts';
 import { isFinishedState } from '../tracker/directory.ts';
 import type { StateType } from '../tracker/workflows/contract.ts';
 
-/** What a write would do to one object. */
+/** Effect of a write on one object. */
 export interface Effect {
   readonly does: 'create' | 'update' | 'delete';
-  /** Of an issue, the type of its state before and after; undefined where there is none. */
+  /** Types of the state of an issue before and after the write; undefined for other objects, and before a creation. */
   readonly stateBefore: StateType | undefined;
   readonly stateAfter: StateType | undefined;
-  /** Whether it is an issue that the same client made for the same member. */
+  /** True for an issue that the same client created for the same member. */
   readonly isOwn: boolean;
 }
 
-/** What is made belongs to whoever made it: it is in none of the classes. */
+/** Creations are in no class, because the created object is the agent's own. */
 export function classesOf(effects: readonly Effect[]): ReadonlySet<GuardedClass> {
   const moved = effects.filter(({ does }) => does !== 'create');
   const classes = new Set<GuardedClass>();
@@ -25,7 +25,7 @@ export function classesOf(effects: readonly Effect[]): ReadonlySet<GuardedClass>
   return classes;
 }
 
-/** What was canceled and is now completed was decided on anew. */
+/** A change between two finished states, such as from canceled to completed, counts as finishing. */
 function finishes({ does, stateBefore, stateAfter }: Effect): boolean {
   return does === 'update' && stateAfter !== stateBefore && isFinishedState(stateAfter);
 }

@@ -1,4 +1,4 @@
-// Holds back what an agent may not do by itself. It is asked at the door with the very changes that would be committed.
+// Turns guarded writes of agents into proposals. Called with the changes that would be committed.
 import type { Change } from '../changes/change.ts';
 import { actionOf } from '../changes/diff.ts';
 import type { Directory } from '../context.ts';
@@ -9,7 +9,7 @@ import type { StateType } from '../tracker/workflows/contract.ts';
 import { classesOf, type Effect } from './guardrail.ts';
 import { noteOwnOps, ownAmong } from './own-issues.ts';
 
-/** What the workspace guards, and the member who consented to the agent. */
+/** Applies the guarded classes of the workspace and of the grant. */
 export function createHold({ actor, grant }: Principal): Hold {
   return async (now, { changes }) => {
     const told = changes.filter(({ isSilent }) => !isSilent);

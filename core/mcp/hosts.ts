@@ -1,11 +1,10 @@
-// Whom the endpoint answers: a page that had the name of its own server lead here (DNS rebinding) is told apart by the Host that its
-// browser sends, and by its Origin.
+// Protects the endpoint against DNS rebinding: checks the Host and Origin headers of browsers.
 import { isIP } from 'node:net';
 import { ApiError } from '../lib/errors.ts';
 
 export interface Hosts {
   readonly baseUrl: string;
-  /** Whose pages may call from a browser: here, only those that are named. */
+  /** Origins whose pages may call the endpoint. `*` allows none here, because only listed origins count. */
   readonly corsOrigins: '*' | readonly string[];
 }
 
@@ -16,7 +15,7 @@ export function requireKnownHost(headers: Headers, { baseUrl, corsOrigins }: Hos
   if (host === null || !(host === own.hostname || isOfNobody(host)))
     throw new ApiError(
       'forbidden',
-      `This server is not called ${headers.get('host') ?? 'nothing'}. Use ${own.host}, or have its operator name the address with --base-url.`,
+      `The host ${headers.get('host') ?? ''} is not the address of this server. Use ${own.host}, or ask the administrator to set --base-url.`,
     );
   const origin = headers.get('origin');
   if (origin === null || origin === own.origin || (corsOrigins !== '*' && corsOrigins.includes(origin)))
@@ -25,11 +24,11 @@ export function requireKnownHost(headers: Headers, { baseUrl, corsOrigins }: Hos
   if (from !== null && isLoopback(from)) return;
   throw new ApiError(
     'forbidden',
-    `Pages of ${origin} may not call this server. Its operator names those that may with --cors-origins.`,
+    `Pages of ${origin} may not call this server. Ask the administrator to add the origin to --cors-origins.`,
   );
 }
 
-/** What no stranger's name server answers for. */
+/** Returns true for hosts that no DNS server resolves: loopback names and IP addresses. */
 function isOfNobody(hostname: string): boolean {
   return isLoopback(hostname) || isIP(hostname.replaceAll(/^\[|\]$/g, '')) !== 0;
 }

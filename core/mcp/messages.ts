@@ -1,13 +1,13 @@
-// What a request carries, as far as the endpoint has to know before the protocol's own code takes it.
+// Reads the parts of a request that the endpoint needs before the SDK handles it.
 import { ApiError } from '../lib/errors.ts';
 
-/** Calls that one request may bring (JSON-RPC batches of the earlier protocol). */
+/** Maximum number of calls per request (JSON-RPC batches of the earlier protocol). */
 const messagesMax = 20;
 
 type Message = Readonly<{ method?: unknown; params?: unknown }>;
 
 export interface Body {
-  /** Undefined where it is no JSON. */
+  /** Undefined for invalid JSON. */
   readonly parsed: unknown;
   readonly messages: readonly Message[];
 }
@@ -19,7 +19,7 @@ export function bodyIn(bytes: Uint8Array): Body {
     (one): one is Message => typeof one === 'object' && one !== null,
   );
   if (messages.length > messagesMax)
-    throw new ApiError('budget_exceeded', `One request carries ${messagesMax} messages at most.`);
+    throw new ApiError('budget_exceeded', `A request can contain at most ${messagesMax} messages. Split it.`);
   return { parsed, messages };
 }
 
@@ -31,7 +31,7 @@ function parsedIn(bytes: Uint8Array): unknown {
   }
 }
 
-/** The tools that it calls. */
+/** Returns the names of the called tools. */
 export function toolsCalled({ messages }: Body): string[] {
   return messages.flatMap(({ method, params }) => {
     const { name } = (params ?? {}) as { name?: unknown };
@@ -39,7 +39,7 @@ export function toolsCalled({ messages }: Body): string[] {
   });
 }
 
-/** Whether an answer may be long in coming. */
+/** Returns true if a call may wait for a decision. */
 export function mayWait({ messages }: Body): boolean {
   return messages.some(({ method, params }) => {
     const { wait } = ((params ?? {}) as { arguments?: { wait?: unknown } | null }).arguments ?? {};
@@ -47,7 +47,7 @@ export function mayWait({ messages }: Body): boolean {
   });
 }
 
-/** The resources that it wants to hear of; null for what is no subscription. */
+/** Returns the URIs of the subscribed resources; null if the request is no subscription. */
 export function watchedBy({ messages: [message], parsed }: Body): readonly string[] | null {
   if (Array.isArray(parsed) || message?.method !== 'subscriptions/listen') return null;
   const { notifications } = (message.params ?? {}) as { notifications?: { resourceSubscriptions?: unknown } };

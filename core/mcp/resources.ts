@@ -1,4 +1,4 @@
-// Issues, boards and projects as resources. What stands behind an address is what the REST API shows of it.
+// Issues, boards and projects as MCP resources, with the content of the REST API.
 import { ApiError } from '../lib/errors.ts';
 import { Refused, type Agent, type Given, type Json } from './agent.ts';
 
@@ -8,22 +8,22 @@ const pageMax = 50;
 interface Kind {
   readonly title: string;
   readonly description: string;
-  /** How one is listed. */
+  /** Operation that lists the resources. */
   readonly list: string;
   readonly listQuery: Json;
   readonly nameOf: (item: Json) => { readonly id: string; readonly name: string };
-  /** How one is read, by what stands in its address. */
+  /** Operation that reads a resource by the argument of its URI. */
   readonly get: string;
   readonly argument: string;
 }
 
 const byName = ({ id, name }: Json) => ({ id: String(id), name: String(name) });
 
-/** In the order in which they are listed. */
+/** In list order. */
 const kinds = {
   boards: {
     title: 'Board',
-    description: 'The columns of a board with their first cards, by its id.',
+    description: 'Columns of a board with their first cards, by board id.',
     list: 'boards.list',
     listQuery: {},
     nameOf: byName,
@@ -32,7 +32,7 @@ const kinds = {
   },
   projects: {
     title: 'Project',
-    description: 'A project, by its id.',
+    description: 'Project, by id.',
     list: 'projects.list',
     listQuery: {},
     nameOf: byName,
@@ -41,7 +41,7 @@ const kinds = {
   },
   issues: {
     title: 'Issue',
-    description: 'An issue, by its identifier such as ENG-42, or its id.',
+    description: 'Issue, by identifier such as ENG-42 or by id.',
     list: 'issues.list',
     listQuery: { fields: 'identifier,title' },
     nameOf: ({ identifier, title }) => ({
@@ -55,7 +55,7 @@ const kinds = {
 type KindName = keyof typeof kinds;
 const kindNames = Object.keys(kinds) as KindName[];
 
-/** Issues of a team that stand in a state. */
+/** URI host of the issues of a team in a state. */
 const stateOf = 'teams';
 
 export const templates = [
@@ -67,7 +67,7 @@ export const templates = [
   {
     name: 'issues-in-state',
     title: 'Issues in a state',
-    description: `Up to ${pageMax} issues of a team that stand in a state, the most urgent first.`,
+    description: `Up to ${pageMax} issues of a team in a workflow state, highest priority first.`,
     uriTemplate: `${scheme}://${stateOf}/{team}/{state}`,
     mimeType: 'application/json',
   },
@@ -81,7 +81,7 @@ interface ListedResource {
   readonly mimeType: string;
 }
 
-/** A page of all that the agent sees: one kind after the other. @throws Refused, ApiError invalid_cursor */
+/** Lists a page of the resources that the agent can see, type by type. @throws Refused, ApiError invalid_cursor */
 export async function listResources(
   agent: Agent,
   cursor: string | undefined,
@@ -101,7 +101,7 @@ export async function listResources(
   const next = pageInfo.hasNextPage ? kind : seen[seen.indexOf(kind) + 1];
   if (next === undefined) return { resources };
   const nextCursor = `${next}.${next === kind ? pageInfo.endCursor : ''}`;
-  // Clients that read one page alone would take an empty one for all there is.
+  // Skips empty pages, because some clients read only the first page.
   return resources.length > 0 ? { resources, nextCursor } : listResources(agent, nextCursor);
 }
 
@@ -113,7 +113,7 @@ function placeOf(cursor: string | undefined, seen: readonly KindName[]): [KindNa
   return [kind, cursor.slice(dot + 1)];
 }
 
-/** How the API is asked for what stands behind an address; null for none of these. */
+/** Returns the operation and parameters that read a resource; null for an unknown URI. */
 export function behind(uri: string): (Given & { readonly operation: string }) | null {
   const [, kind = '', first = '', second] =
     /^tatami:\/\/([a-z]+)\/([^/?#]{1,200})(?:\/([^/?#]{1,200}))?$/.exec(uri) ?? [];
@@ -139,7 +139,7 @@ function decoded(part: string): string | null {
   }
 }
 
-/** As JSON; null where there is nothing that the agent may see. @throws Refused */
+/** Returns the content of a resource; null if it does not exist or the agent cannot see it. @throws Refused */
 export async function readResource(agent: Agent, uri: string): Promise<Json | null> {
   const asked = behind(uri);
   if (!asked) return null;
@@ -147,7 +147,7 @@ export async function readResource(agent: Agent, uri: string): Promise<Json | nu
     const { operation, ...given } = asked;
     return (await agent.ask(operation, given)).json;
   } catch (error) {
-    // A name that nothing can have is a name that nothing has.
+    // An invalid name counts as an unknown one.
     if (error instanceof Refused && /^(not_found|validation_failed)$/.test(error.error.code)) return null;
     throw error;
   }

@@ -1,5 +1,5 @@
-// Streams that tell an agent which of the resources that it watches have changed: driven by the event log, and veiled as its rights are
-// at that moment. A slow reader costs the set of what has changed meanwhile, and no more.
+// Streams that notify an agent of changes to its subscribed resources. They use the event log, and check the current rights of the agent.
+// A slow reader costs only the set of changed URIs.
 import type { Committer } from '../changes/commit.ts';
 import { shownData } from '../events/event.ts';
 import type { FreshEvents } from '../events/fresh.ts';
@@ -15,17 +15,17 @@ import { isTouched, watched, type Watched } from './touched.ts';
 const urisMax = 100;
 const eventsMax = 1_000;
 const heartbeatMs = 15_000;
-/** A reader that takes nothing for so many heartbeats is hung up on. */
+/** A reader that reads nothing for more than this number of heartbeats is disconnected. */
 const stuckBeats = 2;
 
 interface Reader {
   readonly principal: Principal;
-  /** Whose token it is now; null once that is withdrawn. */
+  /** Returns the current principal of the token; null after its revocation. */
   identify(): Promise<Principal | null>;
   holdOpen(): Held;
 }
 
-/** What the protocol's own code is handed to publish through. */
+/** Event bus in the interface of the SDK. */
 interface Bus {
   publish(): void;
   subscribe(listener: (event: { kind: 'resource_updated'; uri: string }) => void): () => void;
@@ -33,15 +33,15 @@ interface Bus {
 
 export interface Subscription {
   readonly bus: Bus;
-  /** Aborted once it is over. */
+  /** Aborted when the subscription ends. */
   readonly signal: AbortSignal;
-  /** The stream as it goes out. */
+  /** Wraps the response stream of the SDK. */
   body(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array>;
   end(): void;
 }
 
 export interface Subscriptions {
-  /** @throws ApiError rate_limited where too many are open, validation_failed */
+  /** @throws ApiError rate_limited for too many open subscriptions; validation_failed */
   open(reader: Reader, uris: readonly string[]): Subscription;
   stop(): void;
 }
@@ -67,7 +67,7 @@ export function createSubscriptions(options: {
       if (!mayConnect(there, { tokenId, memberId: memberOf(reader.principal) }))
         throw tooManyConnections('subscriptions');
       if (uris.length > urisMax)
-        throw new ApiError('validation_failed', `Watch at most ${urisMax} resources with one subscription.`);
+        throw new ApiError('validation_failed', `A subscription can contain at most ${urisMax} resources.`);
       const stream = new Stream(
         reader,
         uris.flatMap((uri) => watched(uri) ?? []),
@@ -103,11 +103,11 @@ class Stream implements Subscription {
   readonly #reader: Reader;
   readonly #watched: readonly Watched[];
   readonly #setting: Setting;
-  /** What has changed and was not told yet. */
+  /** Changed URIs that were not sent yet. */
   readonly #changed = new Set<string>();
   #position: number;
   #tell: ((event: { kind: 'resource_updated'; uri: string }) => void) | null = null;
-  /** Whether the socket has taken all that it was handed. */
+  /** True if the socket has accepted all sent data. */
   #isTaking = false;
   #silentBeats = 0;
   #looking: Promise<void> = Promise.resolve();
@@ -138,7 +138,7 @@ class Stream implements Subscription {
     return this.#ended.signal;
   }
 
-  /** Something has happened in the workspace. */
+  /** Checks for new events and changed rights. */
   look(): void {
     this.#looking = this.#looking.then(() => this.#look()).catch(() => this.end());
   }
@@ -155,7 +155,7 @@ class Stream implements Subscription {
     this.#flush();
   }
 
-  /** @param events null where they are no longer at hand: then anything may have changed */
+  /** @param events null if they are no longer in memory; then every resource counts as changed */
   #note(principal: Principal, events: ReturnType<FreshEvents['after']>): void {
     for (const one of this.#watched) {
       const isChanged =

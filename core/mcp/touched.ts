@@ -1,18 +1,18 @@
-// Which resources an event has changed.
+// Maps events to the resources that they change.
 import type { EventRow } from '../events/event.ts';
 import { shownData } from '../events/event.ts';
 import { behind } from './resources.ts';
 
-/** A resource that somebody watches. */
+/** A subscribed resource. */
 export interface Watched {
   readonly uri: string;
-  /** What it shows: one object by its id or identifier, or many issues. */
+  /** Content of the resource: one object, by id or identifier, or a list of issues. */
   readonly of: { readonly kind: 'issue' | 'project' | 'board'; readonly name: string } | 'issues';
 }
 
 const kinds = { 'issues.get': 'issue', 'projects.get': 'project', 'boards.cards': 'board' } as const;
 
-/** Null for an address that leads nowhere. */
+/** Returns null for an unknown URI. */
 export function watched(uri: string): Watched | null {
   const asked = behind(uri);
   if (!asked) return null;
@@ -24,7 +24,7 @@ export function watched(uri: string): Watched | null {
 export function isTouched({ of }: Watched, event: EventRow): boolean {
   const { entityKind, entityId } = event;
   if (of === 'issues') return entityKind === 'issue';
-  // What stands on a board is known from the issues alone.
+  // Cards of a board derive from issues, so every issue event can change it.
   if (of.kind === 'board' && entityKind === 'issue') return true;
   if (of.kind !== entityKind) return false;
   if (of.name === entityId) return true;

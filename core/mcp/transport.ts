@@ -1,4 +1,4 @@
-// Between a request as it arrives and the protocol's own code, which takes a Request and makes a Response.
+// Converts our requests and responses to the `Request` and `Response` of the SDK.
 import type * as Sdk from '@modelcontextprotocol/server';
 import type { Held } from '../http/outflow.ts';
 import type { Arrival, RawAnswer } from '../http/route.ts';
@@ -13,7 +13,7 @@ interface Carried {
   readonly arrival: Pick<Arrival, 'method' | 'path' | 'headers' | 'holdOpen'>;
   readonly bytes: Uint8Array;
   readonly body: Body;
-  /** Of who asks to hear of changes. */
+  /** Null for a request that opens no subscription. */
   readonly subscription: Subscription | null;
 }
 
@@ -25,7 +25,7 @@ export async function carry(
 ): Promise<RawAnswer> {
   const held = mayWait(body) ? arrival.holdOpen() : null;
   const handler = createMcpHandler(makeServer, {
-    // A subscription gives signs of life by itself.
+    // A subscription sends its own heartbeats.
     keepAliveMs: subscription ? 0 : keepAliveMs,
     maxRequestBodySize: bodyBytesMax,
     ...(subscription ? { bus: subscription.bus } : {}),
@@ -59,7 +59,7 @@ async function rawOf(
   return { ...answered, body: text };
 }
 
-/** The stream, at whose end its connection is as any other. */
+/** Returns the stream, and releases the long-lived connection at its end. */
 function ending(stream: ReadableStream<Uint8Array>, held: Held | null): ReadableStream<Uint8Array> {
   if (!held) return stream;
   return stream.pipeThrough(new TransformStream({ flush: () => held.letGo() }));

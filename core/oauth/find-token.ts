@@ -1,5 +1,5 @@
-// Finds the principal behind an access token of OAuth: the app, on behalf of the member who let it in. What it may do is what the
-// token, its grant and the role of the member have in common. The protocol library has no part in this.
+// Resolves an OAuth access token to its principal: an app that acts for a member. Its rights are the intersection of the token, the grant
+// and the role of the member. Does not use the protocol library.
 import type { GuardedClass } from '../lib/guarded.ts';
 import type { FindToken } from '../identity/authenticate.ts';
 import { clientIsThere, setGrantUsed } from '../identity/grants/live.ts';
@@ -29,7 +29,7 @@ interface Row {
 
 const findAccess = systemStatement<Row>(
   'oauth_tokens.access',
-  'a token names its workspace only once it has been found',
+  'the workspace of a token is known only after the look-up',
   `SELECT t.workspace_id, t.scope, t.expires_at, t.grant_id, g.member_id, g.client_id, g.client_name, g.resource, g.scopes_json,
      g.guarded_json, g.last_used_at
    FROM oauth_tokens AS t JOIN grants AS g ON g.workspace_id = t.workspace_id AND g.id = t.grant_id

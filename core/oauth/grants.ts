@@ -1,4 +1,4 @@
-// The grants that tokens act within, as the authorization server needs them: found whatever the workspace, and ended.
+// Look-up and revocation of grants for the authorization server, across workspaces.
 import type { Committer } from '../changes/commit.ts';
 import { systemAuthor } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
@@ -9,13 +9,13 @@ import { systemStatement, tenantStatement, type Row } from '../store/statement.t
 import { scopeOf, type Scope } from '../store/store.ts';
 import type { Resource } from './resources.ts';
 
-/** Names a grant and the workspace that it is of. */
+/** Identifies a grant. */
 export interface GrantRef {
   readonly workspaceId: string;
   readonly id: string;
 }
 
-/** As the protocol library holds it: one word. */
+/** Returns the grant id for the protocol library, which needs one string. */
 export const wordOf = ({ workspaceId, id }: GrantRef): string => `${workspaceId}.${id}`;
 
 export function refOf(word: string): GrantRef {
@@ -23,7 +23,7 @@ export function refOf(word: string): GrantRef {
   return { workspaceId: word.slice(0, at), id: word.slice(at + 1) };
 }
 
-/** However often its tokens are refreshed, a grant ends after a year (ASVS 5 10.4.8): the member is asked again. */
+/** Maximum lifetime of a grant, even if its tokens are refreshed (OWASP ASVS 5.0 §10.4.8). The app must then ask for a new consent. */
 const longestMs = 365 * dayMs;
 
 interface LiveGrant {
@@ -40,7 +40,7 @@ const findLive = systemStatement<{
   scopes_json: string;
 }>(
   'oauth.live_grant',
-  'whether the client of a grant is there is known by no workspace alone',
+  'the client of a grant can belong to the installation',
   `SELECT g.member_id, g.client_id, g.resource, g.scopes_json FROM grants AS g
    JOIN members AS m ON m.workspace_id = g.workspace_id AND m.id = g.member_id
    WHERE g.workspace_id = :workspace AND g.id = :id AND g.created_at > :since
@@ -52,9 +52,9 @@ const findRow = tenantStatement<Row>(
 );
 
 export interface Grants {
-  /** @returns null for one that has ended or is too old, or whose member was removed */
+  /** @returns null if the grant has ended or is too old, or its member was removed */
   find(ref: GrantRef): Promise<LiveGrant | null>;
-  /** Ends a grant and all of its tokens; nothing where it has ended. */
+  /** Revokes a grant and all its tokens. Does nothing if it has ended. */
   revoke(ref: GrantRef): Promise<void>;
 }
 
@@ -80,7 +80,7 @@ export function createGrants(options: {
     },
     async revoke({ workspaceId, id }) {
       const scope = scopeOf(workspaceId);
-      // Whoever changes it meanwhile wins the race for its version: it is read again until it has ended.
+      // A concurrent change wins the version check, so the revocation retries until the grant has ended.
       for (;;) {
         const row = await store.readOne(scope, findRow, { id });
         const grant = row && grantKind.fromRow(row);

@@ -1,5 +1,4 @@
-// The documents by which a client that knows an address alone finds its way to a token: of the authorization server (RFC 8414), and
-// of what its tokens are for (RFC 9728).
+// Discovery documents: authorization server metadata (RFC 8414) and protected resource metadata (RFC 9728).
 import { Type } from 'typebox';
 import { defineRoute, type RawAnswer, type Route } from '../http/route.ts';
 import { grantTypes } from './clients/client.ts';
@@ -42,7 +41,7 @@ function resourceDocument(baseUrl: string, resource: Resource): object {
   };
 }
 
-/** They change with the server alone. */
+/** The documents change only with the version of the server. */
 const cached = { 'cache-control': 'public, max-age=3600' };
 
 export function metadataRoutes(baseUrl: string): Route[] {
@@ -63,20 +62,20 @@ export function metadataRoutes(baseUrl: string): Route[] {
     document(
       paths.metadata,
       'oauth.metadata',
-      'What the authorization server takes (RFC 8414)',
+      'Get the authorization server metadata (RFC 8414)',
       serverDocument(baseUrl),
     ),
     document(
       plainMetadataPath,
       'oauth.resource',
-      'Where tokens for the API come from (RFC 9728)',
+      'Get the protected resource metadata of the API (RFC 9728)',
       resourceDocument(baseUrl, 'api'),
     ),
     ...resources.map((resource) =>
       document(
         metadataPath(resource),
         `oauth.resource_${resource}`,
-        `Where tokens for ${resource === 'api' ? 'the API' : 'the MCP endpoint'} come from (RFC 9728)`,
+        `Get the protected resource metadata of ${resource === 'api' ? 'the API' : 'the MCP endpoint'} (RFC 9728)`,
         resourceDocument(baseUrl, resource),
       ),
     ),

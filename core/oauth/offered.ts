@@ -1,4 +1,4 @@
-// The scopes that clients can ask for, and what they get that do not say: what apps may hold at most stands in the table of roles.
+// Scopes that clients can request, and the default. The role table limits the scopes of apps.
 import { appScopes } from '../rights/roles.ts';
 
 export const offeredScopes = appScopes;
@@ -8,10 +8,10 @@ const usual = new Set([
   ...['cycles:read', 'boards:read', 'labels:read', 'teams:read', 'members:read', 'views:read'],
 ]);
 
-/** What a client asks for that does not say (RFC 6749 §3.3): to read the tracker, and to write issues and comments, which can be taken away. */
+/** Default for a request without scopes (RFC 6749 §3.3): read the tracker, and write issues and comments, which the member can deselect. */
 const usualScopes: readonly string[] = offeredScopes.filter((scope) => usual.has(scope));
 
-/** Those of a request that are offered, once each; others are left out (RFC 6749 §3.3). */
+/** Returns the supported scopes of a request without duplicates. Others are ignored (RFC 6749 §3.3). */
 export function askedScopes(scope: string | null | undefined): string[] {
   const asked = new Set(scope?.split(' ').filter((word) => word !== ''));
   return asked.size === 0 ? [...usualScopes] : offeredScopes.filter((one) => asked.has(one));

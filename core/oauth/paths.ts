@@ -1,4 +1,4 @@
-// Where the authorization server answers, below the base address.
+// Paths of the authorization server, relative to the base URL.
 
 export const paths = {
   authorize: '/oauth/authorize',
@@ -7,9 +7,9 @@ export const paths = {
   introspect: '/oauth/introspect',
   register: '/oauth/register',
   deviceAuthorization: '/oauth/device',
-  /** The page on which a person types the code that a device shows. */
+  /** Page on which a person enters the code of a device. */
   device: '/device',
-  /** Followed by the request that is to be decided. */
+  /** Followed by the id of the authorization request. */
   consent: '/oauth/consent',
   metadata: '/.well-known/oauth-authorization-server',
 } as const;

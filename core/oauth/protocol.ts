@@ -1,4 +1,4 @@
-// The endpoints of the protocol: what clients and their browsers ask. The library answers; what it does not do is done around it.
+// Protocol endpoints for clients and their browsers. The library answers them, with small additions here.
 import { Type } from 'typebox';
 import { defineRoute, type Arrival, type Method, type RawAnswer, type Route } from '../http/route.ts';
 import { ApiError } from '../lib/errors.ts';
@@ -8,7 +8,7 @@ import { createPollPace, pollSeconds } from './device/pace.ts';
 import type { Engine } from './engine/engine.ts';
 import { paths } from './paths.ts';
 
-/** Answers by RFCs are none of the operations of the API: their documents describe them. */
+/** RFCs define these responses, so they are not described as operations of the API. */
 const contentType = 'application/json; charset=utf-8';
 
 const formBytesMax = 56 * 1024;
@@ -21,13 +21,17 @@ export function protocolRoutes(options: { engine: () => Promise<Engine>; nowMs: 
   const pace = createPollPace(nowMs);
   const answer: Answer = async (arrival) => (await engine()).answer(arrival);
 
-  /** Devices that ask too soon are told so before anything is looked up. */
+  /** Rejects polls of devices that are too frequent before any look-up. */
   const token: Answer = async (arrival) => {
     const bytes = await arrival.read(formBytesMax);
     const form = new URLSearchParams(new TextDecoder().decode(bytes));
     const code = form.get('grant_type') === deviceGrantType ? form.get('device_code') : null;
     if (code !== null && !pace.admits(code))
-      return oauthError(400, 'slow_down', `Ask every ${pollSeconds} seconds, and five more after this.`);
+      return oauthError(
+        400,
+        'slow_down',
+        `Poll at most every ${pollSeconds} seconds, and add five seconds after this error.`,
+      );
     return answer({ ...arrival, read: async () => bytes });
   };
   const device: Answer = async (arrival) => withInterval(await answer(arrival));
@@ -40,12 +44,24 @@ export function protocolRoutes(options: { engine: () => Promise<Engine>; nowMs: 
       inbound: (_, arrival) => work(arrival).catch(oauthErrorOf),
     });
   return [
-    endpoint('GET', paths.authorize, 'authorize', 'Ask a person for access (RFC 6749 §3.1)', answer),
-    endpoint('GET', `${paths.authorize}/{token}`, 'resume', 'Go on after a person has decided', answer),
+    endpoint('GET', paths.authorize, 'authorize', 'Start an authorization (RFC 6749 §3.1)', answer),
+    endpoint(
+      'GET',
+      `${paths.authorize}/{token}`,
+      'resume',
+      'Resume an authorization after the decision',
+      answer,
+    ),
     endpoint('POST', paths.token, 'token', 'Get tokens (RFC 6749 §3.2)', token),
-    endpoint('POST', paths.revoke, 'revoke', 'End a token (RFC 7009)', answer),
-    endpoint('POST', paths.introspect, 'introspect', 'Look a token up (RFC 7662)', answer),
-    endpoint('POST', paths.deviceAuthorization, 'device', 'Begin on a device (RFC 8628 §3.1)', device),
+    endpoint('POST', paths.revoke, 'revoke', 'Revoke a token (RFC 7009)', answer),
+    endpoint('POST', paths.introspect, 'introspect', 'Introspect a token (RFC 7662)', answer),
+    endpoint(
+      'POST',
+      paths.deviceAuthorization,
+      'device',
+      'Start a device authorization (RFC 8628 §3.1)',
+      device,
+    ),
   ];
 }
 
@@ -53,13 +69,13 @@ function oauthError(status: number, error: string, why: string): RawAnswer {
   return { status, contentType, body: JSON.stringify({ error, error_description: why }) };
 }
 
-/** A refusal of ours in the protocol's own form (RFC 6749 §5.2). @throws what is none */
+/** Converts an `ApiError` to an OAuth error (RFC 6749 §5.2). @throws other errors, and those with status 500 or above */
 function oauthErrorOf(error: unknown): RawAnswer {
   if (!(error instanceof ApiError) || error.status >= 500) throw error;
   return { ...oauthError(error.status, 'invalid_request', error.message), headers: { ...error.headers } };
 }
 
-/** The library leaves out how often to ask. */
+/** Adds the polling interval, which the library omits. */
 function withInterval(answer: RawAnswer): RawAnswer {
   if (answer.status !== 200) return answer;
   const said = JSON.parse(new TextDecoder().decode(answer.body as Uint8Array)) as object;

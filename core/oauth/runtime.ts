@@ -1,5 +1,4 @@
-// The authorization server (RFC 6749, RFC 9700): what it is made of, and what it adds to the rest of the service: routes, and a finder
-// of the principal behind an access token. The protocol library is loaded by the first request that needs it.
+// Routes of the authorization server (RFC 6749, RFC 9700). The first request that needs the protocol library loads it.
 import type { Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
 import type { Route } from '../http/route.ts';
@@ -34,7 +33,7 @@ export function oauthRoutes(options: OAuthOptions): Route[] {
     const { createEngine } = await import('./engine/engine.ts');
     return createEngine({
       ...{ baseUrl, log, nowMs, sealing, tokens, clients, grants },
-      // An access token has ended, and its grant has not.
+      // Called when an access token ends and its grant does not.
       forget: authentication.forget,
       isSignedIn: async (headers) => (await sessions.find(headers)) !== null,
     });

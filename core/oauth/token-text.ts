@@ -1,5 +1,4 @@
-// The text of what is given out: `tta_` access tokens, `ttr_` refresh tokens, each with 256
-// random bits, so that scanners for leaked secrets know them by their beginning.
+// Token format: `tta_` for access tokens and `ttr_` for refresh tokens, so that secret scanners recognise them, and 256 random bits.
 import { randomBytes } from 'node:crypto';
 
 const prefixes = { AccessToken: 'tta_', RefreshToken: 'ttr_' } as const;

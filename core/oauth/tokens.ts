@@ -1,5 +1,4 @@
-// The rows of what was given out. A token is kept as its hash, and what goes with it sealed: what is read of the database opens
-// nothing. Times are the service's own.
+// Stores tokens: their hash and an encrypted payload, so that a leaked database grants no access.
 import { createHash } from 'node:crypto';
 import type { Services } from '../context.ts';
 import { setGrantUsed } from '../identity/grants/live.ts';
@@ -8,14 +7,14 @@ import { systemStatement } from '../store/statement.ts';
 import { scopeOf, systemOp, tenantOp, type Op } from '../store/store.ts';
 import { refOf, type GrantRef } from './grants.ts';
 
-/** What the protocol library has us keep. */
+/** Data of the protocol library. */
 type Payload = Readonly<Record<string, unknown>>;
 
 export interface KeptToken {
   readonly payload: Payload;
   readonly grant: GrantRef | null;
   readonly isConsumed: boolean;
-  /** Milliseconds since the epoch; null for one that does not expire. */
+  /** Milliseconds since the epoch; null for a token that does not expire. */
   readonly expiresAt: number | null;
 }
 
@@ -28,7 +27,7 @@ interface TokenRow {
   expires_at: number | null;
 }
 
-const why = 'a token names its workspace only once it has been found';
+const why = 'the workspace of a token is known only after the look-up';
 const columns = 'id, workspace_id, grant_id, payload_sealed, consumed_at, expires_at';
 
 const putToken = systemStatement(
@@ -71,11 +70,11 @@ const useOp = ({ workspaceId, id }: GrantRef, now: number): Op =>
 export interface Tokens {
   find(kind: string, token: string): Promise<KeptToken | null>;
   findByUserCode(kind: string, code: string): Promise<KeptToken | null>;
-  /** Keeps a token, or what has come to be known of one. @param seconds that it lives from now on; undefined for ever */
+  /** Inserts or updates a token. @param seconds lifetime from now; undefined for no expiry */
   put(kind: string, token: string, payload: Payload, seconds: number | undefined): Promise<void>;
-  /** Uses a token up. @returns false where it has been used before: of several at once exactly one is told true */
+  /** Marks a token as used. @returns false if it was used before; of concurrent calls exactly one returns true */
   consume(token: string): Promise<boolean>;
-  /** Goes with the commit of what a person decided: it refuses a second one. */
+  /** Added to the commit of a decision, and fails if a decision was made already. */
   decideOp(token: string): Op;
   remove(token: string): Promise<void>;
 }
@@ -101,7 +100,7 @@ export function createTokens({
     const id = hashOf(token);
     const grant = typeof payload.grantId === 'string' ? refOf(payload.grantId) : null;
     const workspaceId = grant?.workspaceId ?? '';
-    // Who types the code of a device decides on one whose own text they never see.
+    // The decision on a user code needs the text of the device code, which the browser does not send.
     const jti = 'userCode' in payload ? token : undefined;
     const text = JSON.stringify({ ...payload, jti });
     return { id, grant, workspaceId, sealed: sealing.seal(text, sealedFor('oauth-token', workspaceId, id)) };
@@ -126,10 +125,10 @@ export function createTokens({
         tag: typeof userCode === 'string' ? tagOf(userCode) : null,
         expires: seconds === undefined ? null : now + seconds * 1000,
       });
-      // A client that comes for a token uses its grant.
+      // A token request counts as a use of the grant.
       const used = grant && kind === 'AccessToken' ? [useOp(grant, now)] : [];
       const outcome = await store.commit([...used, put]);
-      if (!outcome.ok) throw new Error(`A ${kind} was not kept: ${outcome.message}`);
+      if (!outcome.ok) throw new Error(`Could not store a ${kind}: ${outcome.message}`);
     },
     async consume(token) {
       const op = systemOp(consumeToken, { id: hashOf(token), now: nowMs() }, { expectRows: 1 });

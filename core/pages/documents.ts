@@ -1,5 +1,4 @@
-// The documents that a server shows below /docs, for who uses its API or writes plugins: the files of docs/ as they stand in the
-// repository. The executable holds them as text.
+// Documents that a server shows below /docs: files of docs/ in the repository, embedded as text.
 import apiIssues from '../../docs/api/issues.md' with { type: 'text' };
 import apiCycles from '../../docs/api/cycles.md' with { type: 'text' };
 import api from '../../docs/api/README.md' with { type: 'text' };
@@ -52,7 +51,7 @@ import specSandbox from '../../docs/spec/sandbox.md' with { type: 'text' };
 import specWebhooks from '../../docs/spec/webhooks.md' with { type: 'text' };
 import webhooks from '../../docs/webhooks.md' with { type: 'text' };
 
-/** Folder → name → Markdown. The name of a folder's README.md is `README`. */
+/** Folder → name → Markdown. The index of a folder is `README`. */
 export const documents: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '': { roles, scopes, webhooks },
   api: {

@@ -1,5 +1,4 @@
-// Guides and a page for each error code, so that whoever has only the address of a server has its documents, too, in the words of its
-// own version.
+// Serves the guides and a page per error code, so that every server has the documentation of its own version.
 import { Type } from 'typebox';
 import { ApiError, errorCodes, type ErrorCode } from '../lib/errors.ts';
 import { Closed } from '../lib/schema.ts';
@@ -44,7 +43,7 @@ export const guideRoutes: Route[] = [
       ...facts,
       path: `/docs${folder === '' ? '' : `/${folder}`}/{name}`,
       name: `docs.${folder === '' ? 'document' : folder}`,
-      summary: 'A document',
+      summary: 'Show a document',
       params: Closed({ name }),
       raw: ({ params }) => documentPage(folder, params.name),
     }),
@@ -54,7 +53,7 @@ export const guideRoutes: Route[] = [
       ...facts,
       path: `/docs/${folder}`,
       name: `docs.${folder}_index`,
-      summary: 'Where to begin',
+      summary: 'Show the index of a documentation folder',
       raw: () => documentPage(folder, 'README'),
     }),
   ),
@@ -62,7 +61,7 @@ export const guideRoutes: Route[] = [
     ...facts,
     path: '/docs/errors/{code}',
     name: 'docs.error',
-    summary: 'What an error means, and what to do',
+    summary: 'Show the description of an error code',
     params: Closed({ code: Type.Enum(codes) }),
     raw: ({ params }) => errorPage(params.code),
   }),
@@ -81,7 +80,7 @@ function documentPage(folder: string, file: string): RawAnswer {
   const files = documents[folder] ?? {};
   const text = Object.hasOwn(files, file) ? files[file] : undefined;
   if (text === undefined) throw new ApiError('not_found');
-  // A folder's page stands where its file does, so that links from it lead to its neighbours.
+  // Links in the index of a folder are relative to the path of its file.
   const at = `${pathOf(folder, '')}/${file}`;
   return once(pathOf(folder, file), () =>
     page(titleOf(text), trusted(htmlOf(text, at, (path) => served.has(path))), { nav }),
@@ -92,9 +91,9 @@ function errorPage(code: ErrorCode): RawAnswer {
   const path = `/docs/errors/${code}`;
   return once(path, () => {
     const { status, retry, text } = errorCodes[code];
-    const advice = retry ? 'can help' : 'does not help';
+    const advice = retry ? 'can succeed' : 'fails again';
     const words = sectionOf(documents.guides?.errors ?? '', code) ?? '';
-    const markdown = `# ${code}\n\n${text}\n\nStatus ${status}. Sending the same again ${advice}.\n\n${words}\n\n[All errors](/docs/guides/errors)`;
+    const markdown = `# ${code}\n\n${text}\n\nStatus ${status}. A retry of the same request ${advice}.\n\n${words}\n\n[All errors](/docs/guides/errors)`;
     return page(code, trusted(htmlOf(markdown, '/docs/guides/errors', (to) => served.has(to))), { nav });
   });
 }

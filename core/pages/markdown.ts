@@ -1,7 +1,7 @@
-// Makes a page's content of a document of ours. Links between documents go on working, because a page's path is its file's without
-// the ending; what is not served is left as words.
+// Renders our documents as HTML. The path of a page is the path of its file without extension, so links between documents work; links to
+// files that are not served become plain text.
 
-/** @param isServed whether a path such as `/docs/guides/paging` leads anywhere */
+/** @param isServed returns true for a served path such as `/docs/guides/paging` */
 export function htmlOf(markdown: string, path: string, isServed: (path: string) => boolean): string {
   const html = Bun.markdown
     .html(markdown)
@@ -16,13 +16,13 @@ export function htmlOf(markdown: string, path: string, isServed: (path: string) 
   });
 }
 
-/** As where the repository is read on the web, so that a link to a heading works in both places. */
+/** Uses the anchors of GitHub, so that a link to a heading works in both places. */
 function anchorOf(words: string): string {
   const text = words.replaceAll(/<[^>]*>|&\w+;/g, '').toLowerCase();
   return text.replaceAll(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-');
 }
 
-/** The text below the heading `## title`, with what stands under it; null where there is no such heading. */
+/** Returns the text of the section `## title` with its subsections; null if there is none. */
 export function sectionOf(markdown: string, title: string): string | null {
   const sections = markdown.split(/^## /m).slice(1);
   const found = sections.find((section) => section.startsWith(`${title}\n`));

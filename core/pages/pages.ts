@@ -1,4 +1,4 @@
-// The few pages there are until the dashboard comes: the root, and what an issue's url shows. They hold no tenant's data.
+// Placeholder pages without tenant data: the root and the `url` of an issue.
 import { Type } from 'typebox';
 import { defineRoute, type RawAnswer, type Route } from '../http/route.ts';
 import type { ApiError, ErrorCode } from '../lib/errors.ts';
@@ -14,7 +14,7 @@ export function pageRoutes(baseUrl: string): Route[] {
       method: 'GET',
       path: '/',
       name: 'pages.root',
-      summary: 'Where to go from here',
+      summary: 'Show the start page',
       scope: null,
       limit: 'read',
       responses: { 200: Type.String() },
@@ -34,7 +34,7 @@ export function pageRoutes(baseUrl: string): Route[] {
       method: 'GET',
       path: '/issues/{identifier}',
       name: 'pages.issue',
-      summary: 'The page of an issue',
+      summary: 'Show the page of an issue',
       scope: null,
       limit: 'read',
       params: Closed({ identifier: Type.String({ pattern: issue.alias.pattern }) }),
@@ -44,7 +44,7 @@ export function pageRoutes(baseUrl: string): Route[] {
         page(
           params.identifier,
           html`<h1>${params.identifier}</h1>
-            <p>There is no web app yet. Read this issue over the API:</p>
+            <p>There is no web app yet. Get this issue with the API:</p>
             <pre>
 curl '${baseUrl}/api/v1/issues/${params.identifier}' \\
   -H 'Authorization: Bearer ttm_…'</pre>`,
@@ -75,15 +75,15 @@ const errorPages: Partial<Record<ErrorCode, (error: ApiError) => RawAnswer>> = {
     ),
   method_not_allowed: ({ status, headers }) =>
     page(
-      'Nothing to open here',
-      html`<h1>Nothing to open here</h1>
-        <p>This address only receives forms. Open the page with the form and send it again.</p>
+      'This page cannot be opened',
+      html`<h1>This page cannot be opened</h1>
+        <p>This address only accepts forms. Open the page with the form and send it again.</p>
         <p>Go to <a href="/account">your account</a> or to the <a href="/">start page</a>.</p>`,
       { status, headers },
     ),
 };
 
-/** Page for a browser in place of an error; null for errors that have none. */
+/** Returns an HTML page for an error in a browser; null for errors without a page. */
 export function errorPage(error: ApiError): RawAnswer | null {
   return errorPages[error.code]?.(error) ?? null;
 }

@@ -1,4 +1,4 @@
-// The desk at which whoever owns the data directory gives orders.
+// The operator API, for everybody with access to the data directory.
 import { createKeyDesk, type DeskOptions } from './keys/desk.ts';
 import { createMemberDesk } from './members/desk.ts';
 import type { OperatorDesk } from './orders.ts';

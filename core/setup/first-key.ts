@@ -1,6 +1,5 @@
-// The key of a first start, and the link by which the owner makes an account, are shown once, when the start is through. Until then it is
-// remembered that nobody may have seen them, so that a start which is killed before that leaves no workspace without a way in: the next
-// one replaces both.
+// The first start shows an API key and the set-up link of the owner once, when it has finished. Until then the installation marks the key
+// as unseen. If the start is killed before that, the next start replaces key and link, so that the workspace is never inaccessible.
 import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
 import { apiKeyKind, newKey } from '../identity/api-keys/kind.ts';
@@ -14,17 +13,17 @@ import type { FirstWorkspace } from './first-workspace.ts';
 
 const setUnseen = systemStatement(
   'installation.set_unseen_key',
-  'the first key belongs to the installation until it was shown',
+  'the first key belongs to the installation until it is shown',
   'UPDATE installation SET unseen_key = :key WHERE unseen_key IS NULL',
 );
 const setSeen = systemStatement(
   'installation.set_seen_key',
-  'the first key belongs to the installation until it was shown',
+  'the first key belongs to the installation until it is shown',
   'UPDATE installation SET unseen_key = NULL WHERE unseen_key = :key',
 );
 const findUnseen = systemStatement<{ unseen_key: string }>(
   'installation.unseen_key',
-  'the first key belongs to the installation until it was shown',
+  'the first key belongs to the installation until it is shown',
   'SELECT unseen_key FROM installation WHERE unseen_key IS NOT NULL',
 );
 const readKey = tenantStatement<Row>(
@@ -48,24 +47,24 @@ export function firstKeyOf(memberId: string) {
   return { name: 'First key', scopes: allScopes, memberId, expiresAt: null };
 }
 
-/** So long the set-up link works. */
+/** Validity of the set-up link, in days. */
 export const setUpDays = invitationDays;
 
-/** By which the owner of a workspace makes an account. */
+/** Creates the link with which the owner of a workspace creates an account. */
 export function setUpLink(
   services: Pick<Services, 'baseUrl' | 'nowMs'>,
   scope: Scope,
   member: Pick<Member, 'id' | 'role' | 'email'>,
 ): { url: string; op: Op } {
-  return newInvitation(services, scope, { member, by: 'Whoever runs this server' });
+  return newInvitation(services, scope, { member, by: 'The server administrator' });
 }
 
-/** Remembers, in the commit that makes it, that nobody has seen a key. Only one is remembered, the earliest. */
+/** Marks a key as unseen, in the commit that creates it. Only one key is marked, the earliest. */
 export function unseenOp(workspaceId: string, id: string): Op {
   return systemOp(setUnseen, { key: `${workspaceId}/${id}` });
 }
 
-/** The first key of a workspace was shown: the next start leaves it as it is. */
+/** Marks the first key of a workspace as shown, so that the next start does not replace it. */
 export async function firstKeyShown(store: Store, workspaceId: string): Promise<void> {
   const [unseen] = await store.readSystem(findUnseen);
   if (unseen?.unseen_key.startsWith(`${workspaceId}/`))
@@ -73,8 +72,8 @@ export async function firstKeyShown(store: Store, workspaceId: string): Promise<
 }
 
 /**
- * Replaces key and link of a first start that came to its end before it was shown; null where there is none.
- * @returns also whether any plugin has been installed
+ * Replaces key and link of a first start that ended before it showed them; null if there is none.
+ * @returns the workspace, and true in `hasPlugin` if any plugin was installed
  */
 export async function finishFirstStart(
   services: Services,
@@ -100,7 +99,7 @@ export async function finishFirstStart(
     [],
     [setUp.op, systemOp(setSeen, { key: unseen.unseen_key }), unseenOp(workspaceId, change.id)],
   );
-  if (!committed.ok) throw new Error(`The first start could not be finished: ${committed.message}`);
+  if (!committed.ok) throw new Error(`Could not finish the first start: ${committed.message}`);
   const workspace: FirstWorkspace = {
     workspaceId,
     teamId: team.id,

@@ -1,5 +1,5 @@
-// Makes a workspace with its owner, its first team, the kind labels and a key that holds every scope. Not an API operation:
-// whoever can run it owns the data directory.
+// Creates a workspace with its owner, its first team, the kind labels and a key with all scopes. Not an API operation: requires access
+// to the data directory.
 import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
 import { newKey } from '../identity/api-keys/kind.ts';
@@ -25,13 +25,13 @@ export interface FirstWorkspace {
   readonly userId: string;
   /** Shown once. */
   readonly apiKey: string;
-  /** The invitation of the owner, shown once: by it the owner makes an account. */
+  /** Invitation with which the owner creates an account. Shown once. */
   readonly setUpUrl: string;
 }
 
 const anyWorkspace = systemStatement<{ workspace_id: string }>(
   'workspaces.any',
-  'the first start asks whether there is any workspace yet',
+  'the first start checks whether any workspace exists',
   'SELECT workspace_id FROM workspaces LIMIT 1',
 );
 
@@ -39,7 +39,7 @@ export async function hasWorkspace(store: Store): Promise<boolean> {
   return (await store.readSystem(anyWorkspace)).length > 0;
 }
 
-/** @param input `isShownLater`: the next start makes another key, unless `firstKeyShown` was called of this one */
+/** @param input with `isShownLater`, the next start creates another key unless `firstKeyShown` was called for this one */
 export async function createWorkspace(
   services: Services,
   committer: Committer,
@@ -78,7 +78,7 @@ export async function createWorkspace(
     [],
     [setUp.op, ...(input.isShownLater ? [unseenOp(workspaceId, key.change.id)] : [])],
   );
-  if (!committed.ok) throw new Error(`The workspace could not be made: ${committed.message}`);
+  if (!committed.ok) throw new Error(`Could not create the workspace: ${committed.message}`);
   return {
     workspaceId,
     teamId: team.id,
@@ -91,7 +91,7 @@ export async function createWorkspace(
 
 type Times = Readonly<Record<'createdAt' | 'updatedAt', number>>;
 
-/** Closed to strangers, and with everything guarded that agents may not do by themselves. */
+/** Without public triage, and with all guarded action classes. */
 function newWorkspace(id: string, name: string, times: Times) {
   return workspaceKind.create({ id, name, publicTriage: null, guarded: [...guardedClasses], ...times });
 }

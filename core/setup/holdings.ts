@@ -1,22 +1,22 @@
-// What a data directory holds, in a few words for whoever starts its server.
+// Summary of a data directory for the start block.
 import { systemStatement } from '../store/statement.ts';
 import { StoreError, type Store } from '../store/store.ts';
 import { workspacesOf } from './keys/find.ts';
 
 const installedPlugins = systemStatement<{ plugin_id: string }>(
   'plugins.of_operator',
-  'who starts the server is told what it runs',
+  'the start block lists the plugins of the installation',
   'SELECT DISTINCT plugin_id FROM plugins WHERE deleted_at IS NULL ORDER BY plugin_id LIMIT 1000',
 );
 
 export interface Holdings {
-  /** Their names, oldest first. */
+  /** Names, oldest first. */
   readonly workspaces: readonly string[];
-  /** Their ids, each once. */
+  /** Ids without duplicates. */
   readonly plugins: readonly string[];
 }
 
-/** Null where that cannot be read: the server says elsewhere what is wrong. */
+/** Returns null if the store cannot be read; the server reports that error elsewhere. */
 export async function holdingsOf(store: Store): Promise<Holdings | null> {
   try {
     const [workspaces, plugins] = await Promise.all([

@@ -1,5 +1,5 @@
-// A data directory that no server holds, opened to change a little in it: the store and what commits to it, and nothing that works by
-// itself. What is written is heard of by the next server that starts.
+// Opens a data directory while no server runs: store and committer, without background work. The next server that starts delivers the
+// events of these commits.
 import { createCommitter, type Committer } from '../changes/commit.ts';
 import { createFreshEvents } from '../events/fresh.ts';
 import { createIds, type Ids } from '../lib/ids.ts';
@@ -14,7 +14,7 @@ export interface Offline {
   close(): Promise<void>;
 }
 
-/** @throws Error where a server holds the directory, or it cannot be opened */
+/** @throws Error if a server uses the directory, or it cannot be opened */
 export function openOffline(dataDir: string, baseUrl: string, nowMs: () => number): Offline {
   const { store, close } = openStore(dataDir, nowMs);
   const ids = createIds(nowMs);

@@ -1,4 +1,4 @@
-// Everything that rests sealed, under another master key.
+// Re-encrypts all stored secrets with another master key.
 import { sealedAtRest, sealedFor, type SealedColumn, type SealedFor } from '../lib/sealed-at-rest.ts';
 import type { Sealing } from '../lib/sealing.ts';
 import { systemStatement, type Value } from '../store/statement.ts';
@@ -6,7 +6,7 @@ import { systemOp, type Op, type Store } from '../store/store.ts';
 
 type Reseal = (sealed: Uint8Array) => Uint8Array;
 
-const why = 'the master key is that of all workspaces';
+const why = 'the master key belongs to all workspaces';
 const columns = sealedAtRest.map((place: (typeof sealedAtRest)[number] & SealedColumn) => {
   const { table, column, where, ofInstallation = false } = place;
   const workspaceId = ofInstallation ? "''" : 'workspace_id';
@@ -26,7 +26,7 @@ const columns = sealedAtRest.map((place: (typeof sealedAtRest)[number] & SealedC
   };
 });
 
-/** One for each value that holds something sealed. @throws Error where one does not open with `from` */
+/** Returns an update for each value with an encrypted part. @throws Error if one cannot be decrypted with `from` */
 export async function resealOps(store: Store, from: Sealing, to: Sealing): Promise<Op[]> {
   const ops: Op[] = [];
   for (const { place, read, write } of columns)
@@ -43,7 +43,7 @@ const anew =
   (sealed) =>
     to.seal(from.open(sealed, purpose), purpose);
 
-/** Answers a value that holds nothing sealed as it is. */
+/** Re-encrypt a stored value, by its format. A value without an encrypted part is returned unchanged. */
 const inForm: Readonly<Record<SealedColumn['form'], (held: Value, reseal: Reseal) => Value>> = {
   bytes: (held, reseal) => reseal(new Uint8Array(held as Uint8Array)),
   base64: (held, reseal) => JSON.stringify(inBase64(JSON.parse(String(held)) as string, reseal)),

@@ -1,6 +1,5 @@
-// Replaces the master key of a data directory that no server holds: everything that rests sealed is opened with the old key and sealed
-// with a new one, in one batch that also notes which key the database wants now. Killed at any moment, the next start finds the
-// key that fits (core/serve/master-key.ts).
+// Rotates the master key of a data directory while no server runs. One batch re-encrypts all secrets and records the fingerprint of the new
+// key, so that after a crash at any moment the next start finds the matching key (core/serve/master-key.ts).
 import { randomBytes } from 'node:crypto';
 import { createSealing, fingerprintOf } from '../lib/sealing.ts';
 import { settleMasterKey } from '../serve/master-key.ts';
@@ -13,19 +12,19 @@ import { resealOps } from './reseal.ts';
 
 const noteKey = systemStatement(
   'installation.replace_key',
-  'the master key is of the whole installation',
+  'the master key belongs to the installation',
   'UPDATE installation SET key_fingerprint = :to WHERE id = 1 AND key_fingerprint = :from',
 );
 
 export interface RotatedKey {
-  /** How many values were sealed anew. */
+  /** Number of re-encrypted values. */
   readonly resealed: number;
   readonly keyFile: string;
-  /** Where the old key lies now: backups that were made before open with it alone. */
+  /** File of the old key, which earlier backups still need. */
   readonly oldKeyFile: string;
 }
 
-/** @throws Error where a server holds the directory, or something does not open with its key */
+/** @throws Error if a server uses the directory, or a value cannot be decrypted */
 export async function rotateMasterKey(dataDir: string, nowMs: () => number): Promise<RotatedKey> {
   const { store, dataDir: files, onlyToRead, close } = openStore(dataDir, nowMs);
   try {
@@ -41,7 +40,7 @@ export async function rotateMasterKey(dataDir: string, nowMs: () => number): Pro
     writeWholeFile(nextKeyFile(keyFile), textOf(next));
     const noted = systemOp(noteKey, { from: oldFingerprint, to: nextFingerprint }, { expectRows: 1 });
     const outcome = await store.commit([noted, ...ops]);
-    if (!outcome.ok) throw new Error(`The secrets could not be sealed anew: ${outcome.message}`);
+    if (!outcome.ok) throw new Error(`Could not re-encrypt the secrets: ${outcome.message}`);
     nameWholeFile(nextKeyFile(keyFile), keyFile);
     return { resealed: ops.length, keyFile, oldKeyFile };
   } finally {

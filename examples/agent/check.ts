@@ -88,12 +88,12 @@ try {
   const consent = await ben.does({ do: 'go', url: consentPage });
   check(
     'Tatami says that nobody has checked the agent',
-    consent.text.includes('Nobody here has checked this app.'),
+    consent.text.includes('This app is not verified.'),
     consent.text,
   );
   check(
     'what waits for a person stands there',
-    consent.text.includes('changes what it did not make itself'),
+    consent.text.includes('changes an issue that it did not create'),
     consent.text,
   );
   const listener = new URL(new URL(consentPage).searchParams.get('redirect_uri') ?? '');

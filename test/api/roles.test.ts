@@ -123,7 +123,7 @@ test('nobody mints a key for what their role lacks', async () => {
   });
   expect([minted.status, minted.json.error.message]).toEqual([
     403,
-    'A key cannot have more than its minter, and the role member of I, member does not have webhooks:read. Leave that out.',
+    'A key cannot have more scopes than its creator: the role member of I, member does not have webhooks:read. Leave these scopes out.',
   ]);
   const part = await call('POST', '/api/v1/api-keys', { name: 'k', scopes: ['api-keys:read'] });
   expect(part.status).toBe(201);

@@ -103,6 +103,6 @@ test('no client document passes for a part of Tatami', async () => {
           }),
       },
     });
-    await expect(documents.find(id)).rejects.toThrow('looks like a part of Tatami');
+    await expect(documents.find(id)).rejects.toThrow('could be mistaken for a part of Tatami');
   }
 });

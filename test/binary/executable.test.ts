@@ -219,7 +219,7 @@ test('a person joins and lets an app in, whose tokens are good once, as from sou
   const { url, setUpUrl } = server.ready;
   const browser = new Browser(url);
   const { pathname } = new URL(setUpUrl);
-  const account = formOf(await browser.get(pathname), 'Make the account');
+  const account = formOf(await browser.get(pathname), 'Create account');
   account.set('email', 'ana@acme.example');
   account.set('password', 'seven geese over the pond');
   await browser.post(pathname, account);

@@ -56,7 +56,7 @@ await page.goto(setUp);
 await page.getByLabel('Name').fill('Ana');
 await page.getByLabel('E-mail').fill(email);
 await page.getByLabel('Password').fill(password);
-await ana.press('Make the account');
+await ana.press('Create account');
 
 await page.getByLabel('Name of the passkey').fill('Laptop');
 await page.getByRole('button', { name: 'Add a passkey' }).click();

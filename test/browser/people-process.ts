@@ -22,7 +22,7 @@ async function join(visit: Visit, link: string, name: string, email: string): Pr
   await page.getByLabel('Name').fill(name);
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);
-  await visit.press('Make the account');
+  await visit.press('Create account');
   await page.getByRole('heading', { name: 'Your account' }).waitFor();
 }
 

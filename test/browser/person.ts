@@ -58,6 +58,6 @@ export function joinBy(person: Person, link: string, name: string): Promise<Seen
     { do: 'fill', label: 'Name', text: name },
     { do: 'fill', label: 'E-mail', text: `${name.toLowerCase()}@acme.example` },
     { do: 'fill', label: 'Password', text: 'seven geese over the pond' },
-    { do: 'press', name: 'Make the account' },
+    { do: 'press', name: 'Create account' },
   );
 }

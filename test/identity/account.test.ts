@@ -22,12 +22,12 @@ describe('the account page', () => {
     app.clock.jump(10 * 60_000);
     expect((await save(email)).to).toBe('/account?done=profile');
     expect((await save(moved)).to).toBe('/sign-in/again?to=%2Faccount');
-    expect((await visitor.get('/sign-in/again?to=%2Faccount')).text).toContain('Is it you?');
+    expect((await visitor.get('/sign-in/again?to=%2Faccount')).text).toContain('Confirm it’s you');
     const wrong = await visitor.post('/sign-in/again', { to: '/account', password: 'wrong' });
     expect([wrong.status, saidBy(wrong)]).toEqual([422, 'The password is wrong.']);
     expect((await visitor.post('/sign-in/again', { to: '/account', password })).to).toBe('/account');
     expect((await save(moved)).to).toBe('/account?done=profile');
-    expect(saidBy(await visitor.get('/account?done=profile'))).toBe('Name and address are changed.');
+    expect(saidBy(await visitor.get('/account?done=profile'))).toBe('Your profile was saved.');
     expect((await people.signInOn(createVisitor(app), email)).status).toBe(422);
     expect((await people.signInOn(createVisitor(app), moved)).status).toBe(303);
     const { email: known } = await people.joined();
@@ -71,7 +71,7 @@ describe('the account page', () => {
 
   test('lists what somebody let apps do; each is taken back by themself alone, and its tokens end', async () => {
     const { id, visitor } = await people.joined();
-    expect((await visitor.get('/account')).text).toContain('no app acts for you');
+    expect((await visitor.get('/account')).text).toContain('No app has access to your account');
     const grant = await makeGrant(app, {
       memberId: id,
       scopes: ['issues:write'],
@@ -80,7 +80,7 @@ describe('the account page', () => {
     await makeGrant(app, { client: { name: 'Of the owner' } });
     const { text } = await visitor.get('/account');
     expect(text).toContain('A &lt;b&gt;tool');
-    expect(text).toContain('nobody here has checked who that is');
+    expect(text).toContain('(not verified)');
     expect(text).toContain('Read issues, and create, change and delete them.');
     expect(text).not.toContain('Of the owner');
     const fields = { workspace: app.workspace.workspaceId, id: grant };
@@ -93,7 +93,7 @@ describe('the account page', () => {
     expect(await end(visitor)).toBe('/account?done=grant');
     await app.settled();
     expect(await app.eventTypes(before)).toEqual(['grant.revoked']);
-    expect((await visitor.get('/account')).text).toContain('no app acts for you');
+    expect((await visitor.get('/account')).text).toContain('No app has access to your account');
     expect(await end(visitor)).toBe('/account?wrong=grant-gone');
   });
 });

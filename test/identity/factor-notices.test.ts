@@ -46,7 +46,7 @@ test('a passkey and codes are told of by mail; after another password a code is 
   const { json: asked } = await ask(app, visitor, '/account/passkeys/options', { form_token });
   const credential = createAuthenticator(app.url).create(asked);
   await ask(app, visitor, '/account/passkeys', { form_token, name: 'Phone', credential });
-  expect(await mailbox.next()).toContain('A passkey was added to it');
+  expect(await mailbox.next()).toContain('A passkey was added');
 
   await visitor.post('/account/one-time-codes');
   const { text } = await visitor.get('/account/one-time-codes');

@@ -43,7 +43,13 @@ test('a person signs in with a passkey, a code and an outside account; axe finds
     const now = String(app.clock.now());
     const walk = await runInNode<Seen>('factors-process.ts', [app.workspace.setUpUrl, app.url, now]);
     expect(walk.violations).toEqual([]);
-    for (const title of ['Sign in', 'One more step', 'One-time codes', 'Recovery codes', 'Is it you?'])
+    for (const title of [
+      'Sign in',
+      'Enter your code',
+      'One-time codes',
+      'Recovery codes',
+      'Confirm it’s you',
+    ])
       expect(walk.seen).toContain(title);
     expect(walk.ledTo).toEqual([
       ...['/account?done=passkey-added', '/account', '/account?done=linked', '/account'],
@@ -51,10 +57,10 @@ test('a person signs in with a passkey, a code and an outside account; axe finds
       ...['/account?done=passkey-added', '/account', '/account', '/account?done=linked'],
     ]);
     expect(walk.refused).toContain('sign in another way');
-    expect(walk.inEarlierTab).toContain('You are not signed in any more');
-    expect(walk.copied).toContain('could not be checked');
-    expect(walk.unproven).toContain('is not known here');
-    expect([walk.offered, walk.unscripted]).toEqual([false, 'One more step']);
+    expect(walk.inEarlierTab).toContain('You are no longer signed in');
+    expect(walk.copied).toContain('could not be verified');
+    expect(walk.unproven).toContain('does not know this passkey');
+    expect([walk.offered, walk.unscripted]).toEqual([false, 'Enter your code']);
     // The browser names pages that say what is wrong, which have a status of 4xx.
     const others = walk.complaints.filter(
       (text) => !/the server responded with a status of 4\d\d/.test(text),

@@ -49,7 +49,7 @@ test('who forgot the password gets a link: it works once, for half an hour, and 
   const email = 'ben@acme.example';
   const { visitor } = await joinedByMail(email);
   const forgetful = createVisitor(app);
-  expect((await forgetful.get('/reset')).text).toContain('Send the link');
+  expect((await forgetful.get('/reset')).text).toContain('Send link');
   const asks = (of: string) => forgetful.post('/reset', { email: of });
   const unknown = await asks('nobody@acme.example');
   const known = await asks(email.toUpperCase());
@@ -59,12 +59,12 @@ test('who forgot the password gets a link: it works once, for half an hour, and 
   expect(mail).toContain(`To: ${email}`);
   const path = linkIn(mail);
 
-  expect((await forgetful.get(path)).text).toContain('Choose another password');
-  expect(saidBy(await forgetful.post(path, { password: 'short' }))).toContain('12 or more');
+  expect((await forgetful.get(path)).text).toContain('Choose a new password');
+  expect(saidBy(await forgetful.post(path, { password: 'short' }))).toContain('at least 12');
   expect((await visitor.get('/account')).status).toBe(200);
   expect((await forgetful.post(path, { password: another })).to).toBe('/sign-in?reset');
-  expect(await mailbox.next()).toContain('The password was changed by a link.');
-  expect(saidBy(await forgetful.get('/sign-in?reset'))).toContain('password is changed');
+  expect(await mailbox.next()).toContain('The password was reset with a link.');
+  expect(saidBy(await forgetful.get('/sign-in?reset'))).toContain('password was changed');
   expect((await visitor.get('/account')).to).toStartWith('/sign-in');
   expect((await forgetful.post(path, { password })).status).toBe(404);
   const signIn = (word: string) => createVisitor(app).post('/sign-in', { email, password: word });
@@ -86,7 +86,7 @@ test('the holder of an account hears of another password and another address, wh
   await visitor.post('/account/password', { password, new_password: another });
   expect(await mailbox.next()).toMatch(/To: fay@acme\.example[^]*The password was changed\./);
   await visitor.post('/account/profile', { name: 'Fay', email: 'fay@other.example' });
-  expect(await mailbox.next()).toMatch(/To: fay@acme\.example[^]*Another address signs in/);
+  expect(await mailbox.next()).toMatch(/To: fay@acme\.example[^]*The e-mail address for sign-in was changed/);
 });
 
 test('nobody’s mail is flooded: three links an hour', async () => {
@@ -110,7 +110,7 @@ test('who chose another password signs in although somebody guesses at the accou
   expect((await forgetful.post('/sign-in', { email, password })).status).toBe(429);
   await forgetful.post('/reset', { email });
   await forgetful.post(linkIn(await mailbox.next()), { password: another });
-  expect(await mailbox.next()).toContain('changed by a link');
+  expect(await mailbox.next()).toContain('reset with a link');
   expect((await forgetful.post('/sign-in', { email, password: another })).status).toBe(303);
 });
 

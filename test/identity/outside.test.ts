@@ -105,7 +105,7 @@ test('whom nobody knows is let in by no address, verified or not', async () => {
     const visitor = createVisitor(app);
     const back = await signIn(visitor);
     expect(back.status).toBe(403);
-    expect(saidBy(back)).toContain('No account here is linked');
+    expect(saidBy(back)).toContain('No account on this server is linked');
     expect(await isIn(visitor)).toBe(false);
   }
 });
@@ -133,7 +133,7 @@ test('an account that has proven its address is not entered by it, though anothe
   north.person = { ...north.person, sub: 'another subject' };
   const visitor = createVisitor(app);
   const back = await signIn(visitor);
-  expect(saidBy(back)).toContain('An account here has this address');
+  expect(saidBy(back)).toContain('An account with this address exists');
   expect(await isIn(visitor)).toBe(false);
 });
 
@@ -197,7 +197,7 @@ test('by a provider that is not trusted with addresses, a newcomer gets none tha
   await visitor.post(link, { do: 'sign-in' });
   south.person = { sub: 'newcomer', email, email_verified: true };
   const after = await app.lastSequence();
-  expect(saidBy(await signIn(visitor, south, 'south'))).toContain('An account here has this address');
+  expect(saidBy(await signIn(visitor, south, 'south'))).toContain('An account with this address exists');
   expect(await isIn(visitor)).toBe(false);
   expect(await app.eventTypes(after)).toEqual([]);
   expect((await app.call('GET', `/api/v1/members/${memberId}`)).json.joinedAt).toBeNull();
@@ -215,7 +215,7 @@ test('a provider whose domains are named brings nobody from elsewhere', async ()
     south.person = { sub: south.person.sub, ...person };
     const left = await visitor.post('/account/linked/south');
     const back = await visitor.get(pathOf(await south.visit(addressIn(left))));
-    expect(saidBy(back)).toContain('a verified address at acme.example alone');
+    expect(saidBy(back)).toContain('a verified address at acme.example.');
   }
 });
 
@@ -249,7 +249,7 @@ test('a code of one provider is not taken to another (mix-up)', async () => {
   const mixed = await visitor.get(`/sign-in/with/south/return${back.search}`);
   expect(mixed.status).toBe(403);
   // Ahead of what a provider says of itself, which not all do.
-  expect(saidBy(mixed)).toContain('begun in another browser');
+  expect(saidBy(mixed)).toContain('started in another browser');
   expect(south.asked).toEqual([]);
 
   const second = createVisitor(app);

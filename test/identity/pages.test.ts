@@ -18,7 +18,7 @@ test('a person joins, signs out and in, and ends a session; axe finds nothing, a
     const { json } = await app.call('POST', `/api/v1/members/${ben.id}/invitation`);
     const walk = await runInNode<Seen>('people-process.ts', [app.workspace.setUpUrl, json.url, app.url]);
     expect(walk.seen).toContain('Join Acme');
-    expect(walk.seen).toContain('Is it you?');
+    expect(walk.seen).toContain('Confirm it’s you');
     expect(walk.violations).toEqual([]);
     expect(walk.ended).toBe('Sign in');
     expect(walk.unscripted).toBe('Your account');

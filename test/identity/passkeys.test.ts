@@ -76,7 +76,9 @@ test('a passkey is refused in the name of another account', async () => {
   const { authenticator } = await withPasskey();
   const userHandle = Buffer.from('acc_01hzzzzzzzzzzzzzzzzzzzzzzz').toString('base64url');
   expect((await signIn(authenticator, { userHandle })).status).toBe(403);
-  expect((await signIn(createAuthenticator(app.url))).json.error.message).toContain('not known here');
+  expect((await signIn(createAuthenticator(app.url))).json.error.message).toContain(
+    'does not know this passkey',
+  );
 });
 
 test('a passkey that has counted further elsewhere is refused: it was copied', async () => {
@@ -210,7 +212,9 @@ test('the last way into an account stays, also when two are removed at once', as
     '/account?done=passkey-removed',
     '/account?wrong=passkey-last',
   ]);
-  expect(saidBy(await visitor.get('/account?wrong=passkey-last'))).toContain('only way into your account');
+  expect(saidBy(await visitor.get('/account?wrong=passkey-last'))).toContain(
+    'only way to sign in to your account',
+  );
   const left = await Promise.all([signIn(authenticator), signIn(second)]);
   expect(left.map(({ status }) => status).sort()).toEqual([200, 403]);
 });
@@ -224,10 +228,10 @@ test('where the server has no name, no passkey is offered', async () => {
   const plain = await startApp();
   try {
     const { visitor } = await join(plain);
-    expect((await visitor.get('/account')).text).toContain('Browsers make no passkeys for the address');
+    expect((await visitor.get('/account')).text).toContain('Passkeys do not work at the address');
     expect((await createVisitor(plain).get('/sign-in')).text).not.toContain('data-passkey');
     const asked = await ask(plain, visitor, '/sign-in/passkey/options', {});
-    expect([asked.status, asked.json.error.message]).toEqual([409, expect.stringContaining('need https')]);
+    expect([asked.status, asked.json.error.message]).toEqual([409, expect.stringContaining('require https')]);
   } finally {
     await plain.stop();
   }

@@ -78,7 +78,7 @@ test('the page says where a browser would keep no session', async () => {
   const open = await startApp({ flags: { baseUrl: 'http://tatami.example.com' } });
   try {
     const headers = { host: 'tatami.example.com' };
-    expect(await (await fetch(`${open.url}/sign-in`, { headers })).text()).toContain('not encrypted');
+    expect(await (await fetch(`${open.url}/sign-in`, { headers })).text()).toContain('needs HTTPS');
     expect(saidBy(await createVisitor(app).get('/sign-in'))).toBe('');
   } finally {
     await open.stop();

@@ -138,7 +138,7 @@ test('what one call asks for is decided as a whole', async () => {
     ['effects', '2'],
   ]);
   expect([both.status, await statusOf(id)]).toEqual([303, 'approved']);
-  expect(await (await look(id, person.cookie)).text()).toContain('It was approved, and is done.');
+  expect(await (await look(id, person.cookie)).text()).toContain('This proposal was approved and applied.');
 });
 
 test('a form that no page of this session sent decides nothing', async () => {
@@ -178,9 +178,12 @@ test('a person decides on it in a browser, also without scripts, and nothing kee
   expect(seen.violations).toEqual([]);
   expect(seen.complaints).toEqual([]);
   expect(seen.title).toContain(one.issues[0].identifier);
-  expect([seen.approved, await statusOf(one.id)]).toEqual(['It was approved, and is done.', 'approved']);
+  expect([seen.approved, await statusOf(one.id)]).toEqual([
+    'This proposal was approved and applied.',
+    'approved',
+  ]);
   expect([seen.rejected, await statusOf(two.id)]).toEqual([
-    'It was rejected. Nothing has changed.',
+    'This proposal was rejected. Nothing was changed.',
     'rejected',
   ]);
 }, 60_000);

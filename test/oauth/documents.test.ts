@@ -154,14 +154,14 @@ testTls('what a document may not say is refused, and the message names the fix',
   const find = documents();
   const key = { kty: 'EC' };
   const cases: readonly (readonly [name: string, more: object, says: RegExp])[] = [
-    ['other-id', { client_id: 'https://client.test/other' }, /not the address of the document/],
-    ['no-id', { client_id: undefined }, /not the address of the document/],
-    ['secret', { client_secret: 'x' }, /holds a client_secret/],
-    ['basic', { token_endpoint_auth_method: 'client_secret_basic' }, /not taken here. Give none/],
+    ['other-id', { client_id: 'https://client.test/other' }, /differs from its URL/],
+    ['no-id', { client_id: undefined }, /differs from its URL/],
+    ['secret', { client_secret: 'x' }, /contains a client_secret/],
+    ['basic', { token_endpoint_auth_method: 'client_secret_basic' }, /not supported. Use none/],
     [
       'jwt',
       { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [key] } },
-      /not taken here. Give none/,
+      /not supported. Use none/,
     ],
     ['redirect', { redirect_uris: ['http://app.example/cb'] }, /Use https/],
     ['no-redirect', { redirect_uris: undefined }, /redirect_uris/],
@@ -178,21 +178,24 @@ testTls('an answer that is no document is refused, and no redirect is followed',
   const find = documents();
   const whole = put('/elsewhere');
   const cases: Readonly<Record<string, readonly [Answer, RegExp]>> = {
-    redirect: [() => new Response(null, { status: 302, headers: { location: whole } }), /answers 302/],
-    missing: [() => new Response('{}', { status: 404 }), /answers 404/],
-    html: [() => new Response(sent('/bad/html'), { headers: { 'content-type': 'text/html' } }), /no JSON/],
+    redirect: [() => new Response(null, { status: 302, headers: { location: whole } }), /status 302/],
+    missing: [() => new Response('{}', { status: 404 }), /status 404/],
+    html: [
+      () => new Response(sent('/bad/html'), { headers: { 'content-type': 'text/html' } }),
+      /not JSON|not valid JSON/,
+    ],
     'text-json': [
       () => new Response(sent('/bad/text-json'), { headers: { 'content-type': 'text/json' } }),
-      /no JSON/,
+      /not JSON|not valid JSON/,
     ],
-    broken: [() => json('{'), /no JSON/],
+    broken: [() => json('{'), /not JSON|not valid JSON/],
     latin: [
       () =>
         new Response(Buffer.from([0x22, 0xe9, 0x22]), { headers: { 'content-type': 'application/json' } }),
-      /no JSON/,
+      /not JSON|not valid JSON/,
     ],
-    list: [() => json('[]'), /no JSON object/],
-    oversized: [() => json(sent('/bad/oversized', { pad: 'x'.repeat(5_000) })), /longer than 5120/],
+    list: [() => json('[]'), /not a JSON object/],
+    oversized: [() => json(sent('/bad/oversized', { pad: 'x'.repeat(5_000) })), /larger than 5120/],
   };
   for (const [name, [answer, says]] of Object.entries(cases)) {
     answers.set(`/bad/${name}`, answer);
@@ -218,7 +221,7 @@ testTls('a server that is too slow is given up', async () => {
     });
     return json(sent('/slow'));
   });
-  expect(await refusal(find.find(idOf('/slow')))).toContain('cannot be fetched');
+  expect(await refusal(find.find(idOf('/slow')))).toContain('could not be fetched');
   expect(Math.max(...timers)).toBeLessThanOrEqual(5_000);
   answer();
 });

@@ -81,7 +81,7 @@ test('whoever denies it sends the app back with access_denied and nothing else',
   );
   expect(Object.fromEntries(back.searchParams)).toEqual({
     error: 'access_denied',
-    error_description: 'The person did not allow it.',
+    error_description: 'The person denied the request.',
     state: 'st',
     iss: app.url,
   });
@@ -170,7 +170,7 @@ test('a device is let in by a person who types its code elsewhere, once', async 
   const typed = formOf(await browser.get('/device'));
   typed.set('user_code', begun.json.user_code.toLowerCase().replace('-', ' '));
   const asked = await browser.post('/device', typed);
-  expect(asked.text).toContain('Let Tatami command line act for you?');
+  expect(asked.text).toContain('Authorize Tatami command line?');
   const form = formOf(asked);
   form.set('decision', 'allow');
   expect((await browser.post('/device', form)).text).toContain('Your device is connected');

@@ -74,21 +74,21 @@ test('ASVS 10.7.2: the page names the app, the workspace, where one goes next, a
   const page = await asked();
   const text = textOf(page);
   for (const part of [
-    'Let Burndown act for you?',
+    'Authorize Burndown?',
     'in the workspace Acme',
     'An admin of this workspace registered this app.',
-    'Afterwards you go back to client.example',
+    'You then return to client.example',
     'Read issues, and create, change and delete them. Deleted relations and templates cannot be restored.',
     'Read comments, with all their fields.',
   ])
     expect(text).toContain(part);
-  expect(text).not.toContain('Nobody here has checked this app');
+  expect(text).not.toContain('This app is not verified');
 });
 
 test('ASVS 10.4.7: of an app that registered itself the page says that its name is only what it says itself', async () => {
   const text = textOf(await asked(await registerItself('Acme <b>Official</b>')));
   expect(text).toContain(
-    'Nobody here has checked this app. “Acme &lt;b&gt;Official&lt;/b&gt;” is only what it calls itself.',
+    'This app is not verified. It chose the name “Acme &lt;b&gt;Official&lt;/b&gt;” itself.',
   );
   expect(text).toContain('trust stranger.example');
 });
@@ -99,7 +99,7 @@ test('an app that another workspace registered is not checked here', async () =>
     ...{ name: 'Theirs', confidential: false, redirectUris: ['https://theirs.example/back'] },
   });
   const page = await asked({ id: theirs.json.id, secret: null, redirectUri: 'https://theirs.example/back' });
-  expect(textOf(page)).toContain('Nobody here has checked this app.');
+  expect(textOf(page)).toContain('This app is not verified.');
 });
 
 test('ASVS 10.7.1: each authorization asks anew, however often it was consented to', async () => {
@@ -112,7 +112,7 @@ test('rights that the role of the member lacks are shown as not given, and are n
   const gus = await browserOf(app, await signIn(app, app.workspace, guest.id));
   const page = await asked(client, { scope: 'issues:write workflows:write projects:write' }, gus);
   expect(textOf(page)).toContain(
-    'Deleted workflows, calendars and sla policies cannot be restored. Not given: your role does not have it.',
+    'Deleted workflows, calendars and sla policies cannot be restored. Not available: your role does not have this permission.',
   );
   const forced = allow(page);
   forced.append('scope', 'workflows:write');
@@ -138,14 +138,14 @@ test('what was not asked for cannot be slipped in by the form, and nothing at al
   const answer = await browser.post(again.at, nothing);
   expect([answer.status, textOf(answer)]).toEqual([
     422,
-    expect.stringContaining('Leave it at least one thing'),
+    expect.stringContaining('Choose at least one permission'),
   ]);
 });
 
 test('what an agent has to ask for each time is chosen, and stands with the grant', async () => {
   const params = { resource: `${app.url}/api/mcp/streamable-http` };
   const page = await asked(client, params);
-  expect(textOf(page)).toContain('A person has to approve each time it');
+  expect(textOf(page)).toContain('Ask for approval each time the app');
   const before = await app.lastSequence();
   await browser.post(page.at, allow(page));
   const { json } = await app.call('GET', `/api/v1/events?after=${before}`);

@@ -109,7 +109,7 @@ test('metadata that no client may have is refused with the code of RFC 7591 §3.
     [
       { redirect_uris: [uri], token_endpoint_auth_method: 'private_key_jwt' },
       'invalid_client_metadata',
-      /not taken here. Give client/,
+      /not supported. Use client/,
     ],
     [{ redirect_uris: [uri], grant_types: ['implicit'] }, 'invalid_client_metadata', /grant_types/],
     [{ redirect_uris: [uri], grant_types: ['refresh_token'] }, 'invalid_client_metadata', /grant_types/],
@@ -123,7 +123,7 @@ test('metadata that no client may have is refused with the code of RFC 7591 §3.
     ],
     [{ redirect_uris: [uri], client_name: { en: 'x' } }, 'invalid_client_metadata', /client_name/],
     [[], 'invalid_client_metadata', /JSON object/],
-    ['{', 'invalid_client_metadata', /no JSON/],
+    ['{', 'invalid_client_metadata', /not valid JSON/],
   ];
   for (const [body, error, says] of cases) {
     const { status, json } = await register(body);

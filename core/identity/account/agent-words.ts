@@ -1,4 +1,4 @@
-// What a `User-Agent` says to people: a browser and a system, as far as it tells them. It may claim anything, and decides nothing.
+// Shows a `User-Agent` header as browser and system. A client can send any value, so nothing may depend on it.
 
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],

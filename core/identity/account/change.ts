@@ -1,4 +1,4 @@
-// What the changes of an account share: a form of the session itself, and for the sensitive ones a proof that is not old.
+// Routes that change an account: they require a form of the current session, and sensitive ones also a recent authentication.
 import type { Services } from '../../context.ts';
 import type { RawAnswer, Route } from '../../http/route.ts';
 import { isFresh, leadTo, leadToProof, leadToSignIn, pageRoute, readSignedForm } from '../pages.ts';
@@ -10,17 +10,17 @@ export interface ChangeOptions {
 }
 
 interface Change {
-  /** After `/account/`. */
+  /** Path after `/account/`. */
   readonly path: string;
   readonly name: string;
   readonly summary: string;
-  /** It asks for a proof of who sends it, not older than `proofMs`. */
+  /** True to require an authentication within the last `proofMs`. */
   readonly isSensitive?: boolean;
 }
 
 /**
- * A form of the account page.
- * @param work answers the word that the page is to say of it (`AccountSection.says`), or an answer of its own
+ * Route of a form on the account page.
+ * @param work returns the key of the message to show (`AccountSection.says`), or a complete response
  */
 export function changeRoute(
   { services, sessions }: ChangeOptions,
@@ -36,7 +36,7 @@ export function changeRoute(
     const who = await sessions.find(arrival.headers);
     if (!who) return leadToSignIn(baseUrl, '/account');
     const form = await readSignedForm(arrival, baseUrl, who);
-    // Who is a member of nothing any more is told so there.
+    // The account page explains the situation to a person without a workspace.
     if (who.seats.length === 0) return leadTo(baseUrl, '/account');
     if (isSensitive && !isFresh(who, nowMs())) return leadToProof(baseUrl, '/account');
     const came = await work(who, form, arrival);
@@ -45,5 +45,5 @@ export function changeRoute(
   });
 }
 
-/** Words of a section's `says`. */
+/** Keys of a section's `says`. */
 export type Said = { readonly done: string } | { readonly wrong: string };

@@ -1,5 +1,5 @@
-// The part of the account page on an address that is unproven: a link to confirm it. The link counts only in a session of the account, so
-// that nobody confirms an account for somebody else who asked for it.
+// Section of the account page for an unverified address: sends a link that verifies it. The link works only in a session of the account,
+// so that the owner of a mailbox cannot be made to verify the account of somebody else.
 import { html } from '../../html/html.ts';
 import type { RawAnswer, Route } from '../../http/route.ts';
 import type { Services } from '../../context.ts';
@@ -22,28 +22,28 @@ interface ConfirmationOptions {
 }
 
 const removed =
-  'Confirming removes passkeys, one-time codes and linked accounts that were set up before, ends other sessions, and revokes the access of apps, as somebody else may have set them up.';
+  'Confirming removes existing passkeys, one-time codes and linked accounts, ends all other sessions and revokes the access of apps, because somebody else may have set them up.';
 
 export function confirmationSection({
   services: { store, mail },
 }: Pick<ConfirmationOptions, 'services'>): AccountSection {
   return {
     says: {
-      'confirm-sent': `A link to confirm the address is on its way. Open it in this browser within ${minutes} minutes.`,
-      'confirm-wait': 'Three links were sent to this address within an hour. Wait, then ask for another one.',
-      confirmed: 'The address is confirmed.',
+      'confirm-sent': `We sent a confirmation link to your address. Open it in this browser within ${minutes} minutes.`,
+      'confirm-wait': 'Three links were sent to this address within an hour. Try again later.',
+      confirmed: 'Your address is confirmed.',
       'confirm-taken':
-        'Another account has confirmed this address. Sign in to that one, or give another address.',
+        'Another account has confirmed this address. Sign in to that account, or enter another address.',
     },
     async html(who) {
       const account = mail && (await accountById(store, who.accountId));
       if (!account || account.isProven) return html``;
       return html`<section aria-labelledby="confirm">
         <h2 id="confirm">Confirm your address</h2>
-        <p>Until ${who.email} is confirmed, others can make accounts with it. ${removed}</p>
+        <p>Until ${who.email} is confirmed, other people can create accounts with it. ${removed}</p>
         <form method="post" action="/account/confirm-address">
           ${hidden('form_token', who.formToken)}
-          <div><button>Send a link to confirm it</button></div>
+          <div><button>Send confirmation link</button></div>
         </form>
       </section>`;
     },
@@ -59,7 +59,7 @@ export function confirmationRoutes(options: ConfirmationOptions): Route[] {
       {
         path: 'confirm-address',
         name: 'account.send-confirmation',
-        summary: 'Send a link to confirm the address',
+        summary: 'Send a link that confirms the address',
       },
       async (who, _, { peer }) => {
         const account = await accountById(store, who.accountId);
@@ -69,9 +69,9 @@ export function confirmationRoutes(options: ConfirmationOptions): Route[] {
           to: account.email,
           subject: 'Confirm your address',
           text: [
-            `Confirm that this is the address of your account on ${baseUrl}, in the browser in which you are signed in, within ${minutes} minutes:`,
+            `Confirm the address of your account on ${baseUrl}. Open this link within ${minutes} minutes, in the browser in which you are signed in:`,
             `${baseUrl}/confirm/${tokenFor(options, account)}`,
-            'If you have no account there, leave this link alone.',
+            'If you have no account there, ignore this message.',
           ].join('\n\n'),
         });
         return { done: 'confirm-sent' };
@@ -106,13 +106,13 @@ export function confirmationRoutes(options: ConfirmationOptions): Route[] {
   ];
 }
 
-/** Of the account, its address and a moment: with another address it is worth nothing. */
+/** Token signed over the account, its address and the expiry, so that it becomes invalid when the address changes. */
 function tokenFor({ services: { sealing, nowMs } }: ConfirmationOptions, { id, emailKey }: Account): string {
   const until = String(nowMs() + minutes * 60_000);
   return `${until}.${sealing.sign(`${id} ${until} ${emailKey}`, purpose)}`;
 }
 
-/** @returns the account of who is signed in, where the link was sent for it; null otherwise */
+/** @returns the account of the signed-in person if the link is valid for it; null otherwise */
 async function accountFor(
   { services: { store, sealing, nowMs } }: ConfirmationOptions,
   token: string,
@@ -139,8 +139,8 @@ function noConfirmation(): RawAnswer {
   return card(
     'This link does not work',
     html`<p>
-      It is older than ${minutes} minutes, or was sent for another account or address than the one that you
-      are signed in to. <a href="/account">Ask for another one</a>.
+      This link is older than ${minutes} minutes, or belongs to another account or address.
+      <a href="/account">Request a new link</a>.
     </p>`,
     { status: 404 },
   );

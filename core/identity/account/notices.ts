@@ -1,7 +1,7 @@
-// Tells somebody by mail that how they sign in was changed, so that they hear of it where it was not they (OWASP ASVS 5.0 §6.3.7).
+// Mails a person when their sign-in methods change, so that they notice changes by somebody else (OWASP ASVS 5.0 §6.3.7).
 import type { Services } from '../../context.ts';
 
-/** @param to the address that the account had before. @param what a sentence: `The password was changed.` */
+/** @param to address of the account before the change @param what a sentence such as `The password was changed.` */
 export function noticeOf(
   { mail, baseUrl }: Pick<Services, 'mail' | 'baseUrl'>,
   to: string,
@@ -11,8 +11,8 @@ export function noticeOf(
     to,
     subject: 'Your account was changed',
     text: [
-      `${what} This is about your account on ${baseUrl}.`,
-      `If it was not you, choose another password at once: ${baseUrl}/reset. If you cannot, tell whoever runs the server.`,
+      `Your account on ${baseUrl} was changed. ${what}`,
+      `If you did not make this change, reset your password now: ${baseUrl}/reset. If you cannot, contact your administrator.`,
     ].join('\n\n'),
   });
 }

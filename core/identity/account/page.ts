@@ -1,4 +1,4 @@
-// The account page: who a person is here, and where they are signed in. Further parts of it are sections that others bring.
+// The account page. Other modules add its sections.
 import { html, type Html } from '../../html/html.ts';
 import { page } from '../../html/page.ts';
 import type { RawAnswer, Route } from '../../http/route.ts';
@@ -6,19 +6,19 @@ import type { Services } from '../../context.ts';
 import { done, hidden, leadToSignIn, pageRoute, problem, scriptOf } from '../pages.ts';
 import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 
-/** A part of the account page. Its forms lead to routes of its own, which come back with `/account?done=…` or `?wrong=…`. */
+/** A section of the account page. Its forms post to its own routes, which redirect to `/account?done=…` or `?wrong=…`. */
 export interface AccountSection {
-  /** What it needs in the browser, by its path. */
+  /** Path of the script that the section needs. */
   readonly script?: string;
   html(who: SignedIn): Promise<Html>;
-  /** What is said at the top, by what routes of the section come back with. */
+  /** Messages for the top of the page, by the value of `done` or `wrong`. */
   readonly says?: Readonly<Record<string, string>>;
 }
 
 interface AccountPages {
   readonly services: Pick<Services, 'baseUrl'>;
   readonly sessions: Sessions;
-  /** In the order of the page. */
+  /** In page order. */
   readonly sections: readonly AccountSection[];
 }
 
@@ -27,7 +27,7 @@ export function accountRoutes(options: AccountPages): Route[] {
   const says = new Map(sections.flatMap((section) => Object.entries(section.says ?? {})));
   return [
     pageRoute(
-      { method: 'GET', path: '/account', name: 'account.page', summary: 'The account of who is signed in' },
+      { method: 'GET', path: '/account', name: 'account.page', summary: 'Show the account page' },
       async ({ headers, query }) => {
         const who = await sessions.find(headers);
         if (!who) return leadToSignIn(services.baseUrl, '/account');
@@ -58,17 +58,17 @@ const signOut = ({ formToken }: SignedIn): Html =>
     ${hidden('form_token', formToken)}<button class="plain">Sign out</button>
   </form>`;
 
-/** Who was removed everywhere: nothing of the server is theirs to see. */
+/** For a signed-in person who is a member of no workspace. */
 function noSeat(who: SignedIn): RawAnswer {
   return page(
     'No workspace',
     html`<div class="card">
       <h1>No workspace</h1>
       <p>
-        You are signed in as ${who.name} (${who.email}), and are a member of no workspace of this server: you
-        were removed, or have not joined one yet.
+        You are signed in as ${who.name} (${who.email}), but you are not a member of any workspace on this
+        server. You were removed, or have not joined one yet.
       </p>
-      <p>Ask an admin of the workspace for an invitation, and open its link here.</p>
+      <p>Ask an admin of the workspace for an invitation, and open its link in this browser.</p>
       ${signOut(who)}
     </div>`,
     { status: 403 },

@@ -1,4 +1,4 @@
-// The part of the account page on the password. Another one asks for the one there is, and ends all other sessions.
+// Section of the account page that changes the password. A change requires the current password and ends all other sessions.
 import { html } from '../../html/html.ts';
 import type { Route } from '../../http/route.ts';
 import { accountById, setPasswordOps } from '../accounts/accounts.ts';
@@ -21,10 +21,10 @@ export function passwordSection({ services: { store } }: Pick<PasswordOptions, '
   return {
     says: {
       password:
-        'The password is changed, and all other sessions have ended. Apps keep their access: “Sign out everywhere” revokes it.',
+        'Your password was changed and all other sessions have ended. Apps keep their access; “Sign out everywhere” revokes it.',
       'password-old': 'The current password is wrong. Nothing was changed.',
-      'password-wait': 'There were too many failures. Wait some minutes, then try again.',
-      'password-weak': `Choose a password of ${passwordMin} to ${passwordMax} characters that is not easily guessed: a few words in a row will do.`,
+      'password-wait': 'Too many failed attempts. Try again in a few minutes.',
+      'password-weak': `Choose a password of ${passwordMin} to ${passwordMax} characters that is hard to guess, such as a few random words.`,
     },
     async html(who) {
       const account = await accountById(store, who.accountId);
@@ -38,7 +38,7 @@ export function passwordSection({ services: { store } }: Pick<PasswordOptions, '
           <input type="text" name="email" value="${who.email}" autocomplete="username" hidden />
           ${account?.passwordHash ? present : null}
           <label
-            >New password<small>${passwordMin} characters or more.</small
+            >New password<small>At least ${passwordMin} characters.</small
             ><input
               type="password"
               name="new_password"
@@ -47,7 +47,7 @@ export function passwordSection({ services: { store } }: Pick<PasswordOptions, '
               maxlength="${passwordMax}"
               required
           /></label>
-          <div><button>Change the password</button></div>
+          <div><button>Change password</button></div>
         </form>
       </section>`;
     },

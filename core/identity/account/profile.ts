@@ -1,4 +1,4 @@
-// The part of the account page on name and address. The address is what a person signs in with, so another one asks for a proof.
+// Section of the account page for name and address. People sign in with the address, so a change requires a recent authentication.
 import { html } from '../../html/html.ts';
 import type { Route } from '../../http/route.ts';
 import { emailKeyOf, isAddressTaken, renameOps } from '../accounts/accounts.ts';
@@ -11,9 +11,9 @@ import type { AccountSection } from './page.ts';
 
 export const profileSection: AccountSection = {
   says: {
-    profile: 'Name and address are changed.',
-    'profile-wrong': `Give a name of 1 to 80 visible characters. ${addressAdvice}`,
-    'profile-known': 'Another account has this address.',
+    profile: 'Your profile was saved.',
+    'profile-wrong': `Enter a name of 1 to 80 visible characters. ${addressAdvice}`,
+    'profile-known': 'Another account uses this address. Enter another one.',
   },
   html: async (who) =>
     html`<section aria-labelledby="profile">
@@ -24,7 +24,7 @@ export const profileSection: AccountSection = {
           >Name<input name="name" value="${who.name}" autocomplete="name" maxlength="80" required
         /></label>
         <label
-          >E-mail<small>You sign in with it.</small
+          >E-mail<small>You sign in with this address.</small
           ><input
             type="email"
             name="email"
@@ -54,7 +54,7 @@ export function profileRoutes(options: ChangeOptions): Route[] {
         const ops = renameOps(who.accountId, about.name, about.email, nowMs());
         if (!(await store.commit(ops)).ok) return { wrong: 'profile-known' };
         if (about.email !== who.email)
-          noticeOf(options.services, who.email, 'Another address signs in to it now.');
+          noticeOf(options.services, who.email, 'The e-mail address for sign-in was changed.');
         return { done: 'profile' };
       },
     ),

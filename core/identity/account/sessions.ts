@@ -1,4 +1,4 @@
-// The part of the account page on where a person is signed in, and how they end that.
+// Section of the account page that lists the sessions and ends them.
 import { html } from '../../html/html.ts';
 import type { Route } from '../../http/route.ts';
 import { hidden, leadTo } from '../pages.ts';
@@ -10,13 +10,13 @@ import type { AccountSection } from './page.ts';
 
 export function sessionsSection({ sessions }: { sessions: Sessions }): AccountSection {
   return {
-    says: { session: 'That session has ended.' },
+    says: { session: 'The session was ended.' },
     async html(who) {
       const all = await sessions.list(who.accountId);
       const token = hidden('form_token', who.formToken);
       const ending = (session: ListedSession) =>
         session.id === who.sessionId
-          ? 'This one'
+          ? 'This session'
           : html`<form method="post" action="/account/end-session" class="inline">
               ${token}${hidden('id', session.id)}
               <button
@@ -27,7 +27,7 @@ export function sessionsSection({ sessions }: { sessions: Sessions }): AccountSe
               </button>
             </form>`;
       return html`<section aria-labelledby="sessions">
-        <h2 id="sessions">Where you are signed in</h2>
+        <h2 id="sessions">Sessions</h2>
         <table>
           <thead>
             <tr>
@@ -55,7 +55,7 @@ export function sessionsSection({ sessions }: { sessions: Sessions }): AccountSe
           ${token}
           <p>
             Ends all sessions, including this one, and revokes the access of all apps and of
-            <code>tatami login</code>. API keys stay.
+            <code>tatami login</code>. API keys keep working.
           </p>
           <div><button class="danger">Sign out everywhere</button></div>
         </form>

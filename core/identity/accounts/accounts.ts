@@ -1,4 +1,4 @@
-// Accounts: people who sign in at this server. What they may do is decided by the members whose seats they take.
+// Accounts: people who sign in to this server. A seat links an account to a member of a workspace, whose role decides its rights.
 import type { Services } from '../../context.ts';
 import { addressKey } from '../../lib/address.ts';
 import { systemStatement, tenantStatement } from '../../store/statement.ts';
@@ -6,9 +6,9 @@ import { scopeOf, systemOp, tenantOp, type Op, type Scope, type Store } from '..
 
 const accountPrefix = 'acc';
 
-const ofInstallation = 'an account belongs to the installation, and to no workspace';
+const ofInstallation = 'an account belongs to the installation, not to a workspace';
 
-/** Inserts nothing where another account has proven the address. */
+/** Inserts nothing if another account has verified the address. */
 const insertAccount = systemStatement(
   'accounts.insert',
   ofInstallation,
@@ -21,9 +21,9 @@ const insertSeat = tenantStatement(
   'INSERT INTO seats (workspace_id, member_id, account_id, taken_at) VALUES (:ws, :member, :account, :now)',
 );
 const selected = 'SELECT id, name, email, email_key, email_verified_at, password_hash FROM accounts';
-/** Each candidate costs a comparison of passwords at a sign-in. */
+/** A sign-in compares the password of every candidate. */
 const candidatesMax = 20;
-/** The newest of each workspace come first, so that the admins of one workspace cannot crowd out the members of others. */
+/** The newest of each workspace come first, so that admins of one workspace cannot displace the members of others. */
 const findByEmail = systemStatement<AccountRow>(
   'accounts.by_email',
   ofInstallation,
@@ -47,7 +47,7 @@ const findPlaces = systemStatement<{ name: string }>(
   `SELECT w.name FROM seats AS s JOIN workspaces AS w ON w.workspace_id = s.workspace_id
    WHERE s.account_id = :account ORDER BY s.taken_at, s.workspace_id LIMIT 20`,
 );
-/** Another address is unproven. Changes nothing where another account has proven it. */
+/** A new address is unverified. Changes nothing if another account has verified the address. */
 const renameAccount = systemStatement(
   'accounts.rename',
   ofInstallation,
@@ -66,7 +66,7 @@ const stillPassword = systemStatement(
   ofInstallation,
   'UPDATE accounts SET id = id WHERE id = :id AND password_hash IS :password',
 );
-/** A link to reset ends with the password and with the address that it was made for. */
+/** A reset link ends when the password or the address that it was created for changes. */
 const deleteReset = systemStatement(
   'password_resets.end',
   ofInstallation,
@@ -98,12 +98,12 @@ interface AccountRow {
 export interface Account {
   readonly id: string;
   readonly name: string;
-  /** As it was typed. */
+  /** As entered. */
   readonly email: string;
   readonly emailKey: string;
-  /** True once the mailbox was shown to be the holder's; until then the address is a claim, which others may make as well. */
+  /** True once the holder has proven control of the mailbox; until then several accounts can have the address. */
   readonly isProven: boolean;
-  /** In the PHC form; null for one that signs in by other means. */
+  /** In PHC format; null for an account that signs in by other means. */
   readonly passwordHash: string | null;
 }
 
@@ -112,18 +112,18 @@ const accountOf = (row: AccountRow): Account => ({
   ...{ isProven: row.email_verified_at !== null, passwordHash: row.password_hash },
 });
 
-/** Those with an address: the one that has proven it first, then the newest of each workspace. */
+/** Returns the accounts with an address: the one that has verified it first, then the newest of each workspace. */
 export async function accountsByEmail(store: Store, email: string): Promise<readonly Account[]> {
   const key = emailKeyOf(email);
-  // Accounts from before the normal form have the key that was made then. It turned some signs, such as Kelvin's, into ASCII letters.
+  // Older accounts have a key without Unicode normalization, which turned some characters, such as the Kelvin sign, into ASCII letters.
   const lower = email.trim().toLowerCase();
   const written = isAscii.test(lower) && !isAscii.test(email) ? key : lower;
   return (await store.readSystem(findByEmail, { key, written })).map(accountOf);
 }
 
 /**
- * Whether an address is another account's: proven, or claimed by a member of one of these workspaces.
- * @param accountId whose it may be; '' for a new account
+ * Returns true if another account has verified an address, or is a member of one of these workspaces with it.
+ * @param accountId account that may have the address; '' for a new account
  */
 export async function isAddressTaken(
   store: Store,
@@ -135,7 +135,7 @@ export async function isAddressTaken(
   return (await store.readSystem(findClaimed, asked)).length > 0;
 }
 
-/** Whether any account has an address, proven or not. */
+/** Returns true if any account has an address, verified or not. */
 export async function isAddressClaimed(store: Store, key: string): Promise<boolean> {
   return (await store.readSystem(findByEmail, { key, written: key })).length > 0;
 }
@@ -145,20 +145,20 @@ export async function accountById(store: Store, id: string): Promise<Account | n
   return row ? accountOf(row) : null;
 }
 
-/** Names of the workspaces in which an account is a member. */
+/** Returns the names of the workspaces in which an account is a member, 20 at most. */
 export async function placesOf(store: Store, accountId: string): Promise<string[]> {
   return (await store.readSystem(findPlaces, { account: accountId })).map(({ name }) => name);
 }
 
-/** The key of an address; of what has none, a text that no account has as its key. */
+/** Returns the normalized address; for an invalid address, a text that no account has as its key. */
 export function emailKeyOf(email: string): string {
   return addressKey(email) ?? `?${email.trim()}`;
 }
 
 /**
- * An account that is made. @param passwordHash in the PHC form; null for one that signs in by other means
- * @param isProven whether its mailbox was shown to be the holder's
- * @returns its id, and the operation that stores it, which fails where another account has proven the address
+ * Prepares a new account. @param passwordHash in PHC format; null for an account that signs in by other means
+ * @param isProven true if the holder has proven control of the mailbox
+ * @returns the id, and the operation that inserts the account, which fails if another account has verified the address
  */
 export function newAccount(
   { ids, nowMs }: Pick<Services, 'ids' | 'nowMs'>,
@@ -177,17 +177,17 @@ export function newAccount(
   return { id, op: systemOp(insertAccount, { ...row, now }, { expectRows: 1 }) };
 }
 
-/** Has an account act as a member; fails where the seat is taken, or the account has another one there. */
+/** Links an account to a member. Fails if the member has an account already, or the account is another member of the workspace. */
 export function takeSeatOp(accountId: string, workspaceId: string, memberId: string, now: number): Op {
   return tenantOp(scopeOf(workspaceId), insertSeat, { account: accountId, member: memberId, now });
 }
 
-/** Ends what an account may do as a member; nothing where nobody has taken the seat. */
+/** Unlinks the account of a member. Changes nothing if the member has none. */
 export function leaveSeatOp(scope: Scope, memberId: string): Op {
   return tenantOp(scope, deleteSeat, { member: memberId });
 }
 
-/** Fails where another account has proven the address. @param email that has a key */
+/** The operations fail if another account has verified the address. @param email a valid address */
 export function renameOps(id: string, name: string, email: string, now: number): Op[] {
   const key = emailKeyOf(email);
   return [
@@ -196,7 +196,7 @@ export function renameOps(id: string, name: string, email: string, now: number):
   ];
 }
 
-/** Goes with what a password or a code admits: it fails where the account has another password by then. */
+/** Added to a commit that a password or code allows, and fails if the password has changed meanwhile. */
 export function stillPasswordOp({ id, passwordHash }: Pick<Account, 'id' | 'passwordHash'>): Op {
   return systemOp(stillPassword, { id, password: passwordHash }, { expectRows: 1 });
 }

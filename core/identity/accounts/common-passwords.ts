@@ -1,7 +1,7 @@
-// Passwords that are long enough and yet guessed at once. Leaked lists have few that are so long, and nearly all of those are a short
-// one that is written several times, a walk over the keyboard, or a row of digits: so it is asked how a password is made.
+// Detects long passwords that are easy to guess. Leaked lists have few passwords of the minimum length, and nearly all of those are a
+// repeated short one, a keyboard pattern or a row of digits, so this looks at structure and needs no list of passwords.
 
-/** Words that people take when a password has to be long. */
+/** Words that people use to make a password long. */
 const words = [
   'password',
   'passwort',
@@ -56,7 +56,7 @@ const words = [
   'autumn',
 ];
 
-/** Keys in the order in which fingers walk over them, and rows that everybody knows. */
+/** Keyboard patterns and well-known sequences. */
 const walks = [
   '12345678901234567890',
   'abcdefghijklmnopqrstuvwxyz',
@@ -74,17 +74,17 @@ const walks = [
 const ways = [...walks, ...walks.map((walk) => [...walk].toReversed().join(''))].map((way) => way + way);
 const walkMin = 4;
 
-/** So many characters may be left once all that is easily guessed is taken out. */
+/** A password is common if it has at most this many characters besides its guessable parts. */
 const restMax = 4;
 
-/** @param folded in lower case */
+/** @param folded the password in lower case */
 export function isCommon(folded: string): boolean {
   if (new Set(folded).size < 5 || isRepeated(folded)) return true;
   const withoutWords = words.reduce((left, word) => left.replaceAll(word, ''), folded);
   return withoutWalks(withoutWords).replaceAll(/(19|20)\d\d|[\d\s!?.,;:_#*+-]/g, '').length <= restMax;
 }
 
-/** Whether it is one piece, of up to half its length, several times over. */
+/** Returns true if the text repeats one piece of up to half its length. */
 function isRepeated(text: string): boolean {
   for (let length = 1; length <= text.length / 2; length++)
     if (
@@ -97,7 +97,7 @@ function isRepeated(text: string): boolean {
   return false;
 }
 
-/** What is left once each stretch of a walk has been taken out. */
+/** Removes each part of a keyboard pattern that is at least `walkMin` long. */
 function withoutWalks(text: string): string {
   let left = '';
   for (let at = 0; at < text.length;) {

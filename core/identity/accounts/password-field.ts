@@ -1,11 +1,11 @@
-// The field in which somebody who comes by a link chooses a password: its pages take the same passwords, and say so in the same words.
+// Form field for a new password on the pages behind invitation and reset links.
 import { html, type Html } from '../../html/html.ts';
 import { passwordMax, passwordMin } from './password-rules.ts';
 
-/** The form sends it as `password`. */
+/** The field name is `password`. */
 export const newPasswordField = (label: string): Html =>
   html`<label
-    >${label}<small>${passwordMin} characters or more: a few words in a row will do.</small
+    >${label}<small>At least ${passwordMin} characters, such as a few random words.</small
     ><input
       type="password"
       name="password"

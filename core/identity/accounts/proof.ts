@@ -1,5 +1,5 @@
-// The first proof of a mailbox. Whoever claimed the address before may be somebody else: what they set up, and gave to apps, ends with it.
-// docs/decisions/0074.
+// The first verification of an address. Somebody else may have created the account with the address, so all existing sign-in methods,
+// sessions and grants end. docs/decisions/0074.
 import type { Services } from '../../context.ts';
 import { systemStatement } from '../../store/statement.ts';
 import { systemOp, type Op } from '../../store/store.ts';
@@ -12,19 +12,19 @@ import { accountById, type Account } from './accounts.ts';
 
 const setProven = systemStatement(
   'accounts.set_proven',
-  'an account belongs to the installation, and to no workspace',
+  'an account belongs to the installation, not to a workspace',
   `UPDATE accounts SET email_verified_at = :now, updated_at = :now
    WHERE id = :id AND email_key = :key AND email_verified_at IS NULL`,
 );
 
-/** What is newer than the proof, or part of it, and stays. */
+/** Session and provider that took part in the verification, and stay. */
 interface Staying {
   readonly sessionId?: string;
-  /** Issuer of the provider that gave the proof. */
+  /** Issuer of the provider that verified the address. */
   readonly issuer?: string;
 }
 
-/** Ends what signs in to an account by itself. */
+/** Removes passkeys and linked accounts, which sign in without a password. */
 export function endOtherWaysInOps(accountId: string, { issuer = '' }: Staying = {}): Op[] {
   return [
     systemOp(deletePasskeysOf, { account: accountId }),
@@ -32,7 +32,7 @@ export function endOtherWaysInOps(accountId: string, { issuer = '' }: Staying = 
   ];
 }
 
-/** Fails where the account has another address by then, is proven already, or another account has proven the address. */
+/** The operations fail if the address has changed meanwhile, or this or another account has verified it already. */
 export function firstProofOps(
   { id, emailKey }: Pick<Account, 'id' | 'emailKey'>,
   now: number,
@@ -47,7 +47,7 @@ export function firstProofOps(
 }
 
 export interface Proofs {
-  /** The holder of an account has shown the mailbox of an address. Nothing happens where it is not its address, or is proven already. */
+  /** Marks the address of an account as verified. Does nothing if the account has another address, or has verified it already. */
   note(accountId: string, emailKey: string, staying: Staying): Promise<void>;
 }
 

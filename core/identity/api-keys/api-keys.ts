@@ -1,4 +1,4 @@
-// API keys: minted, listed, rolled, revoked. Nobody mints more than they hold.
+// Creates, lists, rolls and revokes API keys. A key never has more scopes than the credential that creates it.
 import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, isoTime, requireVersion } from '../../changes/operations.ts';
@@ -20,11 +20,16 @@ import { requireHeld, requireHolder, requireNotRolled } from './holders.ts';
 import { apiKeyKind, newKey } from './kind.ts';
 import { graceHoursDefault, graceHoursMax, rollKey } from './roll.ts';
 
-const scopeGiven = enumeration('Scope', allScopes, 'Such as `issues:read`; write implies read.');
+const scopeGiven = enumeration(
+  'Scope',
+  allScopes,
+  'Scope such as `issues:read`. A write scope implies the read scope.',
+);
 const expiry = nullable(
   Type.String({
     maxLength: 40,
-    description: 'ISO 8601 time in the future; null or absent never expires.',
+    description:
+      'Expiry of the key: an ISO 8601 time in the future. Null or absent means that the key never expires.',
   }),
 );
 const ApiKeyCreate = named(
@@ -35,12 +40,12 @@ const ApiKeyCreate = named(
       minItems: 1,
       maxItems: 100,
       uniqueItems: true,
-      description: 'What it may do: no more than the key that mints it.',
+      description: 'Scopes of the key, at most those of the credential that creates it.',
     }),
     memberId: Type.Optional(
       described(
         idOrName(member),
-        'The member whom the key acts for; by default its minter. Only admins and owners mint for others.',
+        'Member that the key acts for; defaults to the caller. Only admins and owners create keys for others.',
       ),
     ),
     expiresAt: Type.Optional(expiry),
@@ -53,7 +58,7 @@ const ApiKeyRoll = named(
       Type.Number({
         minimum: 0,
         maximum: graceHoursMax,
-        description: `How long the old key goes on: ${graceHoursDefault} hours by default; 0 revokes it at once.`,
+        description: `Hours for which the old key stays valid, default ${graceHoursDefault}; 0 revokes it immediately.`,
       }),
     ),
     expiresAt: Type.Optional(
@@ -61,7 +66,7 @@ const ApiKeyRoll = named(
         Type.String({
           maxLength: 40,
           description:
-            'When the successor expires: an ISO 8601 time in the future, or null for never. By default it lives as long as the old key was made to.',
+            'Expiry of the successor: an ISO 8601 time in the future, or null for never. Defaults to the lifetime of the old key.',
         }),
       ),
     ),
@@ -69,7 +74,7 @@ const ApiKeyRoll = named(
 );
 const minted = {
   ...shownProperties(apiKey),
-  key: Type.String({ description: 'The whole key. It is shown this once.' }),
+  key: Type.String({ description: 'Complete key, shown only in this response.' }),
 };
 const ApiKeyMinted = named('ApiKeyMinted', Closed(minted));
 const ApiKeyRolled = named(
@@ -78,7 +83,7 @@ const ApiKeyRolled = named(
     ...minted,
     previous: Closed(
       { id: idOf(apiKey.id), expiresAt: nullable(time), revokedAt: nullable(time) },
-      { description: 'The old key, and when it ends.' },
+      { description: 'Old key and the time at which it ends.' },
     ),
   }),
 );
@@ -97,7 +102,7 @@ export const apiKeys = defineResource(apiKey, apiKeyKind, {
       method: 'POST',
       path: '/api/v1/api-keys',
       name: 'api-keys.create',
-      summary: 'Mint an API key; the key is shown once',
+      summary: 'Create an API key; the key is shown once',
       scope: 'api-keys:write',
       rows: 'member',
       limit: 'write',
@@ -112,9 +117,9 @@ export const apiKeys = defineResource(apiKey, apiKeyKind, {
       method: 'POST',
       path: '/api/v1/api-keys/{id}/roll',
       name: 'api-keys.roll',
-      summary: 'Replace an API key; its successor is shown once',
+      summary: 'Roll an API key; the successor is shown once',
       description:
-        'The successor has the same name, scopes and member. The old key goes on for the grace and ends then.',
+        'Creates a successor with the same name, scopes and member. The old key stays valid for `graceHours`.',
       scope: 'api-keys:write',
       rows: 'member',
       limit: 'write',
@@ -131,7 +136,7 @@ export const apiKeys = defineResource(apiKey, apiKeyKind, {
 
 const seesOwnAlone = ({ narrowed }: Context): boolean => narrowed?.get('api-keys:read')?.own ?? false;
 
-/** @throws ApiError forbidden when a scope or a member is asked that the minter may not give */
+/** @throws ApiError forbidden for a scope or member that the caller may not give to a key */
 async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Promise<ChangeSet> {
   const { name, scopes } = input;
   await requireNotRolled(ctx);
@@ -139,11 +144,7 @@ async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Pro
   const memberId = input.memberId ?? ctx.actor.memberId ?? '';
   await requireHolder(ctx, memberId);
   if (!isPresent(ctx, memberId))
-    throw invalidField(
-      'memberId',
-      'not_found',
-      'Give the id of a member, as GET /api/v1/members lists them.',
-    );
+    throw invalidField('memberId', 'not_found', 'Give the id of a member; GET /api/v1/members lists them.');
   const expiresAt = readExpiry(input.expiresAt ?? null);
   const { change, text: key } = newKey(ctx, { name, scopes, memberId, expiresAt, maker: makerOf(ctx) });
   return {
@@ -155,7 +156,7 @@ async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Pro
   };
 }
 
-/** @throws ApiError forbidden, conflict for a key that has ended, was rolled before, or whose member was removed */
+/** @throws ApiError forbidden; conflict if the key has ended or was rolled before, or its member was removed */
 async function rollApiKey(
   ctx: Context,
   id: string,
@@ -194,7 +195,7 @@ function readExpiry(given: string | null): number | null {
   return given === null ? null : readTime(given, 'expiresAt');
 }
 
-/** Takes effect with the answer; a second time there is nothing left to revoke. Revoked keys stay listed, being part of who did what. */
+/** Takes effect before the response; a second call throws not_found. Revoked keys stay listed, because the audit log refers to them. */
 async function revokeApiKey(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
   const key = await getEntity(ctx, apiKeyKind, id);
   if (key.revokedAt !== null) throw notFound();

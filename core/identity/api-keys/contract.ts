@@ -1,11 +1,11 @@
-// API keys: what a member lets a program do in the workspace. Shown once, stored as a hash.
+// API keys: shown once, stored as a hash.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { json, reference, string, text, time } from '../../contract/field.ts';
 import { idOf } from '../../lib/schema.ts';
 import { member } from '../members/contract.ts';
 
-const scopes = Type.Array(Type.String({ description: 'Such as `issues:read`.' }), {
+const scopes = Type.Array(Type.String({ description: 'Scope such as `issues:read`.' }), {
   minItems: 1,
   maxItems: 100,
   uniqueItems: true,
@@ -16,30 +16,36 @@ export const apiKey = defineContract({
   path: 'api-keys',
   title: 'ApiKey',
   id: 'key',
-  doc: 'What a member lets a program do.',
+  doc: 'Credential with which a program acts for a member.',
   fields: {
-    name: text({ max: 80, required: true, doc: 'What it is for.' }),
-    prefix: string(Type.String({ description: 'The public part: ttm_<prefix>_….' }), { write: 'never' }),
-    scopes: json(scopes, { write: 'never', doc: 'What it may do.' }),
-    member: reference(member, { write: 'never', doc: 'Whom it acts for.' }),
-    expiresAt: time({ nullable: true, write: 'create', doc: 'From when on it is refused; null for never.' }),
-    revokedAt: time({ nullable: true, write: 'never', doc: 'When it was revoked; null while it is not.' }),
+    name: text({ max: 80, required: true, doc: 'Name of the API key.' }),
+    prefix: string(Type.String({ description: 'Public prefix of the key, as in ttm_<prefix>_….' }), {
+      write: 'never',
+    }),
+    scopes: json(scopes, { write: 'never', doc: 'Scopes of the key.' }),
+    member: reference(member, { write: 'never', doc: 'Member that the key acts for.' }),
+    expiresAt: time({
+      nullable: true,
+      write: 'create',
+      doc: 'Time at which the key expires; null for never.',
+    }),
+    revokedAt: time({ nullable: true, write: 'never', doc: 'Time of the revocation; null until then.' }),
     lastUsedAt: time({
       nullable: true,
       write: 'never',
       unlogged: true,
-      doc: 'When a request last came with it, up to a minute late; null for never.',
+      doc: 'Time of the last request with the key, up to a minute late; null if never used.',
     }),
-    replacedBy: string(idOf('key', 'The key that took its place when it was rolled.'), {
+    replacedBy: string(idOf('key', 'Key that replaced this one when it was rolled; null if none did.'), {
       nullable: true,
       write: 'never',
     }),
   },
-  undo: { never: 'A change of an API key cannot be undone: mint another key.' },
+  undo: { never: 'Changes to API keys cannot be undone. Create a new key.' },
   operations: {
     list: 'List API keys, newest first',
     get: 'Get an API key without its secret',
-    delete: 'Revoke an API key at once',
+    delete: 'Revoke an API key immediately',
   },
   ofMember: true,
   order: 'newest',

@@ -1,4 +1,4 @@
-// Finds the principal behind an API key.
+// Resolves an API key to its principal.
 import { timingSafeEqual } from 'node:crypto';
 import { commonRights } from '../../rights/rights.ts';
 import { expandScopes } from '../../rights/scopes.ts';
@@ -23,7 +23,7 @@ interface KeyRow {
 
 const findKey = systemStatement<KeyRow>(
   'api_keys.by_prefix',
-  'a token names its workspace only once it has been found',
+  'the workspace of a token is known only after the look-up',
   `SELECT workspace_id, id, lineage_id, name, secret_hash, scopes_json, member_id, expires_at, last_used_at
    FROM api_keys WHERE prefix = :prefix AND revoked_at IS NULL`,
 );

@@ -1,6 +1,6 @@
-// Keys that one member makes for another. Their maker may still have them, so they end when the maker may no longer make them: when the
-// maker is demoted or removed, when the key that made them is revoked, and when their member becomes an owner. What was made with a key
-// ends with it, or somebody would go on in that.
+// Ends keys that one member created for another. The creator may still know such a key, so it ends when the creator may no longer create
+// it: when the creator is demoted or removed, when the creating key is revoked, and when its member becomes an owner. Keys created with an
+// ended key end too, because the creator may know those as well.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
@@ -9,7 +9,7 @@ import { apiKeyKind, type ApiKey, type Maker } from './kind.ts';
 
 type Reading = Pick<Context, 'store' | 'scope' | 'nowMs'>;
 
-/** Of those that a member made for others, the ones whose members have other roles than these. */
+/** Keys that a member created for others whose role is not in `:roles`. */
 const handedBeyond = `workspace_id = :ws AND minted_by = :maker AND member_id <> :maker
   AND NOT EXISTS (SELECT 1 FROM members AS m WHERE m.workspace_id = :ws AND m.id = api_keys.member_id
     AND m.role IN (SELECT value FROM json_each(:roles)))`;
@@ -54,34 +54,34 @@ const stillMay = tenantStatement(
      AND (:key IS NULL OR EXISTS (SELECT 1 FROM api_keys AS k WHERE k.workspace_id = :ws AND k.id = :key AND k.revoked_at IS NULL))`,
 );
 
-/** Whose right what the caller makes depends on. */
+/** Returns the member and key on whose rights the caller's new keys and invitations depend. */
 export function makerOf({ authority: { actor } }: Pick<Context, 'authority'>): Maker {
   const { kind, id, memberId } = actor;
   return { memberId: memberId ?? null, keyId: kind === 'api_key' ? id : null };
 }
 
-/** Goes with what is handed out: it fails if the right to do so was taken away meanwhile, from the member or from the key. */
+/** Added to a commit that gives rights to others: fails if the member or key lost the right to do so meanwhile. */
 export function stillMayOp(ctx: Context): Op {
   const { memberId, keyId } = makerOf(ctx);
   const values = { id: memberId, role: ctx.standing?.role ?? null, key: keyId };
   return tenantOp(ctx.scope, stillMay, values, { expectRows: 1 });
 }
 
-/** Goes with a key that is made. Where no owner makes it for another, it fails if that one has become an owner meanwhile. */
+/** Added to a commit that creates a key. Fails if a caller who is not an owner creates it for a member who became an owner meanwhile. */
 export function handingOps(ctx: Context, memberId: string): Op[] {
   if (memberId === ctx.authority.actor.memberId || ctx.standing?.role === 'owner') return [stillMayOp(ctx)];
   return [stillMayOp(ctx), tenantOp(ctx.scope, stillNoOwner, { id: memberId }, { expectRows: 1 })];
 }
 
-/** Keys that end, and all whose makings end with them. */
+/** Keys that end. */
 interface Ending {
   readonly changes: readonly Change[];
-  /** Fail where another was made meanwhile. */
+  /** Fail if another such key was created meanwhile. */
   readonly ops: readonly Op[];
   readonly ids: readonly string[];
 }
 
-/** Ends the keys that no owner made for a member, for the commit by which the member becomes an owner. */
+/** Ends the keys that others than owners created for a member. For the commit in which the member becomes an owner. */
 export async function endHandedTo(ctx: Reading, member: string): Promise<Pick<Ending, 'changes' | 'ops'>> {
   const rows = await ctx.store.read(ctx.scope, readHandedTo, { member });
   const roots = rows.map((row) => apiKeyKind.fromRow(row));
@@ -89,7 +89,7 @@ export async function endHandedTo(ctx: Reading, member: string): Promise<Pick<En
   return { changes, ops };
 }
 
-/** Ends the keys that a member made for others. @param roles of the members whose keys go on */
+/** Ends the keys that a member created for others. @param roles roles of the members whose keys stay valid */
 export async function endHandedBy(ctx: Reading, maker: string, roles: readonly string[]): Promise<Ending> {
   const which = { maker, roles: JSON.stringify(roles) };
   const rows = await ctx.store.read(ctx.scope, readHandedBy, which);
@@ -98,21 +98,21 @@ export async function endHandedBy(ctx: Reading, maker: string, roles: readonly s
   return { ...ending, ops: [...ending.ops, tenantOp(ctx.scope, noneHandedBy, which, { expectRows: 1 })] };
 }
 
-/** Ends the keys that a key made for others. @returns null where a live key replaced it, and so takes over what it made */
+/** Ends the keys that a key created for others. @returns null if a live successor has replaced the key and takes them over */
 export async function endMadeWith(ctx: Reading, key: ApiKey): Promise<Ending | null> {
   return (await hasLiveSuccessor(ctx, key)) ? null : endingOf(ctx, await descentOf(ctx, [key], false));
 }
 
 interface Descent {
-  /** The roots with what was made with them, whether it has ended or not. */
+  /** The roots and the keys created with them, ended or not. */
   readonly ending: readonly ApiKey[];
-  /** These, and the keys that they replaced. */
+  /** Ids of `ending`, and of the keys that these replaced. */
   readonly ids: readonly string[];
-  /** Of these, the ones that others than their members have. */
+  /** The part of `ids` that somebody other than the member of the key may know. */
   readonly shared: readonly string[];
 }
 
-/** @param isShared whether others than their members have the roots, so that what these made for their own members ends as well */
+/** @param isShared true if others may know the roots, so that keys which the roots created for their own members end too */
 async function descentOf(
   { store, scope }: Reading,
   roots: readonly ApiKey[],

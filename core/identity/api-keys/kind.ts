@@ -1,4 +1,4 @@
-// How an API key is stored and told of, and how one is made: its text is shown once and only its hash is kept.
+// Model of API keys, and their creation. The text of a key is shown once and only its hash is stored.
 import { plain } from '../../changes/columns.ts';
 import type { Context } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
@@ -11,9 +11,9 @@ export const apiKeyKind = kindOf(apiKey, {
   table: 'api_keys',
   kept: {
     secretHash: plain<string>('secret_hash'),
-    /** The member who asked for it; null for the operator. */
+    /** Member who created the key; null for the operator. */
     mintedBy: plain<string | null>('minted_by'),
-    /** The key that asked for it. */
+    /** Key with which the key was created; null for none. */
     mintedWith: plain<string | null>('minted_with'),
     lineageId: plain<string | null>('lineage_id'),
   },
@@ -32,28 +32,28 @@ function endings(before: Ending, after: Ending): EventType[] {
   return before.revokedAt === after.revokedAt ? rolled : [...rolled, 'api_key.revoked'];
 }
 
-/** What a key is made with. */
+/** Input of `newKey`. */
 export interface KeyTerms {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly memberId: string;
   /** Milliseconds since the epoch; null for a key that does not expire. */
   readonly expiresAt: number | null;
-  /** Absent where the operator asks for it. */
+  /** Absent for a key of the operator. */
   readonly maker?: Maker;
-  /** First key of the chain that a rolled key continues. */
+  /** First key in the chain of rolled keys. */
   readonly lineageId?: string;
 }
 
-/** The member who makes something, and the key that asks for it; null where no key does. */
+/** Member who creates something, and the API key of the request; null if the request has none. */
 export interface Maker {
   readonly memberId: string | null;
   readonly keyId: string | null;
 }
 
 /**
- * @returns the change that makes a key, and its text, which is nowhere else
- * @throws ApiError validation_failed for one that would have ended already
+ * @returns the change that creates the key, and the text of the key, which is not stored
+ * @throws ApiError validation_failed for an expiry in the past
  */
 export function newKey({ ids, nowMs }: Pick<Context, 'ids' | 'nowMs'>, { maker, ...terms }: KeyTerms) {
   const token = mintToken();

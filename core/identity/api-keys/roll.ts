@@ -1,5 +1,5 @@
-// Rolls a key: a successor takes over its name, scopes and member, and the old key goes on for a while, so that whoever uses it can
-// change over without a gap.
+// Rolls a key: a successor gets its name, scopes and member, and the old key stays valid for a grace period, so that a client can switch
+// without downtime.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -10,13 +10,13 @@ export const graceHoursDefault = 24;
 export const graceHoursMax = 24;
 
 export interface RollTerms {
-  /** So long the old key goes on; 0 revokes it in the same commit. */
+  /** Time for which the old key stays valid; 0 revokes it in the same commit. */
   readonly graceMs: number;
-  /** Of the successor; by default those of the old key. */
+  /** Scopes of the successor, by default those of the old key. */
   readonly scopes?: readonly string[];
-  /** Of the successor; by default it lives as long as the old one was made to. */
+  /** Expiry of the successor; by default it has the lifetime of the old key. */
   readonly expiresAt?: number | null;
-  /** Absent where the operator asks for it. */
+  /** Absent for a roll by the operator. */
   readonly maker?: Maker;
 }
 
@@ -24,22 +24,19 @@ export interface Rolled {
   readonly changes: readonly Change[];
   readonly successor: ApiKey;
   readonly old: ApiKey;
-  /** The text of the successor, which is nowhere else. */
+  /** The text of the successor, which is not stored. */
   readonly text: string;
 }
 
 type Of = Pick<Context, 'ids' | 'nowMs' | 'directory'>;
 
-/** @throws ApiError conflict for a key that has ended or was rolled before, or whose member was removed; validation_failed */
+/** @throws ApiError conflict if the key has ended or was rolled before, or its member was removed; validation_failed */
 export function rollKey(of: Of, key: ApiKey, terms: RollTerms): Rolled {
   const now = of.nowMs();
   const { name, memberId } = key;
   requireRollable(key, now);
   if (!isPresent(of, memberId))
-    throw new ApiError(
-      'conflict',
-      'The member of this key was removed, so its successor would be refused. Make one for another member.',
-    );
+    throw new ApiError('conflict', 'The member of this key was removed. Create a key for another member.');
   const { expiresAt = renewed(key, now), scopes = key.scopes, maker } = terms;
   const lineageId = key.lineageId ?? key.id;
   const made = { name, memberId, scopes, expiresAt, lineageId, ...(maker && { maker }) };
@@ -57,11 +54,11 @@ function requireRollable({ revokedAt, expiresAt, replacedBy }: ApiKey, now: numb
   const fate =
     revokedAt !== null ? 'is revoked' : expiresAt !== null && expiresAt <= now ? 'has expired' : null;
   if (replacedBy !== null)
-    throw new ApiError('conflict', `This key was rolled before. Roll its successor ${replacedBy} instead.`);
-  if (fate !== null) throw new ApiError('conflict', `This key ${fate}. Make a new one instead.`);
+    throw new ApiError('conflict', `This key was rolled already. Roll its successor ${replacedBy} instead.`);
+  if (fate !== null) throw new ApiError('conflict', `This key ${fate}. Create a new key instead.`);
 }
 
-/** Another time of the same length. */
+/** Expiry with the same lifetime, counted from now. */
 function renewed({ expiresAt, createdAt }: ApiKey, now: number): number | null {
   return expiresAt === null ? null : now + (expiresAt - createdAt);
 }

@@ -24,7 +24,7 @@ test('keys do not repeat, and every letter is about as likely as any other', () 
     for (const letter of text.slice(15, 47)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
   const expected = (4000 * 32) / 62;
   expect(counts.size).toBe(62);
-  // Seven standard deviations: a bias by remainder (256 % 62) would be 24 %.
+  // Seven standard deviations. A modulo bias (256 % 62) would be 24 %.
   for (const count of counts.values())
     expect(Math.abs(count - expected)).toBeLessThan(7 * Math.sqrt(expected));
 });

@@ -1,6 +1,6 @@
-// The text of a key: `ttm_<prefix>_<secret>` (docs/spec/api.md › Authentication). The prefix is a public look-up id; the secret
-// ends in a checksum, so that a mistyped key is refused without a look-up. Only the SHA-256 of the whole is stored: with 190
-// random bits, nothing slower is needed.
+// Format of a key: `ttm_<prefix>_<secret>` (docs/spec/api.md › Authentication). The prefix is a public look-up id; the secret ends in a
+// checksum, so that a mistyped key is rejected without a look-up. Only the SHA-256 of the key is stored: with 190 random bits, a slower
+// hash is not needed.
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
@@ -22,7 +22,7 @@ export function mintToken(): Token {
   return { prefix, text, hash: hashToken(text) };
 }
 
-/** The public prefix, or null for a text that no mint of ours made. */
+/** Returns the public prefix; null for a text that is not a key with a valid checksum. */
 export function prefixOf(text: string): string | null {
   const match = /^ttm_([0-9A-Za-z]{10})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/.exec(text);
   if (!match) return null;
@@ -30,7 +30,7 @@ export function prefixOf(text: string): string | null {
   return checksum(`${prefix}_${secret}`) === sum ? prefix! : null;
 }
 
-/** The same of `ttm_<prefix>` alone, as people copy it; what comes after is not looked at. */
+/** Returns the prefix of a key or of `ttm_<prefix>`, without checking the secret; null for other texts. */
 export function publicPartOf(text: string): string | null {
   return /^ttm_([0-9A-Za-z]{10})(?:_|$)/.exec(text)?.[1] ?? null;
 }
@@ -39,7 +39,7 @@ export function hashToken(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Random letters and digits. Bytes past the last multiple of 62 are thrown away, so that every character is equally likely. */
+/** Returns random letters and digits. Drops bytes from 248 (the last multiple of 62) up, so that all characters are equally likely. */
 export function randomText(length: number): string {
   let text = '';
   while (text.length < length)
@@ -48,7 +48,7 @@ export function randomText(length: number): string {
   return text;
 }
 
-/** Six letters that follow from the text. */
+/** Returns a checksum of six letters and digits. */
 export function checksum(text: string): string {
   let rest = crc32(text);
   let sum = '';

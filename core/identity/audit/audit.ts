@@ -1,4 +1,4 @@
-// The audit log: who did what, when and through which request. A reading of the event log, newest first.
+// The audit log: a view of the event log, newest first, without the values of changed fields.
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
 import { pageBefore, type EventFacts } from '../../events/log.ts';
@@ -58,7 +58,7 @@ function showEntry(row: EventRow) {
   };
 }
 
-/** Which fields moved, without their values; of a rotation also what tells whether the old secret may go. */
+/** Names of the changed fields, without values. For a rotation also the times that show whether the old secret is still needed. */
 function detailsOf({ type, data }: EventRow) {
   if (!('previous' in data)) return null;
   const changed = Object.keys(data.previous as object);

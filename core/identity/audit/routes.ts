@@ -8,35 +8,37 @@ const AuditEntry = named(
   'AuditEntry',
   Closed({
     id: envelope.id,
-    at: described(time, 'When it was done.'),
+    at: described(time, 'Time of the action.'),
     sequence: envelope.sequence,
-    action: described(eventType, 'What was done: the type of its event.'),
+    action: described(eventType, 'Type of the event that the action emitted.'),
     actor: envelope.actor,
     target: Closed(
       {
-        kind: Type.String({ description: 'Such as `issue`.' }),
-        id: Type.String({ description: 'Its id.' }),
+        kind: Type.String({ description: 'Type of the object, such as `issue`.' }),
+        id: Type.String({ description: 'Id of the object.' }),
       },
-      { description: 'What it was done to.' },
+      { description: 'Object that was changed.' },
     ),
     details: nullable(
       Closed(
         {
-          changed: Type.Array(Type.String(), { description: 'The fields that moved.' }),
+          changed: Type.Array(Type.String(), { description: 'Names of the changed fields.' }),
           previousSecretExpiresAt: Type.Optional(
-            nullable(described(time, 'Until when the secret that was rotated out signs as well.')),
+            nullable(
+              described(time, 'Time until which deliveries are also signed with the previous secret.'),
+            ),
           ),
           previousSecretLastSucceededAt: Type.Optional(
             nullable({
               ...time,
-              description: 'When the secret that was rotated out had last signed a delivery that succeeded.',
+              description: 'Time of the last successful delivery that the previous secret had signed.',
             }),
           ),
         },
-        { description: 'More of what was done.' },
+        { description: 'Details of the action.' },
       ),
     ),
-    requestId: nullable(Type.String({ description: 'The request that it was done by.' })),
+    requestId: nullable(Type.String({ description: 'Id of the request that performed the action.' })),
     cause: envelope.cause,
   }),
 );
@@ -46,16 +48,21 @@ export const auditRoutes = [
     method: 'GET',
     path: '/api/v1/audit-log',
     name: 'audit-log.list',
-    summary: 'Who did what, newest first',
+    summary: 'List audit log entries, newest first',
     scope: 'audit:read',
     limit: 'read',
     query: Closed({
       ...pageQuery,
       actor: Type.Optional(
-        Type.String({ maxLength: 40, description: 'The id of a key, member or plugin install.' }),
+        Type.String({
+          maxLength: 40,
+          description: 'Only entries of this actor: the id of a key, member or plugin install.',
+        }),
       ),
-      target: Type.Optional(Type.String({ maxLength: 40, description: 'The id of what was changed.' })),
-      action: Type.Optional(described(eventType, 'Only entries of this type of event.')),
+      target: Type.Optional(
+        Type.String({ maxLength: 40, description: 'Only entries on the object with this id.' }),
+      ),
+      action: Type.Optional(described(eventType, 'Only entries with this event type.')),
     }),
     responses: { 200: pageOf(AuditEntry) },
     errors: ['invalid_cursor'],

@@ -1,6 +1,6 @@
-// Ceremonies: what a browser begins here and finishes soon, with the answer of an authenticator or of an outside provider.
-// The browser alone holds the token, in a cookie; every secret of the exchange follows from the token. So a ceremony is finished only in
-// the browser that began it, and once, and what is read of the database finishes none.
+// Challenges that a browser completes with the answer of an authenticator or of an external identity provider. Only the browser has the
+// token, in a cookie, and every secret of the exchange is derived from it. So a challenge can be completed only once, only in the browser
+// that started it, and not with data read from the database.
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Services } from '../../context.ts';
 import { cookieLine, cookieOf } from '../../html/cookie.ts';
@@ -9,19 +9,19 @@ import { systemOp } from '../../store/store.ts';
 
 const lifeMs = 600_000;
 
-/** Of each kind a browser has one at a time: the newest. */
+/** A browser has at most one challenge of each type: the newest. */
 type CeremonyKind = 'add-passkey' | 'use-passkey' | 'outside';
 
-/** @typeParam D what was put down when it began; plain JSON */
+/** @typeParam D JSON data stored at the start */
 export interface Ceremony<D> {
-  /** Whose it is; null where that is what it is to find out. */
+  /** Account that started the challenge; null if the challenge identifies the account. */
   readonly accountId: string | null;
   readonly details: D;
-  /** 256 bits that nobody knows but this server and the browser, as base64url: for each use others. */
+  /** Returns 256 bits in base64url that only this server and the browser know, different for each use. */
   secret(use: string): string;
 }
 
-const ofBrowser = 'a browser that signs in is in no workspace yet';
+const ofBrowser = 'a browser that signs in has no workspace yet';
 
 const insertCeremony = systemStatement(
   'ceremonies.insert',
@@ -37,15 +37,15 @@ const takeCeremony = systemStatement(
 );
 
 export interface Ceremonies {
-  /** @returns it, and the `Set-Cookie` line that the browser is to be sent */
+  /** Starts a challenge. @returns the challenge, and the `Set-Cookie` line for the browser */
   begin<D>(
     kind: CeremonyKind,
     accountId: string | null,
     details: D,
   ): Promise<{ readonly ceremony: Ceremony<D>; readonly cookie: string }>;
-  /** The one that the browser has begun, which ends: of several requests at once one gets it. Null where there is none, or no more. */
+  /** Removes and returns the challenge of the browser; of concurrent requests only one gets it. Null if there is none or it expired. */
   take<D>(kind: CeremonyKind, headers: Headers): Promise<Ceremony<D> | null>;
-  /** The `Set-Cookie` line that takes the cookie away. */
+  /** Returns the `Set-Cookie` line that deletes the cookie. */
   forgetCookie(kind: CeremonyKind): string;
 }
 

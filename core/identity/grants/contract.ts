@@ -1,4 +1,4 @@
-// Grants: what a member lets an app do on their behalf. Consent makes them; every token of the app acts within one.
+// Grants: permissions that members give to apps by consent. Every token of an app belongs to a grant.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, reference, string, time } from '../../contract/field.ts';
@@ -6,27 +6,30 @@ import { guardedClasses } from '../../lib/guarded.ts';
 import { Closed, enumeration } from '../../lib/schema.ts';
 import { member } from '../members/contract.ts';
 
-/** An app that an admin of the workspace registered, one that registered itself (RFC 7591), one that says who it is at an address. */
+/** Registered by an admin of the workspace; registered by itself (RFC 7591); identified by the URL of a metadata document. */
 const clientKinds = ['app', 'registered', 'document'] as const;
 export type ClientKind = (typeof clientKinds)[number];
 
 const client = Closed({
-  id: Type.String({ description: 'Its `client_id`.' }),
-  name: Type.String({ description: 'What it was called when it was let in.' }),
+  id: Type.String({ description: '`client_id` of the app.' }),
+  name: Type.String({ description: 'Name of the app at the time of the consent.' }),
   kind: enumeration(
     'OAuthClientKind',
     clientKinds,
-    '`app`: registered by an admin of a workspace; `registered`: it registered itself; `document`: it says who it is at the address that is its id.',
+    'Registration of the app. `app`: registered by an admin of a workspace; `registered`: registered itself (RFC 7591); `document`: identified by the URL of its metadata document.',
   ),
   verified: Type.Boolean({
-    description: 'Whether an admin of this workspace had registered it. Of others the name is what they say.',
+    description: 'True if an admin of this workspace registered the app. Other apps choose their own name.',
   }),
 });
-const scope = Type.String({ maxLength: 100, description: 'Such as `issues:read`; write implies read.' });
+const scope = Type.String({
+  maxLength: 100,
+  description: 'Scope such as `issues:read`. A write scope implies the read scope.',
+});
 const guardedClass = enumeration(
   'GuardedClass',
   guardedClasses,
-  'What waits for a person: deletions, changes of many objects, finishing issues, changes of what is not its own.',
+  'Class of actions that need approval. `delete`: deletions; `bulk`: changes of more than one issue at once; `finish`: issues that become completed, canceled or duplicates; `others`: changes of issues that the agent did not create.',
 );
 
 export const grant = defineContract({
@@ -34,52 +37,59 @@ export const grant = defineContract({
   path: 'grants',
   title: 'Grant',
   id: 'grt',
-  doc: 'What a member lets an app do. It can be narrowed and revoked, and never widened: that takes another consent.',
+  doc: 'Permission that a member gave to an app. A grant can be narrowed or revoked; more scopes need a new consent.',
   fields: {
-    member: reference(member, { write: 'never', filter: 'id', doc: 'Whom the app acts for.' }),
-    client: json(client, { write: 'never', computed: true, doc: 'The app.' }),
+    member: reference(member, { write: 'never', filter: 'id', doc: 'Member that the app acts for.' }),
+    client: json(client, { write: 'never', computed: true, doc: 'App that has the grant.' }),
     redirectHost: string(Type.String(), {
       nullable: true,
       write: 'never',
-      doc: 'Where the browser was sent after the consent: a host, or the scheme of an app on the device; null where a code was typed in.',
+      doc: 'Host, or private-use URI scheme, that the browser returned to after the consent; null for the device flow.',
     }),
     resource: choice(['api', 'mcp'], {
       write: 'never',
       filter: true,
-      doc: 'What its tokens are for: the REST API, or the MCP endpoint.',
+      doc: 'Resource for which the tokens are valid: the REST API or the MCP endpoint.',
     }),
     scopes: json(
       Type.Array(scope, { minItems: 1, maxItems: 100, uniqueItems: true }),
       {
         write: 'update',
-        doc: 'What it may do at most: never more than its member may. An update takes some away.',
+        doc: 'Scopes of the app, limited further by the rights of the member. An update can only remove scopes.',
       },
       Type.Array(scope),
     ),
     guarded: json(Type.Array(guardedClass, { maxItems: guardedClasses.length, uniqueItems: true }), {
       write: 'update',
-      doc: 'What waits for a person where an agent asks for it, beside what the workspace says. An update adds some.',
+      doc: 'Action classes that need approval when an agent requests them, in addition to those of the workspace. An update can only add classes.',
     }),
     lastUsedAt: time({
       nullable: true,
       write: 'never',
       unlogged: true,
-      doc: 'When a request last came by it, up to a minute late; null for never.',
+      doc: 'Time of the last request with the grant, up to a minute late; null if never used.',
     }),
-    revokedAt: time({ nullable: true, write: 'never', doc: 'When it ended; null while it has not.' }),
+    revokedAt: time({
+      nullable: true,
+      write: 'never',
+      doc: 'Time at which the grant ended; null until then.',
+    }),
   },
   ofMember: true,
   heardBy: 'audit:read',
-  undo: { never: 'A change of a grant cannot be undone: the app has to ask the member again.' },
+  undo: { never: 'Changes to grants cannot be undone. The app must ask the member for consent again.' },
   operations: {
     list: {
-      summary: 'List what members let apps do, newest first',
-      description: 'One’s own; admins and owners are shown those of all members.',
+      summary: 'List grants, newest first',
+      description: 'Members see their own grants; admins and owners see those of all members.',
       errors: ['forbidden'],
     },
     get: { summary: 'Get a grant', errors: ['forbidden'] },
-    update: { summary: 'Take scopes of a grant away, or guard more', errors: ['forbidden', 'conflict'] },
-    delete: { summary: 'Revoke a grant: its tokens end at once', errors: ['forbidden'] },
+    update: {
+      summary: 'Remove scopes from a grant, or add guarded classes',
+      errors: ['forbidden', 'conflict'],
+    },
+    delete: { summary: 'Revoke a grant and all its tokens', errors: ['forbidden'] },
   },
   order: 'newest',
   events: { created: 'grant.created', updated: 'grant.updated', other: ['grant.revoked'] },

@@ -1,6 +1,6 @@
-// Ends the grants that nobody can use any more: of members who were removed, of clients that are gone, whichever workspaces let them
-// in, and those whose last token has long expired. Their tokens are refused from the commit on that took the client or member away
-// (`live.ts`, `standing.ts`); this tells each member, and goes on after a crash.
+// Revokes unusable grants: of removed members, of deleted clients in all workspaces, and those whose last token has long expired. Tokens
+// are rejected from the commit that removed the client or member (`live.ts`, `standing.ts`); this records the end of each grant, and
+// continues after a crash.
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory, Services } from '../../context.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -11,7 +11,7 @@ import { scopeOf, type CommitOutcome, type Op, type Scope } from '../../store/st
 import { grantKind } from './kind.ts';
 import { clientIsThere } from './live.ts';
 
-/** Refresh tokens that are not used end sooner: a grant that was not used for so long has none left. */
+/** Unused refresh tokens expire sooner, so a grant that was unused for this long has none left. */
 const unusedForMs = 90 * dayMs;
 const lookEveryMs = hourMs;
 const atOnce = 100;
@@ -23,7 +23,7 @@ const columns = grantKind.select
 
 const findUseless = systemStatement<Row>(
   'grants.useless',
-  'a client that is gone ends its grants in all workspaces',
+  'a deleted client ends its grants in all workspaces',
   `SELECT g.workspace_id AS of_workspace, ${columns}
    FROM grants AS g WHERE g.revoked_at IS NULL AND (
      max(g.updated_at, coalesce(g.last_used_at, 0)) <= :unusedSince
@@ -34,14 +34,14 @@ const findUseless = systemStatement<Row>(
 
 const findOfAccount = systemStatement<Row>(
   'grants.of_account',
-  'an account has seats in several workspaces',
+  'an account can be a member of several workspaces',
   `SELECT g.workspace_id AS of_workspace, ${columns} FROM seats AS s
    JOIN grants AS g ON g.workspace_id = s.workspace_id AND g.member_id = s.member_id
    WHERE s.account_id = :account AND g.revoked_at IS NULL LIMIT :limit`,
 );
 
 export interface AccountGrants {
-  /** Commits `ops`, by which the sessions of an account end, and revokes all its grants: those given meanwhile as well. */
+  /** Commits `ops`, which end the sessions of an account, and revokes all its grants, including those created meanwhile. */
   endWith(accountId: string, ops: readonly Op[]): Promise<CommitOutcome>;
 }
 
@@ -56,7 +56,7 @@ export function createAccountGrants(options: GrantEndingOptions): AccountGrants 
   };
   return {
     async endWith(accountId, ops) {
-      // A process that stops between the commits leaves no grant behind that outlives the sessions.
+      // Grants are revoked first, so that a crash between the commits leaves no grant that outlives the sessions.
       await endAll(accountId);
       const outcome = await store.commit(ops);
       if (outcome.ok) await endAll(accountId);
@@ -65,7 +65,7 @@ export function createAccountGrants(options: GrantEndingOptions): AccountGrants 
   };
 }
 
-/** In one commit for each workspace; a grant that was changed meanwhile is left as it is. */
+/** Revokes with one commit per workspace. A grant that was changed meanwhile stays unchanged. */
 async function revokeRows(
   { services: { nowMs }, committer, directoryOf }: GrantEndingOptions,
   rows: readonly Row[],
@@ -88,9 +88,9 @@ interface GrantEndingOptions {
 
 export interface GrantEnding {
   start(): void;
-  /** A client is gone. */
+  /** Starts a run immediately. To be called when a client was deleted. */
   wake(): void;
-  /** Resolves once what was there to end has ended. */
+  /** Resolves when the current run has finished. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -104,7 +104,7 @@ export function createGrantEnding(
   let cancel: (() => void) | null = null;
   let working: Promise<void> = Promise.resolve();
 
-  /** @returns whether there may be more */
+  /** @returns true if there may be more */
   const endSome = async (): Promise<boolean> => {
     const unusedSince = nowMs() - unusedForMs;
     const rows = await store.readSystem(findUseless, { unusedSince, limit: atOnce });
@@ -115,7 +115,7 @@ export function createGrantEnding(
     try {
       while (isOn && store.status().writable && (await endSome()));
     } catch (error) {
-      log('warn', 'grants that nobody can use could not be ended', { error: errorForLog(error) });
+      log('warn', 'could not revoke unusable grants', { error: errorForLog(error) });
     }
   };
   const look = (): void => {

@@ -1,4 +1,4 @@
-// Grants as their members and the admins see them: listed, narrowed, revoked. Nothing here gives more than a consent gave.
+// Lists, narrows and revokes grants for members and admins. No operation here can exceed the consent.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, requireVersion, updated } from '../../changes/operations.ts';
 import type { Patch } from '../../contract/contract.ts';
@@ -21,10 +21,11 @@ export const grants = defineResource(grant, grantKind, {
   operations: { update: narrowGrant, delete: revokeGrant },
 });
 
-/** @throws ApiError forbidden for who is no member */
+/** @throws ApiError forbidden for a caller that acts for no member */
 async function requireCaller(ctx: Context) {
   const caller = await callingMember(ctx);
-  if (!caller) throw new ApiError('forbidden', 'Only members have grants: this takes the token of one.');
+  if (!caller)
+    throw new ApiError('forbidden', 'Only members have grants. Use the API key or token of a member.');
   return caller;
 }
 
@@ -33,16 +34,16 @@ async function visibleWhere(ctx: Context): Promise<Condition[]> {
   return isAdmin(caller) ? [] : [{ sql: 'member_id = :caller', params: { caller: caller.id } }];
 }
 
-/** @throws ApiError forbidden; not_found for the grant of another member, as for one that is not there */
+/** @throws ApiError forbidden; not_found for the grant of another member, so that its existence is not disclosed */
 async function requireVisible(ctx: Context, { memberId }: Grant): Promise<void> {
   const caller = await requireCaller(ctx);
   if (memberId !== caller.id && !isAdmin(caller)) throw notFound();
 }
 
-/** An app may give up what it was granted itself, and touches nothing that another app was. @throws ApiError forbidden */
+/** An app may narrow or revoke only its own grant. @throws ApiError forbidden */
 function requireOwnOfApp({ authority: { actor } }: Context, { clientId, memberId }: Grant): void {
   if (actor.kind !== 'app' || (actor.id === clientId && actor.memberId === memberId)) return;
-  throw new ApiError('forbidden', 'An app changes and revokes no grants but its own.');
+  throw new ApiError('forbidden', 'An app can change and revoke only its own grant.');
 }
 
 async function findLive(ctx: Context, id: string): Promise<Grant> {
@@ -52,7 +53,7 @@ async function findLive(ctx: Context, id: string): Promise<Grant> {
   return found;
 }
 
-/** @throws ApiError validation_failed where it would give more; conflict for one that has ended */
+/** @throws ApiError validation_failed for an update that would widen the grant; conflict for an ended grant */
 async function narrowGrant(
   ctx: Context,
   id: string,
@@ -61,25 +62,25 @@ async function narrowGrant(
 ): Promise<ChangeSet> {
   const before = await findLive(ctx, id);
   if (before.revokedAt !== null)
-    throw new ApiError('conflict', 'This grant has ended. The app has to ask the member again.');
+    throw new ApiError('conflict', 'This grant has ended. The app must ask the member for consent again.');
   const { scopes = before.scopes, guarded = before.guarded } = patch;
   const held = expandScopes(before.scopes);
   const more = scopes.findIndex((scope) => !held.has(scope));
   if (more >= 0)
     throw invalidField(`scopes.${more}`, 'invalid_enum', {
       why: `The grant does not have ${scopes[more]}.`,
-      fix: 'Give only scopes that it has: more takes another consent of the member.',
+      fix: 'Give only scopes that the grant has. More scopes need a new consent of the member.',
     });
   const missing = before.guarded.filter((word) => !guarded.includes(word));
   if (missing.length > 0)
     throw invalidField('guarded', 'invalid_enum', {
-      why: `The member asked to be asked about: ${missing.join(', ')}.`,
-      fix: 'Give these as well: to guard less takes another consent of the member.',
+      why: `The grant requires approval for: ${missing.join(', ')}.`,
+      fix: 'Give these as well. Removing one needs a new consent of the member.',
     });
   return updated(ctx, grantKind, before, { scopes, guarded }, ifMatch);
 }
 
-/** Takes effect with the answer; a second time there is nothing left to revoke. Revoked ones stay listed for a while. */
+/** Takes effect before the response; a second call throws not_found. Revoked grants stay listed for a while. */
 async function revokeGrant(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
   const found = await findLive(ctx, id);
   if (found.revokedAt !== null) throw notFound();

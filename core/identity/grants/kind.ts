@@ -1,4 +1,4 @@
-// How a grant is stored and told of, and how consent makes one.
+// Model of grants, and their creation by consent.
 import { flag, plain } from '../../changes/columns.ts';
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
@@ -35,30 +35,30 @@ export const grantKind = kindOf(grant, {
     return [before.revokedAt === after.revokedAt ? 'grant.updated' : 'grant.revoked'];
   },
   special: {
-    // A registration that somebody let in stays.
+    // A self-registered client with a grant is not removed as unused.
     related: (_, before, { clientKind, clientId }) =>
       before || clientKind !== 'registered' ? {} : { last: [systemOp(markUsed, { id: clientId })] },
   },
 });
 
-/** What a member agreed to. */
+/** The consent of a member. */
 export interface GrantTerms {
   readonly memberId: string;
   readonly client: {
     readonly id: string;
     readonly name: string;
     readonly kind: ClientKind;
-    /** Whether an admin of this workspace registered it. */
+    /** True if an admin of this workspace registered the client. */
     readonly verified: boolean;
   };
-  /** Host or private-use scheme that the browser goes back to; null for a device that shows a code. */
+  /** Host or private-use scheme that the browser returns to; null for the device flow. */
   readonly redirectHost: string | null;
   readonly resource: 'api' | 'mcp';
   readonly scopes: readonly string[];
   readonly guarded: readonly GuardedClass[];
 }
 
-/** The change that makes a grant. Only a person who is signed in as the member may commit it, on the page that asks them. */
+/** Returns the change that creates a grant. Only the consent page may commit it, for a person who is signed in as the member. */
 export function newGrant(
   { ids, nowMs }: Pick<Context, 'ids' | 'nowMs'>,
   { memberId, client, redirectHost, resource, scopes, guarded }: GrantTerms,

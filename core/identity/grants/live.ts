@@ -1,10 +1,10 @@
-// When a grant is good: until it is revoked, its member is removed, or its client is gone.
+// A grant is valid until it is revoked, its member is removed, or its client is deleted.
 import { lastUsedIn } from '../last-used.ts';
 
 /**
- * SQL, true where the client of a grant is there still. Whoever looks a grant up for a token asks it, so that a client that is gone has
- * no live grants from that commit on, whether or not each was told so already (`ending.ts`).
- * @param grants what the table is called in the statement
+ * Returns a SQL condition that is true if the client of a grant exists. Every look-up of a grant for a token uses it, so that the grants
+ * of a deleted client are invalid from that commit, before `ending.ts` revokes them.
+ * @param grants alias of the table in the statement
  */
 export function clientIsThere(grants: string): string {
   return `CASE ${grants}.client_kind
@@ -14,5 +14,5 @@ export function clientIsThere(grants: string): string {
     ELSE 1 END`;
 }
 
-/** For `Uses.note`, by which a request of a grant is noted. */
+/** Statement for `Uses.note`. */
 export const setGrantUsed = lastUsedIn('grants');

@@ -1,5 +1,5 @@
-// Invitations: links by which an account takes the seat of a member. The set-up link of a first start is one, for the owner. A link works
-// once and for a week, a new one replaces the old, and what is kept of it is a hash.
+// Invitations: links with which an account becomes a member. The set-up link of the first start is one, for the owner. A link works once
+// and for a week, a new one replaces the old, and only its hash is stored.
 import { systemAuthor, type Committed, type Committer } from '../../changes/commit.ts';
 import type { Directory, Services } from '../../context.ts';
 import { linkTokenHash, mintLinkToken } from '../../lib/link-token.ts';
@@ -58,13 +58,13 @@ interface FoundRow {
   is_mailed: number;
 }
 
-/** An invitation ends with the role and with the address that it was made for. */
+/** An invitation ends when the role or the address of the member changes. */
 const ofMemberAsInvited = `JOIN members AS m ON m.workspace_id = i.workspace_id AND m.id = i.member_id
    AND m.role = i.role AND m.email_key IS i.email_key`;
 
 const findInvitation = systemStatement<FoundRow>(
   'invitations.by_token',
-  'whoever has the link belongs to no workspace yet',
+  'the holder of the link belongs to no workspace yet',
   `SELECT i.workspace_id, w.name AS workspace_name, i.member_id, i.invited_by, i.token_hash, i.email_key,
      i.mailed_hash IS :hash AS is_mailed
    FROM invitations AS i JOIN workspaces AS w ON w.workspace_id = i.workspace_id ${ofMemberAsInvited}
@@ -72,7 +72,7 @@ const findInvitation = systemStatement<FoundRow>(
 );
 const findByAddress = systemStatement<FoundRow>(
   'invitations.by_address',
-  'whoever has the address belongs to no workspace yet',
+  'the holder of the address belongs to no workspace yet',
   `SELECT i.workspace_id, w.name AS workspace_name, i.member_id, i.invited_by, i.token_hash, i.email_key, 0 AS is_mailed
    FROM invitations AS i JOIN workspaces AS w ON w.workspace_id = i.workspace_id ${ofMemberAsInvited}
    WHERE i.email_key = :key AND i.expires_at > :now ORDER BY i.created_at, i.workspace_id LIMIT 20`,
@@ -84,9 +84,9 @@ const readMember = tenantStatement<Row>(
 );
 
 /**
- * A link to hand over and one to mail, and the operation that stores them in place of earlier ones. It fails where the member has another
- * role or address by then. Opening the one in the mail proves the address, so nobody else may see it.
- * @param by the name of who makes it @param maker with whose right it ends; absent for the operator
+ * Creates a link to hand over and another one to mail, and the operation that stores them and replaces earlier ones. The operation fails
+ * if the role or address of the member has changed meanwhile. Opening the mailed link verifies the address, so nobody else may see it.
+ * @param by name of the inviter @param maker the invitation ends with the rights of this member and key; absent for the operator
  */
 export function newInvitation(
   { baseUrl, nowMs }: Pick<Services, 'baseUrl' | 'nowMs'>,
@@ -111,31 +111,30 @@ export function withdrawOp(scope: Scope, memberId: string): Op {
   return tenantOp(scope, deleteInvitation, { member: memberId });
 }
 
-/** Withdraws those that a member made, but for members of these roles. */
+/** Withdraws the invitations that a member created, except for members with these roles. */
 export function withdrawHandedOp(scope: Scope, maker: string, roles: readonly string[]): Op {
   return tenantOp(scope, deleteHanded, { maker, roles: JSON.stringify(roles) });
 }
 
-/** Withdraws those that were made with any of these keys. */
+/** Withdraws the invitations that were created with any of these keys. */
 export function withdrawMadeWithOp(scope: Scope, keyIds: readonly string[]): Op {
   return tenantOp(scope, deleteMadeWith, { keys: JSON.stringify(keyIds) });
 }
 
-/** Whether there is one, also of one that has expired. */
+/** Returns true if the member has an invitation, even an expired one. */
 export async function isInvited(store: Store, scope: Scope, memberId: string): Promise<boolean> {
   return (await store.readOne(scope, anyInvitation, { member: memberId })) !== undefined;
 }
 
-/** What a link is for. */
 export interface Invitation {
   readonly workspaceId: string;
   readonly workspaceName: string;
   readonly member: Member;
   readonly invitedBy: string;
   readonly hash: string;
-  /** Key of the address that it was made for; null for none. */
+  /** Normalized address that the invitation was created for; null for none. */
   readonly emailKey: string | null;
-  /** Whether the link is the one that was mailed to that address. */
+  /** True for the link that was mailed to that address. */
   readonly isMailed: boolean;
 }
 
@@ -144,15 +143,15 @@ type Taken = 'taken' | 'used' | 'known_address' | 'busy';
 export interface Invitations {
   /** @returns null for a link that is unknown, used, replaced, withdrawn or expired */
   find(token: string): Promise<Invitation | null>;
-  /** Those of members with that e-mail address. Who asks has seen to it that it is the person's own. */
+  /** Returns the invitations of members with an address. The caller must have verified that the address belongs to the person. */
   findByAddress(email: string): Promise<readonly Invitation[]>;
-  /** What is wrong with another name for the member, and what to do; null for nothing. */
+  /** Returns an error message if the member may not have this name; null otherwise. */
   problemOfName(invitation: Invitation, name: string): Promise<string | null>;
   /**
-   * An account takes the seat.
-   * @param account its id, and where it is new the operation that makes it, and those that go with it
-   * @param patch what the person says of themself
-   * @returns `known_address`: another account has the address of the new one; `busy`: try again
+   * Makes an account the member.
+   * @param account id of the account; for a new account also the operation that inserts it and further operations
+   * @param patch name that the person chose
+   * @returns `known_address` if another account has the address of the new one; `busy` after a conflict, to be retried
    */
   take(
     invitation: Invitation,
@@ -217,6 +216,6 @@ export function createInvitations(options: {
 function outcomeOf(committed: Committed, isNew: boolean): Taken {
   if (committed.ok) return 'taken';
   if (committed.part === 'guard') return 'used';
-  // A new account has no seat yet that could be in the way.
+  // A new account is no member yet, so only its address can conflict.
   return committed.part === 'last' && isNew ? 'known_address' : 'busy';
 }

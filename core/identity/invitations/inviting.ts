@@ -1,4 +1,4 @@
-// How a member is invited over the API, and how that is taken back.
+// API routes that invite a member and withdraw the invitation.
 import { Type } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, isoTime, requireVersion } from '../../changes/operations.ts';
@@ -19,13 +19,13 @@ const Invitation = named(
   Closed({
     url: Type.String({
       description:
-        'The link, shown this once: whoever opens it takes the seat of the member with an account.',
+        'Invitation link, shown only in this response. Any person who opens it can sign up as the member.',
     }),
-    expiresAt: described(time, 'The link works once, until then.'),
+    expiresAt: described(time, 'Time until which the link works, once.'),
     sentTo: nullable(
       Type.String({
         description:
-          'The address that a link is sent to; null where the server sends no mail, or the member has none.',
+          'Address to which the invitation is mailed; null if the server sends no mail or the member has no address.',
       }),
     ),
   }),
@@ -37,8 +37,8 @@ export const invitationRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/v1/members/{id}/invitation',
     name: 'members.invite',
-    summary: 'Invite a member to take the seat with an account',
-    description: `Makes a link that works once, for ${invitationDays} days, in place of an earlier one. It ends when the role or the address of the member changes. Where the server sends mail and the member has an address, a link of its own is sent there, which also proves the address; the link in the answer is for handing over.`,
+    summary: 'Invite a member to create an account',
+    description: `Creates a link that works once within ${invitationDays} days and replaces an earlier one. The link ends when the role or the address of the member changes. If the server sends mail and the member has an address, a separate link is mailed, which also verifies the address; the link in the response is for passing on by other means.`,
     scope: 'members:write',
     limit: 'write',
     params,
@@ -62,8 +62,8 @@ export const invitationRoutes: readonly Route[] = [
 ];
 
 /**
- * Whoever may add a member of that role may invite one.
- * @throws ApiError not_found, forbidden, insufficient_scope, conflict for a member whose seat is taken
+ * Requires the right to add a member with that role.
+ * @throws ApiError not_found, forbidden, insufficient_scope; conflict for a member who has joined
  */
 async function invite(ctx: Context, id: string): Promise<ChangeSet> {
   const invited = await getEntity(ctx, memberKind, id);
@@ -71,9 +71,9 @@ async function invite(ctx: Context, id: string): Promise<ChangeSet> {
   if (invited.joinedAt !== null)
     throw new ApiError(
       'conflict',
-      `${invited.name} has taken the seat already. Who forgot the password asks for another on the sign-in page.`,
+      `${invited.name} has joined already. To replace a forgotten password, use the link on the sign-in page.`,
     );
-  // Who is invited knows the person, and not the key.
+  // The invitee knows the person, not the name of an API key.
   const by = (await callingMember(ctx))?.name ?? ctx.actor.name;
   const { url, mailedUrl, expiresAt, op } = newInvitation(ctx, ctx.scope, {
     ...{ member: invited, by },
@@ -89,7 +89,7 @@ async function invite(ctx: Context, id: string): Promise<ChangeSet> {
   return { ...set, afterCommit: () => mail.post(letter) };
 }
 
-/** @param ifMatch of the member. @throws ApiError not_found, also where there is none; forbidden, precondition_failed */
+/** @param ifMatch version of the member. @throws ApiError not_found, also without an invitation; forbidden, precondition_failed */
 async function uninvite(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
   const invited = await getEntity(ctx, memberKind, id);
   await requireMayChange(ctx, invited, null);

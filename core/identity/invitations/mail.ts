@@ -1,4 +1,3 @@
-// The mail that brings an invitation.
 import type { Context } from '../../context.ts';
 import type { Message } from '../../lib/mail.ts';
 import { invitationDays } from './invitations.ts';
@@ -6,7 +5,7 @@ import { invitationDays } from './invitations.ts';
 interface Invited {
   readonly url: string;
   readonly to: string;
-  /** Names, of who invites and of the workspace. */
+  /** Name of the inviter. */
   readonly by: string;
   readonly workspace: string;
 }
@@ -20,7 +19,7 @@ export function invitationMail(
     subject: `${by} invites you to ${workspace} on Tatami`,
     text: [
       `${by} invites you to the workspace ${workspace} on ${baseUrl}.`,
-      `Open this link within ${invitationDays} days. It works once, so do not pass it on:`,
+      `To accept, open this link within ${invitationDays} days. The link works once; do not share it:`,
       url,
     ].join('\n\n'),
   };

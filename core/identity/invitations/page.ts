@@ -1,4 +1,4 @@
-// The page behind an invitation: a person makes an account and takes the seat with it, or takes it with the account they have.
+// The page behind an invitation link: a person accepts with a new or an existing account.
 import { readForm } from '../../html/form.ts';
 import { cookieLine, cookieOf } from '../../html/cookie.ts';
 import { html, type Html } from '../../html/html.ts';
@@ -26,33 +26,33 @@ interface JoinPages {
   readonly proofs: Proofs;
 }
 
-/** Keeps the link while somebody signs in to the account that they have: it stands in no further address. */
+/** Stores the token while a person signs in to an existing account, so that it appears in no other URL. */
 const cookie = 'tatami-join';
 const keptSeconds = 3_600;
 const openedPath = '/join';
 const joinedPath = '/account';
 
-/** `Set-Cookie` line that forgets the opened link. */
+/** `Set-Cookie` line that deletes the stored token. */
 export const forgetLink = cookieLine(cookie, '', 0);
 
-/** Destination of a newcomer who took the seat: the page that offered it has nothing left to offer. */
+/** Destination after joining: the account page if the destination was the used invitation. */
 export const afterJoining = (to: string): string => (to === openedPath ? joinedPath : to);
 
-/** What is wrong with a name or an address that a person gave; null for nothing. */
+/** Returns an error message for an invalid name or address; null for valid ones. */
 export function aboutProblem({ name, email }: { name: string; email: string }): string | null {
   const wrong = faultOfShownName(name);
-  if (wrong !== null) return `The name ${wrong}. Give a name of 1 to ${shownNameMax} visible characters.`;
+  if (wrong !== null) return `The name ${wrong}. Enter a name of 1 to ${shownNameMax} visible characters.`;
   return addressKey(email) === null ? addressAdvice : null;
 }
 
 export function joinRoutes(options: JoinPages): Route[] {
   return [
     pageRoute(
-      { method: 'GET', path: '/join/{token}', name: 'join.page', summary: 'Take the seat of an invitation' },
+      { method: 'GET', path: '/join/{token}', name: 'join.page', summary: 'Show an invitation' },
       (arrival, token) => show(options, arrival, token),
     ),
     pageRoute(
-      { method: 'POST', path: '/join/{token}', name: 'join.take', summary: 'Take the seat' },
+      { method: 'POST', path: '/join/{token}', name: 'join.take', summary: 'Accept an invitation' },
       (arrival, token) => take(options, arrival, token),
     ),
     pageRoute(
@@ -60,18 +60,23 @@ export function joinRoutes(options: JoinPages): Route[] {
         method: 'GET',
         path: openedPath,
         name: 'join.signed-in',
-        summary: 'Take the seat of the invitation that was opened before signing in',
+        summary: 'Show the invitation that was opened before signing in',
       },
       (arrival) => show(options, arrival, keptToken(arrival)),
     ),
     pageRoute(
-      { method: 'POST', path: openedPath, name: 'join.take-signed-in', summary: 'Take that seat' },
+      {
+        method: 'POST',
+        path: openedPath,
+        name: 'join.take-signed-in',
+        summary: 'Accept the invitation that was opened before signing in',
+      },
       (arrival) => take(options, arrival, keptToken(arrival)),
     ),
   ];
 }
 
-/** The link that this browser has opened and gone from, to sign in. */
+/** Returns the token of the invitation that the browser opened before signing in; null for none. */
 export function openedLink(headers: Headers): string | null {
   return cookieOf(headers, cookie);
 }
@@ -122,8 +127,8 @@ async function takeWith(
   return leadTo(services.baseUrl, joinedPath, [forgetLink]);
 }
 
-const busy = 'Somebody changed this at the same time. Send it again.';
-const knownAddress = 'There is an account with this address. Sign in to it, and take the seat with it.';
+const busy = 'Somebody else changed this at the same time. Please try again.';
+const knownAddress = 'An account with this address exists. Sign in to it to accept the invitation.';
 
 async function makeAccount(
   options: JoinPages,
@@ -150,7 +155,7 @@ async function makeAccount(
   return signIn.finish(account.id, arrival, joinedPath);
 }
 
-/** What is wrong with what a newcomer gives; null for nothing. */
+/** Returns an error message for invalid input of a new person; null for valid input. */
 async function problemWith(
   invitations: Invitations,
   invitation: Invitation,
@@ -164,31 +169,31 @@ async function problemWith(
 }
 
 /**
- * State of an address for a newcomer: `taken` by another account; `open`, where another account only claims it and the newcomer may too.
- * @param isProven whether the newcomer proves it now
+ * Returns the state of an address for a new account: `taken` by another account; `open` if another account has it unverified, so that the
+ * new account may have it too; `free` otherwise. @param isProven true if the new account verifies it now
  */
 async function claimOn(
   store: Services['store'],
   key: string,
   { invitation, isProven }: { readonly invitation: Invitation; readonly isProven: boolean },
 ): Promise<'taken' | 'open' | 'free'> {
-  // In a workspace one member has an address: the one whom an admin gave it, or else the first who claims it.
+  // Within a workspace only one member may use an address: the one an admin gave it to, else the first one.
   const isInvited = isProven || invitation.emailKey === key;
   if (await isAddressTaken(store, key, '', isInvited ? [] : [invitation.workspaceId])) return 'taken';
   return !isProven && (await isAddressClaimed(store, key)) ? 'open' : 'free';
 }
 
-/** The same for a link that never was, so that nobody learns which there are. */
+/** The same response for every invalid link, so that nobody learns which links exist. */
 function noInvitation(): RawAnswer {
   return card(
     'This link does not work',
     html`<p>
-        It was used already, was replaced by a newer one, has expired after ${invitationDays} days, or was not
-        copied whole.
+        This link was already used, replaced by a newer one, is older than ${invitationDays} days, or was not
+        copied completely.
       </p>
       <p>
-        If you took the seat, <a href="/sign-in">sign in</a>. Otherwise ask whoever sent the link for a new
-        one. Who runs this server makes one with <code>tatami members invite --data-dir</code>.
+        If you have joined already, <a href="/sign-in">sign in</a>. Otherwise ask the sender for a new link.
+        The server administrator can create one with <code>tatami members invite --data-dir</code>.
       </p>`,
     { status: 404, headers: { 'set-cookie': forgetLink } },
   );
@@ -217,15 +222,15 @@ function newPage(
       ${
         isOpen &&
         html`<label class="choice"
-          ><input type="checkbox" name="another" value="yes" required /> That account is not mine. Make
-          another one.</label
+          ><input type="checkbox" name="another" value="yes" required /> That account is not mine. Create a
+          new one.</label
         >`
       }
-      <button>Make the account</button>
+      <button>Create account</button>
     </form>
     <form method="post">
       ${hidden('do', 'sign-in')}
-      <button class="plain">I have an account on this server</button>
+      <button class="plain">I already have an account</button>
     </form>`;
   return card(`Join ${invitation.workspaceName}`, content, wrong === undefined ? {} : { status: 422 });
 }
@@ -238,8 +243,8 @@ function takePage(invitation: Invitation, who: SignedIn, wrong?: string): RawAns
       invitation.isMailed &&
       invitation.emailKey === emailKeyOf(who.email) &&
       html`<p>
-        If this is the first time that this address is confirmed, joining removes passkeys, one-time codes,
-        linked accounts, other sessions and access of apps that were set up before.
+        If your address was not confirmed before, joining confirms it. This removes existing passkeys,
+        one-time codes and linked accounts, ends all other sessions and revokes the access of apps.
       </p>`
     }
     <form method="post">
@@ -251,13 +256,13 @@ function takePage(invitation: Invitation, who: SignedIn, wrong?: string): RawAns
     ${
       other
         ? problem(
-            `Your account ${who.email} is a member of ${workspaceName} already. Take this seat with another one.`,
+            `Your account ${who.email} is a member of ${workspaceName} already. Use another account for this invitation.`,
           )
         : taking
     }
     <form method="post">
       ${token}${hidden('do', 'other-account')}
-      <button class="plain">Sign in to another account</button>
+      <button class="plain">Use another account</button>
     </form>`;
   return card(`Join ${workspaceName}`, content);
 }

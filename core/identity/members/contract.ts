@@ -1,10 +1,9 @@
-// Members: the people of a workspace.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, text, time } from '../../contract/field.ts';
 import { teamGiven } from '../../tracker/teams/contract.ts';
 
-/** From the lowest to the highest. */
+/** In ascending order of rights. */
 export const roles = ['guest', 'member', 'admin', 'owner'] as const;
 
 const teamsMax = 100;
@@ -14,25 +13,30 @@ export const member = defineContract({
   path: 'members',
   title: 'Member',
   id: 'usr',
-  alias: { pattern: '^me$', doc: '`me` for the one who asks.', isCaller: true },
+  alias: { pattern: '^me$', doc: '`me` for the caller.', isCaller: true },
   names: { by: ['email', 'name'] },
-  doc: 'A person of the workspace. Who is removed is still shown on what was theirs.',
+  doc: 'Person in the workspace. Removed members stay visible on the objects that refer to them.',
   fields: {
-    name: text({ max: 80, required: true, asGiven: true, doc: 'What the person is called.' }),
-    email: text({ max: 254, pattern: '^[^\\s@]+@[^\\s@]+$', doc: 'An e-mail address.', nullable: true }),
-    role: choice(roles, { default: 'member', doc: 'What the person is in the workspace.' }),
+    name: text({ max: 80, required: true, asGiven: true, doc: 'Name of the member.' }),
+    email: text({
+      max: 254,
+      pattern: '^[^\\s@]+@[^\\s@]+$',
+      doc: 'The e-mail address of the member, such as ana@acme.example.',
+      nullable: true,
+    }),
+    role: choice(roles, { default: 'member', doc: 'Role of the member.' }),
     joinedAt: time({
       nullable: true,
       write: 'never',
-      // A workspace that moved to another server arrives without the accounts of the old one.
+      // A workspace that is imported from another server has none of its accounts.
       unlogged: true,
-      doc: 'When the person took the seat with an account, by which they sign in; null while nobody has.',
+      doc: 'Time at which the invitation was accepted; null until then.',
     }),
     teams: json(
       Type.Array(teamGiven, { maxItems: teamsMax, uniqueItems: true }),
       {
         default: [],
-        doc: `The teams that a guest sees, up to ${teamsMax}; without any a guest sees no issue. Other roles see all teams, and have none here.`,
+        doc: `Teams that a guest can see, at most ${teamsMax}; without any, a guest sees no issues. Always empty for other roles, which see all teams.`,
       },
       Type.Array(Type.String()),
     ),

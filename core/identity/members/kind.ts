@@ -1,16 +1,16 @@
-// How members are stored: apart from what may be done with them, so that the rules of roles can read the caller.
+// Model of members. Separate from their operations, so that the role rules can read the caller without an import cycle.
 import { kindOf } from '../../resource/kind.ts';
 import { addressKey } from '../../lib/address.ts';
 import { foldCase } from '../../lib/fold.ts';
 import { member } from './contract.ts';
 
 export const memberKind = kindOf(member, {
-  // The normal form of the address, by which it is looked up.
+  // Normalized address, for look-ups.
   columns: {
     emailKey: {
       column: 'email_key',
       from: 'email',
-      // An address from before the normal form can have none. It still counts as itself.
+      // An address that was stored before normalization may be invalid today. It is looked up case-folded.
       write: (email) => (typeof email === 'string' ? (addressKey(email) ?? foldCase(email)) : null),
     },
   },

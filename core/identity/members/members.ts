@@ -1,4 +1,4 @@
-// Members. A removed member keeps the issues; the last owner cannot be removed, and who may change whom is a matter of roles.
+// Operations on members. A removed member stays assigned to issues, and the last owner cannot be removed.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';
 import type { Context, Directory } from '../../context.ts';
@@ -29,7 +29,7 @@ const otherOwners = tenantStatement<{ id: string }>(
   "SELECT id FROM members WHERE workspace_id = :ws AND role = 'owner' AND deleted_at IS NULL AND id <> :id LIMIT 1",
 );
 
-/** Fails the batch that would leave no owner, whatever else commits at the same time. */
+/** Makes a commit fail that would leave no owner, also in concurrent commits. */
 const ownerRemains = tenantStatement(
   'members.owner_remains',
   `UPDATE members SET version = version WHERE workspace_id = :ws AND id =
@@ -40,15 +40,15 @@ const rules: Rules<typeof member, Member> = {
   sets: ({ directory }, { teams }) => (teams === undefined ? {} : { teams: teamIds(directory, teams) }),
   follows({ directory }, { teams, role }) {
     if (teams !== undefined) return { teams: teamIds(directory, teams) };
-    // Who is a guest no more sees all teams.
+    // A member who is no longer a guest sees all teams.
     return role === undefined || role === 'guest' ? {} : { teams: [] };
   },
   async check(ctx, after, before) {
     await requireMayChange(ctx, before, after);
     if (after.role !== 'guest' && after.teams.length > 0)
       throw invalidField('teams', 'conflict', {
-        why: `A member of the role ${after.role} sees all teams.`,
-        fix: 'Leave them out, or make the member a guest.',
+        why: `A member with the role ${after.role} sees all teams.`,
+        fix: 'Leave `teams` out, or make the member a guest.',
       });
     requireOwnName(ctx, after, before);
     const { id, email } = after;
@@ -56,7 +56,7 @@ const rules: Rules<typeof member, Member> = {
     const key = addressKey(email);
     if (key === null)
       throw invalidField('email', 'invalid_format', {
-        why: 'This is no address, or one that could be taken for another.',
+        why: 'This is not a valid address, or looks like another one.',
         fix: addressAdvice,
       });
     const holder = await ctx.store.readOne(ctx.scope, byEmail, { key });
@@ -80,7 +80,7 @@ export const members = defineResource(member, memberKind, {
       const before = await getEntity(ctx, memberKind, id);
       const { role = before.role, email = before.email } = patch;
       const plainSet = await plain.update(ctx, id, patch, ifMatch);
-      // An invitation ends with the role and with the address that it was made for.
+      // An invitation ends when the role or the address of the member changes.
       const endsInvitation = before.joinedAt === null && (role !== before.role || email !== before.email);
       const set = endsInvitation ? withOps(plainSet, [withdrawOp(ctx.scope, id)]) : plainSet;
       const rise = roles.indexOf(role) - roles.indexOf(before.role);
@@ -88,7 +88,7 @@ export const members = defineResource(member, memberKind, {
         return keepingAnOwner(ctx, before, ending(set, await lossOfMember(ctx, { ...before, role })));
       if (role === before.role && patch.teams === undefined) return set;
       if (rise === 0 || role !== 'owner') return withOps(set, [stillMayOp(ctx)]);
-      // An admin may have a key of theirs, by which they would be an owner as well.
+      // An admin may know a key of this member and would become an owner with it.
       return withOps(ending(set, await endHandedTo(ctx, id)), [stillMayOp(ctx)]);
     },
     async delete(ctx, id, ifMatch) {
@@ -96,7 +96,7 @@ export const members = defineResource(member, memberKind, {
       await requireMayChange(ctx, before, null);
       const set = await plain.delete(ctx, id, ifMatch);
       const gone = ending(set, await lossOfMember(ctx, { ...before, role: null }));
-      // Nobody signs in as the member any more, and nobody joins as one.
+      // Ends the account's access as this member, and the invitation.
       const left = withOps(gone, [leaveSeatOp(ctx.scope, id), withdrawOp(ctx.scope, id)]);
       return keepingAnOwner(ctx, before, left);
     },
@@ -114,7 +114,7 @@ function ending(set: ChangeSet, { changes, ops }: Ended): ChangeSet {
 /** @throws ApiError validation_failed */
 function requireOwnName(ctx: Context, after: Pick<Member, 'id' | 'name'>, before: Member | null): void {
   if (after.name === before?.name) return;
-  // An admin may give two people one name; nobody gives it to themself.
+  // An admin may give another member a name that an admin has; nobody may take such a name for themself.
   const others = after.id === ctx.actor.memberId ? ctx.directory.members : null;
   const problem = nameProblem(after, others);
   if (problem) throw invalidField('name', problem.code, { why: problem.why, fix: problem.fix });

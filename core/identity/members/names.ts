@@ -1,4 +1,4 @@
-// Names of members: others trust them where they read who did something.
+// Rules for member names, which identify the author of every change.
 import type { Directory } from '../../context.ts';
 import { faultOfShownName, lookOf, shownNameMax } from '../../lib/shown-name.ts';
 import { isAdmin } from './roles.ts';
@@ -9,7 +9,7 @@ interface NameProblem {
   readonly fix: string;
 }
 
-/** @param others members whose names are not to be had; null where an admin gives the name */
+/** Returns null for an allowed name. @param others members to compare with; null if an admin sets the name */
 export function nameProblem(
   { id, name }: { readonly id: string; readonly name: string },
   others: Directory['members'] | null,
@@ -29,7 +29,7 @@ export function nameProblem(
       return {
         code: 'already_exists',
         why: 'An admin of this workspace has this name.',
-        fix: 'Add something that tells you apart, such as an initial.',
+        fix: 'Add something that distinguishes you, such as an initial.',
       };
   return null;
 }

@@ -1,5 +1,4 @@
-// What the role of a member lets them do beyond the scopes of a key. Scopes say what a key may ask for; roles say who may change whom,
-// so that nobody rises by a request.
+// Role checks beyond scopes: roles decide which members a member may change, so that nobody can raise their own rights.
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { requirePerson } from '../../rights/person.ts';
@@ -9,7 +8,7 @@ import { roles } from './contract.ts';
 import { memberKind, type Member } from './kind.ts';
 import { sameValue } from '../../changes/change.ts';
 
-/** Whether a key may act for them: they are there, and were not removed. */
+/** Returns true for an existing member who was not removed. */
 export function isPresent({ directory }: Pick<Context, 'directory'>, memberId: string): boolean {
   return directory.members.get(memberId)?.removed === false;
 }
@@ -18,15 +17,15 @@ function isOfSameRights(a: Pick<Member, 'role' | 'teams'>, b: typeof a): boolean
   return a.role === b.role && sameValue(a.teams, b.teams);
 }
 
-/** Of the scopes that are missing, so many are named. */
+/** Maximum number of missing scopes that an error lists. */
 const namedMax = 5;
 
-/** What decides on a seat: its role and teams, the address by which it is taken, and whether it was. */
+/** Fields that decide about the rights of a member, and about who can join as the member. */
 type SeatTerms = Pick<Member, 'role' | 'teams' | 'email' | 'joinedAt'>;
 
 type Ranked = Pick<Member, 'role'> | undefined;
 
-/** The member who holds the authority. Nobody stands behind a plugin, whoever installed it. */
+/** Returns the member whose rights the request uses; none for a plugin, whoever installed it. */
 export async function callingMember(ctx: Context): Promise<Member | undefined> {
   const { kind, memberId } = ctx.authority.actor;
   return kind === 'plugin' || memberId === undefined ? undefined : memberKind.find(ctx, memberId);
@@ -37,8 +36,8 @@ export function isAdmin(member: Ranked): boolean {
 }
 
 /**
- * Members change their own name and address. All else takes an admin, who is of no lower role than the member is or comes to be.
- * @param before null for a member who is added, @param after null for one who is removed
+ * Members may change their own name and address. Other changes require an admin whose role is at least the old and the new role of the
+ * member. @param before null for a new member @param after null for a removal
  * @throws ApiError forbidden, insufficient_scope
  */
 export async function requireMayChange(
@@ -48,27 +47,27 @@ export async function requireMayChange(
 ): Promise<void> {
   requirePerson(ctx, 'change members');
   const caller = await callingMember(ctx);
-  if (!caller) throw new ApiError('forbidden', 'Only a member can change members.');
+  if (!caller) throw new ApiError('forbidden', 'Changing members takes the API key or token of a member.');
   if (caller.id === before?.id && after && isOfSameRights(before, after)) {
-    // A seat that nobody has taken is taken by its address, so that the key alone does not decide on it.
+    // The address decides who can join as a member who has not joined yet, so a new address requires the scopes of the role.
     if (before.joinedAt === null) requireSeatHeld(ctx, before, after);
     return;
   }
   if (!isAdmin(caller))
     throw new ApiError(
       'forbidden',
-      'You may change your own name and email. The rest takes an admin or an owner.',
+      'You can change only your own name and email. Ask an admin or an owner for other changes.',
     );
   const isHigher = (member: Pick<Member, 'role'> | null) =>
     member !== null && roles.indexOf(member.role) > roles.indexOf(caller.role);
   if (isHigher(before) || isHigher(after))
-    throw new ApiError('forbidden', 'Only an owner may add, change or remove an owner.');
+    throw new ApiError('forbidden', 'Only an owner can add, change or remove an owner.');
   requireSeatHeld(ctx, before, after);
 }
 
 /**
- * Whoever has the seat may make a key with all scopes of its role, and so it takes a credential with all of these to give it: to add or
- * invite a member, to give a higher role or another address, and to show a guest more teams. @throws ApiError insufficient_scope
+ * A member can create a key with all scopes of the role. So a credential needs all these scopes to add or invite a member, to give a
+ * higher role or another address, and to give a guest more teams. @throws ApiError insufficient_scope
  */
 function requireSeatHeld(ctx: Context, before: SeatTerms | null, after: SeatTerms | null): void {
   if (after === null) return;
@@ -77,7 +76,7 @@ function requireSeatHeld(ctx: Context, before: SeatTerms | null, after: SeatTerm
   const isElsewhere = after.email !== null && after.email !== before?.email;
   if (!isRaised && !seesMore && !isElsewhere) return;
   const { scopes, narrowed } = rightsOfRole(after.role, []);
-  // Of the seat's own member, narrowed scopes are narrowed as the role has them.
+  // A narrowed scope of the caller counts, because the role of the member narrows it in the same way.
   const isHeld = (scope: string): boolean => ctx.scopes.has(scope) || (ctx.narrowed?.has(scope) ?? false);
   const missing = [...scopes, ...(narrowed?.keys() ?? [])].filter((scope) => !isHeld(scope)).sort();
   const [first] = missing;
@@ -85,6 +84,6 @@ function requireSeatHeld(ctx: Context, before: SeatTerms | null, after: SeatTerm
   const more = missing.length > namedMax ? ` and ${missing.length - namedMax} more` : '';
   throw new ApiError(
     'insufficient_scope',
-    `This hands out a seat of the role ${after.role}, which takes every scope of that role: ${holderOf(ctx, first)} does not have ${missing.slice(0, namedMax).join(', ')}${more}. Use a key with all of them.`,
+    `This change gives the rights of the role ${after.role} and needs every scope of that role: ${holderOf(ctx, first)} does not have ${missing.slice(0, namedMax).join(', ')}${more}. Use a key with all of them.`,
   );
 }

@@ -1,4 +1,4 @@
-// OAuth apps: programs of others that members can let act for them, registered by an admin of the workspace.
+// OAuth apps: third-party programs registered by an admin of the workspace.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { flag, json, string, text, time } from '../../contract/field.ts';
@@ -9,46 +9,51 @@ const redirectUris = Type.Array(
     minLength: 1,
     maxLength: 1000,
     description:
-      'An https URI, an http one of this device (127.0.0.1, [::1] or localhost), or one of a private-use scheme with a dot (RFC 8252 §7.1).',
+      'An https URI, an http URI of a loopback host (127.0.0.1, [::1] or localhost), or a URI with a private-use scheme that contains a dot (RFC 8252 §7.1).',
   }),
   { minItems: 1, maxItems: 10, uniqueItems: true },
 );
-const homepage = Type.String({ maxLength: 500, pattern: '^https://\\S+$', description: 'An https address.' });
+const homepage = Type.String({ maxLength: 500, pattern: '^https://\\S+$', description: 'An https URL.' });
 
 export const oauthApp = defineContract({
   name: 'oauth_app',
   path: 'oauth-apps',
   title: 'OAuthApp',
   id: 'app',
-  doc: 'A program of others that members can let act for them, by OAuth 2. Its id is its `client_id`.',
+  doc: 'Third-party program that members can authorize with OAuth 2. Its `id` is the `client_id`.',
   fields: {
-    name: text({ max: shownNameMax, required: true, asGiven: true, doc: 'What people are asked to let in.' }),
-    description: string(Type.String({ maxLength: 500 }), { default: '', doc: 'What it does, in words.' }),
-    homepage: string(homepage, { nullable: true, doc: 'Where people read about it.' }),
+    name: text({
+      max: shownNameMax,
+      required: true,
+      asGiven: true,
+      doc: 'Name of the app, shown on the consent page.',
+    }),
+    description: string(Type.String({ maxLength: 500 }), { default: '', doc: 'Description of the app.' }),
+    homepage: string(homepage, { nullable: true, doc: 'Website of the app.' }),
     redirectUris: json(redirectUris, {
       required: true,
-      doc: 'Where browsers may be sent back to. They are compared letter by letter; of loopback ones any port will do.',
+      doc: 'Allowed redirect URIs, compared exactly; loopback URIs match with any port.',
     }),
     confidential: flag({
       default: false,
       write: 'create',
-      doc: 'Whether it keeps a secret, as programs on a server do; what runs on the devices of people cannot.',
+      doc: 'True for confidential clients, which can keep a client secret; default false.',
     }),
     verified: flag({
       write: 'never',
       computed: true,
-      doc: 'That an admin of this workspace registered it: its members are told so when they are asked to let it in.',
+      doc: 'True if an admin of this workspace registered the app, which the consent page shows.',
     }),
     secretSince: time({
       nullable: true,
       write: 'never',
-      doc: 'Since when its newest secret is good; null where it keeps none.',
+      doc: 'Time at which the current secret was created; null for a public client.',
     }),
     previousSecretExpiresAt: time({
       nullable: true,
       write: 'never',
       computed: true,
-      doc: 'Until when the secret before is good as well.',
+      doc: 'Time until which the previous secret stays valid; null if there is none.',
     }),
   },
   undo: 'operations',
@@ -57,7 +62,7 @@ export const oauthApp = defineContract({
     get: 'Get an OAuth app without its secret',
     update: { summary: 'Change an OAuth app', errors: ['forbidden'] },
     delete: {
-      summary: 'Delete an OAuth app: what members granted it ends at once',
+      summary: 'Delete an OAuth app and end all its grants',
       errors: ['forbidden'],
     },
   },

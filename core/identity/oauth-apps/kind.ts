@@ -1,4 +1,4 @@
-// How OAuth apps are stored and told of: of their secrets only hashes are kept.
+// Model of OAuth apps. Only hashes of their secrets are stored.
 import { json } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
@@ -6,7 +6,7 @@ import { oauthApp } from './contract.ts';
 import type { KeptSecret } from './secret.ts';
 
 const kept = {
-  /** Newest first; empty where it keeps none. */
+  /** Newest first; empty for a public client. */
   secrets: json<readonly KeptSecret[]>('secrets_json'),
 };
 export type OAuthApp = EntityOf<typeof oauthApp, typeof kept>;

@@ -1,4 +1,4 @@
-// Registers, changes and deletes OAuth apps, and replaces their secrets.
+// Registers, updates and deletes OAuth apps, and rotates their secrets.
 import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, isoTime, updated } from '../../changes/operations.ts';
@@ -17,7 +17,7 @@ import { checkApp, requireRegistrar, requireRoom } from './rules.ts';
 import { mintClientSecret, type KeptSecret } from './secret.ts';
 
 const graceHoursDefault = 24;
-/** Each is compared with what a client sends. */
+/** A token request compares the given secret with each of these. */
 const earlierMax = 4;
 
 const { create: example } = oauthApp.examples;
@@ -27,7 +27,7 @@ const OAuthAppCreated = named(
     ...shownProperties(oauthApp),
     secret: nullable(
       Type.String({
-        description: 'With it a confidential app proves who it is. It is shown this once; null for others.',
+        description: 'Client secret of a confidential app, shown only in this response; null for other apps.',
       }),
     ),
   }),
@@ -39,7 +39,7 @@ const SecretRotate = named(
       Type.Integer({
         minimum: 0,
         maximum: 168,
-        description: `How long earlier secrets stay good beside the new one: ${graceHoursDefault} by default; 0 ends them at once.`,
+        description: `Hours for which earlier secrets stay valid, default ${graceHoursDefault}; 0 ends them immediately.`,
       }),
     ),
   }),
@@ -48,7 +48,7 @@ const SecretRotated = named(
   'OAuthAppSecretRotated',
   Closed({
     id: idOf(oauthApp.id),
-    secret: Type.String({ description: 'Good from now on. It is shown this once.' }),
+    secret: Type.String({ description: 'New client secret, shown only in this response.' }),
     previousSecretExpiresAt: time,
     version,
   }),
@@ -88,8 +88,8 @@ export const oauthApps = defineResource(oauthApp, oauthAppKind, {
       method: 'POST',
       path: '/api/v1/oauth-apps/{id}/rotate-secret',
       name: 'oauth-apps.rotate-secret',
-      summary: 'Replace the secret of an OAuth app; the new one is shown once',
-      description: 'Until the grace ends, the app proves who it is with either secret.',
+      summary: 'Rotate the secret of an OAuth app; the new secret is shown once',
+      description: 'Earlier secrets stay valid for `graceHours`.',
       scope: 'oauth-apps:write',
       limit: 'write',
       params: Closed({ id: idOf(oauthApp.id) }),
@@ -129,7 +129,7 @@ async function registerApp(ctx: Context, input: Created<typeof oauthApp>): Promi
   };
 }
 
-/** @throws ApiError forbidden, not_found; conflict for an app that keeps no secret, and while too many earlier ones are good */
+/** @throws ApiError forbidden, not_found; conflict for a public client, and while too many earlier secrets are valid */
 async function rotateSecret(
   ctx: Context,
   id: string,
@@ -154,12 +154,12 @@ async function rotateSecret(
   };
 }
 
-/** Those that go on. None outlives the grace: whoever rotates without one wants none of them to be good any more. */
+/** Returns the earlier secrets that stay valid. The new grace period limits all of them, so that 0 ends every earlier secret. */
 function earlierSecrets({ confidential, secrets }: OAuthApp, now: number, until: number): KeptSecret[] {
   if (!confidential)
     throw new ApiError(
       'conflict',
-      'This app keeps no secret: it is not confidential. Register another one that is.',
+      'This app is not confidential and has no secret. Register a confidential app instead.',
     );
   const earlier = secrets
     .map(({ hash, expiresAt }) => ({ hash, expiresAt: Math.min(expiresAt ?? Infinity, until) }))
@@ -167,7 +167,7 @@ function earlierSecrets({ confidential, secrets }: OAuthApp, now: number, until:
   if (earlier.length > earlierMax)
     throw new ApiError(
       'conflict',
-      `${earlierMax} earlier secrets are still good. Wait until one expires, or rotate with graceHours 0 to end them all.`,
+      `${earlierMax} earlier secrets are still valid. Wait until one expires, or rotate with graceHours 0 to end them all.`,
     );
   return earlier;
 }

@@ -1,6 +1,5 @@
-// Where an authorization server may send a browser back to. A code goes there, so whoever can choose the place can take the code:
-// a redirect URI is compared as the text that it is (RFC 9700 §2.1), and is registered only in the one way of writing it that every
-// parser reads alike.
+// Rules for redirect URIs. Authorization codes are sent there, so an attacker who controls one can take the code. A redirect URI is
+// compared as text (RFC 9700 §2.1), and can be registered only in the normal form that every parser reads alike.
 import type { Wrong } from '../../lib/errors.ts';
 
 export const redirectUrisMax = 10;
@@ -8,19 +7,19 @@ const redirectUriLengthMax = 1_000;
 
 /** RFC 8252 §7.3 and §8.3. */
 const loopbackHosts: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);
-/** A private-use scheme is a domain name of its owner, turned around (RFC 8252 §7.1), so it has a dot. */
+/** A private-use scheme is a reversed domain name of its owner (RFC 8252 §7.1), so it contains a dot. */
 const privateUse = /^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)+:$/;
-/** Editors that came before that rule was kept: they register these beside others, and one that is refused refuses all of them. */
+/** Exceptions for editors that register these among other URIs: one rejected URI would reject the whole registration. */
 const editorSchemes: ReadonlySet<string> = new Set(['cursor:', 'vscode:', 'vscode-insiders:']);
-/** What the answer itself brings (RFC 6749 §4.1.2, RFC 9207): a second one of the name could pass for it. */
+/** Parameters of the authorization response (RFC 6749 §4.1.2, RFC 9207), which a registered query could imitate. */
 const ofTheAnswer = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'response'];
 
-/** What is wrong with a redirect URI, and what to do; null where it can be registered. */
+/** Returns the fault of a redirect URI and its remedy; null for an allowed URI. */
 export function faultOfRedirectUri(text: string): Wrong | null {
   return faultOfText(text) ?? faultOfParsed(text, URL.parse(text));
 }
 
-/** What people are shown of where a redirect URI leads: its host, or its scheme where an app of the device owns that. */
+/** Returns the part of a redirect URI to show to people: the host, or the private-use scheme. */
 export function redirectHostOf(uri: string): string {
   const url = new URL(uri);
   return /^https?:$/.test(url.protocol) ? url.host : url.protocol.slice(0, -1);
@@ -29,32 +28,39 @@ export function redirectHostOf(uri: string): string {
 function faultOfText(text: string): Wrong | null {
   if (text.length > redirectUriLengthMax)
     return {
-      why: `It is longer than ${redirectUriLengthMax} characters.`,
-      fix: 'Use `state` for what you must remember.',
+      why: `The URI is longer than ${redirectUriLengthMax} characters.`,
+      fix: 'Use `state` for variable data.',
     };
   if (!/^[\x21-\x7e]+$/.test(text) || /[\\"<>^`{|}]/.test(text))
-    return { why: 'It holds characters that a URI cannot have.', fix: 'Give them percent-encoded.' };
+    return {
+      why: 'The URI contains characters that a URI cannot have.',
+      fix: 'Use percent-encoding for them.',
+    };
   if (text.includes('*'))
-    return { why: 'Wildcards are not matched.', fix: 'Give each redirect URI in full.' };
+    return { why: 'Wildcards are not supported.', fix: 'Give each redirect URI in full.' };
   if (text.includes('#'))
-    return { why: 'A redirect URI has no fragment (RFC 6749 §3.1.2).', fix: 'Leave out # and what follows.' };
+    return {
+      why: 'A redirect URI cannot have a fragment (RFC 6749 §3.1.2).',
+      fix: 'Remove # and everything after it.',
+    };
   return null;
 }
 
 function faultOfParsed(text: string, url: URL | null): Wrong | null {
-  if (!url) return { why: 'It is no absolute URI.', fix: 'Give one such as https://app.example/callback.' };
+  if (!url)
+    return { why: 'The URI is not absolute.', fix: 'Give a URI such as https://app.example/callback.' };
   if (url.username !== '' || url.password !== '' || /^[^/]*\/\/[^/?]*@/.test(text))
-    return { why: 'It names a user.', fix: 'Leave out what stands before the @.' };
+    return { why: 'The URI contains a user name.', fix: 'Remove everything before the @.' };
   const scheme = faultOfScheme(text, url);
   if (scheme) return scheme;
-  // Else two texts could mean the same place, or one text another place to another parser.
+  // Otherwise two texts could name the same place, or parsers could read one text differently.
   if (url.href !== text && url.href !== `${text}/`)
-    return { why: 'It can be written in several ways.', fix: `Give it as ${url.href}.` };
+    return { why: 'The URI is not in normal form.', fix: `Use the form ${url.href}.` };
   const taken = ofTheAnswer.find((name) => url.searchParams.has(name));
   if (taken !== undefined)
     return {
-      why: `Its query has \`${taken}\`, which the answer brings.`,
-      fix: 'Give the parameter another name.',
+      why: `The query contains \`${taken}\`, which the authorization response sets.`,
+      fix: 'Use another parameter name.',
     };
   return null;
 }
@@ -66,23 +72,23 @@ function faultOfScheme(text: string, url: URL): Wrong | null {
     return loopbackHosts.has(hostname)
       ? null
       : {
-          why: 'Over http anybody on the way could take the code.',
-          fix: 'Use https; http is taken only for 127.0.0.1, [::1] and localhost.',
+          why: 'Over http, the code could be intercepted.',
+          fix: 'Use https; http is allowed only for 127.0.0.1, [::1] and localhost.',
         };
   if (!privateUse.test(protocol) && !editorSchemes.has(protocol))
     return {
-      why: `The scheme ${protocol.slice(0, -1)} is nobody's own.`,
+      why: `The scheme ${protocol.slice(0, -1)} is not allowed.`,
       fix: 'Use https, or a private-use scheme with a dot, such as com.example.app:/callback (RFC 8252 §7.1).',
     };
   return text.startsWith(`${protocol}/`)
     ? null
-    : { why: 'Nothing follows its scheme.', fix: `Give a path, such as ${protocol}/callback.` };
+    : { why: 'The URI has no path after its scheme.', fix: `Add a path, such as ${protocol}/callback.` };
 }
 
 function faultOfHost(hostname: string): Wrong | null {
   if (loopbackHosts.has(hostname))
-    return { why: 'Nobody certifies a loopback address.', fix: 'Use http for it.' };
+    return { why: 'A loopback host cannot have a TLS certificate.', fix: 'Use http for this host.' };
   if (hostname.endsWith('.'))
-    return { why: 'Its host ends with a dot.', fix: 'Leave the last dot of the host out.' };
+    return { why: 'The host ends with a dot.', fix: 'Remove the last dot of the host.' };
   return null;
 }

@@ -1,4 +1,4 @@
-// What an OAuth app may be, and who may say so: people decide by its name, and codes go where it says.
+// Rules for the registration of OAuth apps.
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { faultOfShownName, isLikeOurs } from '../../lib/shown-name.ts';
@@ -8,64 +8,61 @@ import { callingMember, isAdmin } from '../members/roles.ts';
 import type { OAuthApp } from './kind.ts';
 import { faultOfRedirectUri } from './redirect-uris.ts';
 
-/** They are shown in one list, and each is a thing to be trusted. */
+/** Apps per workspace. Admins review them in one list. */
 const appsMax = 100;
 
 const countApps = tenantStatement<{ count: number }>(
   'oauth_apps.count',
   'SELECT count(*) AS count FROM oauth_apps WHERE workspace_id = :ws AND deleted_at IS NULL',
 );
-/** One row where there are not too many, so that two who register at the same moment do not both find room. */
+/** Returns a row if the limit is not exceeded, so that concurrent registrations cannot exceed it. */
 const haveRoom = tenantStatement<{ count: number }>(
   'oauth_apps.have_room',
   'SELECT count(*) AS count FROM oauth_apps WHERE workspace_id = :ws AND deleted_at IS NULL HAVING count(*) <= :max',
 );
 
 /**
- * What a member lets in is as trustworthy as whoever registered it: a person does, who runs the workspace.
+ * Members trust an app because an admin registered it, so an app or a member without that role may not.
  * @throws ApiError forbidden
  */
 export async function requireRegistrar(ctx: Context): Promise<void> {
   if (ctx.authority.actor.kind === 'app')
-    throw new ApiError(
-      'forbidden',
-      'An app registers and changes no apps: a person does, signed in or by a key.',
-    );
+    throw new ApiError('forbidden', 'An app cannot register or change apps. Use a session or an API key.');
   if (!isAdmin(await callingMember(ctx)))
-    throw new ApiError('forbidden', 'Only an admin or an owner registers and changes OAuth apps.');
+    throw new ApiError('forbidden', 'Only an admin or an owner can register and change OAuth apps.');
 }
 
 type Shown = Pick<OAuthApp, 'name' | 'homepage' | 'redirectUris'>;
 
-/** @param before null for an app that is registered. @throws ApiError validation_failed */
+/** @param before null for a new app. @throws ApiError validation_failed */
 export function checkApp({ name, homepage, redirectUris }: Shown, before: Pick<Shown, 'name'> | null): void {
   const fault = faultOfShownName(name);
   if (fault !== null)
     throw invalidField('name', 'invalid_format', {
       why: `The name ${fault}.`,
-      fix: 'Give one that people can read in one line.',
+      fix: 'Give a name that is readable in one line.',
     });
-  // An app of an earlier version goes on under the name that it has.
+  // An app that was registered before this rule keeps its name.
   if (name !== before?.name && isLikeOurs(name))
     throw invalidField('name', 'invalid_format', {
-      why: `The name ${name} looks like a part of Tatami.`,
-      fix: 'Give it a name that begins with your own, such as Acme for Tatami.',
+      why: `The name ${name} could be mistaken for a part of Tatami.`,
+      fix: 'Use a name that begins with your own, such as Acme for Tatami.',
     });
   if (homepage !== null && !isHomepage(homepage))
-    throw invalidField('homepage', 'invalid_format', 'Give an https address without a user name.');
+    throw invalidField('homepage', 'invalid_format', 'Give an https URL without a user name.');
   for (const [index, uri] of redirectUris.entries()) {
     const wrong = faultOfRedirectUri(uri);
     if (wrong) throw invalidField(`redirectUris.${index}`, 'invalid_format', wrong);
   }
 }
 
-/** Whether people can be led there. */
+/** Returns true for an https URL without credentials. */
 export function isHomepage(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && url.protocol === 'https:' && url.username === '' && url.password === '';
 }
 
-/** @returns the guard that holds it when the change is made. @throws ApiError conflict */
+/** @returns an operation that enforces the limit in the commit. @throws ApiError conflict */
 export async function requireRoom(ctx: Context): Promise<Op> {
   const found = await ctx.store.readOne(ctx.scope, countApps);
   if ((found?.count ?? 0) >= appsMax)

@@ -1,15 +1,15 @@
-// The secrets of confidential apps: `ttms_` and 38 letters, the last six a checksum, so that scanners of code recognise one and a
-// mistyped one is refused without a look-up. Only SHA-256 is kept: with 190 random bits, nothing slower is needed.
+// Client secrets: `ttms_` and 38 characters, of which the last six are a checksum, so that secret scanners recognise one and a mistyped one
+// is rejected without a look-up. Only the SHA-256 is stored: with 190 random bits, a slower hash is not needed.
 import { timingSafeEqual } from 'node:crypto';
 import { checksum, hashToken, randomText } from '../api-keys/token.ts';
 
 const prefix = 'ttms_';
 const randomLength = 32;
 
-/** A secret at rest. */
+/** A secret as stored. */
 export interface KeptSecret {
   readonly hash: string;
-  /** Milliseconds since the epoch; null for the newest, which is good until it is replaced. */
+  /** Milliseconds since the epoch; null for the newest, which is valid until the next rotation. */
   readonly expiresAt: number | null;
 }
 
@@ -23,7 +23,7 @@ export function mintClientSecret(): MintedSecret {
   return { text, hash: hashToken(text), expiresAt: null };
 }
 
-/** Whether a text is one of the secrets, and that is good still. In a time that does not depend on which. */
+/** Returns true if a text is one of the secrets and has not expired. Compares in constant time. */
 export function isSecretOf(secrets: readonly KeptSecret[], text: string, nowMs: number): boolean {
   const match = /^ttms_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/.exec(text);
   if (!match || checksum(match[1]!) !== match[2]) return false;

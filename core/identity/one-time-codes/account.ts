@@ -1,4 +1,4 @@
-// One-time codes on the account page: turned on by a first code, turned off, and recovery codes, which are shown once.
+// Section of the account page that turns one-time codes on and off and renews the recovery codes.
 import { renderSVG } from 'uqr';
 import { html, trusted, type Html } from '../../html/html.ts';
 import { page } from '../../html/page.ts';
@@ -16,8 +16,8 @@ const setUpPath = '/account/one-time-codes';
 export function oneTimeCodesSection(codes: OneTimeCodes): AccountSection {
   return {
     says: {
-      'codes-off': 'One-time codes are off, and the recovery codes work no more.',
-      'codes-on': 'One-time codes are on already. Turn them off first.',
+      'codes-off': 'One-time codes are off. The recovery codes no longer work.',
+      'codes-on': 'One-time codes are already on. Turn them off first.',
     },
     async html(who) {
       const { isOn, recoveryCodesLeft } = await codes.of(who.accountId);
@@ -36,15 +36,15 @@ const button = (who: SignedIn, path: string, words: string, kind: 'danger' | 'pl
 
 const offPart = (who: SignedIn): Html =>
   html`<p>
-      After the password, an app on another device is asked for six digits, so that a password alone is not
-      enough.
+      Sign-in then asks for your password and a six-digit code from an authenticator app, so that a stolen
+      password is not enough.
     </p>
     ${button(who, '', 'Turn on one-time codes', null)}`;
 
 const onPart = (who: SignedIn, left: number): Html =>
-  html`<p>They are on: after the password you are asked for a code. ${left} of 10 recovery codes are left.</p>
+  html`<p>One-time codes are on. ${left} of 10 recovery codes are left.</p>
     <div class="actions">
-      ${button(who, '/recovery-codes', 'Make new recovery codes', 'plain')}
+      ${button(who, '/recovery-codes', 'Create new recovery codes', 'plain')}
       ${button(who, '/off', 'Turn off one-time codes', 'danger')}
     </div>`;
 
@@ -54,7 +54,12 @@ export function oneTimeCodesRoutes(options: ChangeOptions & { readonly codes: On
   return [
     changeRoute(
       options,
-      { path, name: 'one-time-codes.begin', summary: 'Begin to turn on one-time codes', isSensitive: true },
+      {
+        path,
+        name: 'one-time-codes.begin',
+        summary: 'Start the set-up of one-time codes',
+        isSensitive: true,
+      },
       async ({ accountId }) =>
         (await codes.begin(accountId)) ? leadTo(services.baseUrl, setUpPath) : { wrong: 'codes-on' },
     ),
@@ -63,7 +68,7 @@ export function oneTimeCodesRoutes(options: ChangeOptions & { readonly codes: On
       options,
       {
         ...{ path: `${path}/confirm`, isSensitive: true },
-        ...{ name: 'one-time-codes.confirm', summary: 'Turn on one-time codes with a first one' },
+        ...{ name: 'one-time-codes.confirm', summary: 'Turn on one-time codes with the first code' },
       },
       async (who, form) => {
         const secret = await codes.waiting(who.accountId);
@@ -78,11 +83,11 @@ export function oneTimeCodesRoutes(options: ChangeOptions & { readonly codes: On
       options,
       {
         ...{ path: `${path}/recovery-codes`, isSensitive: true },
-        ...{ name: 'one-time-codes.renew', summary: 'Make other recovery codes' },
+        ...{ name: 'one-time-codes.renew', summary: 'Replace the recovery codes' },
       },
       async ({ accountId, email }) => {
         const made = await codes.renewRecoveryCodes(accountId);
-        noticeOf(services, email, 'New recovery codes were made, and the old ones work no more.');
+        noticeOf(services, email, 'New recovery codes were created. The old ones no longer work.');
         return recoveryPage(made);
       },
     ),
@@ -94,14 +99,14 @@ export function oneTimeCodesRoutes(options: ChangeOptions & { readonly codes: On
       },
       async ({ accountId, email }) => {
         await codes.turnOff(accountId);
-        noticeOf(services, email, 'One-time codes were turned off: a password is enough now.');
+        noticeOf(services, email, 'One-time codes were turned off. Sign-in no longer asks for a code.');
         return { done: 'codes-off' };
       },
     ),
   ];
 }
 
-/** The secret is shown to who has just proved who they are, and only until its first code. */
+/** Shows the secret only after a recent authentication, and only until the first code confirms it. */
 function setUpRoute({ services, sessions, codes }: Parameters<typeof oneTimeCodesRoutes>[0]): Route {
   const { baseUrl, nowMs } = services;
   return pageRoute(
@@ -109,7 +114,7 @@ function setUpRoute({ services, sessions, codes }: Parameters<typeof oneTimeCode
       method: 'GET',
       path: setUpPath,
       name: 'one-time-codes.page',
-      summary: 'The page with the secret of the codes',
+      summary: 'Show the secret of the one-time codes',
     },
     async ({ headers }) => {
       const who = await sessions.find(headers);
@@ -121,21 +126,20 @@ function setUpRoute({ services, sessions, codes }: Parameters<typeof oneTimeCode
   );
 }
 
-const wrongCode =
-  'This code is wrong. Check that the clock of your device is right, and type the code that it shows now.';
+const wrongCode = 'This code is wrong. Check the clock of your device and enter the current code.';
 
 function setUpPage(who: SignedIn, secret: string, wrong: string | null): RawAnswer {
   const svg = renderSVG(addressOf(secret, who.email), { border: 2 });
   const content = html`<ol>
-      <li>Open an app for one-time codes on your phone, such as the one of your password manager.</li>
+      <li>Open an authenticator app on your phone, or your password manager.</li>
       <li>
-        Scan this picture with it, or type the secret beside it.
+        Scan this QR code, or enter the secret next to it.
         <div class="actions">
-          <div class="qr" role="img" aria-label="The secret as a picture to scan">${trusted(svg)}</div>
+          <div class="qr" role="img" aria-label="The secret as a scannable image">${trusted(svg)}</div>
           <p>Secret:<br /><code class="code">${secret.replaceAll(/.{4}(?=.)/g, '$& ')}</code></p>
         </div>
       </li>
-      <li>Type the six digits that the app shows.</li>
+      <li>Enter the six-digit code that the app shows.</li>
     </ol>
     ${wrong && problem(wrong)}
     <form method="post" action="${setUpPath}/confirm">
@@ -144,7 +148,7 @@ function setUpPage(who: SignedIn, secret: string, wrong: string | null): RawAnsw
         >Code<input name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="10" required
       /></label>
       <div class="actions">
-        <button>Turn on one-time codes</button> <a class="button plain" href="/account">Not now</a>
+        <button>Turn on one-time codes</button> <a class="button plain" href="/account">Cancel</a>
       </div>
     </form>`;
   return page(
@@ -161,12 +165,12 @@ function recoveryPage(codes: readonly string[]): RawAnswer {
     html`<h1>Recovery codes</h1>
       <p class="notice done" role="status">One-time codes are on.</p>
       <p>
-        Should you lose your device, each of these signs you in once in place of a code.
-        <strong>They are shown this once:</strong> print them, or keep them in a password manager.
+        If you lose your device, you can sign in with a recovery code instead. Each code works once.
+        <strong>The codes are shown only now:</strong> print them, or save them in a password manager.
       </p>
       <ul>
         ${codes.map((code) => html`<li><code class="code">${code}</code></li>`)}
       </ul>
-      <p><a class="button" href="/account">I have kept them</a></p>`,
+      <p><a class="button" href="/account">I have saved them</a></p>`,
   );
 }

@@ -1,5 +1,4 @@
-// One-time codes of accounts: set up, asked for after the password, turned off. The secret rests sealed, and counts only once a code has
-// shown that it arrived. A code is taken once, however often it is sent.
+// One-time codes of accounts. The secret is stored encrypted, and takes effect once a first code has confirmed it. A code is accepted once.
 import type { Services } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { sealedFor } from '../../lib/sealed-at-rest.ts';
@@ -19,17 +18,17 @@ import {
 } from './rows.ts';
 
 export interface OneTimeCodes {
-  /** Whether codes are asked for, and how many recovery codes are left; a secret that is not confirmed yet does not count. */
+  /** Returns whether codes are on, and the number of unused recovery codes. An unconfirmed secret does not count as on. */
   of(accountId: string): Promise<{ readonly isOn: boolean; readonly recoveryCodesLeft: number }>;
-  /** Begins anew with another secret. @returns false where codes are in use */
+  /** Starts the set-up with a new secret. @returns false if codes are on */
   begin(accountId: string): Promise<boolean>;
-  /** The secret that waits to be confirmed, in base 32; null for none. */
+  /** Returns the unconfirmed secret in base 32; null for none. */
   waiting(accountId: string): Promise<string | null>;
-  /** @returns the recovery codes, to be shown once; null where the code is wrong. @throws ApiError conflict where nothing waits */
+  /** @returns the recovery codes, to be shown once; null for a wrong code. @throws ApiError conflict without an unconfirmed secret */
   confirm(accountId: string, code: string): Promise<readonly string[] | null>;
-  /** Whether it is a code of this moment or a recovery code, and was not taken before. */
+  /** Uses up a current code or a recovery code. @returns false if it is wrong or was used before */
   take(accountId: string, given: string): Promise<boolean>;
-  /** @returns other recovery codes in place of those there are. @throws ApiError conflict where codes are not in use */
+  /** Replaces the recovery codes. @returns the new ones. @throws ApiError conflict if codes are off */
   renewRecoveryCodes(accountId: string): Promise<readonly string[]>;
   turnOff(accountId: string): Promise<void>;
 }
@@ -84,7 +83,8 @@ export function createOneTimeCodes({
       return step !== null && once(systemOp(useStep, { account, step }));
     },
     async renewRecoveryCodes(account) {
-      if (!(await secretOf(account))?.isOn) throw new ApiError('conflict', 'One-time codes are off.');
+      if (!(await secretOf(account))?.isOn)
+        throw new ApiError('conflict', 'One-time codes are off. Turn them on first.');
       const codes = newRecoveryCodes();
       await store.commit(recoveryCodeOps(account, codes));
       return codes;
@@ -95,7 +95,7 @@ export function createOneTimeCodes({
   };
 }
 
-/** Neither codes nor recovery codes are asked for, or taken. */
+/** Removes the secret and the recovery codes. */
 export function turnOffOps(account: string): Op[] {
   return [systemOp(deleteSecret, { account }), systemOp(deleteRecoveryCodes, { account })];
 }
@@ -108,5 +108,8 @@ function recoveryCodeOps(account: string, codes: readonly string[]): Op[] {
 }
 
 function nothingWaits(): ApiError {
-  return new ApiError('conflict', 'No secret waits for its first code. Begin again on your account page.');
+  return new ApiError(
+    'conflict',
+    'No set-up of one-time codes is in progress. Start again on your account page.',
+  );
 }

@@ -1,9 +1,9 @@
-// Recovery codes: for whoever has lost the device that makes the one-time codes. Each has 120 random bits, so that a plain hash of it
-// tells nothing (OWASP ASVS 5.0 §6.5.2).
+// Recovery codes, for people who lost their authenticator. Each has 120 random bits, so that a fast hash is enough
+// (OWASP ASVS 5.0 §6.5.2).
 import { createHash, randomBytes } from 'node:crypto';
 
 const count = 10;
-/** A letter for each five bits; none that is mistaken for another. */
+/** Five bits per character, without characters that look alike. */
 const letters = '0123456789abcdefghjkmnpqrstvwxyz';
 const lettersEach = 24;
 
@@ -14,7 +14,7 @@ export function newRecoveryCodes(): string[] {
   });
 }
 
-/** @returns null for what is no recovery code; case, spaces and hyphens count for nothing */
+/** Ignores case, spaces and hyphens. @returns null for a text without the length of a recovery code */
 export function hashOfRecoveryCode(given: string): string | null {
   const plain = given.toLowerCase().replaceAll(/[\s-]/g, '');
   return plain.length === lettersEach ? createHash('sha256').update(plain).digest('hex') : null;

@@ -1,4 +1,4 @@
-// Secrets of one-time codes and recovery codes as they are stored. The id of a secret is that of its account.
+// Statements for one-time code secrets, whose id is that of the account, and for recovery codes.
 import { systemStatement } from '../../store/statement.ts';
 
 const ofAccount = 'an account belongs to the installation, and so do its codes';
@@ -8,7 +8,7 @@ export interface SecretRow {
   confirmed_at: number | null;
 }
 
-/** Of an account whose codes are in use it changes nothing. */
+/** Changes nothing for an account whose codes are on. */
 export const putSecret = systemStatement(
   'one_time_codes.put',
   ofAccount,
@@ -26,7 +26,7 @@ export const confirmSecret = systemStatement(
   `UPDATE one_time_codes SET confirmed_at = :now, last_step = :step
    WHERE id = :account AND confirmed_at IS NULL AND secret_sealed = :secret`,
 );
-/** Changes nothing for a step that was used, or lies before one that was (RFC 6238 §5.2). */
+/** Changes nothing for a step that is not later than the last used one (RFC 6238 §5.2). */
 export const useStep = systemStatement(
   'one_time_codes.use_step',
   ofAccount,

@@ -1,4 +1,4 @@
-// The step after the password: a one-time code, or a recovery code. Guesses are counted as those at passwords are, and apart from them.
+// Second step of a sign-in: a one-time code or a recovery code. Wrong codes have the same limits as wrong passwords, counted separately.
 import type { Services } from '../../context.ts';
 import { html } from '../../html/html.ts';
 import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
@@ -28,7 +28,7 @@ export function codeStepRoutes(options: CodePages): Route[] {
   const { baseUrl } = services;
   return [
     pageRoute(
-      { method: 'GET', path, name: 'sign-in.code', summary: 'The page that asks for a one-time code' },
+      { method: 'GET', path, name: 'sign-in.code', summary: 'Ask for a one-time code' },
       async ({ headers }) => {
         const pending = await signIn.pending(headers);
         return pending ? codePage({ said: null }) : leadToSignIn(baseUrl, '/account');
@@ -69,17 +69,17 @@ async function attempt(
   return codePage(
     refusalOf(
       isCounted ? null : limits.waitOf(counted),
-      'This code is wrong, too old or was used before. Wait for the next one, and try that.',
+      'This code is wrong, expired or was used before. Wait for the next code and enter that one.',
     ),
   );
 }
 
 function codePage({ said, ...answer }: Said): RawAnswer {
-  const content = html`<p>Open the app on your other device and type the six digits that it shows.</p>
+  const content = html`<p>Enter the six-digit code from your authenticator app.</p>
     ${said}
     <form method="post" action="${path}">
       <label
-        >Code<small>Or one of your recovery codes.</small
+        >Code<small>Or a recovery code.</small
         ><input
           name="code"
           autocomplete="one-time-code"
@@ -91,5 +91,5 @@ function codePage({ said, ...answer }: Said): RawAnswer {
       <button>Sign in</button>
     </form>
     <p><a href="/sign-in">Sign in another way</a></p>`;
-  return card('One more step', content, answer);
+  return card('Enter your code', content, answer);
 }

@@ -1,4 +1,4 @@
-// A passkey is added to an account that is signed in.
+// Adds a passkey to the account of a signed-in person.
 import type { AuthenticatorTransport } from '@simplewebauthn/server';
 import type { Services } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -17,8 +17,8 @@ type Who = Pick<SignedIn, 'accountId' | 'name' | 'email'>;
 export interface Adding {
   askToAdd(who: Who): Promise<Asked>;
   /**
-   * @param answer of the browser, as `toJSON` makes it
-   * @throws ApiError forbidden, also where the session has ended by then; conflict, validation_failed
+   * @param answer result of `PublicKeyCredential.toJSON` in the browser
+   * @throws ApiError forbidden, also if the session has ended; conflict, validation_failed
    */
   add(
     who: Pick<SignedIn, 'accountId' | 'sessionId'>,
@@ -57,8 +57,8 @@ export function createAdding(
       throw new ApiError(
         'conflict',
         outcome.reason === 'lost_race'
-          ? `You have ${passkeysMax} passkeys: remove one first.`
-          : 'This passkey is known here already.',
+          ? `You have ${passkeysMax} passkeys, which is the maximum. Remove one first.`
+          : 'This passkey was added already.',
       );
     },
   };
@@ -70,7 +70,7 @@ async function optionsFor(
   known: readonly PasskeyRow[],
   challenge: Uint8Array<ArrayBuffer>,
 ): Promise<object> {
-  // Loaded when it is first needed: most processes are never asked for a passkey.
+  // Loaded on first use, because most processes never handle a passkey.
   const { generateRegistrationOptions } = await import('@simplewebauthn/server');
   return generateRegistrationOptions({
     ...{ rpName: 'Tatami', rpID, userName: email, userDisplayName: name, timeout: timeoutMs, challenge },

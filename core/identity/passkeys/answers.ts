@@ -1,5 +1,4 @@
-// What browsers answer with a passkey, checked (Web Authentication Level 3 §7.1, §7.2): for the challenge that this browser was given,
-// for this server, by a device that was unlocked, with a signature that was not seen before.
+// Verifies WebAuthn responses (Web Authentication Level 3 §7.1, §7.2): challenge, relying party, user verification and signature.
 import type {
   AuthenticationResponseJSON,
   RegistrationResponseJSON,
@@ -29,7 +28,7 @@ const assertion = answerWith({
   userHandle: Type.Optional(Type.Union([base64url, Type.Null()])),
 });
 
-/** A passkey that was made. @throws ApiError validation_failed, forbidden */
+/** Verifies the response for a new passkey. @throws ApiError validation_failed, forbidden */
 export async function checkAttestation(
   answer: unknown,
   { id, origin }: RelyingParty,
@@ -48,8 +47,8 @@ export async function checkAttestation(
 }
 
 /**
- * A passkey that was used. @param known finds it by the id of its credential
- * @returns it, and its count of signatures. @throws ApiError validation_failed, forbidden
+ * Verifies the response of a sign-in. @param known finds a stored passkey by its credential id
+ * @returns the stored passkey and its new signature counter. @throws ApiError validation_failed, forbidden
  */
 export async function checkAssertion(
   answer: unknown,
@@ -60,7 +59,11 @@ export async function checkAssertion(
   const given = shaped(assertion, answer);
   const response = { ...given, clientExtensionResults: {} } as AuthenticationResponseJSON;
   const row = await known(response.id);
-  if (!row) throw new ApiError('forbidden', 'This passkey is not known here. It may have been removed.');
+  if (!row)
+    throw new ApiError(
+      'forbidden',
+      'This server does not know this passkey. It may have been removed; use another one.',
+    );
   const { userHandle } = response.response;
   if (userHandle && Buffer.from(userHandle, 'base64url').toString() !== row.account_id) refuse();
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
@@ -83,11 +86,11 @@ function shaped<S extends TSchema>(schema: S, answer: unknown): Static<S> {
   if (Check(schema, answer)) return answer;
   throw new ApiError(
     'validation_failed',
-    'Send what the browser answered, as PublicKeyCredential.toJSON makes it.',
+    'The credential is malformed. Send the result of PublicKeyCredential.toJSON.',
   );
 }
 
 /** @throws ApiError forbidden */
 function refuse(cause?: unknown): never {
-  throw new ApiError('forbidden', 'This passkey could not be checked. Try again.', { cause });
+  throw new ApiError('forbidden', 'This passkey could not be verified. Try again.', { cause });
 }

@@ -1,18 +1,18 @@
-// What browsers are asked for, and what binds their answer to it.
+// Options for the WebAuthn calls of browsers, and the challenge that binds the response to them.
 import { ApiError } from '../../lib/errors.ts';
 import type { Ceremony } from '../ceremonies/ceremonies.ts';
 
-/** A person may look for the device that holds the passkey. */
+/** Long enough for a person to fetch the device with the passkey. */
 export const timeoutMs = 300_000;
 
 export interface Asked {
-  /** As `PublicKeyCredential.parseCreationOptionsFromJSON` and `parseRequestOptionsFromJSON` take it. */
+  /** Input of `PublicKeyCredential.parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON`. */
   readonly options: object;
-  /** The `Set-Cookie` line that goes with it. */
+  /** `Set-Cookie` line to send with the options. */
   readonly cookie: string;
 }
 
-/** The challenge of a ceremony, as it is asked with and as it comes back. */
+/** Returns the challenge of a ceremony, as bytes for the options and as the base64url text of the response. */
 export function challengeOf(ceremony: Ceremony<unknown>): {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly text: string;
@@ -22,5 +22,5 @@ export function challengeOf(ceremony: Ceremony<unknown>): {
 }
 
 export function tooLate(): ApiError {
-  return new ApiError('forbidden', 'That took too long, or was begun in another browser. Try again.');
+  return new ApiError('forbidden', 'The request has expired, or was started in another browser. Try again.');
 }

@@ -1,4 +1,4 @@
-// Where pages ask for passkeys, and where people add, rename and remove theirs.
+// Routes that sign in with a passkey, and that add, rename and remove passkeys.
 import type { Services } from '../../context.ts';
 import { scriptRoute } from '../script-route.ts';
 import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
@@ -28,7 +28,7 @@ function ceremoniesOf({ passkeys, services }: PasskeyPages): PasskeyCeremonies {
   if (passkeys.ceremonies) return passkeys.ceremonies;
   throw new ApiError(
     'conflict',
-    `Browsers make no passkeys for ${services.baseUrl}: they need https, and a name in place of an IP address.`,
+    `Passkeys do not work at ${services.baseUrl}: browsers require https and a host name instead of an IP address. Ask your administrator.`,
   );
 }
 
@@ -40,7 +40,7 @@ function signInRoutes(options: PasskeyPages): Route[] {
       {
         path: '/sign-in/passkey/options',
         name: 'sign-in.passkey_options',
-        summary: 'What to ask an authenticator for',
+        summary: 'Get the options for a sign-in with a passkey',
       },
       baseUrl,
       async () => {
@@ -60,11 +60,14 @@ function signInRoutes(options: PasskeyPages): Route[] {
             throw error;
           });
         const path = typeof to === 'string' ? to : null;
-        // It proves both a device and its owner: no further step is asked for.
+        // A passkey with user verification counts as two factors, so no one-time code is required.
         if (formToken === undefined) return asJson(await signIn.finish(accountId, arrival, path));
         const who = await requireSignedIn(sessions, arrival, formToken);
         if (who.accountId !== accountId)
-          throw new ApiError('forbidden', 'This is a passkey of another account. Use one of your own.');
+          throw new ApiError(
+            'forbidden',
+            'This passkey belongs to another account. Use a passkey of the account that you are signed in to.',
+          );
         await sessions.prove(who.sessionId);
         return { body: { to: baseUrl + destinationOf(path, baseUrl) } };
       },
@@ -72,7 +75,7 @@ function signInRoutes(options: PasskeyPages): Route[] {
   ];
 }
 
-/** The script goes where a browser would have been led. */
+/** Converts a redirect into JSON, because the script navigates itself. */
 function asJson({ headers = {} }: RawAnswer): { body: object; cookies: readonly string[] } {
   return { body: { to: headers.location }, cookies: [headers['set-cookie'] ?? []].flat() };
 }
@@ -85,12 +88,12 @@ function addRoutes(options: PasskeyPages): Route[] {
       {
         path: '/account/passkeys/options',
         name: 'passkeys.options',
-        summary: 'What to ask an authenticator for, to add a passkey',
+        summary: 'Get the options for a new passkey',
       },
       baseUrl,
       async ({ form_token: formToken }, arrival) => {
         const who = await requireSignedIn(sessions, arrival, formToken);
-        // Who is a member of nothing any more is told so there.
+        // The account page explains the situation to a person without a workspace.
         if (who.seats.length === 0) return { body: { to: `${baseUrl}/account` } };
         if (!isFresh(who, nowMs())) return { body: { to: baseUrl + proofPath('/account') } };
         const { options: body, cookie } = await ceremoniesOf(options).askToAdd(who);
@@ -103,7 +106,7 @@ function addRoutes(options: PasskeyPages): Route[] {
       async ({ form_token: formToken, credential, name }, arrival) => {
         const who = await requireSignedIn(sessions, arrival, formToken);
         await ceremoniesOf(options).add(who, arrival.headers, credential, nameOf(name));
-        noticeOf(services, who.email, 'A passkey was added to it, which signs in to it alone.');
+        noticeOf(services, who.email, 'A passkey was added, which is enough to sign in.');
         return { body: { to: `${baseUrl}/account?done=passkey-added` } };
       },
     ),
@@ -126,7 +129,7 @@ function keepRoutes(options: PasskeyPages): Route[] {
       { path: 'passkeys/remove', name: 'passkeys.remove', summary: 'Remove a passkey', isSensitive: true },
       async ({ accountId, email }, form) => {
         if (!(await passkeys.remove(accountId, form.get('id') ?? ''))) return { wrong: 'passkey-last' };
-        noticeOf(services, email, 'A passkey was removed from it.');
+        noticeOf(services, email, 'A passkey was removed.');
         return { done: 'passkey-removed' };
       },
     ),
@@ -141,7 +144,7 @@ async function requireSignedIn(
 ): Promise<SignedIn> {
   const who = await sessions.find(headers);
   if (who && isFormTokenOf(who, formToken)) return who;
-  throw new ApiError('forbidden', 'You are not signed in any more. Open the page again.');
+  throw new ApiError('forbidden', 'You are no longer signed in. Reload the page.');
 }
 
 /** @throws ApiError validation_failed */

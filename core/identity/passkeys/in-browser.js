@@ -1,6 +1,6 @@
-// Runs in pages of this server that ask for a passkey. A form with `data-passkey="create"` or `data-passkey="get"` is sent by this
-// script alone: it fetches what to ask the authenticator from the form's action with `/options` after it, asks, and sends the answer
-// with the form's other fields. Until it runs the form is hidden, so that nobody is offered what their browser cannot do.
+// Sends the forms with `data-passkey="create"` or `data-passkey="get"`: fetches the WebAuthn options from the form's action followed by
+// `/options`, calls the authenticator, and posts the result with the other form fields. The forms stay hidden until the script runs, so
+// that browsers without WebAuthn do not show them.
 'use strict';
 
 const bytesOf = (text) =>
@@ -12,7 +12,7 @@ const textOf = (buffer) =>
     .replaceAll('=', '');
 const withBytes = (list = []) => list.map((one) => ({ ...one, id: bytesOf(one.id) }));
 
-// Browsers read and write JSON of their own since 2023 to 2025; the ways beside that are for older ones.
+// Browsers have had JSON methods for WebAuthn since 2023 to 2025; the fallbacks serve older ones.
 const readers = {
   create: (options) =>
     PublicKeyCredential.parseCreationOptionsFromJSON?.(options) ?? {
@@ -60,11 +60,11 @@ const ask = async (form) => {
 };
 
 const wordsOf = (error) => {
-  if (error.name === 'NotAllowedError') return 'No passkey was given. Try again when you are ready.';
-  if (error.name === 'InvalidStateError') return 'This device has a passkey for your account already.';
-  // What browsers say of themselves is for programmers, and in a language of theirs; what this server says is no DOMException.
+  if (error.name === 'NotAllowedError') return 'No passkey was used. Try again when you are ready.';
+  if (error.name === 'InvalidStateError') return 'This device already has a passkey for your account.';
+  // Messages of browsers are technical and localized, so they are replaced. Errors of this server are no DOMException and are shown.
   if (error instanceof DOMException)
-    return `This browser cannot use a passkey here (${error.name}). Use another device, or sign in another way.`;
+    return `This browser could not use a passkey (${error.name}). Use another device, or sign in another way.`;
   return error.message;
 };
 

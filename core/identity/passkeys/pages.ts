@@ -1,4 +1,4 @@
-// Passkeys on pages: a way in, and a part of the account page.
+// Passkeys on the sign-in page and on the account page.
 import { html, type Html } from '../../html/html.ts';
 import type { AccountSection } from '../account/page.ts';
 import { hidden } from '../pages.ts';
@@ -6,7 +6,7 @@ import type { WayIn } from '../sign-in/page.ts';
 import { passkeyNameMax, type Passkey, type Passkeys } from './passkeys.ts';
 import { passkeyForm, passkeyScript } from './script.ts';
 
-/** None where browsers make no passkeys for this server, and to prove again who somebody is none where they have none. */
+/** Offers nothing if the base URL supports no passkeys, or if a person without passkeys confirms their identity. */
 export function passkeyWayIn(passkeys: Passkeys): WayIn {
   return {
     script: passkeyScript,
@@ -27,11 +27,11 @@ export function passkeySection(passkeys: Passkeys): AccountSection {
   return {
     script: passkeyScript,
     says: {
-      'passkey-added': 'The passkey is added. You can sign in with it alone.',
-      'passkey-renamed': 'The passkey has its new name.',
-      'passkey-removed': 'The passkey is removed here. Remove it on the device as well.',
+      'passkey-added': 'The passkey was added. You can now sign in with it.',
+      'passkey-renamed': 'The passkey was renamed.',
+      'passkey-removed': 'The passkey was removed from your account. Delete it from your device too.',
       'passkey-last':
-        'This passkey is the only way into your account: set a password or add another one first.',
+        'This passkey is the only way to sign in to your account. Set a password or add another passkey first.',
     },
     async html(who) {
       const all = await passkeys.of(who.accountId);
@@ -42,8 +42,8 @@ export function passkeySection(passkeys: Passkeys): AccountSection {
       return html`<section aria-labelledby="passkeys">
         <h2 id="passkeys">Passkeys</h2>
         <p>
-          With a passkey you sign in by unlocking your device: no password, no code, and nothing that a page
-          elsewhere could steal.
+          With a passkey you sign in by unlocking your device, without a password or code. Passkeys protect
+          against phishing.
         </p>
         ${all.length > 0 && list} ${passkeys.ceremonies ? addForm(token) : unavailable}
       </section>`;
@@ -52,7 +52,7 @@ export function passkeySection(passkeys: Passkeys): AccountSection {
 }
 
 const unavailable = html`<p class="soft">
-  Browsers make no passkeys for the address of this server: they need https, and a name in place of an IP
+  Passkeys do not work at the address of this server: browsers require https and a host name instead of an IP
   address.
 </p>`;
 
@@ -62,7 +62,7 @@ function addForm(token: Html): Html {
       '/account/passkeys',
       html`${token}
         <label
-          >Name of the passkey<small>So that you know it again, such as “Phone”.</small
+          >Name of the passkey<small>For example “Phone”.</small
           ><input name="name" maxlength="${passkeyNameMax}" required
         /></label>
         <div><button>Add a passkey</button></div>`,

@@ -1,6 +1,5 @@
-// Passkeys (Web Authentication Level 3): added by an account that is signed in, and signed in with. They prove both that a device is
-// there and that its owner unlocked it (user verification), so they need no second step; and the device knows whose they are, so that
-// nobody types an address.
+// Passkeys (Web Authentication Level 3). User verification is required, so a passkey counts as two factors and needs no second step. They
+// are discoverable credentials, so nobody types an e-mail address.
 import type { Services } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { systemOp } from '../../store/store.ts';
@@ -23,12 +22,12 @@ export interface Passkey {
 export type PasskeyCeremonies = Adding & SigningIn;
 
 export interface Passkeys {
-  /** Null where browsers make no passkeys for the address of this server. */
+  /** Null if browsers do not support passkeys at the base URL. */
   readonly ceremonies: PasskeyCeremonies | null;
   of(accountId: string): Promise<readonly Passkey[]>;
   /** @throws ApiError not_found */
   rename(accountId: string, id: string, name: string): Promise<void>;
-  /** @returns false where it is the last way into the account, and stays */
+  /** @returns false if it is the last sign-in method of the account and was not removed */
   remove(accountId: string, id: string): Promise<boolean>;
 }
 

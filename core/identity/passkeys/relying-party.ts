@@ -1,13 +1,13 @@
-// Whom passkeys are made for: the name of this server (Web Authentication Level 3 §5.1.2). Browsers make none for an address without one.
+// The WebAuthn relying party: the host name of this server (Web Authentication Level 3 §5.1.2).
 import { isIP } from 'node:net';
 
 export interface RelyingParty {
-  /** The host name. A passkey works for it alone: a server that moves to another name leaves its passkeys behind. */
+  /** Host name. Passkeys work only for this name and are lost when the server moves to another one. */
   readonly id: string;
   readonly origin: string;
 }
 
-/** @returns null where browsers make no passkeys: for IP addresses, and over plain http but for localhost */
+/** @returns null for addresses at which browsers support no passkeys: IP addresses, and plain http except for localhost */
 export function relyingPartyOf(baseUrl: string): RelyingParty | null {
   const { hostname, origin, protocol } = new URL(baseUrl);
   if (hostname.startsWith('[') || isIP(hostname) !== 0) return null;

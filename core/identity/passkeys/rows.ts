@@ -1,4 +1,4 @@
-// Passkeys as they are stored.
+// Statements for passkeys.
 import { systemStatement } from '../../store/statement.ts';
 
 export interface PasskeyRow {
@@ -15,7 +15,7 @@ export interface PasskeyRow {
 
 const ofAccount = 'an account belongs to the installation, and so do its passkeys';
 
-/** One account has so many at most. */
+/** Maximum per account. */
 export const passkeysMax = 20;
 
 export const insertPasskey = systemStatement(
@@ -37,7 +37,7 @@ export const findPasskey = systemStatement<PasskeyRow>(
   `SELECT id, account_id, credential_id, public_key, counter, transports_json, name, created_at, last_used_at
    FROM passkeys WHERE credential_id = :credential`,
 );
-/** Changes nothing where a later signature was seen: the passkey is then held in two places (Level 3 §6.1.1). */
+/** Changes nothing if the stored counter is not lower, which indicates a cloned authenticator (Level 3 §6.1.1). */
 export const notePasskeyUse = systemStatement(
   'passkeys.note_use',
   ofAccount,
@@ -54,7 +54,7 @@ export const deletePasskeysOf = systemStatement(
   ofAccount,
   'DELETE FROM passkeys WHERE account_id = :account',
 );
-/** Removes nothing where the account has no other way in. */
+/** Removes nothing if the account has no other sign-in method. */
 export const deletePasskey = systemStatement(
   'passkeys.delete',
   ofAccount,

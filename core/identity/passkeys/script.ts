@@ -1,4 +1,4 @@
-// The script by which pages ask for passkeys, at an address that changes with it: browsers keep it for good.
+// Serves the passkey script at a URL that contains its hash, so that browsers can cache it permanently.
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { html, type Html } from '../../html/html.ts';
@@ -9,14 +9,14 @@ import text from './in-browser.js' with { type: 'text' };
 const path = '/assets/passkeys.js';
 const version = createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-/** Where pages load it. */
+/** URL path for pages. */
 export const passkeyScript: string = `${path}?v=${version}`;
 
 export const passkeyScriptRoute: Route = defineRoute({
   method: 'GET',
   path,
   name: 'assets.passkeys',
-  summary: 'The script by which pages ask for passkeys',
+  summary: 'Get the passkey script of the pages',
   scope: null,
   limit: 'read',
   query: Closed({ v: Type.Optional(Type.String({ maxLength: 64 })) }),
@@ -30,8 +30,8 @@ export const passkeyScriptRoute: Route = defineRoute({
 });
 
 /**
- * A form that the script sends: hidden until it runs, so that nobody is offered what their browser cannot do.
- * @param kind of the methods of `navigator.credentials`
+ * A form that the script sends. Hidden until the script runs, so that browsers without WebAuthn do not show it.
+ * @param kind method of `navigator.credentials`
  */
 export function passkeyForm(kind: 'create' | 'get', action: string, content: Html): Html {
   return html`<form action="${action}" data-passkey="${kind}" hidden>

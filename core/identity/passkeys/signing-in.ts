@@ -1,4 +1,4 @@
-// A person signs in with a passkey. The device says whose it is.
+// Signs a person in with a passkey, which identifies the account.
 import type { Services } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { systemOp } from '../../store/store.ts';
@@ -10,7 +10,7 @@ import { findPasskey, notePasskeyUse } from './rows.ts';
 
 export interface SigningIn {
   askToSignIn(): Promise<Asked>;
-  /** @returns the account whose passkey it is. @throws ApiError forbidden, validation_failed */
+  /** @returns the id of the account that has the passkey. @throws ApiError forbidden, validation_failed */
   signIn(headers: Headers, answer: unknown): Promise<string>;
 }
 

@@ -1,5 +1,5 @@
-// How a newcomer comes in by an outside provider: by an invitation, whose link they opened in this browser, or that was made for the
-// address which the provider has verified. The account has no password, and is linked from its beginning.
+// Creates accounts for people who sign in at an external provider and have an invitation: one whose link they opened in this browser, or
+// one for the address that a trusted provider has verified. The account has no password and is linked at once.
 import type { Services } from '../../context.ts';
 import { emailKeyOf, isAddressTaken, newAccount } from '../accounts/accounts.ts';
 import { faultOfShownName } from '../../lib/shown-name.ts';
@@ -7,13 +7,13 @@ import type { Invitation, Invitations } from '../invitations/invitations.ts';
 import type { OutsidePerson } from './client.ts';
 import type { Links } from './links.ts';
 
-/** Why nobody came in: nobody invited them, or an account here has their address and has to link the other one itself. */
+/** `not_invited`: no invitation. `known_address`: an account with the address exists, and its owner has to link the provider. */
 type Refused = 'not_invited' | 'known_address';
 
 export interface Admit {
   /**
-   * @param link of the invitation that the browser has opened; null for none
-   * @param isTrusted whether the provider is trusted with addresses: an invitation of the address counts, and the address is proven
+   * @param link token of the invitation that the browser has opened; null for none
+   * @param isTrusted true if the operator trusts the addresses of the provider: invitations for the address count, and it is verified
    */
   (
     person: OutsidePerson & { readonly verifiedEmail: string },
@@ -33,7 +33,7 @@ export function createAdmit(
     const [first, ...others] = unlike([...(opened ? [opened] : []), ...addressed]);
     if (!first) return 'not_invited';
     const key = emailKeyOf(email);
-    // An account that only claims the address keeps nobody out who has proven it, or is invited by it.
+    // Another account with the unverified address does not block a person who has verified it or is invited with it.
     const rivals = isTrusted || first.emailKey === key ? [] : [first.workspaceId];
     if (await isAddressTaken(services.store, key, '', rivals)) return 'known_address';
     const about = { name: shownName(name) ?? first.member.name, email };
@@ -41,18 +41,18 @@ export function createAdmit(
     const taken = await invitations.take(first, { ...account, also: [links.addOp(account.id, person)] });
     if (taken === 'known_address') return taken;
     if (taken !== 'taken') return 'not_invited';
-    // Whichever of these fails can still be taken by its link.
+    // If one of these fails, its link still works.
     for (const other of others) await invitations.take(other, { id: account.id });
     return { accountId: account.id };
   };
 }
 
-/** Null for a name that is not to be shown. */
+/** Returns null for a missing or unsuitable name. */
 function shownName(name: string | null): string | null {
   return name === null || faultOfShownName(name) !== null ? null : name;
 }
 
-/** One for each workspace: an account has one seat there. */
+/** Keeps the first invitation of each workspace, because an account can be only one member there. */
 function unlike(invitations: readonly Invitation[]): Invitation[] {
   return [...new Map(invitations.toReversed().map((one) => [one.workspaceId, one])).values()].toReversed();
 }

@@ -1,6 +1,5 @@
-// This server as a client of an outside OpenID provider: what it sends people there with, and what it makes of their return (OpenID
-// Connect Core 1.0 §3.1; RFC 9700 §2.1). Every exchange has a state, a nonce and a code verifier of its own, which follow from the
-// ceremony of the browser; each provider has a redirect address of its own, so that the answer of one is never taken to another.
+// OpenID Connect client for an external provider (OpenID Connect Core 1.0 §3.1; RFC 9700 §2.1). Every exchange has its own state, nonce
+// and code verifier, derived from the challenge of the browser. Each provider has its own redirect URI, which prevents mix-up attacks.
 import type { ClientAuth, Configuration, CustomFetch } from 'openid-client';
 import { addressKey } from '../../lib/address.ts';
 import type { Egress } from '../../lib/egress/egress.ts';
@@ -11,38 +10,38 @@ import type { ProviderSettings } from './provider.ts';
 const connectTimeoutMs = 5_000;
 const totalTimeoutMs = 10_000;
 const responseBytesMax = 262_144;
-/** What is discovered of a provider holds so long. */
+/** Cache time of the discovered provider metadata. */
 const discoveredForMs = 3_600_000;
 const proofSeconds = proofMs / 1000;
 
-/** Who came back, by what the provider says and signed. */
+/** Person identified by an ID token. */
 export interface OutsidePerson {
   readonly issuer: string;
   readonly subject: string;
-  /** Null where the provider tells none. */
+  /** Null if the provider sends none. */
   readonly name: string | null;
-  /** Null where the provider tells none, or has not verified it. */
+  /** Null if the provider sends none, or has not verified it. */
   readonly verifiedEmail: string | null;
-  /** What its owner knows the account by. */
+  /** Label of the account at the provider, for its owner. */
   readonly shownAs: string;
 }
 
 export interface OutsideClient {
   /**
-   * Where the browser is to go.
-   * @param isAnew asks the provider to have the person sign in there anew
-   * @throws Error where the provider cannot be reached
+   * Returns the authorization URL.
+   * @param isAnew true to ask the provider for a new authentication
+   * @throws Error if the provider cannot be reached
    */
   addressFor(ceremony: Ceremony<unknown>, isAnew: boolean): Promise<string>;
   /**
-   * @param query with which the browser came back
-   * @param isAnew refuses a person who has not signed in at the provider within the age of a proof
-   * @throws Error for what is no answer of the provider to this browser
+   * @param query query of the redirect from the provider
+   * @param isAnew true to require an authentication at the provider within `proofMs`, where the provider reports its time
+   * @throws Error for an invalid response, or one that does not belong to this browser
    */
   personOf(ceremony: Ceremony<unknown>, query: URLSearchParams, isAnew: boolean): Promise<OutsidePerson>;
 }
 
-/** @param redirectUri of this provider alone */
+/** @param redirectUri used for no other provider */
 export function createOutsideClient(options: {
   settings: ProviderSettings;
   redirectUri: string;
@@ -92,7 +91,7 @@ export function createOutsideClient(options: {
   };
 }
 
-/** The browser can drop `prompt` from the address, so `auth_time` decides where the provider supports it. Google, for one, does not. */
+/** A browser can remove `prompt` from the URL, so `auth_time` is checked if the provider supports it. Google does not. */
 function tellsSignInTime(configuration: Configuration): boolean {
   return configuration.serverMetadata().claims_supported?.includes('auth_time') ?? false;
 }
@@ -104,14 +103,14 @@ async function discover(settings: ProviderSettings, egress: Pick<Egress, 'send'>
   const configuration = await discovery(new URL(issuer), clientId, {}, await authOf(clientSecret), {
     [customFetch]: fetchBy(egress),
     timeout: totalTimeoutMs / 1000,
-    // The signature of an ID token is checked although it comes over TLS from the provider itself. Plain http is left to the guard of
-    // outgoing requests, which takes it to networks that the operator has opened, and nowhere else.
+    // The signature of an ID token is checked although it arrives by TLS from the provider. The egress guard restricts plain http to
+    // networks that the operator allows.
     execute: [enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [allowInsecureRequests] : [])],
   });
   return configuration;
 }
 
-/** In the header where the provider takes it there, which is the usual way (OpenID Connect Core 1.0 §9). */
+/** Sends the secret in the header if the provider supports that, which is the default (OpenID Connect Core 1.0 §9). */
 async function authOf(secret: string | null): Promise<ClientAuth> {
   const { ClientSecretBasic, ClientSecretPost, None } = await import('openid-client');
   if (secret === null) return None();
@@ -122,7 +121,7 @@ async function authOf(secret: string | null): Promise<ClientAuth> {
   };
 }
 
-/** `fetch` as the library asks for it, through the guarded door. */
+/** Adapts the egress guard to the `fetch` of the library. */
 function fetchBy(egress: Pick<Egress, 'send'>): CustomFetch {
   return async (url, { method, headers, body, signal }) => {
     const {
@@ -142,7 +141,7 @@ function fetchBy(egress: Pick<Egress, 'send'>): CustomFetch {
   };
 }
 
-/** Some put the address into the ID token, others tell it where claims are asked for (OpenID Connect Core 1.0 §5.3, §5.4). */
+/** Reads the userinfo endpoint of providers that do not send the address in the ID token (OpenID Connect Core 1.0 §5.3, §5.4). */
 async function furtherClaims(
   configuration: Configuration,
   accessToken: string,
@@ -159,15 +158,16 @@ type Claims = Readonly<Record<string, unknown>>;
 const subjectMax = 255;
 
 /**
- * @param further claims of the userinfo endpoint, whose answer is not signed
- * @throws Error for no subject
+ * @param further claims of the userinfo endpoint, which are not signed
+ * @throws Error for an invalid subject
  */
 function personIn(
   signed: Claims & { readonly iss: string; readonly sub: string },
   further: Claims,
 ): OutsidePerson {
   const { iss: issuer, sub: subject } = signed;
-  if (subject.trim() === '' || subject.length > subjectMax) throw new Error('The provider names no subject.');
+  if (subject.trim() === '' || subject.length > subjectMax)
+    throw new Error('The provider sent no valid subject.');
   const claims: Claims = { ...further, ...signed };
   const textOf = (name: string): string | null => {
     const value = claims[name];
@@ -181,7 +181,7 @@ function personIn(
   };
 }
 
-/** Only `true`, from where the address comes, says that it was verified; where both sources say something, the stricter one counts. */
+/** Only `email_verified: true` from the source of the address counts as verified; if both sources have a value, the stricter one wins. */
 function verifiedEmailIn(signed: Claims, further: Claims): string | null {
   const { email, email_verified: isVerified } = signed.email === undefined ? further : signed;
   const isDenied = [signed, further].some(({ email_verified: said = true }) => said !== true);

@@ -1,4 +1,4 @@
-// Where people leave for an outside provider and come back from it, and where they unlink what they had linked.
+// Routes that redirect to an external provider, handle the return, and link and unlink accounts.
 import type { Services } from '../../context.ts';
 import { readForm } from '../../html/form.ts';
 import type { RawAnswer, Route } from '../../http/route.ts';
@@ -36,7 +36,7 @@ function leaveRoute({ services, sessions, outside }: OutsidePages): Route {
   return pageRoute(
     {
       ...{ method: 'POST', path: '/sign-in/with/{token}' },
-      ...{ name: 'sign-in.leave', summary: 'Leave for an outside provider' },
+      ...{ name: 'sign-in.leave', summary: 'Redirect to an external provider' },
     },
     async (arrival, key) => {
       const form = await readForm(arrival, baseUrl);
@@ -44,7 +44,7 @@ function leaveRoute({ services, sessions, outside }: OutsidePages): Route {
       const formToken = form.get('form_token');
       const who = formToken === null ? null : await sessions.find(arrival.headers);
       if (formToken !== null && !(who && isFormTokenOf(who, formToken)))
-        throw new ApiError('forbidden', 'You are not signed in any more. Sign in, then try again.');
+        throw new ApiError('forbidden', 'You are no longer signed in. Sign in and try again.');
       const leaving = { key, intent: who ? 'prove' : 'sign_in', to } as const;
       const { name, address, cookie } = await outside.leave(leaving, who?.accountId ?? null);
       return leavingPage(name, address, cookie);
@@ -58,7 +58,7 @@ function returnRoute({ services, sessions, ceremonies, signIn, outside, proofs }
   return pageRoute(
     {
       ...{ method: 'GET', path: '/sign-in/with/{token}/return' },
-      ...{ name: 'sign-in.return', summary: 'Come back from an outside provider' },
+      ...{ name: 'sign-in.return', summary: 'Handle the return from an external provider' },
     },
     async (arrival, key) => {
       const who = await sessions.find(arrival.headers);
@@ -72,7 +72,11 @@ function returnRoute({ services, sessions, ceremonies, signIn, outside, proofs }
       if (intent === 'link' && who) {
         if (provenEmail !== null)
           await proofs.note(who.accountId, emailKeyOf(provenEmail), { sessionId: who.sessionId, issuer });
-        noticeOf(services, who.email, 'It was linked with an account elsewhere, which signs in to it now.');
+        noticeOf(
+          services,
+          who.email,
+          'An account at another provider was linked and can now be used to sign in.',
+        );
       }
       return leadTo(baseUrl, destinationOf(to, baseUrl), [forget]);
     },
@@ -87,7 +91,7 @@ function linkRoutes(options: OutsidePages): Route[] {
         options,
         {
           ...{ path: `linked/${key}`, isSensitive: true },
-          ...{ name: `account.link_${key}`, summary: 'Link an account at an outside provider' },
+          ...{ name: `account.link_${key}`, summary: 'Link an account at an external provider' },
         },
         async ({ accountId }) => {
           const leaving = { key, intent: 'link', to: '/account?done=linked' } as const;
@@ -100,11 +104,11 @@ function linkRoutes(options: OutsidePages): Route[] {
       options,
       {
         ...{ path: 'unlink', isSensitive: true },
-        ...{ name: 'account.unlink', summary: 'Unlink an account at an outside provider' },
+        ...{ name: 'account.unlink', summary: 'Unlink an account at an external provider' },
       },
       async ({ accountId, email }, form) => {
         if (!(await links.remove(accountId, form.get('id') ?? ''))) return { wrong: 'linked-last' };
-        noticeOf(services, email, 'An account elsewhere is linked with it no more.');
+        noticeOf(services, email, 'An account at another provider was unlinked.');
         return { done: 'unlinked' };
       },
     ),

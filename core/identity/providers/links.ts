@@ -1,4 +1,4 @@
-// Which account here an account at an outside provider signs in to. What names it is its issuer and its subject.
+// Links between accounts and accounts at external providers, which issuer and subject identify.
 import type { Services } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { systemOp, type Op } from '../../store/store.ts';
@@ -11,7 +11,7 @@ const outsidePrefix = 'out';
 export interface LinkedAccount {
   readonly id: string;
   readonly issuer: string;
-  /** What its owner knows it by. */
+  /** Label of the account at the provider, for its owner. */
   readonly shownAs: string;
   /** Milliseconds since the epoch. */
   readonly lastUsedAt: number | null;
@@ -19,15 +19,15 @@ export interface LinkedAccount {
 
 export interface Links {
   of(accountId: string): Promise<readonly LinkedAccount[]>;
-  /** The account that somebody signs in to, whose use is noted; null for none. */
+  /** Records the use of a link. @returns the id of the linked account; null for none */
   use(person: OutsidePerson): Promise<string | null>;
   /**
-   * @param provider its name
-   * @throws ApiError conflict where either is linked already; forbidden where the session has ended by then
+   * @param provider name of the provider
+   * @throws ApiError conflict if either account is linked already; forbidden if the session has ended
    */
   add(who: Pick<SignedIn, 'accountId' | 'sessionId'>, person: OutsidePerson, provider: string): Promise<void>;
   addOp(accountId: string, person: OutsidePerson): Op;
-  /** @returns false where it is the last way into the account, and stays */
+  /** @returns false if it is the last sign-in method of the account and was not removed */
   remove(accountId: string, id: string): Promise<boolean>;
 }
 
@@ -52,13 +52,12 @@ export function createLinks({ store, ids, nowMs }: Pick<Services, 'store' | 'ids
     async add({ accountId, sessionId }, person, provider) {
       const outcome = await store.commit([stillSignedInOp(sessionId), addOp(accountId, person)]);
       if (outcome.ok) return;
-      if (outcome.op === 0)
-        throw new ApiError('forbidden', 'Your session has ended. Sign in, then try again.');
+      if (outcome.op === 0) throw new ApiError('forbidden', 'Your session has ended. Sign in and try again.');
       throw new ApiError(
         'conflict',
         outcome.reason === 'lost_race'
-          ? `Your account is linked with one at ${provider} already. Unlink it first.`
-          : `${person.shownAs} at ${provider} is linked with an account here already.`,
+          ? `Your account is already linked with an account at ${provider}. Unlink it first.`
+          : `${person.shownAs} at ${provider} is already linked with another account. Unlink it there first.`,
       );
     },
     async remove(account, id) {

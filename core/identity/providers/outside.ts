@@ -1,6 +1,5 @@
-// Signing in with an account at an outside OpenID provider, and linking one with an account here. What counts is who the provider says
-// it is: its issuer and its subject. An e-mail address finds no account, because addresses change hands; one that the provider has
-// verified can bring in a newcomer who was invited by it, where the operator allows that.
+// Sign-in with an external OpenID provider, and linking of accounts. Issuer and subject identify a person. An e-mail address never selects
+// an account, because addresses change owners; a verified one can accept an invitation for it, if the operator allows that.
 import type { Services } from '../../context.ts';
 import { domainOf } from '../../lib/address.ts';
 import type { Egress } from '../../lib/egress/egress.ts';
@@ -13,42 +12,42 @@ import type { Admit } from './admit.ts';
 import type { Links } from './links.ts';
 import type { ProviderSettings } from './provider.ts';
 
-/** What somebody leaves for: to sign in, to link an account with the one they are signed in to, or to prove again who they are. */
+/** Purpose of the redirect: to sign in, to link the current account, or to confirm the identity for a sensitive change. */
 type Intent = 'sign_in' | 'link' | 'prove';
 
 interface CameBack {
   readonly intent: Intent;
   readonly accountId: string;
-  /** True for a newcomer, who took the seat of an invitation by this return. */
+  /** True for a new account, which accepted an invitation. */
   readonly isNew: boolean;
-  /** Address that a provider which is trusted with addresses has verified; null for none. */
+  /** Address verified by a provider whose addresses the operator trusts; null for none. */
   readonly provenEmail: string | null;
   /** Issuer of the provider. */
   readonly issuer: string;
-  /** Where the person was going. */
+  /** Path to redirect to. */
   readonly to: string;
 }
 
-/** What a browser put down when it left. */
+/** Data of the challenge. */
 interface Leaving {
   readonly key: string;
   readonly intent: Intent;
   readonly to: string;
 }
 
-/** What the browser brings as it comes back. */
+/** State of the browser at the return. */
 interface Now {
   /** Session of the browser; null without one. */
   readonly who: Pick<SignedIn, 'accountId' | 'sessionId'> | null;
-  /** The invitation that it has opened; null for none. */
+  /** Token of the invitation that the browser has opened; null for none. */
   readonly link: string | null;
 }
 
 export interface OutsideSignIn {
   readonly providers: readonly Pick<ProviderSettings, 'key' | 'name' | 'issuer'>[];
   /**
-   * @param accountId of who is signed in; null for who signs in
-   * @returns where the browser is to go, and the `Set-Cookie` line that binds the return to it
+   * @param accountId account of the signed-in person; null for a sign-in
+   * @returns the authorization URL, and the `Set-Cookie` line that binds the return to the browser
    * @throws ApiError not_found, unavailable
    */
   leave(
@@ -98,7 +97,7 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
       const { settings, client } = get(key);
       const { ceremony, cookie } = await ceremonies.begin('outside', accountId, leaving);
       const address = await client.addressFor(ceremony, intent === 'prove').catch((error: unknown) => {
-        log('warn', 'an identity provider does not answer', { provider: key, error: wordsOf(error) });
+        log('warn', 'identity provider did not respond', { provider: key, error: wordsOf(error) });
         throw new ApiError(
           'unavailable',
           `${settings.name} cannot be reached. Try again, or sign in another way.`,
@@ -114,10 +113,13 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
         ceremony.details.key !== key ||
         (ceremony.accountId !== null && ceremony.accountId !== now.who?.accountId)
       )
-        throw new ApiError('forbidden', 'That took too long, or was begun in another browser. Try again.');
+        throw new ApiError(
+          'forbidden',
+          'The request has expired, or was started in another browser. Try again.',
+        );
       const { intent, to } = ceremony.details;
       const person = await client.personOf(ceremony, query, intent === 'prove').catch((error: unknown) => {
-        log('info', 'a return from an identity provider was refused', {
+        log('info', 'sign-in refused: identity provider', {
           provider: key,
           error: wordsOf(error),
         });
@@ -140,7 +142,7 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
 
 type Found = Pick<CameBack, 'accountId' | 'isNew'>;
 
-/** Whose account the return is about. @throws ApiError forbidden, conflict */
+/** Returns the account of the return. @throws ApiError forbidden, conflict */
 async function accountFor(
   { accountId, details: { intent } }: Ceremony<Leaving>,
   person: OutsidePerson,
@@ -153,7 +155,7 @@ async function accountFor(
   else if ((await options.links.use(person)) !== accountId)
     throw new ApiError(
       'forbidden',
-      `${person.shownAs} at ${settings.name} is not linked with the account that you are signed in to.`,
+      `${person.shownAs} at ${settings.name} is not linked with the account that you are signed in to. Use a linked account.`,
     );
   return { accountId, isNew: false };
 }
@@ -164,7 +166,7 @@ function providerOf(settings: ProviderSettings, options: OutsideOptions): Provid
   return { settings, client: createOutsideClient({ settings, redirectUri, egress, monotonicMs }) };
 }
 
-/** @throws ApiError forbidden for whom no account here belongs to */
+/** @throws ApiError forbidden for a person without an account or invitation */
 async function accountOf(
   person: OutsidePerson,
   { settings, link }: { readonly settings: ProviderSettings; readonly link: string | null },
@@ -179,28 +181,34 @@ async function accountOf(
       ? 'not_invited'
       : await admit({ ...person, verifiedEmail }, { link, isTrusted: takesInvitations });
   if (typeof admitted === 'object') {
-    services.log('info', 'an invited person came in by an identity provider', { provider: key, ...admitted });
+    services.log('info', 'an invited person joined through an identity provider', {
+      provider: key,
+      ...admitted,
+    });
     return { ...admitted, isNew: true };
   }
   const advice =
     admitted === 'known_address'
-      ? 'An account here has this address: sign in to it another way, and link the other one on your account page.'
-      : 'Sign in another way, and link it on your account page. If you are new, ask for an invitation, and open its link first.';
-  throw new ApiError('forbidden', `No account here is linked with ${shownAs} at ${name}. ${advice}`);
+      ? 'An account with this address exists: sign in to it another way, then link both on your account page.'
+      : 'Sign in another way, then link both on your account page. If you are new, ask for an invitation and open its link first.';
+  throw new ApiError(
+    'forbidden',
+    `No account on this server is linked with ${shownAs} at ${name}. ${advice}`,
+  );
 }
 
-/** @throws ApiError forbidden for who has no verified address in a domain that the operator named */
+/** @throws ApiError forbidden for a person without a verified address in an allowed domain */
 function requireDomain({ domains, name }: ProviderSettings, { verifiedEmail }: OutsidePerson): void {
   if (domains.length === 0) return;
   const domain = verifiedEmail === null ? undefined : domainOf(emailKeyOf(verifiedEmail));
   if (domain === undefined || !domains.includes(domain))
     throw new ApiError(
       'forbidden',
-      `This server takes ${name} accounts with a verified address at ${domains.join(' or ')} alone.`,
+      `This server accepts only ${name} accounts with a verified address at ${domains.join(' or ')}. Use another account.`,
     );
 }
 
-/** What the library says, and what was behind it. No message names a token or a code; other causes may, and are left out. */
+/** Joins the messages of an error and its causes. Messages contain no token or code; causes that are not errors may, and are omitted. */
 function wordsOf(error: unknown): string {
   const words: string[] = [];
   for (let cause = error; cause instanceof Error; cause = cause.cause) words.push(cause.message);

@@ -1,4 +1,4 @@
-// Outside providers on pages: buttons that lead to them, and a part of the account page on what is linked.
+// External providers on the sign-in page and on the account page.
 import { html, type Html } from '../../html/html.ts';
 import type { RawAnswer } from '../../http/route.ts';
 import type { AccountSection } from '../account/page.ts';
@@ -9,7 +9,7 @@ import type { OutsideSignIn } from './outside.ts';
 
 type Offered = OutsideSignIn['providers'];
 
-/** To prove again who somebody is, only those that they have linked. */
+/** Offers only the linked providers to a person who confirms their identity. */
 export function outsideWayIn(providers: Offered, links: Links): WayIn {
   return {
     async html(to, again) {
@@ -30,9 +30,10 @@ export function outsideWayIn(providers: Offered, links: Links): WayIn {
 export function outsideSection(providers: Offered, links: Links): AccountSection {
   return {
     says: {
-      linked: 'The accounts are linked. You can sign in with either.',
-      unlinked: 'The accounts are linked no more.',
-      'linked-last': 'This is the only way into your account: set a password or add a passkey first.',
+      linked: 'The accounts are linked. You can now sign in with either.',
+      unlinked: 'The accounts are no longer linked.',
+      'linked-last':
+        'This is the only way to sign in to your account. Set a password or add a passkey first.',
     },
     async html(who) {
       const linked = await links.of(who.accountId);
@@ -48,8 +49,8 @@ export function outsideSection(providers: Offered, links: Links): AccountSection
       const nameOf = ({ issuer }: LinkedAccount): string =>
         providers.find((one) => one.issuer === issuer)?.name ?? new URL(issuer).host;
       return html`<section aria-labelledby="linked">
-        <h2 id="linked">Accounts elsewhere</h2>
-        <p>Sign in here with an account that you have at another place.</p>
+        <h2 id="linked">Linked accounts</h2>
+        <p>Sign in with an account at another provider.</p>
         ${
           linked.length > 0 &&
           html`<ul class="plain">
@@ -74,11 +75,15 @@ function itemOf({ id, shownAs }: LinkedAccount, provider: string, token: Html): 
 }
 
 /**
- * Leads a browser away. A page does it and no redirect: our policy lets forms lead to this server alone, and browsers hold redirects of
- * forms to it (CSP Level 3 §6.4.1), wherever a provider then leads on.
+ * Sends a browser to a provider with a page instead of a redirect: our CSP allows forms to submit only to this server, and browsers apply
+ * that to redirects of forms as well (CSP Level 3 §6.4.1), including further redirects of the provider.
  */
 export function leavingPage(name: string, address: string, cookie: string): RawAnswer {
-  return card(`On to ${name}`, html`<p><a class="button" href="${address}">Continue to ${name}</a></p>`, {
-    headers: { refresh: `0;url=${address}`, 'set-cookie': [cookie] },
-  });
+  return card(
+    `Continue to ${name}`,
+    html`<p><a class="button" href="${address}">Continue to ${name}</a></p>`,
+    {
+      headers: { refresh: `0;url=${address}`, 'set-cookie': [cookie] },
+    },
+  );
 }

@@ -1,17 +1,17 @@
-// Outside OpenID providers by which people may sign in, as the operator names them.
+// Settings of the external OpenID providers.
 
 export interface ProviderSettings {
-  /** In addresses of this server: lower-case letters, digits and hyphens. */
+  /** Name in URLs of this server: lower-case letters, digits and hyphens. */
   readonly key: string;
-  /** What people know it by. */
+  /** Name shown to people. */
   readonly name: string;
-  /** Its issuer identifier, from which everything else is discovered (OpenID Connect Discovery 1.0). */
+  /** Issuer identifier, from which everything else is discovered (OpenID Connect Discovery 1.0). */
   readonly issuer: string;
   readonly clientId: string;
-  /** Null for a client without one, which PKCE alone protects. */
+  /** Null for a public client, which only PKCE protects. */
   readonly clientSecret: string | null;
-  /** Lower case. Who signs in must have an e-mail address there that the provider has verified; an empty list asks for none. */
+  /** Lower case. People need a verified e-mail address in one of these domains; an empty list allows any address, or none. */
   readonly domains: readonly string[];
-  /** True for a provider that is trusted with addresses: an address that it has verified is proven, and takes the seat invited by it. */
+  /** True to trust the addresses of the provider: they count as verified, and accept invitations for them. */
   readonly takesInvitations: boolean;
 }

@@ -1,7 +1,7 @@
-// Accounts at outside providers as they are stored.
+// Statements for accounts at external providers.
 import { systemStatement } from '../../store/statement.ts';
 
-const ofAccount = 'an account belongs to the installation, and so does what it is linked with';
+const ofAccount = 'an account belongs to the installation, and so do its links';
 
 export interface OutsideRow {
   id: string;
@@ -14,7 +14,7 @@ export interface OutsideRow {
 
 const columns = 'id, account_id, issuer, shown_as, created_at, last_used_at';
 
-/** Fails where the outside account is linked already; changes nothing where the account has another one of that provider. */
+/** Fails if the external account is linked already; changes nothing if the account has another link to the provider. */
 export const insertOutside = systemStatement(
   'outside_accounts.insert',
   ofAccount,
@@ -42,7 +42,7 @@ export const deleteOutsideOf = systemStatement(
   ofAccount,
   'DELETE FROM outside_accounts WHERE account_id = :account AND issuer <> :kept',
 );
-/** Removes nothing where the account has no other way in. */
+/** Removes nothing if the account has no other sign-in method. */
 export const deleteOutside = systemStatement(
   'outside_accounts.delete',
   ofAccount,

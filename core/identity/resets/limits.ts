@@ -1,4 +1,4 @@
-// How many links to reset a password are sent: nobody's mail is flooded, and nobody floods through this server.
+// Limits the number of mailed reset links per account and per client address.
 import { LRUCache } from 'lru-cache';
 
 const hourMs = 3_600_000;
@@ -6,7 +6,7 @@ const resetsAnHour = { account: 3, peer: 20 } as const;
 const countedMax = 20_000;
 
 export interface ResetLimits {
-  /** @returns false where there were enough */
+  /** @returns false if a limit is reached */
   take(address: string, peer: string): boolean;
 }
 

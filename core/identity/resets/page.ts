@@ -1,4 +1,4 @@
-// The pages for who forgot a password: asking for a link, and choosing another password by it.
+// Pages that reset a forgotten password: request a link, and set a new password with it.
 import { readForm } from '../../html/form.ts';
 import { html } from '../../html/html.ts';
 import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
@@ -29,7 +29,12 @@ export function resetRoutes(options: ResetPages): Route[] {
   const { store, baseUrl, nowMs } = services;
   return [
     pageRoute(
-      { method: 'GET', path: '/reset', name: 'reset.ask', summary: 'Forgot the password' },
+      {
+        method: 'GET',
+        path: '/reset',
+        name: 'reset.ask',
+        summary: 'Show the form that requests a reset link',
+      },
       async () => (services.mail ? askPage() : noMailPage()),
     ),
     pageRoute(
@@ -37,30 +42,35 @@ export function resetRoutes(options: ResetPages): Route[] {
         method: 'POST',
         path: '/reset',
         name: 'reset.send',
-        summary: 'Send a link to choose another password',
+        summary: 'Send a link that resets the password',
       },
       async (arrival) => {
         const form = await readForm(arrival, baseUrl);
         const { mail } = services;
         if (!mail) return noMailPage();
-        // Nobody waits for it: whether there is such an account shows neither in the words nor in the time of the answer.
+        // Not awaited: neither the text nor the duration of the response discloses whether the account exists.
         void send(options, mail, form.get('email') ?? '', arrival.peer);
         return card(
-          'Check your mail',
+          'Check your e-mail',
           html`<p>
-              If there is an account with this address, a link is on its way to it. It works once, for
-              ${resetMinutes} minutes.
+              If an account with this address exists, we sent it a link to reset the password. The link works
+              once within ${resetMinutes} minutes.
             </p>
-            <p><a href="/sign-in">Back to signing in</a></p>`,
+            <p><a href="/sign-in">Back to sign-in</a></p>`,
         );
       },
     ),
     pageRoute(
-      { method: 'GET', path: '/reset/{token}', name: 'reset.page', summary: 'Choose another password' },
+      {
+        method: 'GET',
+        path: '/reset/{token}',
+        name: 'reset.page',
+        summary: 'Show the form that sets a new password',
+      },
       async (_, token) => ((await findResetBy(store, token, nowMs())) ? choosePage() : noReset()),
     ),
     pageRoute(
-      { method: 'POST', path: '/reset/{token}', name: 'reset.set', summary: 'Set another password' },
+      { method: 'POST', path: '/reset/{token}', name: 'reset.set', summary: 'Set a new password' },
       (arrival, token) => choose(options, arrival, token),
     ),
   ];
@@ -85,9 +95,9 @@ async function choose(
   const removed = isMailed ? 'passkeys, one-time codes and linked accounts' : 'passkeys and linked accounts';
   const also = account.isProven
     ? ''
-    : ` All ${removed} from before were removed, as the address was unconfirmed.`;
-  noticeOf(services, account.email, `The password was changed by a link.${also}`);
-  // Whoever guesses at the account meanwhile does not keep its owner from signing in here.
+    : ` All existing ${removed} were removed, because the address was not confirmed.`;
+  noticeOf(services, account.email, `The password was reset with a link.${also}`);
+  // The browser becomes a known device, so that failed guesses of others do not block its sign-in.
   const device = rememberDevice(sealing, arrival.headers, account.id);
   return leadTo(baseUrl, '/sign-in?reset', [device]);
 }
@@ -103,7 +113,7 @@ async function send(
     const all = await accountsByEmail(store, email);
     const [first] = all;
     if (!first || !limits.take(emailKeyOf(email), peer)) return;
-    // Of those who only claim the address, the holder of the mailbox says which one is theirs.
+    // If several accounts have the unverified address, the mail has a link for each of them.
     const made = (first.isProven ? [first] : all).map((account) => ({
       account,
       ...newReset(services, account, true),
@@ -111,16 +121,16 @@ async function send(
     await store.commit(made.map(({ op }) => op));
     mail.post({
       to: first.email,
-      subject: 'Choose another password',
+      subject: 'Reset your password',
       text: [
-        `Somebody, probably you, asked for another password for your account on ${services.baseUrl}.`,
-        `Choose it here within ${resetMinutes} minutes:`,
+        `Somebody, probably you, asked to reset the password of your account on ${services.baseUrl}.`,
+        `To set a new password, open this link within ${resetMinutes} minutes:`,
         ...(made.length === 1 ? [made[0]!.url] : await Promise.all(made.map((one) => linkOf(store, one)))),
-        'If it was not you, leave this link alone: nothing is changed.',
+        'If it was not you, ignore this message. Your password stays the same.',
       ].join('\n\n'),
     });
   } catch (error) {
-    log('warn', 'a link to reset a password could not be made', { error: errorForLog(error) });
+    log('warn', 'could not send a link to reset a password', { error: errorForLog(error) });
   }
 }
 
@@ -137,10 +147,10 @@ function askPage(): RawAnswer {
     'Forgot your password?',
     html`<form method="post">
       <label
-        >E-mail<small>A link to choose another password is sent to it.</small
+        >E-mail<small>We send a link to reset the password to this address.</small
         ><input type="email" name="email" autocomplete="username" maxlength="254" required
       /></label>
-      <button>Send the link</button>
+      <button>Send link</button>
     </form>`,
   );
 }
@@ -149,23 +159,23 @@ function noMailPage(): RawAnswer {
   return card(
     'Forgot your password?',
     html`<p>
-      This server sends no mail. Ask who runs it for a link: <code>tatami members reset</code> makes one.
+      This server sends no mail. Ask your administrator for a link, which <code>tatami members reset</code>
+      creates.
     </p>`,
   );
 }
 
 function choosePage(wrong?: string): RawAnswer {
   return card(
-    'Choose another password',
+    'Choose a new password',
     html`${wrong === undefined ? null : problem(wrong)}
       <form method="post">
         ${newPasswordField('New password')}
-        <button>Set the password</button>
+        <button>Set password</button>
       </form>
       <p>
-        This ends all sessions of the account and revokes the access of all apps. If this is the first time
-        that the address is confirmed, it also removes passkeys, one-time codes and linked accounts that were
-        set up before.
+        This ends all sessions of the account and revokes the access of all apps. If your address was not
+        confirmed before, it also removes existing passkeys, one-time codes and linked accounts.
       </p>`,
     wrong === undefined ? {} : { status: 422 },
   );
@@ -175,8 +185,8 @@ function noReset(): RawAnswer {
   return card(
     'This link does not work',
     html`<p>
-      It was used already, was replaced by a newer one, or is older than ${resetMinutes} minutes.
-      <a href="/reset">Ask for another one</a>.
+      This link was already used, replaced by a newer one, or is older than ${resetMinutes} minutes.
+      <a href="/reset">Request a new link</a>.
     </p>`,
     { status: 404 },
   );

@@ -1,5 +1,5 @@
-// Links by which somebody who forgot a password chooses another: sent to the address of the account, or made by whoever runs the server.
-// An account reaches several workspaces, so no admin of one of them makes any.
+// Links that reset a forgotten password: mailed to the address of the account, or created by the operator. Admins of a workspace cannot
+// create them, because an account can be a member of several workspaces.
 import type { Services } from '../../context.ts';
 import { linkTokenHash, mintLinkToken } from '../../lib/link-token.ts';
 import { systemStatement } from '../../store/statement.ts';
@@ -11,7 +11,7 @@ import { endSessionsOp } from '../sessions/sessions.ts';
 
 export const resetMinutes = 30;
 
-const ofInstallation = 'an account belongs to the installation, and to no workspace';
+const ofInstallation = 'an account belongs to the installation, not to a workspace';
 const putReset = systemStatement(
   'password_resets.put',
   ofInstallation,
@@ -33,8 +33,8 @@ const useReset = systemStatement(
 );
 
 /**
- * A link that is made, and the operation that stores it in place of an earlier one.
- * @param isMailed whether it goes to the address of the account, and to nobody else
+ * Creates a link, and the operation that stores it and replaces an earlier one.
+ * @param isMailed true if the link is sent only to the address of the account
  */
 export function newReset(
   { baseUrl, nowMs }: Pick<Services, 'baseUrl' | 'nowMs'>,
@@ -60,16 +60,16 @@ export interface Reset {
   readonly isMailed: boolean;
 }
 
-/** What a link is for; null for one that is unknown, used, replaced or expired, or whose account has another password or address. */
+/** Finds a valid link; null if it is unknown, used, replaced or expired, or the password or address of the account has changed. */
 export async function findResetBy(store: Store, token: string, now: number): Promise<Reset | null> {
   const [row] = await store.readSystem(findReset, { hash: linkTokenHash(token), now });
   return row ? { accountId: row.account_id, isMailed: row.by_mail === 1 } : null;
 }
 
 /**
- * Uses a link up: the password is another, and every session and grant of the account has ended. A link that was mailed proves the
- * address. One that was handed over does not, and so leaves nobody a way in who claimed the address before.
- * @returns false where it was used already
+ * Uses a link: sets the password and ends all sessions and grants of the account. A mailed link verifies the address. One that was handed
+ * over does not; for an unverified address it removes passkeys and linked accounts, which somebody else may have added.
+ * @returns false if the link was used already
  */
 export async function resetPassword(
   grants: AccountGrants,

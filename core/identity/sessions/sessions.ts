@@ -1,5 +1,5 @@
-// Sessions: browsers in which a person is signed in. The token is in a cookie and nowhere else; here is its hash, so that what is read
-// of the database opens no session. An account may act in several workspaces, in each as the member whose seat it took.
+// Sessions of signed-in browsers. The token is only in a cookie, and the database has its hash, so that a leaked database opens no session.
+// An account can be a member of several workspaces.
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Services } from '../../context.ts';
 import { cookieLine, cookieOf } from '../../html/cookie.ts';
@@ -11,10 +11,11 @@ import type { Role } from '../../rights/roles.ts';
 import { standingOf } from '../standing.ts';
 
 const dayMs = 86_400_000;
-/** A session ends so long after it was last used, and at the latest so long after its beginning. */
+/** Idle timeout of a session. */
 const idleMs = 7 * dayMs;
+/** Maximum lifetime of a session. */
 const lifeMs = 30 * dayMs;
-/** Its last use is written where the last one that was is so old. */
+/** Minimum interval between two recorded uses of a session. */
 const seenEveryMs = 60_000;
 
 const cookie = 'tatami';
@@ -28,27 +29,27 @@ export interface Seat {
   readonly role: Role;
 }
 
-/** Who is signed in. Times are milliseconds since the epoch. */
+/** A signed-in person. Times are milliseconds since the epoch. */
 export interface SignedIn {
   readonly sessionId: string;
   readonly accountId: string;
   readonly name: string;
   readonly email: string;
-  /** When the person last proved who they are. */
+  /** Time of the last authentication. */
   readonly provedAt: number;
-  /** Goes into each form as `form_token`, and proves that a page of this session made it. */
+  /** Sent with each form as `form_token`, to prove that a page of this session created the form. */
   readonly formToken: string;
   readonly seats: readonly Seat[];
 }
 
-/** Where a session is begun. */
+/** Device of a new session. */
 export interface Device {
   readonly address: string;
   /** `User-Agent`. */
   readonly agent: string;
 }
 
-/** One of an account's sessions, as it is listed. */
+/** Entry in the list of sessions. */
 export interface ListedSession {
   readonly id: string;
   readonly address: string;
@@ -67,7 +68,7 @@ interface SessionRow {
   expires_at: number;
 }
 
-const across = 'an account belongs to the installation, and has seats in several workspaces';
+const across = 'an account belongs to the installation, and can be a member of several workspaces';
 
 const insertSession = systemStatement(
   'sessions.insert',
@@ -135,31 +136,31 @@ const findSeats = systemStatement<{
 export interface Sessions {
   /**
    * Signs an account in.
-   * @param guards fail where what admitted the person has ended
-   * @returns the `Set-Cookie` line that the browser is to be sent
+   * @param guards operations that fail if the credential of the sign-in has become invalid meanwhile
+   * @returns the `Set-Cookie` line for the browser
    * @throws ApiError forbidden
    */
   begin(accountId: string, device: Device, guards?: readonly Op[]): Promise<string>;
-  /** Who is signed in by the cookie of a request; null for nobody. */
+  /** Returns the person that the cookie of a request identifies; null if nobody is signed in. */
   find(headers: Headers): Promise<SignedIn | null>;
-  /** Ends one of an account's sessions; nothing where it has ended. */
+  /** Ends a session of an account. Does nothing if it has ended. */
   end(accountId: string, sessionId: string): Promise<void>;
-  /** Those of an account that are good, the one used last first. */
+  /** Lists the valid sessions of an account, most recently used first, 100 at most. */
   list(accountId: string): Promise<readonly ListedSession[]>;
-  /** The person behind a session has just proved again who they are. */
+  /** Records a new authentication of the person. */
   prove(sessionId: string): Promise<void>;
-  /** The `Set-Cookie` line that takes the cookie away. */
+  /** `Set-Cookie` line that deletes the cookie. */
   readonly forgetCookie: string;
-  /** The person as a caller in one of their workspaces; null where they have no seat there. */
+  /** Returns the principal of the person in a workspace; null if they are not a member of it. */
   principal(who: SignedIn, workspaceId: string): Promise<Principal | null>;
 }
 
-/** Goes with what a session does: it fails where the session has ended meanwhile. */
+/** Added to a commit of a session, and fails if the session has ended meanwhile. */
 export function stillSignedInOp(sessionId: string): Op {
   return systemOp(stillThere, { id: sessionId }, { expectRows: 1 });
 }
 
-/** Ends an account's sessions. @param kept the one that goes on */
+/** Ends the sessions of an account. @param kept id of the session that stays */
 export function endSessionsOp(accountId: string, kept = ''): Op {
   return systemOp(deleteSessions, { account: accountId, kept });
 }

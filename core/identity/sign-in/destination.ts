@@ -1,16 +1,16 @@
-// Where a person is led once signed in: to a page of this server, whatever the link that brought them here says.
+// Validates the redirect target after a sign-in, to prevent open redirects.
 
-/** Where nothing else is said. */
+/** Default target. */
 const usualDestination = '/account';
 
 const charsMax = 4_096;
 
 /**
- * @param given `to` of the request
- * @returns a path of this server with its query; the usual one for everything else
+ * @param given parameter `to` of the request
+ * @returns a path on this server with its query; the default for invalid input
  */
 export function destinationOf(given: string | null, baseUrl: string): string {
-  // Browsers take a backslash for a slash, and leave tabs and line ends out: `/\evil` and `/<tab>/evil` name another host.
+  // Browsers treat a backslash as a slash and ignore tabs and line breaks: `/\evil` and `/<tab>/evil` name another host.
   if (given === null || given.length > charsMax || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(given))
     return usualDestination;
   const { origin } = new URL(baseUrl);

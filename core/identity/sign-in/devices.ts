@@ -1,25 +1,25 @@
-// Known devices: a browser in which somebody signed in keeps a cookie that says to which accounts. It signs nobody in; it only has
-// failures counted apart from those of strangers (limits.ts). Each entry is signed for its account, so that none can be made up.
+// Known devices: a cookie lists the accounts that have signed in with a browser, so that their failures are counted separately from those
+// of strangers (limits.ts). The cookie does not sign in. Each entry is signed for its account and cannot be forged.
 import { randomBytes } from 'node:crypto';
 import { cookieLine, cookieOf } from '../../html/cookie.ts';
 import type { Sealing } from '../../lib/sealing.ts';
 
 const cookie = 'tatami-device';
 const purpose = 'device';
-/** Browsers keep no cookie for longer (RFC 6265bis §5.5). */
+/** Maximum lifetime of a cookie (RFC 6265bis §5.5). */
 const keptSeconds = 400 * 86_400;
-/** Accounts that one browser is remembered for; those signed in to last. */
+/** Maximum number of accounts in the cookie; the most recent ones stay. */
 const accountsMax = 5;
 const nonceBytes = 16;
 
-/** A device of that account, by the cookie of a request; null for an unknown one. @returns a name to count by */
+/** @returns an identifier of the device, if the cookie proves an earlier sign-in to the account; null otherwise */
 export function deviceOf(sealing: Sealing, headers: Headers, accountId: string): string | null {
   const [nonce = '', ...tags] = partsOf(headers);
   const text = `${nonce} ${accountId}`;
   return tags.some((tag) => sealing.verify(text, purpose, tag)) ? text : null;
 }
 
-/** The `Set-Cookie` line by which a browser is known to an account from now on. */
+/** Returns the `Set-Cookie` line that makes the browser a known device of an account. */
 export function rememberDevice(sealing: Sealing, headers: Headers, accountId: string): string {
   const [known, ...tags] = partsOf(headers);
   const nonce = known ?? randomBytes(nonceBytes).toString('base64url');

@@ -1,36 +1,36 @@
-// How often a person may be guessed at: by account, by where the guesses come from, and for each device that the person has signed in on
-// before apart. So whoever guesses at an account uses up what strangers have, and the person goes on signing in on their own devices
-// (OWASP, Slow Down Online Guessing Attacks with Device Cookies). Counted in memory: a restart begins anew.
+// Limits failed sign-ins per account, per client address, and separately per known device. An attacker uses up only the attempts of unknown
+// devices, so that the owner can still sign in on a known one (OWASP, Slow Down Online Guessing Attacks with Device Cookies). Counters are
+// in memory: a restart resets them.
 import { RecentMap } from '../../lib/fairness/recent-map.ts';
 
 const hourMs = 3_600_000;
-/** Failures in a row, and as many in each hour thereafter. */
+/** Bucket size, and refill per hour. */
 const failuresAnHour = { account: 10, device: 10, peer: 60 } as const;
 /**
- * Buckets of accounts and devices, and as many of peers. A bucket that was not used for an hour is full again, so forgetting it after that
- * changes nothing. To have one forgotten earlier, a guesser needs that many attempts within the hour, more than passwords are compared
- * (one at a time, some 30 ms each).
+ * Maximum number of buckets of accounts and devices, and as many of peers. A bucket is full again after an hour without use, so it can be
+ * evicted then. To evict one earlier, an attacker needs this many attempts within the hour, more than the server compares (one at a time,
+ * about 30 ms each).
  */
 const bucketsMax = 200_000;
 
-/** What an attempt counts against. */
+/** Identifies the buckets of an attempt. */
 export interface Attempt {
-  /** The account, or the address where there is none of it: a guesser learns nothing from the difference. */
+  /** The account, or the address if no account has it, so that the limit does not disclose whether an account exists. */
   readonly subject: string;
   readonly peer: string;
-  /** A device that signed in to this account before; null for an unknown one. */
+  /** Known device of the account; null for an unknown one. */
   readonly device: string | null;
 }
 
 export interface SignInLimits {
-  /** Seconds to wait where there is no attempt left; null where there is one. */
+  /** Returns the seconds until the next attempt is allowed; null if one is allowed now. */
   waitOf(attempt: Attempt): number | null;
   /**
-   * Takes an attempt before it is known whether it succeeds, so that many at once are no more than one after the other.
-   * @returns false where there is none left
+   * Takes an attempt before its result is known, so that concurrent attempts cannot exceed the limit.
+   * @returns false if no attempt is left
    */
   take(attempt: Attempt): boolean;
-  /** It succeeded: it is no failure. */
+  /** Returns the attempt after a success, so that only failures count. */
   giveBack(attempt: Attempt): void;
 }
 
@@ -39,7 +39,7 @@ interface Bucket {
   atMs: number;
 }
 
-/** A bucket under which an attempt counts. */
+/** A bucket that an attempt counts against. */
 interface Counted {
   readonly buckets: RecentMap<Bucket>;
   readonly key: string;
@@ -49,7 +49,7 @@ interface Counted {
 /** @param nowMs monotonic */
 export function createSignInLimits(nowMs: () => number): SignInLimits & { size(): number } {
   const kept = { ageMs: hourMs, max: bucketsMax };
-  // Separate, so that attempts from many addresses evict no bucket of an account.
+  // Separate maps, so that attempts from many addresses do not evict buckets of accounts.
   const ofPeers = new RecentMap<Bucket>(kept);
   const ofAccounts = new RecentMap<Bucket>(kept);
 
@@ -58,7 +58,7 @@ export function createSignInLimits(nowMs: () => number): SignInLimits & { size()
     const bucket = buckets.get(key, now);
     return bucket ? Math.min(limit, bucket.left + ((now - bucket.atMs) * limit) / hourMs) : limit;
   };
-  /** A full bucket is the same as none. */
+  /** Deletes a full bucket, which is equivalent to an absent one. */
   const setLeft = ({ buckets, key, limit }: Counted, left: number): void => {
     const now = nowMs();
     if (left < limit) buckets.set(key, { left, atMs: now }, now);

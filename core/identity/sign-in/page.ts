@@ -1,4 +1,4 @@
-// The pages on which people sign in, prove again who they are, and sign out.
+// Pages for sign-in, confirmation of the identity, and sign-out.
 import { readForm } from '../../html/form.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
@@ -11,14 +11,14 @@ import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 import { destinationOf } from './destination.ts';
 import type { SignIn } from './sign-in.ts';
 
-/** Another way in than a password: a button or a form of its own, on the page for signing in and on that for proving it again. */
+/** An alternative to the password: a button or form on the sign-in page and on the confirmation page. */
 export interface WayIn {
-  /** What it needs in the browser, by its path. */
+  /** Path of the script that it needs. */
   readonly script?: string;
   /**
-   * @param to where it leads, a path of this server
-   * @param again who is signed in and has to prove it; null for somebody who signs in
-   * @returns null where it does not serve that person
+   * @param to path on this server to continue to
+   * @param again the signed-in person who confirms their identity; null for a sign-in
+   * @returns null if the method is not available to the person
    */
   html(to: string, again: SignedIn | null): Promise<Html | null>;
 }
@@ -30,7 +30,7 @@ export interface SignInPages {
   readonly waysIn: readonly WayIn[];
 }
 
-const wrong = 'The address or the password is wrong.';
+const wrong = 'The e-mail address or password is wrong.';
 
 export function signInRoutes(options: SignInPages): Route[] {
   const { services, sessions, signIn } = options;
@@ -41,7 +41,7 @@ export function signInRoutes(options: SignInPages): Route[] {
       async ({ headers, query }) => {
         const to = destinationOf(query.get('to'), baseUrl);
         if (await sessions.find(headers)) return leadTo(baseUrl, to);
-        const said = query.has('reset') ? done('The password is changed. Sign in with the new one.') : null;
+        const said = query.has('reset') ? done('Your password was changed. Sign in with the new one.') : null;
         return signInPage(options, { to, said });
       },
     ),
@@ -58,7 +58,7 @@ export function signInRoutes(options: SignInPages): Route[] {
       },
     ),
     pageRoute(
-      { method: 'GET', path: '/sign-in/again', name: 'sign-in.again', summary: 'Prove again who you are' },
+      { method: 'GET', path: '/sign-in/again', name: 'sign-in.again', summary: 'Authenticate again' },
       async ({ headers, query }) => {
         const who = await sessions.find(headers);
         const to = destinationOf(query.get('to'), baseUrl);
@@ -70,7 +70,7 @@ export function signInRoutes(options: SignInPages): Route[] {
         method: 'POST',
         path: '/sign-in/again',
         name: 'sign-in.prove',
-        summary: 'Prove again by the password who you are',
+        summary: 'Authenticate again with the password',
       },
       (arrival) => proveAgain(options, arrival),
     ),
@@ -103,7 +103,7 @@ async function proveAgain(options: SignInPages, arrival: Arrival): Promise<RawAn
   return leadTo(baseUrl, to);
 }
 
-/** Cut, so that no more is hashed than a password can have. */
+/** Returns a password field, truncated just above the maximum length to bound the cost of hashing. */
 export function passwordOf(form: URLSearchParams, field = 'password'): string {
   return [...(form.get(field) ?? '')].slice(0, passwordMax + 1).join('');
 }
@@ -114,13 +114,13 @@ export interface Said {
   readonly headers?: RawAnswer['headers'];
 }
 
-/** What is said of a password that was not taken. */
+/** Returns the message for a rejected password or code. @param waitSeconds null if more attempts are left */
 export function refusalOf(waitSeconds: number | null, why: string): Said {
   if (waitSeconds === null) return { said: problem(why), status: 422 };
   const minutes = Math.ceil(waitSeconds / 60);
   return {
     said: problem(
-      `There were too many failures. Wait ${minutes} min, or sign in on a device that you have used before.`,
+      `Too many failed attempts. Try again in ${minutes} min, or sign in on a device that you have used before.`,
     ),
     status: 429,
     headers: { 'retry-after': String(waitSeconds) },
@@ -132,15 +132,15 @@ async function othersOf(waysIn: readonly WayIn[], to: string, again: SignedIn | 
   return all.filter((way) => way !== null);
 }
 
-/** Browsers keep what is `Secure` of servers that nobody on the way can read, and of their own machine. */
+/** Returns true if browsers store `Secure` cookies of this server: with https, and on the own machine. */
 function keepsSessions(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
 const noSessions = html`<p class="notice warning">
-  Your browser keeps no session here, because this address is not encrypted. Who runs this server puts a proxy
-  in front of it that speaks TLS, and names its address with <code>--base-url</code>.
+  Sign-in needs HTTPS. Ask your administrator to put a TLS proxy in front of this server and to set
+  <code>--base-url</code>.
 </p>`;
 
 async function signInPage(
@@ -181,8 +181,8 @@ async function againPage(
     <label>Password<input type="password" name="password" autocomplete="current-password" required /></label>
     <button>Continue</button>
   </form>`;
-  const content = html`<p>What comes next is sensitive. Prove once more that you are ${who.name}.</p>
+  const content = html`<p>Enter your password or use another sign-in method to continue as ${who.name}.</p>
     ${said} ${account?.passwordHash ? byPassword : null} ${await othersOf(waysIn, to, who)}
-    <p><a href="/account">Back to the account</a></p>`;
-  return card('Is it you?', content, { ...answer, ...scriptOf(waysIn) });
+    <p><a href="/account">Back to your account</a></p>`;
+  return card('Confirm it’s you', content, { ...answer, ...scriptOf(waysIn) });
 }

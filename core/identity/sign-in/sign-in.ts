@@ -1,5 +1,5 @@
-// How a person is signed in: a password, or another way in, then whatever else the account asks for, then a session. Every way ends in
-// `proceed` or `finish`, so that each gives a new session and none leaves a step out.
+// Sign-in: a password or another first factor, then the second step that the account requires, then a session. Every method ends in
+// `proceed` or `finish`, so that each creates a new session and none skips a step.
 import { createHash } from 'node:crypto';
 import type { Services } from '../../context.ts';
 import { cookieLine, cookieOf } from '../../html/cookie.ts';
@@ -18,44 +18,44 @@ import { destinationOf } from './destination.ts';
 import { deviceOf, rememberDevice } from './devices.ts';
 import type { Attempt, SignInLimits } from './limits.ts';
 
-/** What an account can ask for after the password. */
+/** A second step that an account can require. */
 export interface FurtherStep {
-  /** The page that asks; it reads `pending`, and ends in `finish`. */
+  /** Path of the page, which reads `pending` and calls `finish`. */
   readonly path: string;
   isSetUp(accountId: string): Promise<boolean>;
 }
 
-/** Somebody who gave the password of an account, and has yet to take a further step. */
+/** A sign-in that waits for its second step. */
 export interface Pending {
   readonly account: Account;
-  /** Where they go then. */
+  /** Path to continue to. */
   readonly to: string;
 }
 
-/** What came of a password. */
+/** Result of a password check. `waitSeconds` is null if the password was compared. */
 type Checked =
   { readonly account: Account } | { readonly account: null; readonly waitSeconds: number | null };
 
 type PasswordCheck = { readonly isRight: boolean; readonly waitSeconds: number | null };
 
 export interface SignIn {
-  /** @returns `waitSeconds` where there were too many failures: the password was not looked at */
+  /** Checks a password for an address. After too many failures it returns `waitSeconds` and compares nothing. */
   check(arrival: Arrival, email: string, password: string): Promise<Checked>;
-  /** The password of an account that is known already, counted alike. */
+  /** Checks the password of a known account, with the same limits. */
   checkOf(arrival: Arrival, account: Account, password: string): Promise<PasswordCheck>;
   /**
-   * After the first factor: the next step, or a session.
-   * @param to a path of this server, or anything
-   * @param checked the account as its password was compared; absent where another factor was the first
+   * Continues after the first factor with the second step or a session.
+   * @param to redirect target, not yet validated
+   * @param checked account at the time of the password check; absent if another factor was first
    */
   proceed(accountId: string, arrival: Arrival, to: string | null, checked?: Account): Promise<RawAnswer>;
   /**
-   * Begins a session; one that this browser had ends.
-   * @param checked the account whose password may not have changed since
+   * Starts a session and ends the previous one of the browser.
+   * @param checked account at the time of the password check; the sign-in fails if the password has changed since
    * @throws ApiError forbidden
    */
   finish(accountId: string, arrival: Arrival, to: string | null, checked?: Account): Promise<RawAnswer>;
-  /** Who has a further step before them; null for nobody. */
+  /** Returns the sign-in that waits for its second step; null for none. */
   pending(headers: Headers): Promise<Pending | null>;
 }
 
@@ -119,21 +119,21 @@ export function createSignIn(options: SignInOptions): SignIn {
   };
 }
 
-/** With another password the steps begin anew. */
+/** The signature covers the password hash, so that a changed password invalidates a pending sign-in. */
 function signedOf(text: string, account: Account | null): string {
   return `${text} ${account?.passwordHash ?? ''}`;
 }
 
 /** Accounts whose comparisons count as one attempt. */
 interface Candidates {
-  /** Null stands for an account that does not exist. */
+  /** Null represents an account that does not exist. */
   readonly accounts: readonly (Account | null)[];
   readonly attempt: Attempt;
 }
 
 /**
- * Compares a password with those of the accounts that have an address, where there are attempts left; it takes as long where there is no
- * account as where there is one. Several accounts may claim an address that none has proven: the password says whose it is.
+ * Compares a password with those of all accounts that have the address, within the limits. Takes the same time if there is no account.
+ * Several accounts can have an address that none has verified; the password selects one.
  */
 function createCheck({ services: { sealing, log }, passwords, limits }: SignInOptions) {
   return async (
@@ -148,7 +148,7 @@ function createCheck({ services: { sealing, log }, passwords, limits }: SignInOp
     const taken: Attempt[] = [];
     let waitSeconds: number | null = null;
     for (const { accounts: some, attempt } of candidates) {
-      // Whoever has to wait takes no place in the queue.
+      // An attempt over the limit does not enter the queue.
       const mayTry = once(() => limits.take(attempt));
       const mustWait = limits.waitOf(attempt) !== null;
       const found = mustWait
@@ -167,8 +167,8 @@ function createCheck({ services: { sealing, log }, passwords, limits }: SignInOp
 }
 
 /**
- * Each account that the browser is known to, apart, and then the others: a device of one account is a stranger to every other one with
- * the same address. Whoever signed in here before is not kept waiting by others who claim the address.
+ * Separates each account that knows the browser, followed by the others together: a known device of one account is unknown to every other
+ * account with the same address. So others with the same address do not block a person on a known device.
  */
 function candidatesOf(
   sealing: Services['sealing'],
@@ -188,13 +188,13 @@ function candidatesOf(
   return [...known, { accounts: strangers, attempt: { subject: hashed, peer, device: null } }];
 }
 
-/** All comparisons of one sign-in are one attempt. */
+/** Counts all comparisons of one sign-in as one attempt. */
 function once(take: () => boolean): () => boolean {
   let isTaken = false;
   return () => (isTaken ||= take());
 }
 
-/** @returns `refused` where there was no attempt left */
+/** @returns `refused` if no attempt was left */
 async function accountWith(
   passwords: Passwords,
   peer: string,

@@ -1,4 +1,4 @@
-// The workspace: the tenant itself. A token belongs to one, so its routes name none.
+// The workspace is the tenant. A token belongs to one workspace, so the routes have no workspace id.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { json, text } from '../../contract/field.ts';
@@ -11,14 +11,14 @@ const publicTriage = Closed({
     minItems: 1,
     maxItems: 20,
     uniqueItems: true,
-    description: 'Keys of the teams whose issues may be named.',
+    description: 'Keys of the teams whose issues may be shown.',
   }),
 });
 
 const guardedClass = enumeration(
   'GuardedClass',
   guardedClasses,
-  '`delete`: deletions; `bulk`: changes of more than one issue at once; `finish`: issues that become completed, canceled or duplicates; `others`: changes of issues that the agent did not make.',
+  'Class of actions that need approval. `delete`: deletions; `bulk`: changes of more than one issue at once; `finish`: issues that become completed, canceled or duplicates; `others`: changes of issues that the agent did not create.',
 );
 
 export const workspace = defineContract({
@@ -26,16 +26,16 @@ export const workspace = defineContract({
   path: 'workspace',
   title: 'Workspace',
   id: null,
-  doc: 'What everything belongs to: a key sees one workspace, and nothing of others.',
+  doc: 'Tenant that contains all other objects. A key has access to exactly one workspace.',
   fields: {
-    name: text({ max: 80, default: '', doc: 'What it is called.' }),
+    name: text({ max: 80, default: '', doc: 'Name of the workspace.' }),
     publicTriage: json(publicTriage, {
       nullable: true,
-      doc: 'Whose issues `POST /triage` names as duplicates, with identifier and title, to anybody who gives the id of the workspace; null: nobody’s.',
+      doc: 'Teams whose issues `POST /triage` shows as duplicates, with identifier and title, to anybody who sends the id of the workspace; null for none.',
     }),
     guarded: json(Type.Array(guardedClass, { maxItems: guardedClasses.length, uniqueItems: true }), {
       default: guardedClasses,
-      doc: 'What waits for a person’s approval when an agent asks for it over MCP, beside what the consent to the agent says.',
+      doc: 'Action classes that need the approval of a person when an agent requests them over MCP, in addition to those of its grant.',
     }),
   },
   undo: 'operations',

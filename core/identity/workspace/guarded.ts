@@ -1,4 +1,4 @@
-// What a workspace guards against agents, read where a grant is made and with each of their writes.
+// Guarded action classes of a workspace, read when a grant is created and on each write of an agent.
 import type { GuardedClass } from '../../lib/guarded.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import type { Scope, Store } from '../../store/store.ts';

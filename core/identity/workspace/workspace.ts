@@ -1,4 +1,4 @@
-// The workspace of the caller's token: read and changed by routes that name no id.
+// Routes that read and update the workspace of the caller's token.
 import { getEntity, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { schemasOf } from '../../contract/schemas.ts';
@@ -28,7 +28,7 @@ export const workspaces = defineResource(workspace, workspaceKind, {
       method: 'PATCH',
       path: '/api/v1/workspace',
       name: 'workspace.update',
-      summary: 'Rename the workspace, open it to public triage, or say what agents may not do by themselves',
+      summary: 'Update the name, public triage and guarded actions of the workspace',
       scope: 'workspace:write',
       limit: 'write',
       body: update,
@@ -49,10 +49,13 @@ export const workspaces = defineResource(workspace, workspaceKind, {
   ],
 });
 
-/** What guards against apps is no affair of theirs. @throws ApiError forbidden */
+/** Apps may not change the guards against apps. @throws ApiError forbidden */
 async function requireMayGuard(ctx: Context): Promise<void> {
   if (ctx.authority.actor.kind !== 'app' && isAdmin(await callingMember(ctx))) return;
-  throw new ApiError('forbidden', 'What waits for approval is said by an owner or an admin, and by no app.');
+  throw new ApiError(
+    'forbidden',
+    'Only an owner or an admin can change guarded actions, and not through an app.',
+  );
 }
 
 /** @throws ApiError validation_failed */
@@ -61,7 +64,7 @@ function requireTeams({ directory }: Context, keys: readonly string[]): void {
   const at = keys.findIndex((key) => !known.has(key));
   if (at >= 0)
     throw invalidField(`publicTriage.teams.${at}`, 'not_found', {
-      why: `There is no team ${keys[at]}.`,
+      why: `The workspace has no team ${keys[at]}.`,
       fix: 'Give the key of a team of this workspace.',
     });
 }

@@ -1,4 +1,4 @@
-// What a tool answers that may be held back: what it did, or the proposal that it became.
+// Guarded tools: their output is the result, or the proposal that the write became.
 import { Type } from 'typebox';
 import { schemasOf } from '../../contract/schemas.ts';
 import { memberOf } from '../../http/principal.ts';
@@ -13,18 +13,20 @@ const waitSecondsMax = 60;
 const shown = schemasOf(proposal).shown;
 const outcomes = ['done', 'proposed', 'approved', 'partly_approved', 'rejected', 'expired'] as const;
 
-/** What is shown of a proposal in place of what was asked for. */
+/** Output fields of a guarded tool. */
 export const proposedOutput = {
   status: enumeration(
     'ToolOutcome',
     outcomes,
-    '`done`: it is so now. `proposed`: nothing has changed, a person decides first; show them `url`, and do not ask for it again. The others: what was decided while the call waited.',
+    '`done`: the change was made. `proposed`: nothing has changed until a person approves it; show them `url` and do not repeat the call. Other values: the decision that was made while the call waited.',
   ),
-  proposalId: Type.Optional(Type.String({ description: 'For `proposals_get`.' })),
-  url: Type.Optional(Type.String({ description: 'Where a person looks at it and decides.' })),
+  proposalId: Type.Optional(Type.String({ description: 'Id of the proposal, for `proposals_get`.' })),
+  url: Type.Optional(
+    Type.String({ description: 'Page on which a person reviews the proposal and decides.' }),
+  ),
   diff: Type.Optional(one(shown, 'effects')),
   expiresAt: Type.Optional(one(shown, 'expiresAt')),
-  reason: Type.Optional(Type.String({ description: 'Why it was rejected, as the person says.' })),
+  reason: Type.Optional(Type.String({ description: 'Reason for the rejection.' })),
 };
 
 export const waitInput = {
@@ -32,12 +34,12 @@ export const waitInput = {
     Type.Integer({
       minimum: 0,
       maximum: waitSecondsMax,
-      description: `Where it becomes a proposal: wait so many seconds for the decision, ${waitSecondsMax} at most; 0 by default. Or ask later with \`proposals_get\`.`,
+      description: `Seconds to wait for the decision if the change becomes a proposal, at most ${waitSecondsMax}, default 0. Use \`proposals_get\` to check later.`,
     }),
   ),
 };
 
-/** A write that may become a proposal. @param shown what is answered where it was done */
+/** Performs a write that may become a proposal. @param shown returns the output for a completed write */
 export async function guardedWrite(
   { agent, args, decisions }: Asked,
   baseUrl: string,
@@ -56,7 +58,7 @@ export async function guardedWrite(
     expiresAt: json.expiresAt,
   };
   const ms = secondsOf(args) * 1000;
-  // A call that is asked again, because its answer was lost, comes after the decision.
+  // A retry after a lost response can come after the decision.
   const earlier = ms > 0 ? await decisionOn(agent, proposalId) : null;
   const decided = earlier ?? (await decisionWithin({ agent, decisions }, proposalId, since, ms));
   if (!decided) return proposed;
@@ -68,8 +70,8 @@ export async function guardedWrite(
 }
 
 /**
- * The decision on a proposal after an event; null where nobody decides within the time.
- * @throws ApiError unauthorized where the token ends meanwhile
+ * Waits for the decision on a proposal after an event; null if there is none in time.
+ * @throws ApiError unauthorized if the token ends meanwhile
  */
 export async function decisionWithin(
   { agent, decisions }: Pick<Asked, 'agent' | 'decisions'>,
@@ -85,7 +87,7 @@ export async function decisionWithin(
   return decided;
 }
 
-/** As it stands; null while nobody has decided, and for who may not look. */
+/** Returns the current decision; null if there is none, or the agent may not read the proposal. */
 export async function decisionOn(agent: Agent, id: string): Promise<Decided | null> {
   try {
     const { status, reason } = (await agent.ask('proposals.get', { params: { id } })).json;

@@ -1,4 +1,4 @@
-// The tools beside those for issues.
+// Tools for comments, boards, cycles, plugins and proposals.
 import { Type } from 'typebox';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { Closed, nameOf } from '../../lib/schema.ts';
@@ -28,7 +28,7 @@ function comment(routeOf: RouteOf): Tool {
     name: 'comments_add',
     title: 'Comment on an issue',
     description:
-      'Says something about an issue, in Markdown; `@name` tells a member of it. With `parentId`, the first comment of a thread, it is a reply. Use it to report what you found or did, and to ask; to change the issue itself use issues_update.',
+      'Adds a comment in Markdown to an issue; `@name` mentions and notifies a member. Set `parentId` to the first comment of a thread to reply. Use it to report findings or work and to ask questions; to change the issue itself use issues_update.',
     isRead: false,
     isDestructive: false,
     isIdempotent: false,
@@ -54,9 +54,9 @@ function getBoard(routeOf: RouteOf): Tool {
   return {
     ...reading,
     name: 'boards_get',
-    title: 'Look at a board',
+    title: 'Get a board',
     description:
-      'The columns of a board, from left to right, with how many cards each has and the first of them. Use it to see how work stands. Boards are listed as resources, `tatami://boards/{id}`.',
+      'Gets the columns of a board from left to right, each with its number of cards and the first cards. Use it to see the progress of work. Boards are listed as resources, `tatami://boards/{id}`.',
     operations: ['boards.cards', 'issues.list'],
     input: Closed({ ...params!.properties, ...some(query, ['perColumn']) }),
     output: Closed(shownBy(routeOf('boards.cards'))),
@@ -71,13 +71,13 @@ function getCycle(routeOf: RouteOf): Tool {
   return {
     ...reading,
     name: 'cycles_get',
-    title: 'Look at a cycle',
+    title: 'Get a cycle',
     description:
-      'A cycle of a team and, day by day, how much of it is done. Give its `id`, or a `team` for its active cycle, or for the next one where none is active. Its issues: issues_search with `cycle`.',
+      'Gets a cycle of a team with its daily progress. Give the `id`, or a `team` for its active cycle, or for the next cycle if none is active. Get its issues with issues_search and `cycle`.',
     operations: ['cycles.get', 'issues.list'],
     input: Closed({
       id: Type.Optional(nameOf(cycle)),
-      team: Type.Optional(Type.String({ ...teamKey, description: 'The key of a team, in place of `id`.' })),
+      team: Type.Optional(Type.String({ ...teamKey, description: 'The key of a team, instead of `id`.' })),
     }),
     output: Closed({
       cycle: routeOf('cycles.get').responses[200]!,
@@ -101,7 +101,7 @@ async function cycleMeant(agent: Agent, { id, team }: Json): Promise<string> {
     const [found] = json.data as { id: string }[];
     if (found) return found.id;
   }
-  throw new ApiError('not_found', `The team ${String(team)} has no cycle that is active or comes next.`);
+  throw new ApiError('not_found', `The team ${String(team)} has no active or upcoming cycle.`);
 }
 
 const tried = ['since', 'until', 'events', 'settings'];
@@ -111,9 +111,9 @@ function backtest(routeOf: RouteOf): Tool {
   const { params, body } = route;
   return {
     name: 'plugins_backtest',
-    title: 'Try a plugin on past events',
+    title: 'Backtest a plugin',
     description:
-      'Has an installed plugin answer recorded events without writing or sending anything, and reports what it would have done. Use it before somebody changes the settings of a plugin. It takes a while: call it again with the `backtest` id of the answer to see how far it has come.',
+      'Runs an installed plugin on recorded events without side effects, and reports the changes it would have made. Use it before somebody changes the settings of a plugin. A backtest takes a while: call the tool again with the `backtest` id of the result to get its progress.',
     isRead: false,
     isDestructive: false,
     isIdempotent: false,
@@ -123,7 +123,7 @@ function backtest(routeOf: RouteOf): Tool {
       backtest: Type.Optional(
         Type.String({
           maxLength: 100,
-          description: 'In place of the others: the id of a backtest to look at.',
+          description: 'Id of a running or finished backtest, instead of the other arguments.',
         }),
       ),
       ...some(body, tried),
@@ -146,12 +146,15 @@ function getProposal(routeOf: RouteOf, baseUrl: string): Tool {
   return {
     ...reading,
     name: 'proposals_get',
-    title: 'See what became of a proposal',
+    title: 'Get a proposal',
     description:
-      'A proposal with what it would change, and whether a person has approved or rejected it. Use it with the `proposalId` of an earlier answer; with `wait` it answers as soon as somebody decides.',
+      'Gets a proposal with its changes and the decision, if a person has approved or rejected it. Use it with the `proposalId` of an earlier result; with `wait` it returns as soon as somebody decides.',
     operations: ['proposals.get'],
     input: Closed({ ...route.params!.properties, ...waitInput }),
-    output: Closed({ proposal: route.responses[200]!, url: Type.String({ description: 'Its page.' }) }),
+    output: Closed({
+      proposal: route.responses[200]!,
+      url: Type.String({ description: 'Page of the proposal.' }),
+    }),
     async call({ agent, args, decisions }) {
       const id = String(args.id);
       const since = decisions.since(agent.principal.scope.workspaceId);

@@ -1,4 +1,4 @@
-// What a tool is: its words for agents, its schemas, and the operations of the API that it calls.
+// Interface of a tool, and helpers for its schemas and arguments.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { Route } from '../../http/route.ts';
 import { createComponents, type JsonObject } from '../../http/openapi/components.ts';
@@ -9,15 +9,15 @@ import type { Decisions } from '../decisions.ts';
 export interface Tool {
   readonly name: string;
   readonly title: string;
-  /** When to use it, and what comes of it. */
+  /** For agents: effect of the tool and when to use it. */
   readonly description: string;
-  /** It changes nothing. */
+  /** True for a tool that changes nothing. */
   readonly isRead: boolean;
-  /** It may take something away. */
+  /** True for a tool that may remove or overwrite data. */
   readonly isDestructive: boolean;
-  /** Doing it twice comes to doing it once. */
+  /** True if a repeated call has no further effect. */
   readonly isIdempotent: boolean;
-  /** The operations that it calls in any case: their scopes are those that it needs. */
+  /** Operations that every call uses. The tool needs their scopes. */
   readonly operations: readonly string[];
   readonly input: TObject;
   readonly output: TObject;
@@ -25,7 +25,7 @@ export interface Tool {
   call(asked: Asked): Promise<Json>;
 }
 
-/** One call of a tool. Nothing of its arguments was looked at but their names. */
+/** One call of a tool. */
 export interface Asked {
   readonly agent: Agent;
   readonly args: Json;
@@ -34,28 +34,28 @@ export interface Asked {
 
 export type RouteOf = (name: string) => Route;
 
-/** A property of a body or a query, as it is there. */
+/** Returns a property of a body or query schema. */
 export function one(schema: TSchema | undefined, name: string): TSchema {
   const property = (schema as Partial<TObject> | undefined)?.properties?.[name];
   if (!property) throw new Error(`There is no property ${name}.`);
   return property;
 }
 
-/** Some of its properties, which need not be given. */
+/** Returns properties of a schema as optional ones. */
 export function some(schema: TSchema | undefined, names: readonly string[]): Record<string, TSchema> {
   return Object.fromEntries(names.map((name) => [name, Type.Optional(one(schema, name))]));
 }
 
-/** Key in the schema of a property that is taken and not listed, as agents read each list whole. */
+/** Marks a property that is accepted but not listed, to keep the list of tools short for agents. */
 const isUnlisted: unique symbol = Symbol('unlisted');
 
-/** Some of its properties, which are taken and not listed. */
+/** Returns properties of a schema that are accepted but not listed. */
 export function unlisted(schema: TSchema | undefined, names: readonly string[]): Record<string, TSchema> {
   const hidden = (name: string): TSchema => Type.Optional({ ...one(schema, name), [isUnlisted]: true });
   return Object.fromEntries(names.map((name) => [name, hidden(name)]));
 }
 
-/** Fields of a body. What a body takes under two names is described under the one given here, and taken under both. */
+/** Returns fields of a body. A field with an alias is listed under the given name and accepted under both. */
 export function fieldsOf(body: TSchema | undefined, names: readonly string[]): Record<string, TSchema> {
   const fields = names.map((name): Record<string, TSchema> => {
     const { [alsoCalled]: of } = one(body, name) as { [alsoCalled]?: string };
@@ -70,7 +70,7 @@ export function listedInput({ properties, ...rest }: TObject): TObject {
   return { ...rest, properties: Object.fromEntries(listed) };
 }
 
-/** All that an answer shows. */
+/** Returns the properties of the first response of a route. */
 export function shownBy({ responses }: Route): Record<string, TSchema> {
   const [schema] = Object.values(responses);
   return (schema as TObject).properties;
@@ -82,12 +82,12 @@ export const idempotencyKey = {
       minLength: 1,
       maxLength: 255,
       description:
-        'A text of your own that names this one change, such as a UUID. Where an answer was lost, the same call with the same key changes nothing twice.',
+        'Unique key of this change, such as a UUID. After a lost response, repeat the call with the same key; the change is made only once.',
     }),
   ),
 };
 
-/** An object as JSON Schema 2020-12, with every named part once. @param side whether callers give it or are shown it */
+/** Converts a schema to JSON Schema 2020-12 with shared definitions. @param side `given` for input, `shown` for output */
 export function jsonSchemaOf(schema: TObject, side: 'given' | 'shown'): JsonObject {
   const components = createComponents();
   const root = components.ref(schema, side) as JsonObject;
@@ -97,7 +97,7 @@ export function jsonSchemaOf(schema: TObject, side: 'given' | 'shown'): JsonObje
   return JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/')) as JsonObject;
 }
 
-/** Without words: agents read them with every list of tools, and what an answer shows speaks for itself. */
+/** Removes descriptions from output definitions, because agents read them with every list of tools. */
 function bare(schemas: Readonly<Record<string, JsonObject>>): unknown {
   const isSaid = (value: unknown): boolean => typeof value === 'string';
   return JSON.parse(
@@ -107,14 +107,14 @@ function bare(schemas: Readonly<Record<string, JsonObject>>): unknown {
   );
 }
 
-/** The arguments that are given, of those names. */
+/** Returns the given arguments among the names. */
 export function given(args: Json, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
     names.filter((name) => args[name] !== undefined).map((name) => [name, args[name]]),
   );
 }
 
-/** What a write is given of `idempotencyKey`. */
+/** Returns the call option for the argument `idempotency_key`. */
 export function keyOf({ idempotency_key: key }: Json): { idempotencyKey?: string } {
   return typeof key === 'string' ? { idempotencyKey: key } : {};
 }

@@ -1,4 +1,4 @@
-// All tools: how they are listed, and how one is called.
+// Lists and calls all tools.
 import { compileCheck } from '../../http/validate.ts';
 import { ApiError, type ErrorCode } from '../../lib/errors.ts';
 import { Refused, type Agent, type Json } from '../agent.ts';
@@ -7,7 +7,7 @@ import { issueTools } from './issues.ts';
 import { otherTools } from './others.ts';
 import { jsonSchemaOf, listedInput, type RouteOf, type Tool } from './tool.ts';
 
-/** As `tools/list` shows one. */
+/** Entry of `tools/list`. */
 interface ListedTool {
   readonly name: string;
   readonly title: string;
@@ -19,7 +19,7 @@ interface ListedTool {
   >;
 }
 
-/** What a call is answered: an error is an answer as well, which the agent can do something about. */
+/** Result of a call. API errors are results too, so that the agent can react to them. */
 export type ToolAnswer = {
   readonly content: { readonly type: 'text'; readonly text: string }[];
   readonly structuredContent?: Record<string, unknown>;
@@ -28,7 +28,7 @@ export type ToolAnswer = {
 
 export interface Tools {
   readonly listed: readonly ListedTool[];
-  /** The scopes that a tool needs; null for a name that none has. */
+  /** Returns the scopes that a tool needs; null for an unknown tool. */
   scopesOf(name: string): readonly string[] | null;
   call(name: string, args: Json, agent: Agent): Promise<ToolAnswer>;
 }
@@ -66,18 +66,18 @@ export function createTools(
   };
 }
 
-/** What an agent can do about an error whose message does not say so. */
+/** Advice for errors whose message has none. */
 const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
-  conflict: 'Read it again, then decide anew.',
-  precondition_failed: 'Read it again, and give the version that it has now.',
-  idempotency_key_reused: 'Use a new idempotency_key for what is another change.',
+  conflict: 'Read the object again and decide again.',
+  precondition_failed: 'Read the object again and give its current version.',
+  idempotency_key_reused: 'Use a new idempotency_key for another change.',
   insufficient_scope:
-    'Ask the person to let you have the scope, or to do it; the same call again fails as well.',
-  invalid_cursor: 'Begin with the first page: leave `after` out.',
-  not_found: 'Find it with issues_search, or ask the person.',
+    'Ask the person to grant the scope or to make the change. A retry of the same call fails.',
+  invalid_cursor: 'Start with the first page: leave `after` out.',
+  not_found: 'Search with issues_search, or ask the person.',
 };
 
-/** In the envelope of the API. */
+/** Converts an error to the error envelope of the API. */
 function refusalOf({ code, message, details }: ApiError, requestId?: string): ToolAnswer {
   const fix = advice[code];
   const error = { code, message, details, ...(fix ? { fix } : {}), ...(requestId ? { requestId } : {}) };
@@ -94,7 +94,7 @@ function listedOf(tool: Tool): ListedTool {
       readOnlyHint: isRead,
       destructiveHint: isDestructive,
       idempotentHint: isIdempotent,
-      // What is in a workspace is all that they reach.
+      // Tools access only the workspace.
       openWorldHint: false,
     },
   };

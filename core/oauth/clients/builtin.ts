@@ -1,4 +1,4 @@
-// The clients that are part of Tatami.
+// Clients that are part of Tatami.
 import { grantTypes, type OAuthClient } from './client.ts';
 
 export const builtinClients: ReadonlyMap<string, OAuthClient> = new Map(

@@ -1,8 +1,7 @@
-// A client of the authorization server, whichever way it became known: registered by an admin, by itself, by a document at the address
-// that is its id, or built in.
+// A client of the authorization server: registered by an admin, registered by itself, identified by a metadata document, or built in.
 import type { ClientKind } from '../../identity/grants/contract.ts';
 
-/** What a client can exchange for tokens; RFC 6749 §4.1 and §6, RFC 8628 §3.4. */
+/** Supported grant types; RFC 6749 §4.1 and §6, RFC 8628 §3.4. */
 export const grantTypes = [
   'authorization_code',
   'refresh_token',
@@ -11,22 +10,22 @@ export const grantTypes = [
 export type GrantType = (typeof grantTypes)[number];
 
 export interface OAuthClient {
-  /** Its `client_id`: `app_…`, `reg_…`, an https address, or the word of one that is built in. */
+  /** `client_id`: `app_…`, `reg_…`, an https URL, or the name of a built-in client. */
   readonly id: string;
   readonly kind: ClientKind;
-  /** What people are shown. Of a client that nobody here registered it is what the client says of itself. */
+  /** Name shown to people; self-declared unless an admin registered the client. */
   readonly name: string;
-  /** An https address; null where it names none. */
+  /** An https URL; null for none. */
   readonly homepage: string | null;
   readonly redirectUris: readonly string[];
-  /** Whether it proves who it is with a secret. */
+  /** True for a client that authenticates with a secret. */
   readonly confidential: boolean;
   readonly grantTypes: readonly GrantType[];
-  /** The workspace whose admin registered it; null for all but apps, and for those that are built in. */
+  /** Id of the workspace whose admin registered the client; null for other and built-in clients. */
   readonly registeredIn: string | null;
 }
 
-/** What a client that is refused did wrong, with the code of RFC 7591 §3.2.2. The message names the fix. */
+/** Rejection of a client, with an error code of RFC 7591 §3.2.2. The message names the remedy. */
 export class ClientRefused extends Error {
   readonly code: 'invalid_redirect_uri' | 'invalid_client_metadata';
 
@@ -37,14 +36,14 @@ export class ClientRefused extends Error {
   }
 }
 
-/** Whether the members of a workspace can take its name for true: one of their own admins registered it, or it is part of Tatami. */
+/** Returns true if an admin of the workspace registered the client or it is built in, so that its name can be trusted. */
 export function isVerifiedIn({ kind, registeredIn }: OAuthClient, workspaceId: string): boolean {
   return kind === 'app' && (registeredIn === null || registeredIn === workspaceId);
 }
 
 /**
- * The client in the words of RFC 7591 §2, as the protocol library takes them. The secret of a confidential one is kept nowhere: what
- * stands in its place opens nothing, and `Clients.proves` compares in the library's stead.
+ * Returns the metadata of RFC 7591 §2 for the protocol library. Client secrets are not stored: the library gets a placeholder, and
+ * `Clients.proves` compares the secret instead.
  */
 export function protocolMetadata(client: OAuthClient) {
   const { id, name, homepage, redirectUris, confidential } = client;
@@ -53,7 +52,7 @@ export function protocolMetadata(client: OAuthClient) {
     client_name: name,
     ...(homepage === null ? {} : { client_uri: homepage }),
     redirect_uris: [...redirectUris],
-    // Of a native client the library lets the ports of loopback addresses be any.
+    // The library accepts any port of a loopback URI only for native clients.
     application_type: redirectUris.every((uri) => uri.startsWith('https:')) ? 'web' : 'native',
     grant_types: [...client.grantTypes],
     response_types: client.grantTypes.includes('authorization_code') ? ['code'] : [],

@@ -1,5 +1,5 @@
-// Finds the clients of the authorization server, and whether one proves who it is. The adapter of the protocol library for `Client` is
-// `find` with `protocolMetadata`; it never writes: registration is `registration.ts`, since the library would keep secrets as they are.
+// Finds and authenticates clients. The `Client` adapter of the protocol library uses `find` with `protocolMetadata` and never writes:
+// `registration.ts` registers clients itself, because the library would store secrets in plain text.
 import type { Services } from '../../context.ts';
 import { isSecretOf, type KeptSecret } from '../../identity/oauth-apps/secret.ts';
 import { systemStatement } from '../../store/statement.ts';
@@ -19,19 +19,19 @@ interface AppRow {
 
 const findAppRow = systemStatement<AppRow>(
   'oauth_apps.by_client',
-  'a client_id names its workspace only once it has been found',
+  'the workspace of a client_id is known only after the look-up',
   `SELECT workspace_id, name, homepage, redirect_uris_json, confidential, secrets_json
    FROM oauth_apps WHERE id = :id AND deleted_at IS NULL`,
 );
 
 export interface Clients {
   /**
-   * @param peer for whom a document is fetched
-   * @returns null for an id that nobody has
-   * @throws ClientRefused for a document that cannot be had, or says what no client may
+   * @param peer client address that a fetch of a document counts against
+   * @returns null for an unknown id
+   * @throws ClientRefused for a document that cannot be fetched or is invalid
    */
   find(clientId: string, peer?: string): Promise<OAuthClient | null>;
-  /** Whether a text is a secret of a confidential client at this moment: while one is rotated, two are. */
+  /** Returns true for a current secret of a confidential client, including earlier secrets in their grace period. */
   proves(clientId: string, secret: string): Promise<boolean>;
 }
 

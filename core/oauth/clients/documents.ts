@@ -1,6 +1,6 @@
-// Clients whose id is the https address of a document in which they say who they are (draft-ietf-oauth-client-id-metadata-document).
-// Anybody can have such an address fetched, signed in or not: it is fetched through the egress door, from public addresses alone
-// whatever the operator opened for webhooks, one request for each document at a time, and no more often than bounds allow.
+// Clients whose id is the https URL of a metadata document (draft-ietf-oauth-client-id-metadata-document). Anonymous requests can trigger
+// the fetch of any URL, so fetches use the egress guard, reach only public addresses whatever the operator allows for webhooks, run once
+// per document at a time, and are rate limited.
 import { LRUCache } from 'lru-cache';
 import type { Egress, EgressResponse } from '../../lib/egress/egress.ts';
 import { EgressError } from '../../lib/egress/error.ts';
@@ -12,19 +12,19 @@ import { ClientRefused, type OAuthClient } from './client.ts';
 import { readMetadata } from './metadata.ts';
 
 const idLengthMax = 1_000;
-/** The draft's own advice. */
+/** Recommended by the draft. */
 const documentBytesMax = 5 * 1024;
 const timeoutMs = 5_000;
 const keptMinMs = 5 * minuteMs;
 const keptMaxMs = 24 * 60 * minuteMs;
-/** A document that could not be had is not asked for again so soon; its error is answered meanwhile. */
+/** Cache time of a failed fetch. */
 const failedForMs = minuteMs;
 const documentsMax = 1_000;
-/** One address has a quarter of them at most, and one that has none finds a free one. */
+/** A client address can use a quarter of them at most, so that others still get one. */
 const fetchesAtOnceMax = 16;
-/** In a minute, of one host, so that callers cannot make this server a load for it. One address has a quarter of them at most. */
+/** Fetches per minute and host, so that callers cannot use this server to attack it. A client address can use a quarter of them at most. */
 const fetchesOfHostMax = 30;
-/** Many more hosts than can be asked in a minute, so no host is forgotten within its minute. */
+/** Far above the number of hosts that can be fetched in a minute, so that no counter is evicted within its minute. */
 const hostsMax = 100_000;
 
 interface Known {
@@ -34,9 +34,9 @@ interface Known {
 
 export interface Documents {
   /**
-   * @param peer for whom it is fetched, where it is not known yet
-   * @returns null for an id that is no such address
-   * @throws ClientRefused where the document cannot be had, or says what no client may
+   * @param peer client address that a fetch counts against
+   * @returns null for an id that is not a document URL
+   * @throws ClientRefused for a document that cannot be fetched or is invalid
    */
   find(clientId: string, peer?: string): Promise<OAuthClient | null>;
 }
@@ -49,7 +49,7 @@ export function createDocuments({
   nowMs: () => number;
 }): Documents {
   const known = new LRUCache<string, Known>({ max: documentsMax });
-  // Separate, so that ids without a document evict no document.
+  // Separate caches, so that failed fetches do not evict documents.
   const failed = new LRUCache<string, Known>({ max: documentsMax });
   const places = new Shares(fetchesAtOnceMax);
   const fetching = new Map<string, Promise<OAuthClient>>();
@@ -61,7 +61,7 @@ export function createDocuments({
   const fresh = (one: Known | undefined): Known['client'] | null =>
     one && nowMs() < one.untilMs ? one.client : null;
 
-  /** @returns what gives the place back */
+  /** Takes a fetch slot. @returns the function that releases it. @throws ClientRefused if a limit is reached */
   const takePlace = (host: string, peer: string): (() => void) => {
     const now = nowMs();
     const open = asked.get(host, now);
@@ -69,7 +69,7 @@ export function createDocuments({
       open && now < open.untilMs ? open : { places: new Shares(fetchesOfHostMax), untilMs: now + minuteMs };
     const fetcher = strangerOf(peer);
     if (!places.hasRoomFor(fetcher, 1) || !bucket.places.hasRoomFor(fetcher, 1))
-      throw refused('Too many documents of clients are being fetched. Try again in a minute.');
+      throw refused('Too many client metadata documents are being fetched. Try again in a minute.');
     bucket.places.hold(fetcher, 1);
     asked.set(host, bucket, now);
     return places.hold(fetcher, 1);
@@ -106,7 +106,7 @@ export function createDocuments({
   };
 }
 
-/** Written in the one way that every parser reads alike, without a user or a fragment. */
+/** Returns true for an https URL in normal form, which every parser reads alike, without user or fragment. */
 export function isDocumentId(clientId: string): boolean {
   if (clientId.length > idLengthMax || !clientId.startsWith('https://')) return false;
   const url = URL.parse(clientId);
@@ -124,22 +124,22 @@ async function fetchDocument(egress: Pick<Egress, 'send'>, url: string): Promise
     });
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
-    throw refused(`The document at the client's address cannot be fetched. ${error.message}`, error);
+    throw refused(`The client metadata document could not be fetched. ${error.message}`, error);
   }
 }
 
 /** @throws ClientRefused */
 function clientOf(id: string, { status, headers, body, truncated }: EgressResponse): OAuthClient {
   if (status !== 200)
-    throw refused(`The client's address answers ${status}: answer 200 there, without a redirect.`);
+    throw refused(`The client metadata URL returned status ${status}. Return 200 without a redirect.`);
   if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(headers['content-type'] ?? ''))
-    throw refused("The client's address answers no JSON: send its document as application/json.");
-  if (truncated) throw refused(`The client's document is longer than ${documentBytesMax} bytes.`);
+    throw refused('The client metadata document is not JSON. Send it as application/json.');
+  if (truncated) throw refused(`The client metadata document is larger than ${documentBytesMax} bytes.`);
   const given = parse(body);
   if (given.client_id !== id)
-    throw refused('The client_id in the document is not the address of the document: make them equal.');
+    throw refused('The client_id in the client metadata document differs from its URL. Make them equal.');
   if ('client_secret' in given || 'client_secret_expires_at' in given)
-    throw refused('The document holds a client_secret: anybody can read it there. Leave it out.');
+    throw refused('The client metadata document contains a client_secret, but is public. Remove the secret.');
   const said = readMetadata(given, { methods: ['none'], nameElse: new URL(id).host });
   return { id, kind: 'document', ...said, registeredIn: null };
 }
@@ -151,12 +151,12 @@ function parse(body: Uint8Array): Readonly<Record<string, unknown>> {
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Readonly<Record<string, unknown>>;
   } catch (cause) {
-    throw refused("The client's document is no JSON.", cause);
+    throw refused('The client metadata document is not valid JSON.', cause);
   }
-  throw refused("The client's document is no JSON object.");
+  throw refused('The client metadata document is not a JSON object.');
 }
 
-/** As its `Cache-Control` says, within our bounds (RFC 9111 §5.2.2). */
+/** Cache time from `Cache-Control: max-age` (RFC 9111 §5.2.2), within our bounds. */
 function keptMs({ headers }: EgressResponse): number {
   const seconds = /(?:^|[,\s])max-age=(\d{1,9})/i.exec(headers['cache-control'] ?? '')?.[1];
   return Math.max(keptMinMs, Math.min(keptMaxMs, Number(seconds ?? 0) * 1000));

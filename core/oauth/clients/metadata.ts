@@ -1,5 +1,5 @@
-// Reads what a client says of itself (RFC 7591 §2), in a registration or in a document. What the server has no use for is left out,
-// as RFC 7591 §3.2.1 lets it: scopes are asked for with each authorization, and pictures of strangers are not shown.
+// Validates client metadata (RFC 7591 §2) of a registration or a document. Unused members are ignored, as RFC 7591 §3.2.1 allows: scopes
+// are requested with each authorization, and logos of unknown clients are not shown.
 import { isHomepage } from '../../identity/oauth-apps/rules.ts';
 import {
   faultOfRedirectUri,
@@ -17,23 +17,23 @@ export type SaidOfItself = Pick<
 type Given = Readonly<Record<string, unknown>>;
 
 export interface Terms {
-  /** The ways in which it may prove who it is (`token_endpoint_auth_method`), the one that is meant by none first. */
+  /** Allowed values of `token_endpoint_auth_method`; the first is the default. */
   readonly methods: readonly string[];
-  /** What it is called where it does not say; absent: where its first redirect leads. */
+  /** Default name; absent to use the host of the first redirect URI. */
   readonly nameElse?: string;
 }
 
 /** @throws ClientRefused */
 export function readMetadata(value: unknown, { methods, nameElse }: Terms): SaidOfItself {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw refused('The metadata of a client is a JSON object.');
+    throw refused('Client metadata must be a JSON object.');
   const given = value as Given;
   const types = readGrantTypes(given);
   const redirectUris = readRedirectUris(given, types.includes('authorization_code'));
   const method = given.token_endpoint_auth_method ?? methods[0];
   if (typeof method !== 'string' || !methods.includes(method))
     throw refused(
-      `token_endpoint_auth_method: ${String(method)} is not taken here. Give ${methods.join(', ')}.`,
+      `token_endpoint_auth_method: ${String(method)} is not supported. Use ${methods.join(' or ')}.`,
     );
   const first = redirectUris[0];
   return {
@@ -49,10 +49,12 @@ function readGrantTypes({ grant_types: given = ['authorization_code'], response_
   const asked = listOf('grant_types', given);
   const types: readonly GrantType[] = grantTypes.filter((type) => asked.includes(type));
   if (!types.some((type) => type !== 'refresh_token'))
-    throw refused(`grant_types: give at least one of ${grantTypes.join(', ')}, of which one makes tokens.`);
+    throw refused(
+      `grant_types: give at least one of ${grantTypes.filter((type) => type !== 'refresh_token').join(', ')}.`,
+    );
   const wanted = answers === undefined ? [] : listOf('response_types', answers);
   if (wanted.some((answer) => answer !== 'code'))
-    throw refused('response_types: give ["code"]; nothing else is answered.');
+    throw refused('response_types: only ["code"] is supported.');
   return types;
 }
 
@@ -78,13 +80,13 @@ function readRedirectUris({ redirect_uris: given }: Given, isNeeded: boolean): s
 
 function readName({ client_name: given }: Given, otherwise: string): string {
   if (given === undefined || given === '') return otherwise;
-  const fault = typeof given === 'string' ? faultOfShownName(given) : 'is no text';
+  const fault = typeof given === 'string' ? faultOfShownName(given) : 'is not a string';
   if (fault !== null)
-    throw refused(`client_name: the name ${fault}. Give one that people can read in one line.`);
+    throw refused(`client_name: the name ${fault}. Give a name that is readable in one line.`);
   const name = given as string;
   if (isLikeOurs(name))
     throw refused(
-      `client_name: ${name} looks like a part of Tatami. Begin with a name of your own, such as "Acme for Tatami".`,
+      `client_name: ${name} could be mistaken for a part of Tatami. Begin the name with your own, such as "Acme for Tatami".`,
     );
   return name;
 }
@@ -95,7 +97,7 @@ function readHomepage({ client_uri: given }: Given): string | null {
 
 function listOf(name: string, given: unknown): string[] {
   if (!Array.isArray(given) || given.length > 20 || !given.every((one) => typeof one === 'string'))
-    throw refused(`${name}: give a list of words.`);
+    throw refused(`${name}: give an array of strings.`);
   return given as string[];
 }
 

@@ -1,5 +1,5 @@
-// The rows of clients that registered themselves (RFC 7591). They belong to the installation: which workspace one is let into is chosen
-// at the consent. Anybody can register, so what nobody lets in goes again after a day, and sooner where too many register.
+// Stores self-registered clients (RFC 7591). They belong to the installation: the member chooses the workspace at the consent. Anybody can
+// register, so a client without a grant is removed after a day, or earlier if there are too many.
 import type { Services } from '../../context.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { dayMs } from '../../lib/time.ts';
@@ -8,9 +8,9 @@ import { systemOp } from '../../store/store.ts';
 import type { OAuthClient } from './client.ts';
 import type { SaidOfItself } from './metadata.ts';
 
-/** So long a registration waits for its first grant. */
+/** Lifetime of a registration without a grant. */
 const unusedForMs = dayMs;
-/** Of those that nobody let in; the oldest go first. */
+/** Maximum number of clients without a grant; the oldest are removed first. */
 export const unusedMax = 10_000;
 
 interface Row {
@@ -50,7 +50,7 @@ const updateRow = systemStatement(
 );
 const deleteRow = systemStatement('oauth_clients.delete', why, 'DELETE FROM oauth_clients WHERE id = :id');
 
-/** A registration as it is kept: of its secret, and of the token that manages it (RFC 7592), the hashes. */
+/** A stored registration, with hashes of the client secret and of the registration access token (RFC 7592). */
 export interface Registered {
   readonly client: OAuthClient;
   readonly secretHash: string | null;
@@ -64,7 +64,7 @@ type Kept = Pick<Registered, 'secretHash' | 'tokenHash'>;
 export interface RegisteredClients {
   find(id: string): Promise<Registered | null>;
   insert(id: string, said: SaidOfItself, kept: Kept): Promise<void>;
-  /** @param before the token hash that it was read with @returns false where it was changed or removed meanwhile */
+  /** @param before token hash at the time of reading @returns false if the registration was changed or removed meanwhile */
   update(id: string, said: SaidOfItself, kept: Kept, before: string): Promise<boolean>;
   remove(id: string): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Clients register themselves (RFC 7591), and read, replace and remove their registration with the token that they were given for it
-// (RFC 7592). Anybody may, so there are bounds on how often one peer does; how many are kept is bounded in `registered.ts`.
+// Dynamic client registration (RFC 7591) and management of a registration with its access token (RFC 7592). Open to anybody, and so rate
+// limited per client address; `registered.ts` limits the number of registrations.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Services } from '../../context.ts';
@@ -11,33 +11,33 @@ import { protocolMetadata } from './client.ts';
 import { readMetadata, type SaidOfItself } from './metadata.ts';
 import type { Registered, RegisteredClients } from './registered.ts';
 
-/** Of one peer in an hour. */
+/** Per client address and hour. */
 const registrationsMax = 20;
 const peersMax = 10_000;
 const tokenPrefix = 'ttmr_';
 
 const terms = { methods: ['client_secret_basic', 'client_secret_post', 'none'] };
 
-/** A registration as its client is told of it (RFC 7591 §3.2.1). */
+/** Client information response (RFC 7591 §3.2.1). */
 type Information = Readonly<Record<string, unknown>>;
 
 export interface Registration {
   /** @throws ClientRefused; RegistrationFlood */
   register(metadata: unknown, peer: string): Promise<Information>;
-  /** @returns null where the token is not the one of this client */
+  /** @returns null for an unknown client or a wrong token */
   read(clientId: string, token: string): Promise<Information | null>;
-  /** Replaces what is registered; the token is replaced as well. @throws ClientRefused @returns null as of `read` */
+  /** Replaces the metadata and the registration access token. @returns null as `read` does. @throws ClientRefused */
   replace(clientId: string, token: string, metadata: unknown): Promise<Information | null>;
-  /** Its grants end with it. @returns false where the token is not the one of this client */
+  /** Removes the client and ends its grants. @returns false for an unknown client or a wrong token */
   remove(clientId: string, token: string): Promise<boolean>;
 }
 
-/** One peer registers more than anybody needs to. */
+/** A client address has reached the limit of registrations. */
 export class RegistrationFlood extends Error {
   readonly retryAfterSeconds: number;
 
   constructor(retryAfterSeconds: number) {
-    super(`Too many registrations. Wait ${retryAfterSeconds} s.`);
+    super(`Too many registrations from your address. Try again in ${retryAfterSeconds} s.`);
     this.name = 'RegistrationFlood';
     this.retryAfterSeconds = retryAfterSeconds;
   }
@@ -46,7 +46,7 @@ export class RegistrationFlood extends Error {
 export function createRegistration(options: {
   services: Pick<Services, 'ids' | 'nowMs' | 'baseUrl'>;
   registered: RegisteredClients;
-  /** A client is gone: what is remembered of its tokens is read again, and its grants end. */
+  /** Called after a removal, to clear cached tokens and end the grants of the client. */
   gone: () => void;
 }): Registration {
   const { services, registered, gone } = options;
@@ -83,7 +83,7 @@ export function createRegistration(options: {
       const found = await find(clientId, token);
       if (!found) return null;
       const said = readMetadata(metadata, terms);
-      // One that keeps a secret from now on is given it; one that has one keeps it, which it has not to be told again.
+      // A client that becomes confidential gets a secret. A confidential one keeps its secret, which is not shown again.
       const secret = said.confidential && found.secretHash === null ? mintClientSecret() : null;
       const secretHash = said.confidential ? (found.secretHash ?? secret?.hash ?? null) : null;
       const successor = mintToken();
@@ -103,7 +103,7 @@ export function createRegistration(options: {
   };
 }
 
-/** @param secret where it is told of it, this once */
+/** @param secret a new client secret, to be shown once */
 function informationOf(id: string, said: SaidOfItself, createdAt: number, secret?: string): Information {
   const client = { id, kind: 'registered', ...said, registeredIn: null } as const;
   const { client_secret: _, ...shown } = protocolMetadata(client);
@@ -118,7 +118,7 @@ function mintToken(): string {
   return tokenPrefix + randomBytes(32).toString('base64url');
 }
 
-/** @returns what throws RegistrationFlood where a peer has registered too often within an hour */
+/** @returns a function that counts a registration, and throws RegistrationFlood above the limit */
 function createPeerBound(nowMs: () => number): (peer: string) => void {
   const peers = new LRUCache<string, { count: number; untilMs: number }>({ max: peersMax });
   return (peer) => {

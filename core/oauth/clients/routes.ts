@@ -1,4 +1,4 @@
-// Where clients register themselves: RFC 7591 §3, RFC 7592 §2. Answers are in the words of these, not in the envelope of the API.
+// Registration endpoints (RFC 7591 §3, RFC 7592 §2). Responses follow these RFCs, not the envelope of the API.
 import { defineRoute, type Arrival, type RawAnswer, type Route } from '../../http/route.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf } from '../../lib/schema.ts';
@@ -6,7 +6,7 @@ import { ClientRefused } from './client.ts';
 import { RegistrationFlood, type Registration } from './registration.ts';
 
 const bodyBytesMax = 16 * 1024;
-/** Answers by RFCs are none of the operations of the API: their documents describe them. */
+/** RFCs define these responses, so they are not described as operations of the API. */
 const contentType = 'application/json; charset=utf-8';
 
 const Params = Closed({ id: idOf(idPrefixes.client) });
@@ -50,11 +50,11 @@ const manage: Readonly<Record<'GET' | 'PUT' | 'DELETE', Manage>> = {
     (await registration.remove(id, tokenOf(arrival))) ? { contentType, status: 204, body: '' } : refusedToken,
 };
 
-/** RFC 7592 §2.2: it names itself, and sends back nothing that only the server says. */
+/** RFC 7592 §2.2: the body must contain the `client_id`, and no member that only the server sets. */
 function requireSame(body: unknown, id: string): void {
   const given = (body ?? {}) as Readonly<Record<string, unknown>>;
   if (given.client_id !== id)
-    throw new ClientRefused('invalid_client_metadata', 'client_id: give the one that is registered.');
+    throw new ClientRefused('invalid_client_metadata', 'client_id: give the id of this registration.');
   const ours = [
     'registration_access_token',
     'registration_client_uri',
@@ -63,7 +63,7 @@ function requireSame(body: unknown, id: string): void {
   ];
   const said = ours.find((name) => name in given);
   if (said !== undefined)
-    throw new ClientRefused('invalid_client_metadata', `${said}: leave it out, the server says it.`);
+    throw new ClientRefused('invalid_client_metadata', `${said}: leave this member out, the server sets it.`);
 }
 
 async function readBody(arrival: Arrival): Promise<unknown> {
@@ -74,7 +74,7 @@ async function readBody(arrival: Arrival): Promise<unknown> {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown;
   } catch (cause) {
-    throw new ClientRefused('invalid_client_metadata', 'The body is no JSON.', cause);
+    throw new ClientRefused('invalid_client_metadata', 'The body is not valid JSON.', cause);
   }
 }
 
@@ -82,9 +82,12 @@ function tokenOf({ headers }: Arrival): string {
   return /^Bearer ([\x21-\x7e]{1,200})$/i.exec(headers.get('authorization') ?? '')?.[1] ?? '';
 }
 
-/** The same for a client that is not there and for a token that is not its own (RFC 7592 §2.1). */
+/** The same response for an unknown client and for a wrong token (RFC 7592 §2.1). */
 const refusedToken: RawAnswer = {
-  ...json(401, { error: 'invalid_token', error_description: 'This is not the token of this registration.' }),
+  ...json(401, {
+    error: 'invalid_token',
+    error_description: 'The registration access token is invalid for this client.',
+  }),
   headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
 };
 

@@ -1,4 +1,4 @@
-// What a person, or the app, is told where there is nothing to ask.
+// Responses for authorization requests without a consent page.
 import type { RawAnswer } from '../../http/route.ts';
 import { html } from '../../html/html.ts';
 import { card } from '../../identity/pages.ts';
@@ -6,30 +6,31 @@ import type { Decision } from '../engine/engine.ts';
 import { offeredScopes } from '../offered.ts';
 
 export const over = card(
-  'This request is over',
+  'This request has ended',
   html`<p>
-    It was decided, or it is too old, or it was begun in another browser. Go back to the app and begin again.
+    The request was already decided, has expired, or was started in another browser. Go back to the app and
+    start again.
   </p>`,
   { status: 410 },
 );
 
-export const denied: Decision = { error: 'access_denied', why: 'The person did not allow it.' };
+export const denied: Decision = { error: 'access_denied', why: 'The person denied the request.' };
 export const noneOffered: Decision = {
   error: 'invalid_scope',
-  why: `None of the scopes is offered. Ask for some of: ${offeredScopes.join(' ')}`,
+  why: `No requested scope is supported. Request some of: ${offeredScopes.join(' ')}`,
 };
 
 export function withoutPage(without: 'seat' | 'client'): RawAnswer {
   return without === 'seat'
     ? card(
-        'You are in no workspace',
+        'No workspace',
         html`<p>
-          You are a member of no workspace here, so there is nothing that you could let an app do. Ask an
-          admin to invite you.
+          You are not a member of any workspace on this server, so you cannot give access to an app. Ask an
+          admin of a workspace for an invitation.
         </p>`,
         { status: 403 },
       )
-    : card('This app is gone', html`<p>It was removed while you were asked. Nothing was given to it.</p>`, {
+    : card('This app was removed', html`<p>The app no longer exists. It got no access.</p>`, {
         status: 410,
       });
 }

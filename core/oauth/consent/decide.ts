@@ -1,5 +1,5 @@
-// What comes of a form of a consent page: the grant is made in one commit with the request's being decided, as the person who is
-// signed in, so that of two answers to one request exactly one counts.
+// Handles the form of the consent page. One commit creates the grant and marks the request as decided, so that of two decisions on one
+// request exactly one counts.
 import type { Committer } from '../../changes/commit.ts';
 import type { Directory, Services } from '../../context.ts';
 import type { Principal } from '../../http/principal.ts';
@@ -31,11 +31,11 @@ export interface AskingOptions extends ConsentOptions {
   readonly engine: () => Promise<Engine>;
 }
 
-/** What is to be asked of a person, or what there is to say instead. */
+/** Data of the consent page, or the reason why there is none. */
 export type Asked =
   { readonly view: ConsentView; readonly principal: Principal } | { readonly without: 'seat' | 'client' };
 
-/** @param workspaceId that the person chose; null for the first in which they have a seat */
+/** @param workspaceId workspace that the person chose; null for the first of theirs */
 export async function askedOf(
   { sessions, clients, services }: ConsentOptions,
   asking: Asking,
@@ -53,7 +53,7 @@ export async function askedOf(
   return { view: consentView({ asking, client, who, seat, principal, demanded }), principal };
 }
 
-/** What the member gives; what is wrong, in words, where that is nothing. */
+/** Reads the chosen scopes and guarded classes. `wrong` is an error message if no scope is chosen. */
 export function givenBy(
   { scopes, guarded }: ConsentView,
   form: URLSearchParams,
@@ -64,11 +64,11 @@ export function givenBy(
   return {
     scopes: given,
     guarded: guarded.filter(({ word, isFixed }) => isFixed || asked.has(word)).map(({ word }) => word),
-    wrong: given.length > 0 ? null : 'Leave it at least one thing that it may do, or deny it.',
+    wrong: given.length > 0 ? null : 'Choose at least one permission, or deny the request.',
   };
 }
 
-/** Makes the grant. @returns null where the request has been decided already */
+/** Creates the grant. @returns null if the request was decided already */
 export async function makeGrant(
   options: ConsentOptions,
   { view, principal }: Extract<Asked, { view: ConsentView }>,
@@ -88,11 +88,11 @@ export async function makeGrant(
     ...{ scope, actor, cause: null, requestId: null, traceparent: null },
     directory: await directoryOf(scope),
   };
-  // Nothing is granted in a session that signing out everywhere ends at this moment.
+  // The guard on the session makes the commit fail if “Sign out everywhere” ends the session meanwhile.
   const guards = [tokens.decideOp(asking.ticket), stillSignedInOp(principal.tokenId)];
   const committed = await committer.commit(author, [change], guards);
   if (!committed.ok && committed.part === 'guard') return null;
-  if (!committed.ok) throw new Error(`A grant was not kept: ${committed.message}`);
+  if (!committed.ok) throw new Error(`Could not store a grant: ${committed.message}`);
   return {
     grant: { workspaceId: seat.workspaceId, id: change.after.id },
     memberId: seat.memberId,

@@ -1,4 +1,4 @@
-// The consent page: a person decides what an app asked for in their browser. Each time they are asked anew.
+// Routes of the consent page. Every authorization request asks the person, also after an earlier consent.
 import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
 import { leadToSignIn, pageRoute, readSignedForm } from '../../identity/pages.ts';
 import { paths } from '../paths.ts';
@@ -45,9 +45,9 @@ export function consentRoutes(options: AskingOptions): Route[] {
 
   const path = pathOf('{token}');
   return [
-    pageRoute({ method: 'GET', path, name: 'oauth.ask', summary: 'What an app asks a person for' }, show),
+    pageRoute({ method: 'GET', path, name: 'oauth.ask', summary: 'Show the consent page' }, show),
     pageRoute(
-      { method: 'POST', path, name: 'oauth.decide', summary: 'What a person lets an app do' },
+      { method: 'POST', path, name: 'oauth.decide', summary: 'Decide on an authorization request' },
       decide,
     ),
   ];

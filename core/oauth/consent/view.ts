@@ -1,4 +1,4 @@
-// What a person is asked, as the page shows it: who asks, for which workspace, and for each right whether it is theirs to give.
+// Data of the consent page.
 import type { Principal } from '../../http/principal.ts';
 import { guardedClasses, type GuardedClass } from '../../lib/guarded.ts';
 import type { Seat, SignedIn } from '../../identity/sessions/sessions.ts';
@@ -9,35 +9,35 @@ import type { Asking } from '../engine/engine.ts';
 interface AskedScope {
   readonly scope: string;
   readonly sentence: string;
-  /** Whether the role of the member has it, so that they can give it. */
+  /** True if the role of the member has the scope, so that they can grant it. */
   readonly isHeld: boolean;
 }
 
 interface GuardedChoice {
   readonly word: GuardedClass;
   readonly sentence: string;
-  /** Whether the workspace demands it, whatever the member says. */
+  /** True if the workspace requires it, so that the member cannot deselect it. */
   readonly isFixed: boolean;
 }
 
 export interface ConsentView {
   readonly client: OAuthClient;
   readonly isVerified: boolean;
-  /** Host, or the scheme of an app on the device; null where a code was typed in. */
+  /** Host or private-use scheme of the redirect URI; null for the device flow. */
   readonly leadsTo: string | null;
   readonly who: SignedIn;
   readonly seat: Seat;
   readonly asking: Asking;
   readonly scopes: readonly AskedScope[];
-  /** Empty for what acts by the REST API, where nothing is guarded. */
+  /** Empty for the REST API, which has no guarded actions. */
   readonly guarded: readonly GuardedChoice[];
 }
 
 const guardSentences: Readonly<Record<GuardedClass, string>> = {
   delete: 'deletes anything',
-  bulk: 'changes many objects at once',
-  finish: 'sets an issue done or canceled',
-  others: 'changes what it did not make itself',
+  bulk: 'changes several issues at once',
+  finish: 'completes or cancels an issue',
+  others: 'changes an issue that it did not create',
 };
 
 export function consentView(options: {
@@ -69,13 +69,13 @@ export function consentView(options: {
   };
 }
 
-/** As a person can recognise it: `app.example.com`, `127.0.0.1`, `com.example.app`. */
+/** Returns the recognisable part of a redirect URI: `app.example.com`, `127.0.0.1`, `com.example.app`. */
 function placeOf(redirectUri: string): string {
   const { protocol, hostname } = new URL(redirectUri);
   return protocol === 'https:' || protocol === 'http:' ? hostname : protocol.slice(0, -1);
 }
 
-/** What a form of a page may lead to, for its policy (CSP 3 §6.4.1): policies know no IPv6 addresses. */
+/** Returns the CSP source for the redirect of the form (CSP Level 3 §6.4.1). For IPv6 hosts, which CSP cannot express, the scheme. */
 export function policySourceOf(redirectUri: string): string {
   const { protocol, origin, hostname } = new URL(redirectUri);
   const isWeb = protocol === 'https:' || protocol === 'http:';

@@ -1,5 +1,4 @@
-// How often a device may ask whether its code was accepted (RFC 8628 §3.5): every five seconds, and five more after each time that it
-// asks too soon.
+// Limits the polling of devices (RFC 8628 §3.5): every five seconds, and five more after each early poll.
 import { LRUCache } from 'lru-cache';
 import { hashOf } from '../tokens.ts';
 
@@ -11,7 +10,7 @@ interface Pace {
 }
 
 export interface PollPace {
-  /** Notes that a device asks. @returns false where that is too soon */
+  /** Records a poll. @returns false if it is too early */
   admits(deviceCode: string): boolean;
 }
 

@@ -1,4 +1,4 @@
-// The page for devices without a browser (RFC 8628 §3.3): a person types the code that the device shows, and decides what it may do.
+// The verification page of the device flow (RFC 8628 §3.3).
 import { html } from '../../html/html.ts';
 import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
 import { card, hidden, leadToSignIn, pageRoute, problem, readSignedForm } from '../../identity/pages.ts';
@@ -14,14 +14,14 @@ import { createWrongCodes } from './wrong-codes.ts';
 const tooMany = (waitSeconds: number): RawAnswer =>
   card(
     'Too many wrong codes',
-    html`<p>Wait ${Math.ceil(waitSeconds / 60)} min, then begin again on your device.</p>`,
+    html`<p>Wait ${Math.ceil(waitSeconds / 60)} min, then start again on your device.</p>`,
     { status: 429, headers: retryAfterOf(waitSeconds) },
   );
 const connected = card(
   'Your device is connected',
-  html`<p>You can close this page and go back to your device.</p>`,
+  html`<p>You can close this page and return to your device.</p>`,
 );
-const refused = card('Nothing was given', html`<p>The device was told that you did not allow it.</p>`);
+const refused = card('Request denied', html`<p>The device got no access.</p>`);
 
 export function deviceRoutes(options: AskingOptions): Route[] {
   const { sessions, services, engine } = options;
@@ -46,17 +46,21 @@ export function deviceRoutes(options: AskingOptions): Route[] {
     const asking = await (await engine()).deviceAsking(code);
     if (asking) return decideAsked(options, asking, { who, code, form, peer: arrival.peer });
     wrongCodes.note(who);
-    return codePage(who, code.slice(0, 20), 'That code is unknown, or too old. Look at your device again.');
+    return codePage(
+      who,
+      code.slice(0, 20),
+      'This code is unknown or has expired. Check the code on your device.',
+    );
   };
 
   const path = paths.device;
   return [
     pageRoute(
-      { method: 'GET', path, name: 'oauth.device_page', summary: 'Where the code of a device is typed in' },
+      { method: 'GET', path, name: 'oauth.device_page', summary: 'Show the form for a device code' },
       ask,
     ),
     pageRoute(
-      { method: 'POST', path, name: 'oauth.device_decide', summary: 'What a person lets a device do' },
+      { method: 'POST', path, name: 'oauth.device_decide', summary: 'Decide on a device authorization' },
       decide,
     ),
   ];
@@ -69,7 +73,7 @@ async function decideAsked(
 ): Promise<RawAnswer> {
   const server = await options.engine();
   const told = (isNew: boolean, answer: RawAnswer): RawAnswer =>
-    isNew ? answer : codePage(who, '', 'That code has been used.');
+    isNew ? answer : codePage(who, '', 'This code was already used. Start again on your device.');
   const decision = form.get('decision');
   if (decision === 'deny') return told(await server.settleDevice(code, denied), refused);
   const asked = await askedOf(options, asking, who, form.get('workspace'), peer);
@@ -86,14 +90,14 @@ async function decideAsked(
   return told(made !== null && (await server.settleDevice(code, made)), connected);
 }
 
-/** A code that came with the address is shown, and not taken: the person compares it with their device first (RFC 8628 §5.4). */
+/** A code from the URL is only filled in, so that the person compares it with the device first (RFC 8628 §5.4). */
 function codePage(who: SignedIn, code: string, wrong: string | null): RawAnswer {
   return card(
     'Connect a device',
     html`${wrong === null ? null : problem(wrong)}
       <p>
         Your device shows a code of eight letters.
-        ${code === '' ? 'Type it here.' : 'Go on only if it is this one, and you began this yourself.'}
+        ${code === '' ? 'Enter it here.' : 'Continue only if your device shows this code and you started this yourself.'}
       </p>
       <form method="post" action="${paths.device}">
         ${hidden('form_token', who.formToken)}

@@ -1,4 +1,4 @@
-// How often a person may type a code that is none (RFC 8628 §5.1): eight letters of twenty are guessed in vain at this rate.
+// Limits wrong user codes (RFC 8628 §5.1). At this rate, a code of eight letters from an alphabet of twenty cannot be guessed.
 import { LRUCache } from 'lru-cache';
 import type { SignedIn } from '../../identity/sessions/sessions.ts';
 
@@ -6,12 +6,12 @@ const wrongMax = 10;
 const wrongWithinMs = 600_000;
 
 export interface WrongCodes {
-  /** Seconds until the account may type another code; null where it may now. */
+  /** Returns the seconds until the account may enter another code; null if it may now. */
   waitOf(who: SignedIn): number | null;
   note(who: SignedIn): void;
 }
 
-/** Of an account, wherever it is signed in. */
+/** Counts per account, across its sessions. */
 export function createWrongCodes(nowMs: () => number): WrongCodes {
   const known = new LRUCache<string, { count: number; until: number }>({ max: 10_000 });
   const of = ({ accountId }: SignedIn): { count: number; until: number } => {

@@ -1,5 +1,5 @@
-// Where the protocol library keeps what it makes: tokens and requests in our rows, clients in their store; grants are those of the
-// workspace, and sessions are none, because who is signed in is known here by other means.
+// Storage adapter of the protocol library: tokens and requests in our table, clients from `Clients`, grants from the workspace. Sessions
+// of the library are not stored, because our own sessions identify people.
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { Provider } from 'oidc-provider/lib/provider.js';
 import { InvalidClient, InvalidGrant } from 'oidc-provider/lib/helpers/errors.js';
@@ -16,13 +16,13 @@ export interface Shelves {
   readonly clients: Clients;
   readonly baseUrl: string;
   nowMs(): number;
-  /** An access token has ended by other means than its grant. */
+  /** Clears cached tokens. Called when an access token ends and its grant does not. */
   forget(): void;
 }
 
 const nothing = async (): Promise<undefined> => undefined;
 
-/** What keeps nothing. */
+/** Adapter that stores nothing. */
 const empty: Adapter = {
   upsert: nothing,
   find: nothing,
@@ -65,7 +65,7 @@ function clientAdapter({ clients }: Shelves): Adapter {
   };
 }
 
-/** The consent page makes them, and nothing here; what ends the family of a token ends the grant. */
+/** Read-only, because the consent page creates grants. The library destroys a grant to revoke all its tokens. */
 function grantAdapter({ grants, baseUrl }: Shelves): Adapter {
   return {
     ...empty,
@@ -86,7 +86,7 @@ function grantAdapter({ grants, baseUrl }: Shelves): Adapter {
 }
 
 function tokenAdapter(kind: string, { tokens, grants, nowMs, forget }: Shelves): Adapter {
-  /** The library reads the machine's clock: what is left of a token by ours is told as a time of that one. */
+  /** Converts the remaining lifetime on our clock to an expiry on the machine's clock, which the library reads. */
   const told = (token: string, kept: KeptToken | null): AdapterPayload | undefined => {
     if (!kept) return undefined;
     const { payload, isConsumed, expiresAt } = kept;
@@ -106,12 +106,12 @@ function tokenAdapter(kind: string, { tokens, grants, nowMs, forget }: Shelves):
       const kept = await tokens.findByUserCode(kind, code);
       return told(String(kept?.payload.jti), kept);
     },
-    // A grant ends as a whole, and its tokens with it: there is nothing to do for each of them.
+    // `revokeByGrantId` stays empty: revoking the grant ends its tokens. A second use of a token revokes the grant here.
     async consume(token) {
       if (await tokens.consume(token)) return;
       const kept = await tokens.find(kind, token);
       if (kept?.grant) await grants.revoke(kept.grant);
-      throw new InvalidGrant('it was used at the same time by somebody else');
+      throw new InvalidGrant('the token or code was used by another request at the same time');
     },
     async destroy(token) {
       await tokens.remove(token);

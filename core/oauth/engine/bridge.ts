@@ -1,11 +1,11 @@
-// The protocol library speaks Node's HTTP; requests come as ours and answers go out as ours. It is shown the address that the
-// operator gave, and never the Host header, so that nobody can make it name another.
+// Converts our requests and responses to Node's HTTP objects for the protocol library. The library gets the host of the base URL instead of
+// the Host header, so that a client cannot change the URLs in its responses.
 import { toFetchResponse, toReqRes, type ReqRes } from 'fetch-to-node';
 import type { Arrival, RawAnswer } from '../../http/route.ts';
 
 const bodyBytesMax = 56 * 1024;
 
-/** Which pages may call is decided at the door, for all of this server alike. */
+/** Drops `Origin`, because our HTTP layer handles CORS for all routes. */
 const kept = (name: string): boolean => name !== 'origin' && name !== 'host';
 
 /** @throws ApiError payload_too_large */
@@ -28,13 +28,13 @@ export async function exchangeOf(
     ...(body ? { body: new Uint8Array(body) } : {}),
   });
   const { req, res } = toReqRes(request);
-  // There is no socket, and the library reads two things of it.
+  // The library reads these two properties of the socket, which does not exist here.
   const socket = { encrypted: protocol === 'https:', remoteAddress: peer };
   Object.defineProperty(req, 'socket', { value: socket });
   return { req, res };
 }
 
-/** What became of an exchange. @param hidden names of cookies that the browser is not to have */
+/** Converts the response of the library. @param hidden names of cookies to remove */
 export async function answerOf(res: ReqRes['res'], hidden: readonly string[]): Promise<RawAnswer> {
   const response = await toFetchResponse(res);
   const headers: Record<string, string | string[]> = {};
@@ -42,7 +42,7 @@ export async function answerOf(res: ReqRes['res'], hidden: readonly string[]): P
   const cookies = response.headers
     .getSetCookie()
     .filter((line) => !hidden.some((name) => line.startsWith(`${name}=`) || line.startsWith(`${name}.sig=`)))
-    // Browsers count a loopback address as a safe connection, and the library knows only https as one.
+    // Browsers accept `Secure` cookies from loopback addresses; the library sets the attribute only for https.
     .map((line) => (/; *secure/i.test(line) ? line : `${line}; secure`));
   if (cookies.length > 0) headers['set-cookie'] = cookies;
   return {

@@ -1,5 +1,4 @@
-// Secrets of clients are kept as hashes, several of them while they are changed over, and the library compares two texts: it is told
-// to ask where they are kept.
+// Replaces the secret comparison of the library, which compares plain texts: we store hashes, and several of them during a rotation.
 import type Provider from 'oidc-provider';
 import type { Clients } from '../clients/clients.ts';
 

@@ -1,5 +1,5 @@
-// The protocol library, set to our rules: authorization code with PKCE and device codes, opaque tokens that are rotated, nothing of
-// OpenID Connect. What it is not told here it would do by defaults of its own, so that all it can do is named.
+// Configuration of the protocol library: authorization code with PKCE, device codes, opaque tokens with rotation, no OpenID Connect. Every
+// feature is set explicitly, so that no default of the library applies.
 import { generateKeyPairSync } from 'node:crypto';
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import { InvalidTarget } from 'oidc-provider/lib/helpers/errors.js';
@@ -15,7 +15,7 @@ const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** How long each lives, in seconds. A refresh token is replaced at each use, by one that lives as long again. */
+/** Lifetimes in seconds. Each use of a refresh token replaces it with one of the full lifetime. */
 const lives = {
   AuthorizationCode: minute,
   AccessToken: hour,
@@ -24,14 +24,14 @@ const lives = {
   Interaction: 30 * minute,
 } as const;
 
-/** `__Secure-`, as paths keep requests in several tabs apart (RFC 6265bis §4.1.3.1). */
+/** `__Secure-` and not `__Host-`, because cookie paths separate the requests of several tabs (RFC 6265bis §4.1.3.1). */
 export const cookieNames = {
   session: '__Secure-tatami-oauth',
   interaction: '__Secure-tatami-consent',
   resume: '__Secure-tatami-resume',
 } as const;
 
-/** By a key of a purpose of its own, which comes of the master key. In the shape of the package keygrip. */
+/** Signs cookies with a key derived from the master key. Has the interface of the package keygrip. */
 class CookieSignatures {
   readonly #sealing: Pick<Sealing, 'sign' | 'verify'>;
 
@@ -44,16 +44,16 @@ class CookieSignatures {
   verify(text: string, signature: string): boolean {
     return this.#sealing.verify(text, 'oauth-cookie', signature);
   }
-  /** Which of the keys signed it; there is one. */
+  /** Index of the key that signed the text; there is only one key. */
   index(text: string, signature: string): number {
     return this.verify(text, signature) ? 0 : -1;
   }
 }
 
 export interface ConfigurationOptions extends Shelves {
-  /** Signs the cookies of a request under way. */
+  /** Signs the cookies of authorization requests. */
   readonly sealing: Pick<Sealing, 'sign' | 'verify'>;
-  /** Whether a person is signed in by the cookies of a request. */
+  /** Returns true if the cookies of a request belong to a signed-in person. */
   isSignedIn(headers: Headers): Promise<boolean>;
 }
 
@@ -78,7 +78,7 @@ export function configurationOf(options: ConfigurationOptions): Configuration {
     responseTypes: ['code'],
     scopes: [],
     pkce: { required: () => true },
-    // A code without the redirect it was asked for with is refused, however few are registered (RFC 6749 §4.1.3).
+    // A token request must repeat the redirect URI, even if only one is registered (RFC 6749 §4.1.3).
     allowOmittingSingleRegisteredRedirectUri: false,
     rotateRefreshToken: true,
     issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
@@ -90,7 +90,7 @@ export function configurationOf(options: ConfigurationOptions): Configuration {
       return granted === undefined ? Promise.resolve(undefined) : oidc.provider.Grant.find(granted);
     },
     ttl: { ...lives, Grant: 60 * day, Session: minute },
-    // It wants one to be there. Nothing is signed with it.
+    // The library requires a key. Nothing is signed with it.
     jwks: { keys: [generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' })] },
     routes: {
       authorization: paths.authorize,
@@ -106,7 +106,7 @@ export function configurationOf(options: ConfigurationOptions): Configuration {
   } as Configuration;
 }
 
-/** Every authorization asks the person: nothing is agreed to silently, however often it was before. */
+/** Every authorization asks the person, also after an earlier consent. */
 function policyOf({ isSignedIn }: ConfigurationOptions): ReturnType<typeof base> {
   const policy = base();
   policy.clear();
@@ -138,7 +138,7 @@ function featuresOf({ baseUrl }: ConfigurationOptions): Configuration['features'
     rpInitiatedLogout: off,
     userinfo: off,
     revocation: { enabled: true, allowedPolicy: isOwn },
-    // Only who proves to be a client is told anything, and of its own tokens alone (RFC 7662 §2.1, §4).
+    // Only authenticated clients may introspect, and only their own tokens (RFC 7662 §2.1, §4).
     introspection: {
       enabled: true,
       allowedPolicy: (ctx, client, token) => client.clientAuthMethod !== 'none' && isOwn(ctx, client, token),
@@ -149,7 +149,7 @@ function featuresOf({ baseUrl }: ConfigurationOptions): Configuration['features'
       defaultResource: () => resourceUrl(baseUrl, 'api'),
       useGrantedResource: () => true,
       getResourceServerInfo({ oidc }, url) {
-        // A token is for one of them.
+        // A token is valid for exactly one resource.
         const asked: unknown = oidc.params?.resource;
         if (resourceAt(baseUrl, url) === null || (Array.isArray(asked) && asked.length > 1))
           throw new InvalidTarget(

@@ -1,12 +1,12 @@
-// Codes that a device shows and a person types elsewhere (RFC 8628), as the library keeps them.
+// User codes of the device flow (RFC 8628), in the storage of the library.
 import type Provider from 'oidc-provider';
 import { wordOf } from '../grants.ts';
 import type { Asked, Asking, Decision } from './engine.ts';
 
 export interface Devices {
-  /** What a device asks by the code that it shows, however it is typed; null for an unknown, expired or decided one. */
+  /** Returns the request of a user code, ignoring case and separators; null for an unknown, expired or decided code. */
   deviceAsking(userCode: string): Promise<Asking | null>;
-  /** @returns false where it has been decided, or is over */
+  /** @returns false if the request was decided already or has expired */
   settleDevice(userCode: string, decision: Decision): Promise<boolean>;
 }
 

@@ -1,5 +1,4 @@
-// The protocol library behind an interface of our own: it is loaded when the first request needs it, and nothing outside this folder
-// knows it.
+// Wraps the protocol library, which only this folder imports. The first request that needs the library loads it.
 import type { default as Library } from 'oidc-provider';
 import { Provider } from 'oidc-provider/lib/provider.js';
 import type { Arrival, RawAnswer } from '../../http/route.ts';
@@ -14,32 +13,32 @@ import { configurationOf, cookieNames, type ConfigurationOptions } from './confi
 import { devicesOf, type Devices } from './devices.ts';
 import { askForSecrets } from './client-secrets.ts';
 
-/** What a client asks a member for. */
+/** An authorization request of a client. */
 export interface Asking {
-  /** Under which it is kept; nobody is to see it. */
+  /** Key of the stored request. Secret. */
   readonly ticket: string;
   readonly clientId: string;
-  /** Where the browser goes back to; null for a device, whose code was typed in. */
+  /** Redirect URI; null for the device flow. */
   readonly redirectUri: string | null;
   readonly resource: Resource;
-  /** Of those that are offered; empty where it asked for none of them. */
+  /** Requested scopes that are supported; empty if none is. */
   readonly scopes: readonly string[];
 }
 
-/** What of that is said by the parameters of a request. */
+/** The part of `Asking` that the request parameters contain. */
 export type Asked = Pick<Asking, 'clientId' | 'resource' | 'scopes'>;
 
-/** What came of it. */
+/** Decision of the person on a request. */
 export type Decision =
   | { readonly grant: GrantRef; readonly memberId: string; readonly scopes: readonly string[] }
   | { readonly error: 'access_denied' | 'invalid_scope'; readonly why: string };
 
 export interface Engine extends Devices {
-  /** Answers what a client or its browser asks by the protocol. */
+  /** Answers a protocol request of a client or its browser. */
   answer(arrival: Arrival): Promise<RawAnswer>;
-  /** What is asked on a consent page; null where this browser began no such request, or it is over. */
+  /** Returns the request of a consent page; null if this browser did not start it, or it has ended. */
   asking(arrival: Arrival, uid: string): Promise<Asking | null>;
-  /** Decides that, and sends the browser on. */
+  /** Records the decision and redirects the browser. */
   settle(arrival: Arrival, uid: string, decision: Decision): Promise<RawAnswer>;
 }
 
@@ -50,12 +49,12 @@ export function createEngine(options: ConfigurationOptions & { log: Log }): Engi
   keepNames(provider);
   issueOurTexts(provider);
   askForSecrets(provider.Client, options.clients);
-  // What was wrong with a grant is no secret to the client that holds it, and what it needs to mend itself.
+  // The detail of an invalid grant is not secret to the client that has it, and helps to fix the client.
   provider.on('grant.error', (ctx, { error, error_description: why, error_detail: detail }) => {
     if (error === 'invalid_grant' && detail) ctx.body = { error, error_description: `${why}: ${detail}` };
   });
-  provider.on('server_error', (_, error) => log('error', 'the authorization server failed', { error }));
-  // It would print every refusal to the console, which the answer tells already.
+  provider.on('server_error', (_, error) => log('error', 'authorization server error', { error }));
+  // Otherwise the library prints every error to the console, although the response has it.
   provider.silent = true;
 
   const interactionOf = async (arrival: Arrival, uid: string) => {
@@ -77,7 +76,7 @@ export function createEngine(options: ConfigurationOptions & { log: Log }): Engi
     },
     async settle(arrival, uid, decision) {
       const found = await interactionOf(arrival, uid);
-      if (!found) throw new Error(`Nothing is asked by ${uid}.`);
+      if (!found) throw new Error(`There is no authorization request ${uid}.`);
       const { req, res } = found;
       const result =
         'error' in decision
@@ -104,9 +103,8 @@ function askingOf(baseUrl: string, params: Readonly<Record<string, unknown>>): A
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /**
- * A request for authorization with what the library has to be told: a client that says no scope asks for the usual ones
- * (RFC 6749 §3.3); an answer goes out in the query alone, and so does the refusal of another way, for which it is given a word
- * that it does not know.
+ * Adjusts an authorization request for the library: adds the default scopes to a request without scopes (RFC 6749 §3.3), and replaces
+ * other response modes than `query` with an unknown one, so that the library rejects them in the query.
  */
 function asWeTakeIt(arrival: Arrival): Arrival {
   if (arrival.path !== paths.authorize) return arrival;
@@ -121,7 +119,7 @@ const models = [
   ...(['Grant', 'Interaction', 'Session'] as const),
 ] as const;
 
-/** The library goes by the names of its classes, in what it keeps as well, and a bundler may drop them. */
+/** Restores class names, which the library uses also in stored data and which a bundler may drop. */
 function keepNames(provider: Library): void {
   for (const name of models) Object.defineProperty(provider[name], 'name', { value: name });
 }
@@ -130,7 +128,7 @@ function issueOurTexts(provider: Library): void {
   for (const kind of ['AccessToken', 'RefreshToken'] as const)
     Object.defineProperty(provider[kind].prototype, 'generateTokenId', {
       value(this: { format?: string }) {
-        // The library's own method settles this as well.
+        // The method that this one replaces sets the format too.
         this.format = 'opaque';
         return mintText(kind);
       },

@@ -1,16 +1,16 @@
-// What a person is shown where an app made a mistake, and where sending them back to it would not be safe.
+// Page for errors of an app that cannot be returned to it safely.
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import { html } from '../../html/html.ts';
 import { page } from '../../html/page.ts';
 
 export function showError(ctx: KoaContextWithOIDC, { error, error_description: why }: ErrorOut): void {
   const { body, contentType, headers } = page(
-    'This app cannot be let in',
+    'Authorization failed',
     html`<div class="card">
-      <h1>This app cannot be let in</h1>
+      <h1>Authorization failed</h1>
       <p>
-        The app that sent you here asked for access in a way that this server does not take. Nothing was given
-        to it. Go back to the app and try again; if that does not help, tell its makers this:
+        The app that sent you here made an invalid request. It got no access. Go back to the app and try
+        again. If that does not help, report this error to its developer:
       </p>
       <p class="notice problem"><code>${error}</code> ${why}</p>
     </div>`,

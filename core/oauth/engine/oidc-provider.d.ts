@@ -1,4 +1,4 @@
-// The protocol library by its parts: its entry does nothing beside these but print a warning about the runtime.
+// Types for parts of the protocol library. Its main entry only adds a warning about the runtime.
 declare module 'oidc-provider/lib/provider.js' {
   type Library = typeof import('oidc-provider');
   export const Provider: Library['default'];

@@ -1,4 +1,4 @@
-// The part of the account page on what a person let apps do, and how they take it back. Both go through the door as that person.
+// Section of the account page that lists the grants of a person and revokes them, through the API in the name of the person.
 import { html, type Html } from '../../html/html.ts';
 import type { App } from '../../http/app.ts';
 import type { Route } from '../../http/route.ts';
@@ -19,21 +19,21 @@ interface GrantPages extends ChangeOptions {
 export function grantsSection(options: GrantPages): AccountSection {
   return {
     says: {
-      grant: 'That app may do nothing for you any more.',
-      'grant-gone': 'That app had been sent away already.',
+      grant: 'The access of the app was revoked.',
+      'grant-gone': 'The access of the app had already ended.',
     },
     async html(who) {
       const places = await Promise.all(who.seats.map((seat) => placeOf(options, who, seat)));
       const isEmpty = places.every((place) => place === null);
       return html`<section aria-labelledby="apps">
-        <h2 id="apps">What you let apps do</h2>
-        ${isEmpty ? html`<p class="soft">Nothing: no app acts for you.</p>` : places}
+        <h2 id="apps">Apps with access</h2>
+        ${isEmpty ? html`<p class="soft">No app has access to your account.</p>` : places}
       </section>`;
     },
   };
 }
 
-/** Null where nobody acts for the person in that workspace. */
+/** Returns null if the person has no grants in the workspace. */
 async function placeOf(options: GrantPages, who: SignedIn, seat: Seat): Promise<Html | null> {
   const grants = await grantsIn(options, who, seat);
   if (grants.length === 0) return null;
@@ -50,21 +50,21 @@ function itemOf(
 ): Html {
   const day = (time: string): string => time.slice(0, 10);
   return html`<li>
-    <strong>${client.name}</strong>${client.verified ? null : ' (nobody here has checked who that is)'},
+    <strong>${client.name}</strong>${client.verified ? null : ' (not verified)'},
     ${resource === 'mcp' ? 'as an agent' : 'over the API'}${redirectHost === null ? null : html`, at ${redirectHost}`}
     <div class="soft">
       Since ${day(createdAt)}, ${lastUsedAt === null ? 'not used yet' : `last used ${day(lastUsedAt)}`}
     </div>
     <details>
-      <summary>What it may do</summary>
+      <summary>Permissions</summary>
       <ul>
         ${scopes.map((scope) => html`<li>${consentSentenceOf(scope)}</li>`)}
       </ul>
     </details>
     <form method="post" action="/account/end-grant" class="inline">
       ${form}${hidden('id', id)}
-      <button class="danger" aria-label="Take back what ${client.name} may do since ${day(createdAt)}">
-        Take it back
+      <button class="danger" aria-label="Revoke the access of ${client.name} since ${day(createdAt)}">
+        Revoke
       </button>
     </form>
   </li>`;
@@ -75,7 +75,7 @@ interface Page {
   readonly pageInfo: { readonly endCursor: string | null; readonly hasNextPage: boolean };
 }
 
-/** Those that are good, newest first. */
+/** Returns the valid grants, newest first. */
 async function grantsIn(
   { app, sessions }: GrantPages,
   who: SignedIn,
@@ -101,7 +101,7 @@ export function grantRoutes(options: GrantPages): Route[] {
   return [
     changeRoute(
       options,
-      { path: 'end-grant', name: 'account.end-grant', summary: 'Take back what an app was let do' },
+      { path: 'end-grant', name: 'account.end-grant', summary: 'Revoke a grant' },
       async (who, form) => {
         const principal = await sessions.principal(who, form.get('workspace') ?? '');
         if (!principal) return { wrong: 'grant-gone' };

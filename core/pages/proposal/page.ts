@@ -1,5 +1,5 @@
-// The page on which a person decides on a proposal: whoever is signed in to its workspace looks, and whoever may decide decides. Both
-// go through the door as that person.
+// The page of a proposal. Members of its workspace can read it, and members with the right to approve can decide on it. Both call the API
+// in the name of the person.
 import type { App, Caller } from '../../http/app.ts';
 import type { Principal } from '../../http/principal.ts';
 import { defineRoute, type Arrival, type RawAnswer, type Route } from '../../http/route.ts';
@@ -19,7 +19,7 @@ interface ProposalPageOptions {
   readonly baseUrl: string;
 }
 
-/** A proposal as somebody who is signed in sees it. */
+/** A proposal as visible to a signed-in person. */
 interface Seen {
   readonly seat: Seat;
   readonly principal: Principal;
@@ -46,7 +46,7 @@ export function proposalPageRoutes(options: ProposalPageOptions): Route[] {
       ...facts,
       method: 'GET',
       name: 'proposal-page.get',
-      summary: 'Look at a proposal',
+      summary: 'Show a proposal',
       limit: 'read',
       inbound: inbound(show),
     }),
@@ -82,7 +82,7 @@ async function decide(
     body,
   });
   if (!error) return leadTo(options.baseUrl, `/proposals/${id}`);
-  // Its ground may have moved: they look at what it would do now.
+  // The proposal may be outdated, so the page shows its current effects.
   return viewOf(who, await find(options, who, seats, id), error);
 }
 
@@ -93,13 +93,12 @@ function decisionIn(form: URLSearchParams): { operation: string; body: object } 
     case 'approve':
       return { operation: 'proposals.approve', body: { revision } };
     case 'approve_selected':
-      if (effects.length === 0)
-        throw new ApiError('validation_failed', 'Choose at least one of the changes.');
+      if (effects.length === 0) throw new ApiError('validation_failed', 'Choose at least one change.');
       return { operation: 'proposals.approve', body: { revision, effects } };
     case 'reject':
       return { operation: 'proposals.reject', body: { reason: form.get('reason') ?? '' } };
     default:
-      throw new ApiError('validation_failed', 'Choose whether to approve or to reject.');
+      throw new ApiError('validation_failed', 'Choose whether to approve or to reject the proposal.');
   }
 }
 
@@ -107,7 +106,7 @@ function callerOf({ app }: ProposalPageOptions): Caller<unknown> {
   return app().caller((body) => ({ taken: structuredClone(body), bytes: 0 }));
 }
 
-/** In whichever of their workspaces it is. @throws ApiError not_found, and what refuses them to look */
+/** Searches the workspaces of the person. @throws ApiError not_found, or the error that denies access */
 async function find(
   options: ProposalPageOptions,
   who: SignedIn,
@@ -116,7 +115,7 @@ async function find(
 ): Promise<Seen> {
   const call = callerOf(options);
   const route = options.app().route('proposals.get');
-  let refusal = new ApiError('not_found', 'There is no such proposal in a workspace of yours.');
+  let refusal = new ApiError('not_found', 'There is no proposal with this id in your workspaces.');
   for (const seat of seats) {
     const principal = await options.sessions.principal(who, seat.workspaceId);
     if (!principal) continue;
@@ -134,7 +133,7 @@ function viewOf(
 ): RawAnswer {
   const barredBy = principal.scopes.has('approvals:write')
     ? null
-    : 'You may look at this, and others decide: your role does not let you approve. Ask an owner or an admin.';
+    : 'Your role does not allow you to decide on proposals. Ask an owner or an admin.';
   return proposalPage({
     ...{ proposal, formToken, barredBy },
     workspaceName: seat.workspaceName,

@@ -1,4 +1,4 @@
-// How a proposal looks to a person who may decide on it.
+// HTML of a proposal.
 import { html, type Html } from '../../html/html.ts';
 import { page } from '../../html/page.ts';
 import type { RawAnswer } from '../../http/route.ts';
@@ -13,19 +13,19 @@ export interface Viewed {
   readonly workspaceName: string;
   readonly workspaceId: string;
   readonly formToken: string;
-  /** Why the person cannot decide; null where they can. */
+  /** Reason why the person cannot decide; null if they can. */
   readonly barredBy: string | null;
-  /** What came of what they sent; null where they sent nothing. */
+  /** Error message about the submitted decision; null for none. */
   readonly refusal: string | null;
   readonly status?: number;
 }
 
 const states: Readonly<Record<ShownProposal['status'], string>> = {
-  open: 'It waits for a decision.',
-  approved: 'It was approved, and is done.',
-  partly_approved: 'A part of it was approved, and is done.',
-  rejected: 'It was rejected. Nothing has changed.',
-  expired: 'Nobody decided in time. Nothing has changed.',
+  open: 'This proposal is pending.',
+  approved: 'This proposal was approved and applied.',
+  partly_approved: 'A part of this proposal was approved and applied.',
+  rejected: 'This proposal was rejected. Nothing was changed.',
+  expired: 'This proposal expired without a decision. Nothing was changed.',
 };
 
 export function proposalPage(viewed: Viewed): RawAnswer {
@@ -41,7 +41,7 @@ export function proposalPage(viewed: Viewed): RawAnswer {
     ${refusal === null ? null : problem(refusal)}
     <p>
       ${by} proposes ${count(proposal.effects.length, 'change')} in ${visible(workspaceName)}.
-      ${isOpen ? html`Nothing has changed yet. It ends by itself on ${dayOf(expiresAt)}.` : null}
+      ${isOpen ? html`Nothing has changed yet. The proposal expires on ${dayOf(expiresAt)}.` : null}
     </p>
     ${isOpen ? null : done(states[proposal.status])}
     ${decidedBy ? html`<p>Decided by ${visible(decidedBy.name)}.</p>` : null}
@@ -55,21 +55,21 @@ function decision(viewed: Viewed): Html {
   if (barredBy !== null)
     return html`<p class="notice warning" role="status">${barredBy}</p>
       ${effectsOf(proposal.effects)}`;
-  // What one request asks for is decided as a whole.
+  // The effects of a single request can only be decided together.
   const many = proposal.effects.length > 1 && proposal.source === 'plugin_run';
   return html`<form method="post" action="/proposals/${proposal.id}">
       ${hiddenOf(viewed)} ${effectsOf(proposal.effects, many)}
       <div class="actions">
         <button name="decision" value="approve">Approve ${many ? 'all' : ''}</button>
-        ${many ? html`<button name="decision" value="approve_selected" class="plain">Approve the chosen ones</button>` : null}
+        ${many ? html`<button name="decision" value="approve_selected" class="plain">Approve selected</button>` : null}
       </div>
-      ${many ? html`<p class="soft">Those that you do not choose are rejected with it.</p>` : null}
+      ${many ? html`<p class="soft">Changes that you do not select are rejected.</p>` : null}
     </form>
     <form method="post" action="/proposals/${proposal.id}">
       ${hiddenOf(viewed)}
       <label
         >Reason
-        <small>Whoever asked for it reads why.</small>
+        <small>Shown to the author of the proposal.</small>
         <input name="reason" required maxlength="1000" />
       </label>
       <div class="actions"><button name="decision" value="reject" class="danger">Reject</button></div>
@@ -89,20 +89,20 @@ function effectsOf(effects: readonly Effect[], isChosen = false): readonly Html[
         ${
           isChosen
             ? html`<label class="choice"
-                ><input type="checkbox" name="effects" value="${effect.id}" /> Choose this change</label
+                ><input type="checkbox" name="effects" value="${effect.id}" /> Select this change</label
               >`
             : null
         }
         ${effect.decision === null ? null : html`<p>${effect.decision === 'approved' ? 'Approved.' : 'Rejected.'}</p>`}
         <table>
           <caption class="soft">
-            What changes
+            Changes
           </caption>
           <thead>
             <tr>
               <th scope="col">Field</th>
-              <th scope="col">Now</th>
-              <th scope="col">Then</th>
+              <th scope="col">Before</th>
+              <th scope="col">After</th>
             </tr>
           </thead>
           <tbody>
@@ -130,7 +130,7 @@ function titleOf({ class: does, kind, name, issue }: Effect): string {
 
 const ofReference = new Set(['id', 'key', 'name', 'identifier', 'type']);
 
-/** As people read it: the name of what is referred to, a list of names, else its JSON, so that nothing is left out. */
+/** Shows a reference by its name, a list by its items, and any other object as JSON, so that nothing is left out. */
 function textOf(value: unknown): string {
   if (value === undefined) return 'not shown';
   if (value === null || value === '') return '—';

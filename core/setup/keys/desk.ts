@@ -1,5 +1,5 @@
-// Makes, lists, rolls and revokes keys for whoever has the data directory, without being asked by a key. No operation of the API: who
-// can reach it owns everything that it holds.
+// Operator API for keys: create, list, roll and revoke without authentication. Access to the data directory already implies access to all
+// its data.
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Change } from '../../changes/change.ts';
 import type { Directory } from '../../context.ts';
@@ -15,7 +15,7 @@ import '../../webhooks/endpoints/loss.ts';
 import { findKey, findMember, findWorkspace, workspacesOf } from './find.ts';
 import type { KeyDesk, ListedKey } from './orders.ts';
 
-/** A list is for reading, and held in memory. */
+/** Limit of a list, which is held in memory. */
 const listedMax = 1_000;
 
 const newestKeys = tenantStatement<Row>(
@@ -96,7 +96,7 @@ function committerOf({ committer }: DeskOptions): Commit {
   return async (scope, directory, changes, last = []) => {
     const committed = await committer.commit(systemAuthor(scope, 'operator', directory), changes, [], last);
     if (!committed.ok)
-      throw new ApiError('conflict', `Nothing was changed: ${committed.message}. Try it again.`);
+      throw new ApiError('conflict', `Nothing was changed: ${committed.message}. Try again.`);
   };
 }
 

@@ -1,4 +1,4 @@
-// Finds what an operator names as people do: workspaces and members by id or name, keys also by the part of them that is public.
+// Finds workspaces, members and keys by id or name, members also by address and keys by prefix.
 import { apiKeyKind, type ApiKey } from '../../identity/api-keys/kind.ts';
 import { publicPartOf } from '../../identity/api-keys/token.ts';
 import { addressKey } from '../../lib/address.ts';
@@ -14,12 +14,12 @@ export interface Named {
 
 const listWorkspaces = systemStatement<Named>(
   'workspaces.of_operator',
-  'who owns the data directory is told which workspaces it holds',
+  'the operator can list all workspaces',
   'SELECT id, name FROM workspaces ORDER BY created_at LIMIT 1000',
 );
 const findKeys = systemStatement<{ workspace_id: string; id: string; exact: 0 | 1 }>(
   'api_keys.of_operator',
-  'who owns the data directory names a key of any workspace',
+  'the operator can name a key of any workspace',
   `SELECT workspace_id, id, id = :given OR prefix = :given AS exact FROM api_keys
    WHERE id = :given OR prefix = :given OR (name = :given AND revoked_at IS NULL AND replaced_by IS NULL)
    ORDER BY exact DESC LIMIT 20`,
@@ -28,7 +28,7 @@ const readKey = tenantStatement<Row>(
   'api_keys.read',
   `SELECT ${apiKeyKind.select} FROM api_keys WHERE workspace_id = :ws AND id = :id`,
 );
-/** A name that reads as an address is nobody's address. */
+/** A text with an @ matches only addresses, not names. */
 const findMembers = tenantStatement<Named & { exact: 0 | 1 }>(
   'members.named',
   `SELECT id, name, id = :given OR coalesce(email_key = :key, 0) AS exact FROM members WHERE workspace_id = :ws AND deleted_at IS NULL
@@ -44,12 +44,12 @@ const firstOwner = tenantStatement<Named>(
   `SELECT id, name FROM members WHERE workspace_id = :ws AND role = 'owner' AND deleted_at IS NULL ORDER BY created_at LIMIT 1`,
 );
 
-/** The first 1000, oldest first. */
+/** Returns the first 1000 workspaces, oldest first. */
 export function workspacesOf(store: Store): Promise<Named[]> {
   return store.readSystem(listWorkspaces);
 }
 
-/** @throws ApiError not_found where none is named and there are several, or the one named is not there */
+/** @throws ApiError not_found if the workspace does not exist, or is not named although there are several */
 export async function findWorkspace(store: Store, given: string | undefined): Promise<Named> {
   const all = await workspacesOf(store);
   if (given === undefined && all.length === 1) return all[0]!;
@@ -58,18 +58,21 @@ export async function findWorkspace(store: Store, given: string | undefined): Pr
   if (matching.length === 1) return matching[0]!;
   if (all.length === 0) throw new ApiError('not_found', noWorkspace);
   if (given === undefined)
-    throw new ApiError('not_found', `Name the workspace with --workspace. There are: ${namesOf(all)}.`);
+    throw new ApiError('not_found', `Name the workspace with --workspace. Workspaces: ${namesOf(all)}.`);
   throw matching.length > 1
     ? new ApiError('not_found', `Several workspaces are named ${given}. Give the id: ${namesOf(matching)}.`)
-    : new ApiError('not_found', `There is no workspace ${given}. There are: ${namesOf(all)}.`);
+    : new ApiError('not_found', `There is no workspace ${given}. Workspaces: ${namesOf(all)}.`);
 }
 
-/** @param given absent: the first owner. @throws ApiError not_found */
+/** @param given id, address or name; the first owner if absent. @throws ApiError not_found */
 export async function findMember(store: Store, scope: Scope, given: string | undefined): Promise<Named> {
   if (given === undefined) {
     const owner = await store.readOne(scope, firstOwner);
     if (owner) return owner;
-    throw new ApiError('not_found', 'The workspace has no owner whom a key could act for. Name a --member.');
+    throw new ApiError(
+      'not_found',
+      'The workspace has no owner. Name the member that the key acts for with --member.',
+    );
   }
   const [member, ...others] = exactOrAll(
     await store.read(scope, findMembers, { given, key: addressKey(given) }),
@@ -77,7 +80,7 @@ export async function findMember(store: Store, scope: Scope, given: string | und
   if (!member)
     throw new ApiError(
       'not_found',
-      `There is no member ${given}. There are: ${namesOf(await store.read(scope, listMembers))}.`,
+      `There is no member ${given}. Members: ${namesOf(await store.read(scope, listMembers))}.`,
     );
   if (others.length > 0)
     throw new ApiError(
@@ -87,26 +90,26 @@ export async function findMember(store: Store, scope: Scope, given: string | und
   return member;
 }
 
-/** @param given its id, prefix, whole text, or a name that one key alone has. @throws ApiError not_found */
+/** @param given id, prefix, complete key, or a name that only one active key has. @throws ApiError not_found */
 export async function findKey(store: Store, given: string): Promise<{ scope: Scope; key: ApiKey }> {
   const prefix = publicPartOf(given);
   const [found, ...others] = exactOrAll(await store.readSystem(findKeys, { given: prefix ?? given }));
   if (others.length > 0)
     throw new ApiError(
       'not_found',
-      `Several keys are named ${given}. Give the id, as \`tatami keys list\` shows it.`,
+      `Several keys are named ${given}. Give the id, which \`tatami keys list\` shows.`,
     );
   const scope = found && scopeOf(found.workspace_id);
   const row = found && scope && (await store.readOne(scope, readKey, { id: found.id }));
   if (!row)
     throw new ApiError(
       'not_found',
-      `There is no such key${prefix === null ? ` as ${given}` : ''}. \`tatami keys list\` shows all.`,
+      `There is no such key${prefix === null ? ` as ${given}` : ''}. \`tatami keys list\` lists all keys.`,
     );
   return { scope, key: apiKeyKind.fromRow(row) };
 }
 
-/** Anybody may choose a name that is the id, prefix or address of something else, so a name counts only where none of these fits. */
+/** Names are free text and can equal the id, prefix or address of another object, so a name counts only if none of these matches. */
 function exactOrAll<T extends { readonly exact: boolean | 0 | 1 }>(found: readonly T[]): readonly T[] {
   const exact = found.filter((one) => Boolean(one.exact));
   return exact.length > 0 ? exact : found;

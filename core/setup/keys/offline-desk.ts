@@ -1,4 +1,4 @@
-// The desk of a data directory that no server holds.
+// The operator API of a data directory while no server runs.
 import { directoryLoaders } from '../../resources.ts';
 import { directorySection } from '../../resource/directory.ts';
 import { openOffline } from '../offline.ts';
@@ -10,7 +10,7 @@ export interface OfflineDesk {
   close(): Promise<void>;
 }
 
-/** @throws Error where a server holds the directory, or it cannot be opened */
+/** @throws Error if a server uses the directory, or it cannot be opened */
 export function openOfflineDesk(dataDir: string, baseUrl: string, nowMs: () => number): OfflineDesk {
   const { store, ids, committer, close } = openOffline(dataDir, baseUrl, nowMs);
   const { load } = directorySection(store, directoryLoaders);

@@ -1,4 +1,4 @@
-// Where the door of a running server stands.
+// Path of the operator socket of a running server.
 import { join } from 'node:path';
 
 export function operatorSocketOf(dataDir: string): string {

@@ -1,4 +1,5 @@
-// Makes links for people who cannot sign in: whoever has the data directory owns everything that they could reach.
+// Operator API for people: creates invitation and reset links without authentication. Access to the data directory already implies access
+// to all its data.
 import { isoTime } from '../../changes/operations.ts';
 import { accountById, accountsByEmail, placesOf, type Account } from '../../identity/accounts/accounts.ts';
 import { newInvitation } from '../../identity/invitations/invitations.ts';
@@ -29,11 +30,11 @@ export function createMemberDesk(options: DeskOptions): MemberDesk {
       if (seat.joined_at !== null)
         throw new ApiError(
           'conflict',
-          `${name} has taken the seat already. If the password is lost, type: tatami members reset <address>`,
+          `${name} has joined already. To replace a lost password, run: tatami members reset <address>`,
         );
       const { url, expiresAt, op } = newInvitation(options, scope, {
         member: { id, role: seat.role, email: seat.email },
-        by: 'Whoever runs this server',
+        by: 'The server administrator',
       });
       await store.commit([op]);
       return { workspaceId, member: { id, name }, url, expiresAt: isoTime(expiresAt) };
@@ -47,14 +48,14 @@ export function createMemberDesk(options: DeskOptions): MemberDesk {
   };
 }
 
-/** @param given address or id. @throws ApiError not_found, also where several accounts claim the address and none has proven it */
+/** @param given address or id. @throws ApiError not_found, also if several accounts have the address and none has verified it */
 async function accountNamed(store: Store, given: string): Promise<Account> {
   const byId = given.startsWith('acc_') ? await accountById(store, given) : null;
   const [first, ...others] = byId ? [byId] : await accountsByEmail(store, given);
   if (!first)
     throw new ApiError(
       'not_found',
-      `No account signs in with ${given}. Who has none yet is invited: tatami members invite <member> --data-dir <dir>`,
+      `No account has the address ${given}. To invite a person without an account, run: tatami members invite <member> --data-dir <dir>`,
     );
   if (first.isProven || others.length === 0) return first;
   const shown = await Promise.all(
@@ -62,6 +63,6 @@ async function accountNamed(store: Store, given: string): Promise<Account> {
   );
   throw new ApiError(
     'not_found',
-    `Several accounts give the address ${given}, and none has confirmed it. Give the id of the account: ${shown.join('; ')}.`,
+    `Several accounts have the address ${given}, and none has confirmed it. Give the id of the account: ${shown.join('; ')}.`,
   );
 }

@@ -1,4 +1,4 @@
-// What whoever owns the data directory can order about the people who sign in, and what they are answered.
+// Operator API for people: parameters and results.
 import { Type, type Static } from 'typebox';
 import { Closed } from '../../lib/schema.ts';
 
@@ -6,18 +6,20 @@ const word = { minLength: 1, maxLength: 300 };
 
 export const memberOrders = {
   invite: Closed({
-    workspace: Type.Optional(Type.String({ ...word, description: 'Its id or its name.' })),
-    member: Type.String({ ...word, description: 'Id, address or name.' }),
+    workspace: Type.Optional(Type.String({ ...word, description: 'Id or name of the workspace.' })),
+    member: Type.String({ ...word, description: 'Id, e-mail address or name of the member.' }),
   }),
   reset: Closed({
-    email: Type.String({ ...word, description: 'Address that the account signs in with, or its id.' }),
-    codesOff: Type.Optional(Type.Boolean({ description: 'Turns off its one-time codes as well.' })),
+    email: Type.String({ ...word, description: 'E-mail address or id of the account.' }),
+    codesOff: Type.Optional(
+      Type.Boolean({ description: 'True to turn off one-time codes too; default false.' }),
+    ),
   }),
 };
 
 type MemberOrderName = keyof typeof memberOrders;
 
-/** A link, which is nowhere else. */
+/** A new link, which is not stored. */
 interface MadeLink {
   readonly url: string;
   /** ISO 8601, UTC. */
