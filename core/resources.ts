@@ -205,7 +205,7 @@ function sentEvent(type: string, data: TSchema): { type: EventType; envelope: TS
     type: type as EventType,
     envelope: Closed({
       ...envelope,
-      type: Type.Enum([type], { description: 'What happened.' }),
+      type: Type.Enum([type], { description: 'Type of the event.' }),
       data: described(data, 'The object as it was then.'),
     }),
   };
