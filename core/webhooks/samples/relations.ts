@@ -1,4 +1,4 @@
-// What the story says of triage, moves, relations and templates.
+// Sample data of triage, moves, relations and templates.
 import type { Shown } from '../../contract/contract.ts';
 import type { template } from '../../tracker/templates/contract.ts';
 import { idOf, type Story } from './cast.ts';
