@@ -21,7 +21,7 @@ export const relationObjects: Story['objects'] = {
     labels: [{ id: idOf('lbl'), name: 'bug' }],
     estimate: null,
     fields: {},
-    subIssues: ['Write a failing test', 'Mend it'],
+    subIssues: ['Write a failing test', 'Fix it'],
   } satisfies Partial<Shown<typeof template>>,
 };
 
