@@ -35,7 +35,7 @@ export const eventType = enumeration('EventType', eventTypes, 'Type of the event
 
 export const envelope = {
   id: idOf(idPrefixes.event, 'Id of the event; the same in retries, replays and the feed.'),
-  created_at: described(time, 'Time of the event, RFC 3339.'),
+  created_at: described(time, 'Time of the event.'),
   workspace_id: described(uuid, 'Id of the workspace.'),
   sequence: Type.Integer({
     minimum: 0,

@@ -89,7 +89,7 @@ export const proposal = defineContract({
       { integer: true, minimum: 1 },
       { ...never, doc: 'Revision number, from 1; grows each time the changes are recalculated.' },
     ),
-    expiresAt: time({ ...never, doc: 'Time after which it can no longer be approved, RFC 3339.' }),
+    expiresAt: time({ ...never, doc: 'Time after which it can no longer be approved.' }),
     decidedBy: actor({
       nullable: true,
       doc: 'Actor that decided; null if there was no decision.',
@@ -97,7 +97,7 @@ export const proposal = defineContract({
     decidedAt: time({
       ...never,
       nullable: true,
-      doc: 'Time at which it was decided or ended, RFC 3339; null while open.',
+      doc: 'Time at which it was decided or ended; null while open.',
     }),
     reason: string(Type.String(), {
       ...never,

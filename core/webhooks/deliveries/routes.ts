@@ -21,10 +21,10 @@ const filters = {
   eventId: Type.Optional(idOf(idPrefixes.event)),
   origin: Type.Optional(deliveryOrigin),
   since: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Only deliveries created at or after this time, ISO 8601.' }),
+    Type.String({ maxLength: 40, description: 'Only deliveries created at or after this time, RFC 3339.' }),
   ),
   until: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Only deliveries created before this time, ISO 8601.' }),
+    Type.String({ maxLength: 40, description: 'Only deliveries created before this time, RFC 3339.' }),
   ),
 };
 

@@ -31,10 +31,10 @@ const shown = {
   origin: deliveryOrigin,
   status: deliveryStatus,
   attempts: Type.Integer({ description: 'Number of attempts made.' }),
-  createdAt: described(time, 'Time of creation, RFC 3339.'),
-  firstAttemptAt: at('Time of the first attempt, RFC 3339; null before it.'),
-  nextAttemptAt: at('Time of the next attempt, RFC 3339; null if none is planned.'),
-  finishedAt: at('Time at which it was delivered, failed or was canceled, RFC 3339; null until then.'),
+  createdAt: described(time, 'Time of creation.'),
+  firstAttemptAt: at('Time of the first attempt; null before it.'),
+  nextAttemptAt: at('Time of the next attempt; null if none is planned.'),
+  finishedAt: at('Time at which it was delivered, failed or was canceled; null until then.'),
 };
 
 export const DeliveryShown = named('Delivery', Closed(shown));
@@ -46,7 +46,7 @@ export const DeliveryDetail = named(
     attemptList: Type.Array(
       Closed({
         number: Type.Integer({ description: 'Number of the attempt, from 1.' }),
-        at: described(time, 'Time at which the attempt started, RFC 3339.'),
+        at: described(time, 'Time at which the attempt started.'),
         latencyMs: Type.Number({ description: 'Response time of the receiver, in milliseconds.' }),
         statusCode: nullable(
           Type.Integer({ description: 'HTTP status of the response; null if there was none.' }),

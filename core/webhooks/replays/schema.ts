@@ -17,7 +17,7 @@ export const ReplayCreate = named(
     since: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: 'Only events at or after this time, ISO 8601. Either this or afterSequence.',
+        description: 'Only events at or after this time, RFC 3339. Either this or afterSequence.',
       }),
     ),
     afterSequence: Type.Optional(
@@ -29,7 +29,7 @@ export const ReplayCreate = named(
     until: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: 'Only events before this time, ISO 8601. By default all events until now.',
+        description: 'Only events before this time, RFC 3339. By default all events until now.',
       }),
     ),
     only: Type.Optional(only),
@@ -41,17 +41,17 @@ export const ReplayShown = named(
   Closed({
     id: idOf(idPrefixes.replay),
     webhookId: idOf(webhook.id, 'Id of the endpoint.'),
-    since: nullable(described(time, 'Start time of the range, RFC 3339; null if none.')),
-    until: nullable(described(time, 'End time of the range, exclusive, RFC 3339; null if none.')),
+    since: nullable(described(time, 'Start time of the range; null if none.')),
+    until: nullable(described(time, 'End time of the range, exclusive; null if none.')),
     afterSequence: Type.Integer({ description: 'Sequence after which the replay started.' }),
     currentSequence: Type.Integer({ description: 'Sequence of the last processed event.' }),
     lastSequence: Type.Integer({ description: 'Sequence of the last event in the range.' }),
     only,
     status: enumeration('ReplayStatus', replayStatuses, 'Status of the replay.'),
     deliveries: Type.Integer({ description: 'Number of deliveries created so far.' }),
-    createdAt: described(time, 'Time of creation, RFC 3339.'),
+    createdAt: described(time, 'Time of creation.'),
     finishedAt: nullable(
-      described(time, 'Time at which it was done or canceled, RFC 3339; null while running.'),
+      described(time, 'Time at which it was done or canceled; null while running.'),
     ),
   }),
 );
