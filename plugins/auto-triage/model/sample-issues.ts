@@ -1,5 +1,5 @@
-// Thirty-six short issues of an invented team, written for the tests: its house words (amber, ledger, tray) tell more
-// than English does.
+// Thirty-six short issues of an invented team for the tests. Its own vocabulary (amber, ledger, tray) is more
+// informative than general English.
 import type { Example } from './train.ts';
 
 const bugs: [string, string][] = [
@@ -77,7 +77,7 @@ const questions: [string, string][] = [
   ['Opening a ledger of another department', 'Is that seen by them?\n\nRegards, front desk'],
 ];
 
-/** Kinds in turn, so that any run of them is balanced. */
+/** The kinds alternate, so that any range is balanced. */
 export const sampleIssues: readonly Example[] = bugs.flatMap((_, i) => [
   example('bug', bugs[i]),
   example('feature', features[i]),
