@@ -64,7 +64,11 @@ try {
     home.text,
   );
   check('the app shows no other issues', !home.text.includes('Assigned to nobody'), home.text);
-  check('only the remaining scope is granted', (await grant()).scopes.join() === 'issues:read', await grant());
+  check(
+    'only the remaining scope is granted',
+    (await grant()).scopes.join() === 'issues:read',
+    await grant(),
+  );
   const refused = await person.does(
     { do: 'fill', label: 'Title', text: 'Mine' },
     { do: 'press', name: 'File it' },
@@ -140,7 +144,7 @@ try {
   check('signing out ends the grant', (await grant()).revokedAt !== null, await grant());
   const { complaints } = await person.does({ do: 'go', url: `${server.url}/account` });
   check(
-    'the browser reports no problem with Tatami's responses',
+    'the browser reports no problem with responses of Tatami',
     complaints.every((said) => !said.includes(server.url)),
     complaints,
   );
