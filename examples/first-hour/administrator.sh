@@ -127,4 +127,4 @@ released() { bin/tatami health | grep '"status":"ready"'; }
 soon released
 stop
 
-say 'Administrator: all steps passed.'
+say 'First hour of an administrator: all steps passed.'

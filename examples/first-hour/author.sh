@@ -145,4 +145,4 @@ run=$(grep -om1 'run_[0-9a-z]*' "$work/seen")
 tatami plugin cancel "$run" 2>&1 | tee "$work/seen"
 shows canceled
 
-say 'Plugin author: all steps passed.'
+say 'First hour of a plugin author: all steps passed.'

@@ -132,4 +132,4 @@ curl -s -w ' %{http_code}\n' "http://127.0.0.1:$port/hooks" -d '{}' \
   -H "X-Webhook-Signature: v1=$(printf '0%.0s' $(seq 64)),t=$(date +%s)" | tee "$work/seen"
 shows '^signature_mismatch 401$'
 
-say 'Integrator: all steps passed.'
+say 'First hour of an integrator: all steps passed.'

@@ -71,7 +71,7 @@ try {
   );
   const refused = await person.does(
     { do: 'fill', label: 'Title', text: 'Mine' },
-    { do: 'press', name: 'File it' },
+    { do: 'press', name: 'Create issue' },
   );
   check(
     'the app names the missing permission',
@@ -88,7 +88,7 @@ try {
   await person.does({ do: 'follow', name: 'Sign in with Tatami' }, { do: 'press', name: 'Allow' });
   const filed = await person.does(
     { do: 'fill', label: 'Title', text: 'Weekends count' },
-    { do: 'press', name: 'File it' },
+    { do: 'press', name: 'Create issue' },
   );
   check('the app creates an issue', filed.text.includes('Weekends count'), filed.text);
   const { data: log } = await api<{ data: { action: string; actor: object }[] }>(
