@@ -11,7 +11,7 @@ import { findTeam, perKindMax, readExamples } from './reading.ts';
 /** With fewer issues a model is worse than the rule. */
 const perKindMin = 5;
 const kindsMin = 2;
-/** Of the 100 host calls of a run; a team takes up to about 20. */
+/** Limit within the 100 host calls of a run; a team takes up to about 20. */
 const callsBeforeLastTeam = 75;
 /** Estimated; between slices the host reports the CPU time left. */
 const sliceUs = 100_000;

@@ -87,7 +87,7 @@ export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
   const ended = (kept: Kept<U>): void => {
     const [next] = remove(kept);
     if (next && !next.isUnderWay && !next.writing && next.hasRoom) {
-      // Its capacity is counted again when it starts.
+      // The next unit is counted again when it starts.
       shares.give(next.unit.scope.workspaceId, next.unit.subject);
       begin(next);
     }

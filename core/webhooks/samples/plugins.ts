@@ -52,7 +52,7 @@ export function pluginStory(setting: SampleSetting): Story {
     moments: {
       'plugin.updated': { previous: { pluginVersion: '1.1.0' } },
       'plugin.disabled': {
-        now: { state: 'paused_by_admin', stateReason: 'Switched off by Ben Okafor.' },
+        now: { state: 'paused_by_admin', stateReason: 'Paused by Ben Okafor.' },
         previous: { state: 'active', stateReason: null },
       },
       'automation.approved': {
