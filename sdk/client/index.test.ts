@@ -78,7 +78,9 @@ test('the priority of a new issue may be a number', async () => {
 
 test('an id that is missing is a mistake here, never another address', async () => {
   for (const id of ['', undefined])
-    expect(() => client.issues.delete(id as string)).toThrow('DELETE /issues/{id}: id must be a non-empty string');
+    expect(() => client.issues.delete(id as string)).toThrow(
+      'DELETE /issues/{id}: id must be a non-empty string',
+    );
   expect(lines()).toEqual([]);
 });
 
