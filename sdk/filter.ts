@@ -1,4 +1,4 @@
-// Building blocks of the generated filter types (sdk/types/filters.ts).
+// Building blocks of the generated filter types (sdk/generated/filters.ts).
 
 /** A value, a list of values any of which matches, or tests that must all hold. */
 export type Test<Value, Tests extends string> =

@@ -1,6 +1,6 @@
 // The calls that plugins make of the host: each is the operation of the same name, and the contracts say which those are. What a
 // call takes follows from its route, so the door checks it by that operation's entry in the table of rights. The guest's side of
-// this list (core/sandbox/sidecar/guest/surface.ts) and the types of the SDK are generated from it.
+// this list (core/sandbox/sidecar/guest/generated/surface.ts) and the types of the SDK are generated from it.
 import { scopeOfContract, type Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
 import { takesIfMatch, type Route } from '../http/route.ts';

@@ -1,5 +1,5 @@
 /** Error of a call: status, code of the error registry, and fields at fault. */
-import type { ErrorCode, FieldIssue } from '../types/errors.ts';
+import type { ErrorCode, FieldIssue } from '../generated/errors.ts';
 
 /** Accepts any string, while editors still suggest the known codes. */
 type Newer = string & {};

@@ -1,5 +1,5 @@
 /** Priorities as numbers, which issue creation also accepts: the larger, the more urgent. */
-import type { IssueCreate } from '../types/issues.ts';
+import type { IssueCreate } from '../generated/issues.ts';
 
 /** Indexed by number. */
 const priorities = ['none', 'low', 'medium', 'high', 'urgent'] as const;

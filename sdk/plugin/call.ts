@@ -1,4 +1,4 @@
-// Building blocks of the generated call types (sdk/types/calls.ts).
+// Building blocks of the generated call types (sdk/generated/calls.ts).
 
 export interface VersionOptions {
   /** Rejects the write with a Conflict if the object has another version. */

@@ -1,7 +1,7 @@
 // Types of `ctx`: it has the members of the scopes that the plugin declares. Without types, a call without a declared
 // scope rejects with `ScopeDenied`, which names the scope.
 import type { Page } from '../page.ts';
-import type { ReadCalls, ScopeNamespaces, WriteCalls } from '../types/calls.ts';
+import type { ReadCalls, ScopeNamespaces, WriteCalls } from '../generated/calls.ts';
 
 export interface RunInfo {
   readonly id: string;

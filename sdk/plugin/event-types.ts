@@ -1,6 +1,6 @@
 // Event types that plugins can subscribe to: all except those about plugin runs, with which a plugin would trigger
 // itself.
-import { EVENT_TYPES, type EventType } from '../types/events.ts';
+import { EVENT_TYPES, type EventType } from '../generated/events.ts';
 
 const ofRuns = ['automation.run', 'automation.failed'] as const satisfies readonly EventType[];
 

@@ -2,7 +2,7 @@
  * Validates a value against a schema, for the JSON Schema keywords that API bodies use, and returns the issues by
  * field.
  */
-import type { FieldIssue } from '../types/errors.ts';
+import type { FieldIssue } from '../generated/errors.ts';
 
 export interface Schema {
   readonly type?: string | readonly string[];

@@ -3,8 +3,8 @@
  * workers.
  */
 export { WebhookVerificationError, type WebhookVerificationCode } from './error.ts';
-export { EVENT_TYPES } from '../types/events.ts';
-export type * from '../types/index.ts';
+export { EVENT_TYPES } from '../generated/events.ts';
+export type * from '../generated/index.ts';
 export type {
   Actor,
   Cause,
