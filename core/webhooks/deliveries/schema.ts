@@ -52,9 +52,9 @@ export const DeliveryDetail = named(
           Type.Integer({ description: 'HTTP status of the response; null if there was none.' }),
         ),
         error: nullable(Type.String({ description: 'Reason for the failure; null on success.' })),
-        requestHeaders: headers(Type.String(), 'Request headers.'),
+        requestHeaders: headers(Type.String(), 'HTTP headers of the request.'),
         responseHeaders: nullable(
-          headers(Type.Unknown(), 'Response headers; null if there was no response.'),
+          headers(Type.Unknown(), 'HTTP headers of the response; null if there was none.'),
         ),
         responseBody: nullable(
           Type.String({ description: 'Response body, up to 64 KiB; null if there was no response.' }),

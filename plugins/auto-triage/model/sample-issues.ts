@@ -64,8 +64,8 @@ const features: [string, string][] = [
 
 const questions: [string, string][] = [
   ['Meaning of the grey tray', 'The handbook names green and amber. Grey?\n\nRegards, front desk'],
-  ['Who may close a ledger', 'Our clerk is away. Can the front desk close it?\n\nRegards, front desk'],
-  ['Where old reports are kept', 'Reports of last year: in which folder?\n\nRegards, archive'],
+  ['Closing a ledger', 'Our clerk is away. Can the front desk close it?\n\nRegards, front desk'],
+  ['Folder of old reports', 'Reports of last year: in which folder?\n\nRegards, archive'],
   ['Is there a limit for attachments', 'A scan of 40 pages does not fit, or does it?\n\nRegards, archive'],
   ['Difference of draft and open', 'Draft, open: both can be edited?\n\nRegards, front desk'],
   ['Which rows count for the yearly sum', 'Drafts too?\n\nRegards, archive'],
