@@ -187,8 +187,7 @@ function kept({ nowMs }: SampleSetting) {
 function told({ nowMs }: SampleSetting) {
   const problem = {
     kind: 'backup',
-    message:
-      'The last backup of this server failed or is too old. Ask your administrator to check the backups.',
+    message: 'The last backup of this server failed or is too old. The server administrator must check it.',
     since: timeOf(nowMs, -1),
   };
   return {
