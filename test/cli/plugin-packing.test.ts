@@ -90,14 +90,14 @@ const wrong: [what: string, source: string, place: string, says: string, line: s
     'a plugin that handles nothing',
     definition({ on: '' }),
     '',
-    'The plugin handles nothing. Give it at least one event in "on", one schedule, action or route.',
+    'The plugin has no handlers. Add at least one event in "on", or a schedule, action or route.',
     '',
   ],
   [
     'a version of one number',
     definition({}).replace('1.0.0', '2'),
     '3:53',
-    'A version has three numbers: 2.0.0, or 2.0.0-beta.1.',
+    'A version has three numbers, such as 2.0.0 or 2.0.0-beta.1.',
     'definePlugin',
   ],
   [
@@ -128,7 +128,7 @@ const wrong: [what: string, source: string, place: string, says: string, line: s
       `secrets: { a_key: { hosts: ['https://a.example'], header: 'x-key' } }, settings:`,
     ),
     '7:14',
-    'A secret is named in capital letters, digits and _, and begins with a letter: ACME_KEY.',
+    'A secret name consists of capital letters, digits and _, and starts with a letter, such as ACME_KEY.',
     'a_key',
   ],
   [
@@ -138,7 +138,7 @@ const wrong: [what: string, source: string, place: string, says: string, line: s
       `routes: { 'a b': { method: 'POST', auth: 'hmac', handle() {} } }, settings:`,
     ),
     '7:13',
-    'A name has up to 40 letters, digits and -, and begins with a small letter: daily-report.',
+    'A name has up to 40 letters, digits and -, and starts with a lower-case letter, such as daily-report.',
     'a b',
   ],
   [
@@ -148,7 +148,7 @@ const wrong: [what: string, source: string, place: string, says: string, line: s
       `secrets: { KEY: { hosts: ['https://a.example'], header: 'x-key', format: 'x' } }, settings:`,
     ),
     '7:68',
-    'A format has {} once, in place of the secret, and printable ASCII around it: Bearer {}.',
+    'A format contains {} once, in place of the secret, and printable ASCII around it, such as Bearer {}.',
     'format',
   ],
   [
@@ -158,21 +158,21 @@ const wrong: [what: string, source: string, place: string, says: string, line: s
       `net: [{ origin: 'https://a.example', path: 'v1', why: 'to ask' }], settings:`,
     ),
     '7:3',
-    'A path begins with / and has no spaces: /v1/messages, or /v1/ for all paths below it.',
+    'A path starts with / and has no spaces, such as /v1/messages, or /v1/ for all paths below it.',
     'net',
   ],
   [
     'a scope that is narrowed to no fields',
     definition({ scopes: `'issues:write': { why: 'to write', fields: [] }` }),
     '4:48',
-    'Name at least one field, or leave `fields` out to ask for all of them.',
+    'List at least one field, or omit `fields` to request all fields.',
     'fields',
   ],
   [
     'a scope that is narrowed to no team',
     definition({ scopes: `'issues:write': { why: 'to write', where: { team: [] } }` }),
     '4:57',
-    'Name at least one team, or leave `where` out to ask for all of them.',
+    'List at least one team, or omit `where` to request all teams.',
     'team',
   ],
 ];
