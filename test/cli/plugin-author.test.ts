@@ -218,7 +218,7 @@ test('an upgrade shows what is asked for otherwise, and an older version needs i
     ),
   );
   for (const name of ['one', 'two']) expect((await pack(name)).code).toBe(0);
-  expect((await install('one')).err).toContain('com.test.upgrade 1.0.0 asks for:');
+  expect((await install('one')).err).toContain('com.test.upgrade 1.0.0 requests:');
 
   const upgraded = await install('two');
   expect(upgraded.code).toBe(0);
@@ -255,11 +255,11 @@ test('the same version with other code says so, and a filter that differs is sho
   for (const name of ['same', 'other']) expect((await pack(name)).code).toBe(0);
   expect((await install('same')).code).toBe(0);
   expect((await install('same')).err).toMatch(
-    / 1\.0\.0 is installed already, as plg_\w+, and asks for:\n +Read issues[^]*\n +the same as before\n/,
+    / 1\.0\.0 is already installed as plg_\w+ and requests:\n +Read issues[^]*\n +the same as before\n/,
   );
   const { err } = await install('other');
   expect(err).toMatch(/Give the new code a version of its own, or add --replace\./);
-  expect(err).toMatch(/as plg_\w+; this is other code \(sha256 [0-9a-f]{12}…, before [0-9a-f]{12}…\)/);
+  expect(err).toMatch(/as plg_\w+ with different code \(sha256 [0-9a-f]{12}…, before [0-9a-f]{12}…\)/);
   const told = err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
   expect(told).toContain('+ Hear of issue.created where {"priority":["high"]}.');
   expect(told).toContain('before: Hear of issue.created.');

@@ -223,9 +223,9 @@ test('an error names what is absent where the plugin is there, and the plugin wh
     ['DELETE', 'shadow', 'No shadow runs beside triage.'],
     ['DELETE', 'secrets/KEY_A', 'KEY_A is not set.'],
     ['DELETE', 'routes/open', 'The route open of triage is not open.'],
-    ['DELETE', 'scheduled/remind', 'No one-off run remind of triage waits.'],
-    ['GET', 'kv/seen', 'triage has no value under seen.'],
-    ['DELETE', 'kv/seen', 'triage has no value under seen.'],
+    ['DELETE', 'scheduled/remind', 'triage has no pending one-time job remind.'],
+    ['GET', 'kv/seen', 'triage has no value for the key seen.'],
+    ['DELETE', 'kv/seen', 'triage has no value for the key seen.'],
   ] as const;
   for (const [method, part, message] of none) {
     const { status, json } = await app.call(method, `/api/v1/plugins/${id}/${part}`);

@@ -129,7 +129,7 @@ test('what is shown before and after installing says all of it', async () => {
   };
   const version = { manifest, sha256: 'f'.repeat(64), publisher: null, unknownKey: null };
   expect(consentLines(manifest.id, consentOf(version, null), null)).toEqual([
-    'com.test.asks 1.0.0 asks for:',
+    'com.test.asks 1.0.0 requests:',
     '  Read issues, with all their fields. (issues:read: look at issues)',
     '  Read issues, and write only their priority and labels, of team ENG or OPS only. (issues:write: set priority)',
     '  Hear of issue.created.',
