@@ -142,7 +142,7 @@ test('a run that cannot be undone or replayed is answered with the reason of the
   expect((await run('plugin', 'cancel', id)).code).toBe(0);
   await app.call('DELETE', `/api/v1/issues/${issue.id}`);
   expect((await app.call('POST', `/api/v1/issues/${issue.id}/purge`)).status).toBe(204);
-  const none = expect.stringContaining(`No recording is kept of ${id}:`);
+  const none = expect.stringContaining(`${id} has no recording:`);
   expect(await said('replay', id)).toEqual([1, none]);
   expect((await app.call('GET', `/api/v1/runs/${id}/recording`)).json.error).toMatchObject({
     code: 'not_found',
