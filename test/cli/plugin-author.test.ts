@@ -127,7 +127,9 @@ test('a filter that only the server finds wrong is refused with the line of its 
 
   folder('names', definition({ scopes: `'issues:write': { why: 'to write', where: { team: ['NOPE'] } }` }));
   expect((await pack('names')).code).toBe(0);
-  expect((await install('names')).err).toMatch(/^tatami: plugin\.ts:4:\d+: .*There is no team NOPE\./m);
+  expect((await install('names')).err).toMatch(
+    /^tatami: plugin\.ts:4:\d+: .*The team NOPE does not exist\./m,
+  );
 });
 
 test('an error that a handler logs names its author’s lines, and a replay still comes out the same', async () => {
@@ -229,11 +231,11 @@ test('an upgrade shows what is asked for otherwise, and an older version needs i
     'before: Read issues, and write only their priority.',
     'Read labels, with all their fields. (labels:read: to know)',
     '+ Read comments, with all their fields. (comments:read: to read)',
-    '+ Hear of comment.added.',
-    'Run nightly on its own at 0 3 * * * (UTC).',
+    '+ Receive comment.added events.',
+    'Run nightly on the schedule 0 3 * * * (UTC).',
     '- Read projects, with all their fields.',
-    '- Hear of issue.created.',
-    'Nobody signed this.',
+    '- Receive issue.created events.',
+    'Not signed.',
     expect.stringMatching(/^sha256 [0-9a-f]{64}$/),
     '',
   ]);
@@ -261,6 +263,6 @@ test('the same version with other code says so, and a filter that differs is sho
   expect(err).toMatch(/Give the new code a version of its own, or add --replace\./);
   expect(err).toMatch(/as plg_\w+ with different code \(sha256 [0-9a-f]{12}…, before [0-9a-f]{12}…\)/);
   const told = err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
-  expect(told).toContain('+ Hear of issue.created where {"priority":["high"]}.');
-  expect(told).toContain('before: Hear of issue.created.');
+  expect(told).toContain('+ Receive issue.created events where {"priority":["high"]}.');
+  expect(told).toContain('before: Receive issue.created events.');
 });

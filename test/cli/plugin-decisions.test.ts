@@ -104,7 +104,7 @@ test('a plugin on probation is listed as what it does, with the approvals that a
     0,
     expect.stringContaining('state  probation: 20 approvals missing'),
   ]);
-  expect(one.out).toContain('until people have approved 20 more of its runs');
+  expect(one.out).toContain('until people have approved 20 more runs');
   expect(one.out).toContain('mode   propose until its probation ends, then apply');
 
   await install(app.call, await packSource(triage('trusted', 'Nothing like it')), { probation: true });
@@ -135,7 +135,7 @@ test('a run that cannot be undone or replayed is answered with the reason of the
     const { code, json } = await asJson('plugin', ...args);
     return [code, json.error.message];
   };
-  const nothing = `Nothing is kept of ${id}: it changed nothing, or so long ago that it can no longer be undone.`;
+  const nothing = `${id} cannot be undone: it changed nothing, or its changes are older than the retention period.`;
   expect(await said('undo', id)).toEqual([1, nothing]);
   // Each attempt is recorded, so that a run can be replayed before it ends.
   expect((await run('plugin', 'replay', id)).out).toContain('identical');

@@ -132,9 +132,9 @@ test('what is shown before and after installing says all of it', async () => {
     'com.test.asks 1.0.0 requests:',
     '  Read issues, with all their fields. (issues:read: look at issues)',
     '  Read issues, and write only their priority and labels, of team ENG or OPS only. (issues:write: set priority)',
-    '  Hear of issue.created.',
-    '  Run nightly on its own at 0 3 * * * (UTC).',
-    '  Nobody signed this.',
+    '  Receive issue.created events.',
+    '  Run nightly on the schedule 0 3 * * * (UTC).',
+    '  Not signed.',
     `  sha256 ${'f'.repeat(64)}`,
   ]);
   await app.call('POST', '/api/v1/teams', { key: 'OPS' });
