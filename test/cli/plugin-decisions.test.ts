@@ -215,12 +215,12 @@ test('an error names what is absent where the plugin is there, and the plugin wh
   const { id } = (await app.call('GET', '/api/v1/plugins/triage')).json;
   const said = async (...args: string[]): Promise<string> =>
     (await asJson('plugin', ...args)).json.error.message;
-  expect(await said('shadow', 'triage')).toBe('No shadow runs beside triage.');
-  expect(await said('shadow', 'triage', '--stop')).toBe('No shadow runs beside triage.');
+  expect(await said('shadow', 'triage')).toBe('triage has no shadow.');
+  expect(await said('shadow', 'triage', '--stop')).toBe('triage has no shadow.');
   expect(await said('secrets', 'delete', 'triage', 'KEY_A')).toBe('KEY_A is not set.');
   expect(await said('secrets', 'delete', 'triag', 'KEY_A')).toContain('There is no plugin triag;');
   const none = [
-    ['DELETE', 'shadow', 'No shadow runs beside triage.'],
+    ['DELETE', 'shadow', 'triage has no shadow.'],
     ['DELETE', 'secrets/KEY_A', 'KEY_A is not set.'],
     ['DELETE', 'routes/open', 'The route open of triage is not open.'],
     ['DELETE', 'scheduled/remind', 'triage has no pending one-time job remind.'],

@@ -97,7 +97,9 @@ test('only settings that were given are kept: a new version brings its own defau
       `properties: { ${greeting('Hello')}, times: { type: 'integer' }, tone: { type: 'string', enum: ['dry', 'kind'] } }`,
     ),
   );
-  expect((await refusalOf({ tone: 'loud' })).message).toBe('settings.tone: The value must be one of dry, kind.');
+  expect((await refusalOf({ tone: 'loud' })).message).toBe(
+    'settings.tone: The value must be one of dry, kind.',
+  );
   expect(await shown()).toEqual({ greeting: 'Hello' });
   await call('PATCH', path, { settings: { times: 2 } });
   expect(await shown()).toEqual({ times: 2, greeting: 'Hello' });
