@@ -122,7 +122,9 @@ test('a filter that only the server finds wrong is refused with the line of its 
   const { code, err } = await install('engine');
   expect([code, err.trimEnd().split('\n').at(-1)]).toEqual([
     1,
-    expect.stringMatching(/^tatami: plugin\.ts:3:\d+: package\.manifest\.engines\.tatami: The plugin wants/),
+    expect.stringMatching(
+      /^tatami: plugin\.ts:3:\d+: package\.manifest\.engines\.tatami: The plugin requires/,
+    ),
   ]);
 
   folder('names', definition({ scopes: `'issues:write': { why: 'to write', where: { team: ['NOPE'] } }` }));
@@ -172,7 +174,7 @@ test('settings that do not fit another version say by which flag they are given'
   expect((await install('set', '--settings', dir.path('old.json'))).code).toBe(0);
   const refused = await install('reset');
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('--settings FILE')]);
-  expect(refused.err).toContain('settings.old: The plugin has no setting old; it has renamed.');
+  expect(refused.err).toContain('settings.old: The plugin has no setting old; available: renamed.');
   expect((await install('reset', '--settings', dir.path('renamed.json'))).code).toBe(0);
 });
 
@@ -226,7 +228,7 @@ test('an upgrade shows what is asked for otherwise, and an older version needs i
   expect(upgraded.code).toBe(0);
   const [, ...told] = upgraded.err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
   expect(told).toEqual([
-    expect.stringMatching(/^com\.test\.upgrade 1\.1\.0 replaces 1\.0\.0, installed as plg_/),
+    expect.stringMatching(/^com\.test\.upgrade 1\.1\.0 replaces 1\.0\.0 \(installed as plg_/),
     '+ Read issues, and write only their priority and title. (issues:write: to set)',
     'before: Read issues, and write only their priority.',
     'Read labels, with all their fields. (labels:read: to know)',
@@ -260,7 +262,7 @@ test('the same version with other code says so, and a filter that differs is sho
     / 1\.0\.0 is already installed as plg_\w+ and requests:\n +Read issues[^]*\n +the same as before\n/,
   );
   const { err } = await install('other');
-  expect(err).toMatch(/Give the new code a version of its own, or add --replace\./);
+  expect(err).toMatch(/Change the version number, or add --replace\./);
   expect(err).toMatch(/as plg_\w+ with different code \(sha256 [0-9a-f]{12}…, before [0-9a-f]{12}…\)/);
   const told = err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
   expect(told).toContain('+ Receive issue.created events where {"priority":["high"]}.');

@@ -53,7 +53,7 @@ test('an undo is shown before it is done, says what stays, and can be taken back
   const from = await app.lastSequence();
   const tried = await run('plugin', 'undo', id, '--simulate');
   expect(tried.code).toBe(0);
-  expect(tried.out).toMatch(/^2 objects would be put back/);
+  expect(tried.out).toMatch(/^2 objects would be reverted/);
   expect(tried.out).toContain(`  issue ${issue.identifier}  priority: "high" → "none"\n`);
   expect(tried.out).toMatch(new RegExp(`remove comment cmt_\\w+ on ${issue.identifier}`));
   expect(await app.eventTypes(from)).toEqual([]);

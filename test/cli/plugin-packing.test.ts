@@ -54,7 +54,7 @@ const wrong: [what: string, source: string, place: string, says: string, line: s
     'a default that is no value of its setting',
     definition({ settings: `properties: { greeting: { type: 'string', default: 5 } }` }),
     '7:57',
-    'it must be string',
+    'the value must be string',
     'greeting:',
   ],
   [

@@ -122,12 +122,12 @@ test('only settings that were given are kept: a new version brings its own defau
   const renamed = await version('1.2.0', closed);
   const grant = Object.keys(renamed.manifest.scopes ?? {});
   expect((await call('POST', '/api/v1/plugins', { package: renamed, grant })).json.error).toMatchObject({
-    message: expect.stringContaining('The plugin has no setting times; it has greeting, count.'),
+    message: expect.stringContaining('The plugin has no setting times; available: greeting, count.'),
     details: [{ path: 'settings.times', issue: 'unknown_field' }],
   });
   await install(call, renamed, { settings: { count: 3 } });
   expect(await shown()).toEqual({ count: 3, greeting: 'Hi' });
-  expect((await refusalOf({ cont: 3 })).message).toEndWith('Did you mean count? Give `settings` without it.');
+  expect((await refusalOf({ cont: 3 })).message).toEndWith('Did you mean count? Remove it from `settings`.');
 
   await install(call, await version('1.3.0', `properties: { count: {}, team: {} }, required: ['team']`), {
     settings: { team: 'ENG' },

@@ -70,7 +70,7 @@ test('every event type needs one read scope, asked and granted, and it is the on
       expect([type, ungranted.json.events, ungranted.json.stateReason]).toEqual([
         type,
         [],
-        `Not delivered: ${type} needs ${scope}. Grant it.`,
+        `Not delivered: ${type} needs ${scope}. Grant the scope.`,
       ]);
     }
     const namespace = type.split('.')[0]!;
