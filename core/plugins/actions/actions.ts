@@ -151,14 +151,14 @@ async function targetOf(
     if (id !== undefined)
       throw invalidField('target', 'unknown_field', {
         why: 'The action has no target.',
-        fix: 'Omit `target`.',
+        fix: 'Remove `target`.',
       });
     return null;
   }
   if (id === undefined)
     throw invalidField('target', 'required', {
       why: `The action needs ${kind === 'issue' ? 'an issue' : 'a project'} as its target.`,
-      fix: 'Set `target` to its id.',
+      fix: 'Add `target` with its id.',
     });
   const app = work.app();
   const door = doors.get(app) ?? hostDoorOf(app);
@@ -172,7 +172,7 @@ async function targetOf(
   if (outcome.error.code === 'not_found')
     throw invalidField('target', 'not_found', {
       why: `The ${kind} ${id} does not exist, or is not visible to both you and the plugin.`,
-      fix: 'Set `target` to another id.',
+      fix: 'Use another id.',
     });
   throw new ApiError(outcome.error.code, outcome.error.message);
 }

@@ -1,4 +1,4 @@
-// Plugin installs: one plugin in one workspace, with what it was granted. docs/spec/plugins.md › Upgrade.
+// Contract of plugin installs: one plugin in one workspace, with its grant. docs/spec/plugins.md › Upgrade.
 import { Type, type Static } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, string, text } from '../../contract/field.ts';

@@ -110,6 +110,6 @@ function checkDefault(given: TSchema, value: unknown, path: string): void {
   const inside = (error?.instancePath ?? '').replaceAll('/', '.');
   throw invalidField(path, 'invalid_format', {
     why: `The default does not match its own schema: ${inside === '' ? 'the value' : inside.slice(1)} ${error ? schemaWords(error) : 'is invalid'}.`,
-    fix: 'Change the default or the schema.',
+    fix: 'Use another default, or correct the schema.',
   });
 }

@@ -30,14 +30,14 @@ export function publisherOf(
   if (sha256 !== undefined && sha256 !== document.sha256)
     throw invalidField('sha256', 'conflict', {
       why: `The code of the package has the SHA-256 ${document.sha256}.`,
-      fix: 'Check the package: its code is not the intended one.',
+      fix: 'Use the intended package: the code of this one differs.',
     });
   const key = signature && keys.get(signature.keyId);
   if (key) {
     if (isSignedBy(document, signature, key.publicKey)) return key.publisher;
     throw invalidField('signature.signature', 'conflict', {
       why: `The signature of ${key.publisher} is invalid: the package was changed, or the signature belongs to another one.`,
-      fix: 'Send the unchanged package with the signature of its publisher.',
+      fix: 'Use the unchanged package with the signature of its publisher.',
     });
   }
   const who = signature

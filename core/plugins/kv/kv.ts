@@ -55,7 +55,7 @@ export async function setValue(
   const at = { nowMs: ctx.nowMs(), newVersion: usage.version };
   const change = changeValue(before, { installId, key }, valueJson, at);
   if (change.after.bytes > valueBytesMax)
-    throw invalidField('value', 'too_long', `Limit the value to ${valueBytesMax} bytes of JSON.`);
+    throw invalidField('value', 'too_long', `Use at most ${valueBytesMax} bytes of JSON.`);
   const delta = deltaOf(before, change.after);
   if (delta > 0 && usage.bytes + delta > installBytesMax)
     throw invalidField('value', 'too_big', {
