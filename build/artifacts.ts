@@ -36,8 +36,8 @@ export async function makeArtifacts(target: Target, level: number): Promise<stri
   write('guest.part', guest);
   write('plugins.part', JSON.stringify(await packedPlugins()));
   write('sdk.part', JSON.stringify(readSdkSources(join(root, 'sdk'))));
-  const scalar = join(packageFolder('@scalar/api-reference'), 'dist/browser/standalone.js');
-  write('scalar.js.gz', gzipSync(readFileSync(scalar), { level: 9 }));
+  for (const name of ['swagger-ui-bundle.js', 'swagger-ui.css'])
+    write(`${name}.gz`, gzipSync(readFileSync(join(packageFolder('swagger-ui-dist'), name)), { level: 9 }));
   return folder;
 }
 

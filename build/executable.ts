@@ -1,6 +1,6 @@
 // Bundles the program and joins it with Bun and the artifacts to one executable.
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { BunPlugin } from 'bun';
 import { makeArtifacts } from './artifacts.ts';
 import { packageFolder } from './packages.ts';
@@ -51,8 +51,8 @@ function parts(artifacts: string): BunPlugin {
       build.onResolve({ filter: /^artifact:/ }, ({ path }) => ({
         path: join(artifacts, path.slice('artifact:'.length)),
       }));
-      build.onResolve({ filter: /@scalar\/api-reference\/.*\/standalone\.js$/ }, () => ({
-        path: join(artifacts, 'scalar.js.gz'),
+      build.onResolve({ filter: /\/swagger-ui-dist\// }, ({ path }) => ({
+        path: join(artifacts, `${basename(path)}.gz`),
       }));
       build.onLoad({ filter: /\/core\/lib\/embedded\.ts$/ }, ({ path }) => ({
         contents: replaced(path, {

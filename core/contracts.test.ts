@@ -43,13 +43,13 @@ test('what would fail at the first request fails at the start, and says what to 
   expect(() => checkContracts([builtIn])).toThrow('thing.version is what every object has');
   const strange = { ...open, fields: { size: choice(['s', 'l'], { default: 'm' }) } };
   expect(() => checkContracts([strange])).toThrow('thing.size has a default that it does not take: "m"');
-  expect(() => text({ max: 9, pattern: '^v' })).toThrow('what ^v takes');
+  expect(() => text({ max: 9, pattern: '^v' })).toThrow('what ^v accepts');
   const deletable = { ...thing, operations: { delete: 'Delete a thing' } };
   expect(() => defineResource(deletable, labelKind as never)).toThrow(
     'thing has the operation delete: name its event',
   );
   const forgetful = { ...deletable, events: { deleted: 'thing.deleted' } };
-  expect(() => defineResource(forgetful, labelKind as never)).toThrow('say keepsDeleted');
+  expect(() => defineResource(forgetful, labelKind as never)).toThrow('set keepsDeleted');
   const ofTeam = { ...thing, ofTeam: true } as const;
   expect(() => kindOf(ofTeam)).toThrow('Objects of thing belong to a team');
   const nowhere = { name: 'elsewhere', id: 'els' };

@@ -307,7 +307,7 @@ function mount(
     ...registrationRoutes(identity.registration),
     ...oauthRoutes({ ...parts, ...identity }),
     openapi.route,
-    ...docsRoutes(version),
+    ...docsRoutes(),
     ...guideRoutes,
     ...pageRoutes(baseUrl),
     ...peopleRoutes({ ...parts, ...identity }),

@@ -1,4 +1,4 @@
-// What the generated types of filters (sdk/types/filters.ts) are made of.
+// What the generated types of filters (sdk/generated/filters.ts) are made of.
 
 /** A value, a list of values of which one is enough, or tests that must all hold. */
 export type Test<Value, Tests extends string> =

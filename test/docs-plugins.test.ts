@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { dirname, join } from 'node:path';
 import { effectsMax, limitsOf, runsPerMinuteMax } from '../core/plugins/limits.ts';
 import type { RunLimits } from '../core/sandbox/supervisor.ts';
-import { surface } from '../core/sandbox/sidecar/guest/surface.ts';
+import { surface } from '../core/sandbox/sidecar/guest/generated/surface.ts';
 import * as pluginErrors from '../sdk/plugin/errors.ts';
 import type { PluginPackage } from '../sdk/plugin/manifest.ts';
 import { startApp, type TestApp } from './app.ts';

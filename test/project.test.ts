@@ -4,7 +4,6 @@ import { expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generatedFiles, typesFolder } from '../core/generate/files.ts';
-import { typeboxFile } from '../core/generate/typebox.ts';
 import { root, sources } from './imports.ts';
 
 function run(...command: string[]): { code: number; output: string } {
@@ -38,15 +37,6 @@ test('generated files are as the contracts have them now', async () => {
   });
   expect(stale, 'run: bun run generate').toEqual([]);
 }, 60_000);
-
-test('TypeBox is loaded as one file, whoever imports it', () => {
-  for (const [from, name] of [
-    ['core', 'typebox'],
-    ['sdk/plugin', 'typebox/compile'],
-    ['test/api', 'typebox/value'],
-  ] as const)
-    expect(Bun.resolveSync(name, join(root, from))).toBe(join(root, typeboxFile));
-});
 
 test('every file is used, and every export by another file', () => {
   const found = run(bun, join(root, 'node_modules/.bin/knip'), '--no-progress');

@@ -1,4 +1,4 @@
-// A change that writes no row: its event is all there is of it, so the log is where it is kept and read from.
+// A change that writes no row: it consists of its event alone, and is stored in and read from the log.
 import type { EventType } from '../events/catalogue.ts';
 import type { Change } from './change.ts';
 
@@ -17,7 +17,7 @@ export function announce(
     learnsOf: null,
     ...(eventId === undefined ? {} : { id: eventId }),
   };
-  // No object's id: an answer takes its version from the change of the object that it shows.
+  // Differs from ids of objects: a response takes its version from the change of the object that it shows.
   const id = `${type} ${entity.id}`;
   return {
     kind: 'announcement',
@@ -29,7 +29,7 @@ export function announce(
     ops: () => [],
     events: () => [draft],
     followedBy() {
-      throw new Error('An announcement is not followed by a change.');
+      throw new Error('No change can follow an announcement.');
     },
   };
 }

@@ -1,17 +1,17 @@
-// A change set is what an operation returns instead of writing: the entity changes, and the answer they will have.
-// The caller's mode decides what becomes of it (commit, simulate, stage). docs/spec/README.md › Five ideas.
+// An operation returns a change set instead of writing: the changes of entities, and the response. The caller's mode decides whether it is
+// committed, simulated or staged. docs/spec/README.md › Five ideas.
 import type { View } from '../context.ts';
 import type { Op, Scope } from '../store/store.ts';
 import type { EventType } from '../events/catalogue.ts';
 import type { Actor, Cause } from '../events/origin.ts';
 
-/** A view of what a commit changes. */
+/** View of the objects that a commit changes. */
 export interface CommitView extends View {
-  /** The object as the commit leaves it; undefined where the commit does not change it. */
+  /** Returns the object after the commit; undefined if the commit does not change it. */
   after(kind: string, id: string): Entity | undefined;
 }
 
-/** For changes that are shown and not committed, each by itself. */
+/** View of changes that are shown one by one and not committed. */
 export const withoutCommit = ({ directory, baseUrl }: View): CommitView => ({
   directory,
   baseUrl,
@@ -19,88 +19,88 @@ export const withoutCommit = ({ directory, baseUrl }: View): CommitView => ({
 });
 
 /**
- * An object that the event of another one tells. The commit may change it too, in an earlier or a later change, and the last event of an
- * object says how its row is.
+ * Returns the state after the commit of an object that is part of another object's event. The commit may change it in an earlier or a
+ * later change, and the last event of an object must match its row.
  */
 export const asLeft = <E extends Entity>(view: CommitView, kind: string, entity: E): E =>
   (view.after(kind, entity.id) as E | undefined) ?? entity;
 
-/** Every stored object of the domain. */
+/** Stored object of the domain. */
 export interface Entity {
   readonly id: string;
-  /** 1 at creation, +1 with every change. */
+  /** 1 at creation, incremented by every change. */
   readonly version: number;
 }
 
-/** An order whose objects are placed by their neighbors, and its version: 0 until something is placed in it. */
+/** Version of an order in which objects are placed by their neighbors; 0 until something is placed in it. */
 export interface OrderVersion {
-  /** The id of the object whose cards, sub-issues or positions are in that order. */
+  /** Id of the object whose cards, sub-issues or positions are ordered. */
   readonly id: string;
   readonly version: number;
 }
 
-/** One entity's change. The kind that made it knows its shape; everybody else sees only this. */
+/** Change of one entity. Only its model knows its type; all other code uses this interface. */
 export interface Change {
   readonly kind: string;
   readonly id: string;
   readonly before: Entity | null;
   readonly after: Entity;
-  /** Guard: the version this change was planned on; null for a creation. */
+  /** Guard: version that the change was planned on; null for a creation. */
   readonly baseVersion: number | null;
-  /** Guard: the order that this change places the object in, at the version that its place was computed from. */
+  /** Guard: order in which the change places the object, at the version that its place was computed from. */
   readonly order?: OrderVersion;
-  /** Of the machinery's own rows: it derives no event. */
+  /** True for internal rows, which emit no event. */
   readonly isSilent: boolean;
-  /** The object whose changes conflict with each other, where that is another one: the board of a limit. */
+  /** Object for which changes contend, if not the changed one: the board of a limit. */
   readonly contends?: string;
-  /** Why it was made, where a batch answers several events; absent: the cause of the batch. */
+  /** Cause of the change, if a batch responds to several events; default: the cause of the batch. */
   readonly cause?: Cause;
-  /** Who did it, where that is not whoever commits: an approval commits what another asked for. */
+  /** Author of the change, if not the committer: an approval commits a request of somebody else. */
   readonly actor?: Actor;
   ops(scope: Scope): Op[];
   events(view: CommitView): EventDraft[];
-  /** Whether the object is of one of these teams, before and after. Absent where it is of none. */
+  /** True if the object belongs to one of these teams before and after the change. Absent for objects without a team. */
   isOfTeams?(ids: ReadonlySet<string>): boolean;
-  /** This change followed by a later one of the same entity: the first `before`, the last `after`. */
+  /** Merges this change with a later one of the same entity: the first `before`, the last `after`. */
   followedBy(later: Change): Change;
 }
 
-/** An event as its kind derives it; the commit adds id, time, sequence, actor and cause. */
+/** Event as derived by its model; the commit adds id, time, sequence, actor and cause. */
 export interface EventDraft {
-  /** Where rows of the same batch must name the event; else the commit makes one. */
+  /** Set if rows of the same batch refer to the event; otherwise the commit generates it. */
   readonly id?: string;
   readonly type: EventType;
   readonly entityKind: string;
   readonly entityId: string;
-  /** The object whose history this belongs to. */
+  /** Object whose history the event belongs to. */
   readonly subjectId: string | null;
-  /** The object of which the commit will learn what completes `data`. */
+  /** Object whose commit-assigned values complete `data`. */
   readonly learnsOf: string | null;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
 export interface ChangeSet<T = unknown> {
   readonly changes: readonly Change[];
-  /** Rows of the machinery (runs, deliveries, plugin code) that belong to the same batch; they make no events. */
+  /** Internal rows (runs, deliveries, plugin code) of the same batch, which emit no events. */
   readonly ops?: readonly Op[];
-  /** What has to be there before the rows are, and must not happen in a simulation: called before each try to commit. */
+  /** Creates what the rows depend on, except in a simulation: called before each attempt to commit. */
   beforeCommit?(): Promise<void>;
-  /** What must not happen in a simulation, and no op says: called once all is durable. */
+  /** Effects that no op expresses, except in a simulation: called once the commit is durable. */
   afterCommit?(): void;
   /**
-   * A better answer, for which one has to wait once all is durable: outside of every turn, and not kept for an idempotency key. Null
-   * leaves the answer as it is.
+   * Waits for a better response once the commit is durable: outside of every queue, and not stored for an idempotency key. Null leaves the
+   * response unchanged.
    */
   completed?(): Promise<Pick<ChangeSet<T>, 'body' | 'status'> | null>;
-  /** The answer, still without what the commit learns. Undefined answers 204. */
+  /** Response body, without commit-assigned values. Undefined responds with 204. */
   readonly body: T;
-  /** The answer of a simulation, where it says something else: there is nothing that an id of it would name. */
+  /** Response body of a simulation, if it differs: an id in it would refer to nothing. */
   readonly simulated?: T;
   readonly status?: 200 | 201 | 202 | 204;
   readonly location?: string;
 }
 
-/** The old public values of what changed, for `data.previous`. */
+/** Returns the previous public values of the changed fields, for `data.previous`. */
 export function previousValues(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,
@@ -113,7 +113,7 @@ export function previousValues(
   return previous;
 }
 
-/** Of two values as JSON holds them. */
+/** Compares two JSON values. */
 export function sameValue(a: unknown, b: unknown): boolean {
   return (
     a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b))

@@ -1,20 +1,20 @@
-// How the fields of an entity lie in the columns of its table, and how rows are read and written through them.
+// Maps the fields of an entity to the columns of its table, to read and write rows.
 import type { Row, Value } from '../store/statement.ts';
 import type { Entity } from './change.ts';
 
-/** How a value lies in the table. `select` alone (no `column`) is computed on reading and written by `related`. */
+/** Mapping of one value. With `select` but no `column`, the value is computed on read and written by `related`. */
 export interface Column<T = unknown> {
   readonly column?: string;
   readonly select?: string;
-  /** The field whose value it is written from, where that is not its own. */
+  /** Field whose value is written, if not the mapped one. */
   readonly from?: string;
   read?(value: Value): unknown;
   write?(value: unknown): Value;
-  /** Phantom: the type of the value. */
+  /** Phantom type of the value. */
   readonly type?: T;
 }
 
-/** Kept as it is. */
+/** Stored unchanged. */
 export const plain = <T>(column: string): Column<T> => ({ column });
 
 export const json = <T>(column: string): Column<T> => ({
@@ -29,23 +29,23 @@ export const flag = (column: string): Column<boolean> => ({
   write: (value) => (value ? 1 : 0),
 });
 
-/** Some fields of an entity: their select list, and how a row of that is read. `id` is always among them. */
+/** Some fields of an entity: their select list, and a reader of its rows. Always includes `id`. */
 export interface PickedFields {
   readonly select: string;
   read(row: Row): object;
 }
 
 export interface Columns<E extends Entity> extends PickedFields {
-  /** All of a row, in the order of the select list. */
+  /** Reads a whole row, in the order of the select list. */
   read(row: Row): E;
-  /** Names of the columns that a row is written with. */
+  /** Names of the columns that a write of a row sets. */
   readonly written: readonly string[];
-  /** What is bound for them, by name of the column, and the id. */
+  /** Returns the values to bind by column, with the id. */
   values(entity: E): Record<string, Value>;
   pick(names: readonly string[]): PickedFields;
 }
 
-/** @param bySql columns whose value an expression of the insert makes: they are written, and nothing is bound for them */
+/** @param bySql columns whose values an expression of the insert computes: they are written without a bound value */
 export function columnsOf<E extends Entity>(
   fields: Readonly<Record<string, string | Column>>,
   bySql: ReadonlySet<string>,
@@ -57,7 +57,7 @@ export function columnsOf<E extends Entity>(
   const written = all.filter(({ column }) => column !== undefined);
   const bound = written.filter(({ alias }) => !bySql.has(alias));
 
-  // Copied and filled, an entity has all its properties from the start, which is cheaper than to give it one after the other.
+  // A copy of a full template has all properties from the start, which is cheaper than adding them one by one.
   const empty = Object.fromEntries(
     ['id', 'version', ...all.map(({ name }) => name)].map((name) => [name, null]),
   );

@@ -1,4 +1,4 @@
-// What the committer tells of a batch: where it failed, and what it learned.
+// Results of the committer: the part of a batch that failed, and commit-assigned values.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ const touch = tenantStatement(
   'test.touch_cursor',
   'UPDATE cursors SET sequence = sequence WHERE workspace_id = :ws AND consumer = :consumer',
 );
-/** A compare-and-set of what is not there. */
+/** Compare-and-set of a missing row. */
 const failing: Op = tenantOp(scope, touch, { consumer: 'nobody' }, { expectRows: 1 });
 const passing: Op = tenantOp(scope, touch, { consumer: 'nobody' });
 learnAtCommit('measured', {

@@ -1,4 +1,4 @@
-// Commits a change set: guarded entity writes and their events in one batch. A lost race is the caller's to re-plan.
+// Commits a change set: guarded writes of entities and their events in one batch. After a lost race the caller must plan again.
 import type { Directory } from '../context.ts';
 import type { Actor, Cause } from '../events/origin.ts';
 import { appendEvents, type NewEvent } from '../events/append.ts';
@@ -11,12 +11,12 @@ import type { CommitOptions, CommitOutcome, Op, Scope, Store } from '../store/st
 import { withoutCommit, type Change, type CommitView, type Entity } from './change.ts';
 import { orderOps } from './order.ts';
 
-/** Told of every committed batch of changes, before its caller is: caches listen. */
+/** Called for every committed batch of changes before its caller continues, for caches. */
 interface CommitListener {
   (workspaceId: string, changes: readonly Change[]): void;
 }
 
-/** Who commits, in which workspace, and how what they changed is shown. */
+/** Author and workspace of a commit, with the directory that its events use. */
 export interface Author {
   readonly scope: Scope;
   readonly actor: Actor;
@@ -26,7 +26,7 @@ export interface Author {
   readonly directory: Directory;
 }
 
-/** The author of what the service does by itself. @param part of it, such as `webhooks` */
+/** Returns the author of writes by the service itself. @param part component, such as `webhooks` */
 export function systemAuthor(scope: Scope, part: string, directory: Directory): Author {
   return {
     scope,
@@ -41,21 +41,21 @@ export function systemAuthor(scope: Scope, part: string, directory: Directory): 
 export type Committed =
   | {
       readonly ok: true;
-      /** What the commit learned, by the id of the object that it learned it of. */
+      /** Commit-assigned values, by the id of their object. */
       readonly learned: ReadonlyMap<string, Learned>;
     }
   | (Exclude<CommitOutcome, { ok: true }> & {
-      /** Where the failing op stood: among the guards given first, the changes, or the ops given last. */
+      /** Position of the failed op: among the guards, the changes, or the last ops. */
       readonly part: 'guard' | 'change' | 'last';
     });
 
-/** Ops that follow the changes; where they record the events themselves, a function of these. */
+/** Ops after the changes; a function of the events if the ops record these. */
 type LastOps =
   readonly Op[] | ((events: readonly { readonly id: string; readonly type: string }[]) => readonly Op[]);
 
 export interface Committer {
   /**
-   * @param guards ops that go first and may refuse the batch (idempotency key, lease fence)
+   * @param guards ops that precede the changes and may reject the batch (idempotency key, lease fence)
    * @param last ops that follow the changes and their events (run record, cursor)
    * @throws StoreError
    */
@@ -66,7 +66,7 @@ export interface Committer {
     last?: LastOps,
     options?: CommitOptions,
   ): Promise<Committed>;
-  /** What the first event of each change that makes one would show, were they committed. */
+  /** Returns the data of the first event of each change that emits one, as if the changes were committed. */
   preview(
     directory: Directory,
     changes: readonly Change[],
@@ -79,9 +79,9 @@ export function createCommitter(options: {
   ids: Ids;
   nowMs: () => number;
   baseUrl: string;
-  /** Is handed what was appended. */
+  /** Receives the appended events. */
   fresh: FreshEvents;
-  /** The directory as it will be once the changes are committed. */
+  /** Returns the directory after the commit of the changes. */
   directoryAfter: (directory: Directory, changes: readonly Change[]) => Directory;
 }): Committer {
   const { ids, baseUrl } = options;
@@ -99,8 +99,8 @@ export function createCommitter(options: {
       const view = { directory, baseUrl, after: leftBy(changes) };
       const entityOps = [...orderOps(scope, changes), ...changes.flatMap((change) => change.ops(scope))];
       const events = eventsOf(changes, view, author, { ids, createdAt });
-      // The store hands rows out in the microtask after the one that ends our wait for it, so before our caller goes on. Whoever
-      // puts another wait around the store's commit has to hand them out before it ends.
+      // The store hands out rows in the microtask after the one that ends our wait for it, so before our caller continues. A wrapper that
+      // adds another wait around the commit of the store must hand them out before that wait ends.
       const learned = new Map<string, Learned>();
       const appending = appendEvents(scope, events, learned);
       const lastOps = typeof last === 'function' ? last(events) : last;
@@ -112,7 +112,7 @@ export function createCommitter(options: {
       try {
         for (const listener of listeners) listener(scope.workspaceId, changes);
       } finally {
-        // Whatever a listener does wrong, the events are in the log, and nobody else tells of them.
+        // Even if a listener throws, the events are in the log, and nothing else publishes them.
         options.fresh.add(scope.workspaceId, appended);
       }
       return { ok: true, learned };
@@ -120,7 +120,7 @@ export function createCommitter(options: {
   };
 }
 
-/** Made when it is first asked: few commits tell one object as part of another. */
+/** Computed on first use, because few commits show one object as part of another. */
 function leftBy(changes: readonly Change[]): CommitView['after'] {
   let left: Map<string, Entity> | undefined;
   return (kind, id) => {

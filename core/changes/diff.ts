@@ -1,4 +1,4 @@
-// What a change would show before and after it, field by field, as the API shows it.
+// Values of a change before and after it, field by field, as the API shows them.
 import { createHash } from 'node:crypto';
 import { hidePending } from '../events/learning.ts';
 import type { Change, Entity } from './change.ts';
@@ -9,9 +9,9 @@ interface Value {
 }
 export type Values = Readonly<Record<string, Value>>;
 
-/** Characters of one value, as a record of it holds them. */
+/** Maximum length of a recorded value, in characters. */
 export const valueCharsMax = 1_000;
-/** What every creation has, and nobody chose. */
+/** Server-assigned fields. */
 const given = new Set(['id', 'version', 'createdAt', 'updatedAt']);
 
 export type ChangeAction = 'create' | 'update' | 'delete';
@@ -27,13 +27,13 @@ function isDeleted(entity: (Entity & { readonly deletedAt?: number | null }) | n
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** What an event tells of the object itself, where it is told as part of another one: a relation of its issue. */
+/** Returns the part of an event's data that describes the object itself, if the event is of another one: a relation of its issue. */
 export function ownData({ kind, id }: Pick<Change, 'kind' | 'id'>, data: Data): Data {
   const part = data[kind] as Data | null | undefined;
   return typeof part === 'object' && part?.id === id ? part : data;
 }
 
-/** @param told of the event that the change would make */
+/** @param told data of the event that the change would emit */
 export function valuesOf(change: Change, told: Data): Values {
   const data = ownData(change, told);
   if (actionOf(change) === 'delete') return removedValues(data);
@@ -52,7 +52,7 @@ export function valuesOf(change: Change, told: Data): Values {
   );
 }
 
-/** Of what goes: all that it is. */
+/** Values of a deletion: all fields of the object. */
 function removedValues(data: Data): Values {
   const { previous: _, ...shown } = hidePending(data) as Record<string, unknown>;
   return Object.fromEntries(
@@ -62,14 +62,14 @@ function removedValues(data: Data): Values {
   );
 }
 
-/** By kind: what nobody chooses, and what says no more than the rest does. */
+/** Fields by entity that the server computes, or that add nothing to the others. */
 const workedOut: Readonly<Record<string, readonly string[]>> = {
   issue: ['identifier', 'number', 'url', 'subOrder', 'startedAt', 'completedAt', 'canceledAt'],
 };
 
 /**
- * The values for people; what the server works out by itself only where nothing else changes.
- * @param shown cuts long values; the identity where somebody decides by what they see
+ * Returns the values for people; server-computed fields only if nothing else changes.
+ * @param shown shortens long values; the identity where a person decides by what they see
  */
 export function shownValues(kind: string, values: Values, shown = short): Values {
   const all = Object.entries(values).filter(([, { before, after }]) => !(isEmpty(before) && isEmpty(after)));
@@ -83,8 +83,8 @@ export function shownValues(kind: string, values: Values, shown = short): Values
 }
 
 /**
- * Says of two diffs whether they are the same, however long their values are.
- * @param madeMs the times between which the change was planned: those are the times at which it is applied, so they may differ
+ * Returns equal digests for equal diffs, however long their values are.
+ * @param madeMs when the change was planned: times in this range stand for the time at which it is applied, so they may differ
  */
 export function digestOf(values: Values, madeMs: { readonly since: number; readonly until: number }): string {
   const text = JSON.stringify(values, (_, value: unknown) =>
@@ -109,7 +109,7 @@ function isEmpty(value: unknown): boolean {
   return isNothing(value) || (typeof value === 'object' && Object.keys(value!).length === 0);
 }
 
-/** The value, or the beginning of its text where that is long. */
+/** Returns the value, or the start of its text if that is long. */
 export function short(value: unknown): unknown {
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
   return text.length <= valueCharsMax ? (value ?? null) : cutText(text);

@@ -1,4 +1,4 @@
-// The ops that write the row of an entity: inserted whole, updated in the columns that change and at the version it was read at.
+// Ops that write the row of an entity: an insert of all columns, or an update of the changed columns at the version that was read.
 import { composedStatement, tenantStatement, type Statement, type Value } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../store/store.ts';
 import type { Entity } from './change.ts';
@@ -6,11 +6,11 @@ import type { Columns } from './columns.ts';
 
 export interface EntityOps<E extends Entity> {
   insert(scope: Scope, entity: E): Op;
-  /** Loses the race where the row is no longer at that version. */
+  /** Fails if the row is no longer at that version. */
   update(scope: Scope, before: E, after: E): Op;
 }
 
-/** @param expressions values computed by SQL on insert: column → expression over the statement's parameters */
+/** @param expressions values that SQL computes on insert: column → expression over the parameters of the statement */
 export function entityOpsOf<E extends Entity>(
   table: string,
   columns: Columns<E>,
@@ -22,7 +22,7 @@ export function entityOpsOf<E extends Entity>(
     `INSERT INTO ${table} (workspace_id, id, version, ${written.join(', ')})
      VALUES (:ws, :id, 1, ${written.map((column) => expressions[column] ?? `:${column}`).join(', ')})`,
   );
-  /** Parameters that only the expressions use, named as fields of the entity. */
+  /** Parameters that only the expressions use, named like fields of the entity. */
   const known = new Set(['ws', 'id', ...written.filter((column) => !(column in expressions))]);
   const insertOnly = insertRow.params.filter((name) => !known.has(name));
   const updateRow = updatesOf(table);
@@ -43,7 +43,7 @@ export function entityOpsOf<E extends Entity>(
   };
 }
 
-/** Only the columns that change, so that SQLite leaves the indexes of the others alone. As many as there are ways to change. */
+/** Updates only changed columns, so that SQLite leaves other indexes alone. The sets of columns that can change bound the cache. */
 function updatesOf(table: string): (changed: readonly string[]) => Statement {
   const made = new Map<string, Statement>();
   return (changed) => {

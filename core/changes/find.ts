@@ -1,5 +1,5 @@
-// Finds the rows of a kind, one or many, by their ids or by what people call them. What a run has staged is seen, and what belongs
-// to teams that the caller does not see is not there.
+// Finds the rows of an entity, one or many, by id or alias. Staged changes of a run are included, and objects of teams that the caller
+// cannot see are not found.
 import type { Context, View } from '../context.ts';
 import { tenantStatement, type Row, type Statement, type Value } from '../store/statement.ts';
 import type { Entity } from './change.ts';
@@ -7,12 +7,12 @@ import type { Columns } from './columns.ts';
 import type { Reading } from './reading.ts';
 import { asThen, type AsItWas } from './past.ts';
 
-/** Another name than the id, which a unique index finds. */
+/** Name other than the id, which a unique index finds. */
 export interface Alias {
   readonly columns: readonly string[];
-  /** The values of those columns; null where nothing can have them; undefined for what is no such name. */
+  /** Values of those columns; null if no object can have them; undefined if the text is not such a name. */
   values(name: string, view: Pick<View, 'directory'>): Readonly<Record<string, Value>> | null | undefined;
-  /** The table of what things were called before, looked into where nothing is called so now: the same columns, and the id. */
+  /** Table of former names, searched if no current name matches: the same columns, and the column of the id. */
   readonly former?: { readonly table: string; readonly id: string };
 }
 
@@ -21,10 +21,10 @@ export interface Finding<E extends Entity> {
   readonly table: string;
   readonly columns: Columns<E>;
   readonly alias: Alias | undefined;
-  /** The team or teams it belongs to, where objects of the kind belong to some. */
+  /** Returns the team or teams of an object, for entities that have teams. */
   readonly teamOf: ((entity: E) => string | readonly string[]) | undefined;
   readonly asItWas: AsItWas<E> | undefined;
-  /** Is told of what is looked for, and of what is found. */
+  /** Records lookups and their results. */
   readonly reading: Reading;
 }
 
@@ -62,7 +62,7 @@ export function findingOf<E extends Entity>(finding: Finding<E>) {
       reading.noteNamed(ctx, found);
       return seen(ctx, found && (stagedOf(ctx, found.id) ?? found));
     },
-    /** The ids of those names that something is called by; what is no other name than an id is not looked at. */
+    /** Resolves names to ids; ignores texts that are not such a name. */
     async idsOf(ctx: Context, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const wanted = namesWithValues(alias, names, ctx);
       if (!idsByAlias || wanted.length === 0) return new Map();
@@ -76,7 +76,7 @@ export function findingOf<E extends Entity>(finding: Finding<E>) {
       reading.noteNamed(ctx, undefined);
       return ids;
     },
-    /** Those that are there, in no order. @param ids ids alone */
+    /** Returns the existing objects, in no particular order. @param ids ids only */
     async findMany(ctx: Context, ids: readonly string[]): Promise<E[]> {
       const rows = await ctx.store.read(ctx.scope, byIds, { ids: JSON.stringify(ids) });
       const found = rows.map((row) => columns.read(row));
@@ -92,7 +92,7 @@ export function findingOf<E extends Entity>(finding: Finding<E>) {
 
 type Values = Readonly<Record<string, Value>>;
 
-/** Each name with the values of the alias's columns, in their order; what is no such name is left out. */
+/** Returns each name with the values of the alias columns, in their order, without texts that are not such a name. */
 function namesWithValues(alias: Alias | undefined, names: readonly string[], ctx: Context) {
   return names.flatMap((given) => {
     const values = alias?.values(given, ctx);
@@ -103,7 +103,7 @@ function namesWithValues(alias: Alias | undefined, names: readonly string[], ctx
 const matching = (columns: readonly string[]): string =>
   columns.map((column) => `${column} = :${column}`).join(' AND ');
 
-/** What finds rows by their other name, one or many. */
+/** Statements that find rows by alias, one or many. */
 function calledSo(table: string, select: string, alias: Alias | undefined) {
   if (!alias) return {};
   const { columns } = alias;
@@ -112,14 +112,14 @@ function calledSo(table: string, select: string, alias: Alias | undefined) {
     byAlias: tenantStatement<Row>(`${table}.find_aliased`, `${select} AND ${matching(columns)}`),
     idsByAlias: tenantStatement<{ name: string; id: string }>(
       `${table}.ids_of_aliases`,
-      // Joined across, so that the names are looked up, however many rows there are.
+      // CROSS JOIN fixes the order of the join, so that the names are looked up, however many rows there are.
       `SELECT named.value->>0 AS name, one.id AS id FROM json_each(:names) AS named
        CROSS JOIN ${table} AS one ON one.workspace_id = :ws AND ${listed}`,
     ),
   };
 }
 
-/** Finds the id of what was called so before. */
+/** Returns a function that finds the id of a former name. */
 function formerNames(
   alias: Alias | undefined,
 ): (ctx: Context, values: Values) => Promise<string | undefined> {
@@ -130,14 +130,14 @@ function formerNames(
     `SELECT ${former.id} AS id FROM ${former.table} WHERE workspace_id = :ws AND ${matching(columns)}`,
   );
   return async ({ store, scope, visibleTeams }, values) => {
-    // A former identifier in a team that the caller does not see would tell of that team.
+    // A former identifier of a team that the caller cannot see would reveal that team.
     if (visibleTeams !== null && 'team_id' in values && !visibleTeams.has(String(values.team_id)))
       return undefined;
     return (await store.readOne(scope, statement, values))?.id;
   };
 }
 
-/** @param teams the id of one, or those of several */
+/** @param teams id of one team, or ids of several */
 export function areAmong(teams: string | readonly string[], ids: ReadonlySet<string>): boolean {
   return typeof teams === 'string' ? ids.has(teams) : teams.every((id) => ids.has(id));
 }

@@ -18,7 +18,7 @@ interface Note extends Entity {
 
 const noteKind = defineKind<Note, { id: string; text: string; version: number }>({
   name: 'note',
-  // Capitals, so that its statements have names of their own; real, because the start-up guard of other tests sees them.
+  // In capitals, so that its statements have distinct names; an existing table, because the startup guard of other tests sees them.
   table: 'ENDPOINTS',
   fields: {
     text: 'url',
@@ -28,7 +28,7 @@ const noteKind = defineKind<Note, { id: string; text: string; version: number }>
     updatedAt: 'updated_at',
   },
   wire: ({ id, text, version }) => ({ id, text, version }),
-  // A forgotten case: pinning means no event.
+  // Deliberately without an event for pinning.
   events: (before, after) =>
     !before ? ['label.created'] : before.text !== after.text ? ['label.updated'] : [],
 });

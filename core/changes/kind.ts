@@ -1,5 +1,5 @@
-// A kind says how one sort of entity is stored, shown and announced. It is the only maker of changes, and a change without
-// an event fails here, so a write that nobody hears of cannot be expressed. Rows of the machinery are of no kind.
+// Models of entities: how they are stored, represented and announced. Only a model creates changes, and a change without an event fails
+// here, so a write without an event cannot be expressed. Internal rows have no model.
 import type { Context, View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
 import { learnAtCommit, type Learning } from '../events/learning.ts';
@@ -19,43 +19,43 @@ type Wire = Readonly<Record<string, unknown>>;
 export interface KindSpec<E extends Entity, W extends Wire> {
   readonly name: string;
   readonly table: string;
-  /** Every field of the entity but id and version, with its column. */
+  /** Fields of the entity without id and version, each with its column. */
   readonly fields: { readonly [F in Exclude<keyof E, 'id' | 'version'>]: string | Column };
   wire(entity: E, view: View): W;
-  /** How its events show it, where they tell less than it shows to whoever may see it. */
+  /** Representation in events, where these show less than the API shows to those who may see the object. */
   told?(entity: E, view: View): W;
-  /** The events a change means, in order: at least one. */
+  /** Returns the events of a change, in order: at least one. */
   events(before: E | null, after: E, view: View): readonly EventType[];
-  /** Whether its events are the same whatever was there before: they say no `previous`. */
+  /** True if the events do not depend on the previous state: they have no `previous`. */
   readonly isTold?: true;
-  /** The object whose history its events belong to. */
+  /** Returns the id of the object whose history the events belong to. */
   subjectId?(entity: E): string | null;
   /**
-   * The id of the team it belongs to, or of all those that it does, and the condition over the table's columns that all are in a list.
-   * What belongs to none is seen by everybody, and written by who may write in every team.
+   * Returns the id of the team of an object, or of all its teams, and the condition over the columns that all are in a list. Everybody sees
+   * an object without a team; to write it takes the right to write in every team.
    */
   readonly team?: { of(entity: E): string | readonly string[]; isIn(list: string): string };
-  /** What people call it by beside its id. */
+  /** Name of an object beside its id. */
   readonly alias?: Alias;
-  /** What its events learn at commit, and of which object (its id), while the entity is shown without it. */
+  /** Commit-assigned values of its events, and the id of their object; the entity itself is shown without them. */
   readonly learns?: { readonly what: Learning; of(entity: E): string | null };
-  /** The row of a moment of the past; absent where the log does not tell all of it. */
+  /** Returns the row at a past moment; absent if the log does not have all of it. */
   readonly asItWas?: AsItWas<E>;
-  /** Values computed by SQL on insert: column → expression over the statement's parameters. */
+  /** Values that SQL computes on insert: column → expression over the parameters of the statement. */
   readonly insertExpressions?: Readonly<Record<string, string>>;
   readonly follows?: Follows<E>;
-  /** Of what can be removed for good: the event that says so, and the rows that go with it, first. */
+  /** For entities that can be purged: the event, and the ops that first delete the dependent rows. */
   readonly purged?: { readonly event: EventType; rows(scope: Scope, entity: E): Op[] };
   /**
-   * Brings back a deleted one of a kind whose comings and goings are told in the history of another object.
-   * @throws {ApiError} where it cannot come back
+   * Restores a deleted object whose creation and deletion are events of another object.
+   * @throws {ApiError} if it cannot be restored
    */
   comesBack?(ctx: Context, deleted: E): Promise<Change>;
-  /** Writes beside the row itself: join rows, counters. `first` go before the row, `last` after it. */
+  /** Writes beside the row itself, such as join rows and counters. `first` precede the row, `last` follow it. */
   related?(scope: Scope, before: E | null, after: E): { first?: Op[]; last?: Op[] };
 }
 
-/** Fields that follow from another one. An undo puts them back along with it, and never by themselves. */
+/** Fields derived from another field. An undo restores them together with it, and never alone. */
 interface Follows<E extends Entity> {
   readonly from: string;
   readonly fields: readonly string[];
@@ -65,36 +65,36 @@ interface Follows<E extends Entity> {
 export interface Kind<E extends Entity, W> {
   readonly name: string;
   readonly table: string;
-  /** The select list, its columns unaliased but for computed ones. */
+  /** Select list; only computed columns are aliased. */
   readonly select: string;
-  /** Deleted rows stay, with the time in `deleted_at`. */
+  /** True if deleted rows stay, with the time in `deleted_at`. */
   readonly keepsDeleted: boolean;
-  /** The condition that its team is one of a list; undefined where it belongs to none. */
+  /** Returns the condition that the team is in a list; undefined for entities without a team. */
   readonly isOfTeamIn: ((list: string) => string) | undefined;
   fromRow(row: Row): E;
-  /** Some of its fields: their select list, and how a row of that is read. `id` is always among them. */
+  /** Returns the select list of some fields, and a reader of its rows. Always includes `id`. */
   pick(names: readonly string[]): PickedFields;
   readonly asItWas: AsItWas<E> | undefined;
   readonly follows: Follows<E> | undefined;
   wire(entity: E, view: View): W;
-  /** By id or alias, staged changes included; nothing where the caller does not see its team. */
+  /** Finds an object by id or alias, staged changes included; undefined if the caller cannot see its team. */
   find(ctx: Context, id: string): Promise<E | undefined>;
-  /** The ids of what other names than ids stand for. */
+  /** Resolves names other than ids to ids. */
   idsOf(ctx: Context, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Those of the ids that are there, in no order. */
+  /** Returns the existing objects among the ids, in no particular order. */
   findMany(ctx: Context, ids: readonly string[]): Promise<E[]>;
-  /** Notes that a list was read, and its rows as the store handed them out. */
+  /** Records that a list was read, with its rows as stored. */
   noteList(reads: ReadSet, rows: readonly Row[], where: readonly Condition[]): void;
   create(entity: Omit<E, 'version'>): Change & { readonly after: E };
-  /** Null when the patch changes nothing: no version, no event. `updatedAt` moves along where the kind has it. */
+  /** Returns null if the patch changes nothing: no version, no event. Sets `updatedAt` if the entity has it. */
   update(before: E, patch: Partial<E>, nowMs: number): (Change & { readonly after: E }) | null;
-  /** Undefined where `update` alone brings a deleted one back, or nothing does. @throws {ApiError} where this one cannot come back */
+  /** Undefined if `update` alone restores a deleted object, or if nothing does. @throws {ApiError} if this one cannot be restored */
   readonly comesBack: ((ctx: Context, deleted: E) => Promise<Change>) | undefined;
-  /** Removes a deleted row for good, told with the object as it was. @throws Error for a kind whose rows stay */
+  /** Removes a deleted row permanently; its event shows the last state. @throws Error for an entity that cannot be purged */
   purge(before: E): Change;
 }
 
-/** A kind of whichever entities. */
+/** Model of any entity. */
 export type AnyKind = Pick<Kind<never, unknown>, 'name' | 'table' | 'keepsDeleted' | 'isOfTeamIn' | 'pick'>;
 
 const unversioned = new Set(['id', 'version', 'updatedAt']);
@@ -178,7 +178,7 @@ function isOfSome(teams: string | readonly string[], ids: ReadonlySet<string>): 
   return teams.length > 0 && areAmong(teams, ids);
 }
 
-/** Of a kind whose rows can go for good: only deleted ones do. */
+/** Returns the purge of a model. Only deleted rows can be purged. */
 function purgesOf<E extends Entity, W extends Wire>(spec: KindSpec<E, W>): (before: E) => Change {
   const { name, table, purged, team } = spec;
   if (!purged)
@@ -205,13 +205,13 @@ function purgesOf<E extends Entity, W extends Wire>(spec: KindSpec<E, W>): (befo
       events: (view) => [draftOf(spec, purged.event, before, spec.wire(before, view))],
       ...(team && { isOfTeams: (ids) => isOfSome(team.of(before), ids) }),
       followedBy() {
-        throw new Error(`Nothing follows the end of ${name} ${id}.`);
+        throw new Error(`No change can follow the purge of ${name} ${id}.`);
       },
     };
   };
 }
 
-/** The events of a change, all with the same data. @throws Error where it derives none */
+/** Returns the events of a change, all with the same data. @throws Error if there are none */
 function draftsOf<E extends Entity, W extends Wire>(
   spec: KindSpec<E, W>,
   before: E | null,
@@ -229,7 +229,7 @@ function draftsOf<E extends Entity, W extends Wire>(
   return types.map((type) => draftOf(spec, type, after, data));
 }
 
-/** Of what is there again after its deletion, where that is told as its coming: there is nothing that it was before. */
+/** True for a restored object whose restoration is announced as a creation: there are no previous values. */
 function isToldAnew<E extends Entity, W extends Wire>(
   spec: KindSpec<E, W>,
   before: E & { readonly deletedAt?: number | null },

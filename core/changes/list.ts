@@ -1,5 +1,5 @@
-// Lists of one kind in their public shape: a keyset page, with what a plugin run has staged laid over it (changed fields
-// show, new objects do not). What belongs to teams that the caller does not see is left out.
+// Lists the objects of a model in their public representation: a page by keyset, with the staged changes of a plugin run applied (changed
+// fields appear, new objects do not). Objects of teams that the caller cannot see are omitted.
 import type { Context } from '../context.ts';
 import type { CursorValue } from '../lib/cursor.ts';
 import { invalidField } from '../lib/errors.ts';
@@ -20,17 +20,17 @@ interface ListOptions<E> {
   readonly order?: readonly SortKey[];
   readonly without?: readonly string[];
   keep?(entity: E): boolean;
-  /** In place of the cursor: the values of the sort keys, and the id, that the page begins behind. */
+  /** In place of the cursor: sort values and id of the item that the page starts after. */
   readonly beyond?: readonly CursorValue[] | undefined;
-  /** What beside the parameters of the list was asked for: its parent. */
+  /** Parameters beside those of the list: its parent. */
   readonly asked?: Readonly<Record<string, unknown>>;
 }
 
-/** Who reads; what the service does by itself has staged nothing and sees every team. */
+/** Reader of a list; internal reads have no staged changes and see every team. */
 type Seeing = Pick<Context, 'store' | 'sealing' | 'scope'> &
   Partial<Pick<Context, 'staged' | 'visibleTeams'>>;
 
-/** @throws ApiError validation_failed when `after` and `cursor` disagree, and what `readPage` throws */
+/** @throws ApiError validation_failed if `after` and `cursor` differ, and what `readPage` throws */
 export async function listKind<E extends Entity, W>(
   ctx: Context,
   kind: Kind<E, W>,
@@ -41,7 +41,7 @@ export async function listKind<E extends Entity, W>(
   return { data: data.map((entity) => kind.wire(entity, ctx)), pageInfo };
 }
 
-/** As `listKind`, before it is shown. */
+/** Like `listKind`, but returns entities instead of their public representation. */
 export async function pageOfKind<E extends Entity, W>(
   ctx: Seeing,
   kind: Kind<E, W>,
@@ -60,13 +60,13 @@ export async function pageOfKind<E extends Entity, W>(
     asked: { ...askedOf(page), ...options.asked },
     ...(options.without ? { without: options.without } : {}),
   });
-  // The row behind the page is what says that there is another page.
+  // The row after the page determines whether there is another page.
   if (ctx.staged?.reads) kind.noteList(ctx.staged.reads, next ? [...data, next] : data, seen);
   const entities = await seenBy(ctx.staged, kind, data.map(kind.fromRow));
   return { data: options.keep ? entities.filter(options.keep) : [...entities], pageInfo };
 }
 
-/** As they were at the moment that a run sees, and with what it has staged. */
+/** Applies the past moment of a run, and its staged changes. */
 async function seenBy<E extends Entity, W>(
   staged: Context['staged'] | undefined,
   kind: Kind<E, W>,
@@ -85,7 +85,7 @@ function seenOf(
   return visibleTeams && isOfTeamIn ? [...where, ofTeams(isOfTeamIn, visibleTeams)] : where;
 }
 
-/** An empty list is written as one that nothing is in, because the planner folds a constant and then scans the table. */
+/** An empty list becomes a list with an id that matches nothing, because the planner folds a constant and then scans the table. */
 function ofTeams(isIn: (list: string) => string, ids: ReadonlySet<string>): Condition {
   const bound = [...(ids.size === 0 ? [''] : ids)].map((id, index) => [`team${index}`, id] as const);
   return {
@@ -94,17 +94,17 @@ function ofTeams(isIn: (list: string) => string, ids: ReadonlySet<string>): Cond
   };
 }
 
-/** What tells one page from another, and how its rows are shown: neither is asked of the list. */
+/** Parameters that select the page, or how its rows are shown, but not the contents of the list. */
 const ofPages = new Set(['limit', 'after', 'cursor', 'fields', 'expand', 'include']);
 
-/** What the parameters of a list ask for. */
+/** Returns the parameters that determine the contents of a list. */
 export function askedOf(query: PageParameters): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(query).filter(([name]) => !ofPages.has(name)));
 }
 
 export function cursorOf({ after, cursor }: PageParameters): string | undefined {
   if (after !== undefined && cursor !== undefined && after !== cursor)
-    throw invalidField('cursor', 'conflict', 'Give either cursor or after: they are two names for the same.');
+    throw invalidField('cursor', 'conflict', 'Give either cursor or after: both name the same parameter.');
   return after ?? cursor;
 }
 

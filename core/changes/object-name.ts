@@ -1,10 +1,10 @@
-// What people call an object that a change is about, by what its event tells.
+// Display name of a changed object, from the data of its event.
 import type { Change } from './change.ts';
 import { ownData } from './diff.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** `ENG-18`, `ENG-18 blocks ENG-19`, `Ada`; null of what has no name. @param told of the event that the change would make */
+/** `ENG-18`, `ENG-18 blocks ENG-19`, `Ada`; null for an object without a name. @param told data of the event that the change would emit */
 export function nameOf(change: Pick<Change, 'kind' | 'id'>, told: Data): string | null {
   if (change.kind === 'issue') return issueName(told);
   const own = ownData(change, told);
@@ -14,7 +14,7 @@ export function nameOf(change: Pick<Change, 'kind' | 'id'>, told: Data): string 
   return name ?? (isText(own.title) ? quoted(own.title) : null);
 }
 
-/** The issue that it is, is on, or is told of. */
+/** Returns the issue that the object is or belongs to. */
 export function issueOf(
   change: Pick<Change, 'kind' | 'id'>,
   told: Data,
@@ -28,7 +28,7 @@ function issueName(data: Data): string {
   return identifierOf(data) ?? (isText(data.title) ? quoted(data.title) : 'an issue');
 }
 
-/** One that moves to another team is called as it was until it is there. */
+/** An issue that moves to another team has its previous identifier until the commit. */
 function identifierOf({ identifier, previous }: Data): string | null {
   const before = (previous as Data | null | undefined)?.identifier;
   return [before, identifier].find((one): one is string => isText(one) && !one.endsWith('-')) ?? null;

@@ -1,11 +1,11 @@
-// The steps that most operations share: get or 404, precondition, update into a change set.
+// Steps that most operations share: get or 404, check the precondition, update to a change set.
 import type { Context } from '../context.ts';
 import { ApiError, notFound } from '../lib/errors.ts';
 import type { ChangeSet, Entity } from './change.ts';
 import type { Kind } from './kind.ts';
 import { dayMs } from '../lib/time.ts';
 
-/** @throws ApiError not_found, also for what is soft-deleted */
+/** @throws ApiError not_found, also for a soft-deleted object */
 export async function getEntity<E extends Entity, W>(ctx: Context, kind: Kind<E, W>, id: string): Promise<E> {
   const entity = await kind.find(ctx, id);
   if (!entity || ('deletedAt' in entity && entity.deletedAt !== null)) throw notFound();
@@ -21,7 +21,7 @@ export function requireVersion(entity: Entity, ifMatch: number | null): void {
     );
 }
 
-/** The change set of an update, answered with the whole object; empty when nothing moves. */
+/** Returns the change set of an update; its response is the whole object. Without changes if the patch changes nothing. */
 export function updated<E extends Entity, W>(
   ctx: Context,
   kind: Kind<E, W>,
@@ -36,7 +36,7 @@ export function updated<E extends Entity, W>(
     : { changes: [], body: kind.wire(before, ctx) };
 }
 
-/** The change set of a creation, answered 201 with the whole object and its place. */
+/** Returns the change set of a creation; its response is 201 with the whole object and its URL. */
 export function created<E extends Entity, W>(
   ctx: Context,
   kind: Kind<E, W>,
@@ -52,7 +52,7 @@ export function created<E extends Entity, W>(
   };
 }
 
-/** The change set of a soft deletion, answered 204. */
+/** Returns the change set of a soft deletion; its response is 204. */
 export function removed<E extends Entity, W>(
   ctx: Context,
   kind: Kind<E, W>,
@@ -65,12 +65,12 @@ export function removed<E extends Entity, W>(
   return { changes: change ? [change] : [], body: undefined };
 }
 
-/** ISO 8601 UTC of a stored time. */
+/** Formats a stored time as ISO 8601 in UTC. */
 export function isoTime(ms: number): string;
 export function isoTime(ms: number | null): string | null;
 export function isoTime(ms: number | null): string | null {
   if (ms === null) return null;
-  // Lists show two times a row, nearly all of a few days: the day's text is made once, the rest is arithmetic.
+  // Lists show two times per row, nearly all of a few days: the text of the day is cached, the rest is arithmetic.
   const day = Math.floor(ms / dayMs);
   if (day !== shown.day) shown = { day, text: new Date(ms).toISOString().slice(0, 11) };
   const rest = ms - day * dayMs;

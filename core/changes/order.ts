@@ -1,5 +1,5 @@
-// Guards orders whose objects are placed by their neighbors (cards of a board, sub-issues, positions). A plan reads the version of the
-// order before it looks at any neighbor, and its batch commits only at that version: places are computed one after the other.
+// Guards orders in which objects are placed by their neighbors (cards of a board, sub-issues, positions). A plan reads the version of the
+// order before any neighbor, and its batch commits only at that version, so that places are computed one after the other.
 import type { Context } from '../context.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../store/store.ts';
@@ -9,21 +9,21 @@ const versionOf = tenantStatement<{ version: number }>(
   'order_versions.read',
   'SELECT version FROM order_versions WHERE workspace_id = :ws AND id = :id',
 );
-/** Loses the race where something was placed in the order meanwhile. */
+/** Fails if something was placed in the order meanwhile. */
 const advance = tenantStatement(
   'order_versions.advance',
   `INSERT INTO order_versions (workspace_id, id, version) VALUES (:ws, :id, :version + 1)
    ON CONFLICT (workspace_id, id) DO UPDATE SET version = version + 1 WHERE version = :version`,
 );
 
-/** To be called before the neighbors are read. Within a run, the version that its first place was computed from. */
+/** Must be called before the neighbors are read. Within a run, returns the version that its first place was computed from. */
 export async function readOrder({ store, scope, staged }: Context, id: string): Promise<OrderVersion> {
   const known = staged?.changes.find(({ order }) => order?.id === id)?.order;
   if (known) return known;
   return { id, version: (await store.readOne(scope, versionOf, { id }))?.version ?? 0 };
 }
 
-/** One op for each order of a batch, however many of its changes place something there. */
+/** Returns one op for each order of a batch, however many changes place something in it. */
 export function orderOps(scope: Scope, changes: readonly Change[]): Op[] {
   const orders = new Map<string, OrderVersion>();
   for (const { order } of changes) if (order && !orders.has(order.id)) orders.set(order.id, order);

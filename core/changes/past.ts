@@ -1,24 +1,24 @@
-// A moment of the past that a run sees in place of now: what is found of an object is what the log says it was then. Whoever stages
-// without one pays nothing for it.
+// A past moment that a run sees in place of the present: objects are found in the state that the log has for that moment. A staging
+// without one has no overhead.
 import type { Directory } from '../context.ts';
 import type { Entity } from './change.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
 export interface Past {
-  /** The last event that counts. */
+  /** Sequence of the last event that counts. */
   readonly sequence: number;
   readonly atMs: number;
-  /** The names and the settings of then. */
+  /** Names and settings of that moment. */
   readonly directory: Directory;
-  /** Objects of a kind as they were shown then, by id; those that were not there are left out. Null for what the log cannot tell. */
+  /** Returns objects as they were shown then, by id, without those that did not exist; null if the log does not have them. */
   shown(kind: string, now: readonly Entity[]): Promise<ReadonlyMap<string, Wire> | null>;
 }
 
-/** The row as it was, from the row as it is and the object as it was shown. */
+/** Returns the past row from the present row and the object as it was shown. */
 export type AsItWas<E> = (now: E, was: Wire, directory: Directory) => E;
 
-/** The rows as a run sees them, each where it stood; undefined for what was not there. */
+/** Returns the rows as the run sees them, in the same order; undefined for an object that did not exist. */
 export async function asThen<E extends Entity>(
   past: Past | null,
   kind: { readonly name: string; readonly asItWas: AsItWas<E> | undefined },
@@ -31,7 +31,7 @@ export async function asThen<E extends Entity>(
   return now.map((entity) => {
     const was = were.get(entity.id);
     if (was) return asItWas(entity, was, past.directory);
-    // Of what no event tells, it is known when it was made.
+    // For an object without events only the time of its creation is known.
     return isOlder(entity, past) ? entity : undefined;
   });
 }

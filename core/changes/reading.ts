@@ -1,4 +1,4 @@
-// Tells a plugin run's read set what was read of one kind: rows by their version, names that nothing bears, lists.
+// Records reads of one entity in the read set of a plugin run: rows by version, names that no object has, lists.
 import type { Context } from '../context.ts';
 import type { Condition } from '../store/page.ts';
 import type { Row } from '../store/statement.ts';
@@ -8,9 +8,9 @@ import { asReadStatement, type ReadSet } from './reads.ts';
 type Reader = Pick<Context, 'staged'>;
 
 export interface Reading {
-  /** What was found by its id, or that nothing was. */
+  /** Records a lookup by id, with or without a result. */
   note<E extends Entity>(ctx: Reader, id: string, found: E | undefined): E | undefined;
-  /** What was found by another name; undefined for nothing, which no row stands for. */
+  /** Records a lookup by another name; undefined if nothing was found, which no row represents. */
   noteNamed(ctx: Reader, found: Entity | undefined): void;
   noteMany(ctx: Reader, ids: readonly string[], found: readonly Entity[]): void;
   noteList(reads: ReadSet, rows: readonly Row[], where: readonly Condition[]): void;

@@ -1,14 +1,14 @@
-// What a plugin run has read, kept beside what it stages, so that its commit can ask in the same batch whether all of it still is so.
-// Docs: docs/spec/plugins.md › Isolation.
+// Read set of a plugin run, beside its staged changes, with which the commit checks in the same batch that nothing the run has read has
+// changed. docs/spec/plugins.md › Isolation.
 import type { Condition } from '../store/page.ts';
 import { composedStatement, tenantStatement, type Statement } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../store/store.ts';
 import type { Change } from './change.ts';
 
-/** Selects one row where the rows are as they were read, and none otherwise. */
+/** Selects one row if the rows are as they were read, and none otherwise. */
 export type AsRead = Statement<{ changed: number }>;
 
-/** @param table whose rows have an id and a version */
+/** @param table table whose rows have an id and a version */
 export function asReadStatement(table: string): AsRead {
   return composedStatement(
     `SELECT 0 AS changed WHERE :count = (SELECT count(*) FROM json_each(:rows) AS r
@@ -17,18 +17,18 @@ export function asReadStatement(table: string): AsRead {
   );
 }
 
-/** Events that tell of runs, and of nothing that a plugin reads. */
+/** Ignores events about runs, which concern nothing that a plugin reads. */
 const noEvent = tenantStatement<{ changed: number }>(
   'events.none_since',
   `SELECT 0 AS changed WHERE NOT EXISTS (SELECT 1 FROM events WHERE workspace_id = :ws AND sequence > :since
      AND (entity_kind IN (SELECT value FROM json_each(:kinds)) OR (:any = 1 AND type NOT LIKE 'automation.%')))`,
 );
 
-/** What a list looks at beside the rows of its kind: these change with the rows, or with the directory. */
+/** Tables that a list may use beside that of its entity: these change with its rows, or with the directory. */
 const tablesOfRows = new Set(['json_each', 'issue_labels', 'labels']);
 
 interface Rows {
-  /** By id; null for what was not there. The first reading counts: a second one that differs is no longer what was read. */
+  /** Versions by id; null for a missing row. The first read counts: if a second one differs, the row is no longer as it was read. */
   readonly versions: Map<string, number | null>;
   readonly kind: string;
 }
@@ -40,13 +40,13 @@ interface ListRead {
 }
 
 export interface ReadSetOptions {
-  /** The sequence of an event at which, or before which, a run begins to read. */
+  /** Returns the sequence of an event at or before the first read of the run. */
   begin(): number | Promise<number>;
-  /** Names of the kinds that the directory holds: whatever is shown names some of them. */
+  /** Names of the entities in the directory, because every response contains names of some. */
   readonly directoryKinds: ReadonlySet<string>;
 }
 
-/** Bounded by how many calls a run makes, and by how long a page is. */
+/** Bounded by the number of calls in a run, and by the length of a page. */
 export class ReadSet {
   readonly #options: ReadSetOptions;
   readonly #rows = new Map<AsRead, Rows>();
@@ -61,46 +61,46 @@ export class ReadSet {
     this.#options = options;
   }
 
-  /** To be called before anything is read. */
+  /** Must be called before anything is read. */
   async begin(): Promise<void> {
     this.#since ??= await this.#options.begin();
   }
 
-  /** The run was told something: until then what its writes look at is no reading of its own. */
+  /** Marks that the run has received data: until then, the reads of its writes are not its own. */
   use(): void {
     this.#isUsed = true;
   }
 
-  /** A row by its id, and the version that was read; null where there was none. */
+  /** Records a row by id and the version that was read; null for a missing row. */
   row(statement: AsRead, kind: string, id: string, version: number | null): void {
     const rows = this.#rows.get(statement) ?? { versions: new Map<string, number | null>(), kind };
     this.#rows.set(statement, rows);
     if (!rows.versions.has(id)) rows.versions.set(id, version);
   }
 
-  /** All that passes, of which `row` was told what was handed out. */
+  /** Records the conditions of a list; its returned rows are recorded with `row`. */
   list(kind: string, table: string, where: readonly Condition[]): void {
     if (!where.every(({ sql }) => looksAtRows(sql, table))) return this.everything();
     const key = JSON.stringify([table, where.map(({ sql, params }) => [sql, params])]);
     this.#lists.set(key, { kind, table, where });
   }
 
-  /** Something of a kind, and nobody knows what: any change of that kind is a conflict. */
+  /** Records a read of unknown objects of one entity: any change of that entity is a conflict. */
   kind(name: string): void {
     this.#kinds.add(name);
   }
 
-  /** What cannot be checked precisely: any change in the workspace is a conflict. */
+  /** Records a read that cannot be checked precisely: any change in the workspace is a conflict. */
   everything(): void {
     this.#any = true;
   }
 
-  /** What makes no events. @param guard checks that it is as it was when this was first called for the key */
+  /** Records a read of data without events. @param guard checks that the data is as it was at the first call for the key */
   other(key: string, guard: (scope: Scope) => Op): void {
     if (!this.#others.has(key)) this.#others.set(key, guard);
   }
 
-  /** Ops that refuse a batch where something that was read has changed; none for a run that has read nothing. */
+  /** Returns ops that reject a batch if anything that was read has changed; none for a run that has read nothing. */
   guards(scope: Scope, changes: readonly Change[]): Op[] {
     if (!this.#isUsed) return [];
     const since = this.#since ?? 0;
@@ -108,14 +108,14 @@ export class ReadSet {
     return [
       guardOp(scope, noEvent, { since, kinds: JSON.stringify(kinds), any: this.#any ? 1 : 0 }),
       ...this.#rowGuards(scope, changes),
-      // Where nothing at all has changed, no list has.
+      // If nothing in the workspace has changed, no list has.
       ...(this.#any ? [] : [...this.#lists.values()].map((list) => listGuard(scope, list, since))),
       ...[...this.#others.values()].map((guard) => guard(scope)),
     ];
   }
 
   #rowGuards(scope: Scope, changes: readonly Change[]): Op[] {
-    // What it changes is guarded by that.
+    // Ops of the changes guard the rows that they write.
     const guarded = new Map(changes.map(({ kind, id, baseVersion }) => [`${kind}:${id}`, baseVersion]));
     return [...this.#rows].flatMap(([statement, { versions, kind }]) => {
       const open = [...versions].filter(([id, version]) => guarded.get(`${kind}:${id}`) !== version);
@@ -132,7 +132,7 @@ export class ReadSet {
   }
 }
 
-/** Whether what passes a condition follows from the rows of the table, and from what the directory holds. */
+/** True if a condition depends only on the rows of the table and on the directory. */
 function looksAtRows(sql: string, table: string): boolean {
   return [...sql.matchAll(/\b(?:FROM|JOIN)\s+(\w+)/gi)].every(
     ([, name = '']) => name === table || tablesOfRows.has(name),
@@ -143,7 +143,7 @@ export function guardOp(scope: Scope, statement: Statement<unknown>, params: Op[
   return tenantOp(scope, statement, params, { expectRows: 1 });
 }
 
-/** Nothing that changed since has come to pass. What passed, and no longer does, is among the rows that were handed out, or was not seen. */
+/** Checks that no object changed since then passes now. One that no longer passes is among the returned rows, or was not seen. */
 function listGuard(scope: Scope, { kind, table, where }: ListRead, since: number): Op {
   const passes = where.map(({ sql }) => ` AND (${sql})`).join('');
   const statement = composedStatement<{ changed: number }>(

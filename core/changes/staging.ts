@@ -1,44 +1,44 @@
-// What a plugin run has written so far, not yet committed: one merged change per entity. Reads by id see it, so that a
-// handler reads its own writes; everything commits with the run, or nothing does. docs/spec/plugins.md › Effectively once.
+// Uncommitted writes of a plugin run: one merged change per entity. Reads by id include them, so that a handler reads its own writes. They
+// are committed with the run, all or none. docs/spec/plugins.md › Effectively once.
 import type { Shares } from '../lib/fairness/shares.ts';
 import type { Op } from '../store/store.ts';
 import type { Change, Entity } from './change.ts';
 import type { ReadSet } from './reads.ts';
 import type { Past } from './past.ts';
 
-/** Characters that all runs together may have staged; workspaces and installs share them. */
+/** Staged characters of all runs together; workspaces and installs share them by quota. */
 export const stagedCharsMax = 128 * 1024 * 1024;
-/** Of one run. */
+/** Staged characters of one run. */
 const runCharsMax = 8 * 1024 * 1024;
 
-/** One write as it was asked, so that it can be asked again: later, or without those beside it. */
+/** A write as requested, so that it can be executed again: later, or without the other writes. */
 export interface AskedWrite {
-  /** The name of its route, `issues.update`, or of a call that goes past the door, `kv.set`. */
+  /** Name of the route, such as `issues.update`, or of a call without a route, such as `kv.set`. */
   readonly operation: string;
-  /** As JSON: `params`, `query`, `body` and `ifMatch` of a route, `args` of another call. */
+  /** JSON of `params`, `query`, `body` and `ifMatch` of a route, or of `args` of another call. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** The ids that its plan made, in order: asked again, it makes the same. */
+  /** Ids that the plan generated, in order; executed again, it reuses them. */
   readonly ids: readonly string[];
 }
 
-/** What came of it. */
+/** A write with its result. */
 export interface StagedWrite extends AskedWrite {
   readonly changes: readonly Change[];
-  /** Rows of the machinery that belong to it; only a staging that `takesOps` has such writes. */
+  /** Internal rows of the write; only a staging with `takesOps` has them. */
   readonly ops: readonly Op[];
 }
 
 interface StagingOptions {
-  /** Whether a write may bring rows of the machinery: those of plugins never do. */
+  /** True if a write may include internal rows, which writes of plugins never do. */
   readonly takesOps?: boolean;
-  /** Takes what is read meanwhile; absent where nobody will ask whether it still is so. */
+  /** Records reads; absent if reads are not verified. */
   readonly reads?: ReadSet | null;
-  /** The moment that its reads see, and its writes are planned against; such a staging is never committed. */
+  /** Past moment that reads see and writes are planned against; such a staging is never committed. */
   readonly past?: Past | null;
 }
 
 export class Staging {
-  /** Bounded by `runCharsMax`: each has at least an id. */
+  /** Bounded by `runCharsMax`, because each change has at least an id. */
   readonly #changes = new Map<string, Change>();
   readonly #room: Shares;
   readonly #workspaceId: string;
@@ -46,7 +46,7 @@ export class Staging {
   readonly takesOps: boolean;
   readonly reads: ReadSet | null;
   readonly past: Past | null;
-  /** In the order in which they were asked; those that changed nothing are left out. */
+  /** Ordered by request, without writes that changed nothing. */
   readonly #writes: StagedWrite[] = [];
   #effects = 0;
   #chars = 0;
@@ -65,7 +65,7 @@ export class Staging {
     this.#installId = installId;
   }
 
-  /** Number of writes staged, merged ones counted singly: the limit on effects counts attempts, not rows. */
+  /** Number of staged writes. Merged ones count singly, because the limit on effects counts attempts, not rows. */
   get effects(): number {
     return this.#effects;
   }
@@ -74,15 +74,15 @@ export class Staging {
     return [...this.#changes.values()];
   }
 
-  /** Why nothing more may be staged now; null while it may. */
+  /** Reason why nothing more may be staged now; null if more may be. */
   get fullness(): string | null {
-    if (this.#chars >= runCharsMax) return `A run writes at most ${runCharsMax} characters before it ends.`;
+    if (this.#chars >= runCharsMax) return `A run may write at most ${runCharsMax} characters.`;
     return this.#room.room(this.#workspaceId, this.#installId) > 0
       ? null
-      : 'Other runs of this plugin or workspace have written much that is not yet committed; try again later.';
+      : 'Other runs of this plugin or workspace use up the capacity for uncommitted writes. Try again later.';
   }
 
-  /** Each write by itself, where `changes` holds what all of them come to. */
+  /** Individual writes, which `changes` merges. */
   get writes(): readonly StagedWrite[] {
     return this.#writes;
   }
@@ -106,7 +106,7 @@ export class Staging {
     return this.#changes.get(`${kind}:${id}`)?.after;
   }
 
-  /** Gives its room back; to be called once it is committed or given up. */
+  /** Releases the quota; must be called after the commit or the failure of the run. */
   release(): void {
     this.#grow(-this.#chars);
   }
@@ -117,13 +117,13 @@ export class Staging {
   }
 }
 
-/** The place is guarded at the version of the order that was read first. */
+/** The first read version of an order guards the place. */
 function following(earlier: Change, later: Change): Change {
   const order = earlier.order ?? later.order;
   return { ...earlier.followedBy(later), ...(order ? { order } : {}) };
 }
 
-/** Of the long things in it, which are texts. */
+/** Counts the characters of texts, which are the long values. */
 function charsOf({ before, after }: Change): number {
   let chars = 0;
   for (const entity of [before, after])
@@ -131,7 +131,7 @@ function charsOf({ before, after }: Change): number {
   return chars;
 }
 
-/** Of the texts in what was asked, at any depth that a body has. */
+/** Counts the characters of texts in the input, at any depth. */
 function charsIn(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;

@@ -1,5 +1,5 @@
-// What is held in memory of each workspace: its directory, who listens to its events, where its webhooks go. One cache for
-// all of it: a section is loaded when it is first asked for, then moved along by each committed batch, in the order of the log.
+// In-memory cache of each workspace: its directory, the subscribers of its events, its webhook endpoints. A section is loaded on first
+// use, then updated by each committed batch, in the order of the log.
 import { LRUCache } from 'lru-cache';
 import type { Scope } from '../store/store.ts';
 import type { Change } from './change.ts';
@@ -7,10 +7,10 @@ import type { Change } from './change.ts';
 const workspacesMax = 1_000;
 
 export interface Section<T> {
-  /** The kinds whose changes concern it. */
+  /** Entities whose changes affect the section. */
   readonly kinds: ReadonlySet<string>;
   load(scope: Scope): Promise<T>;
-  /** The value once those changes are committed; undefined: it is to be loaded again. */
+  /** Returns the value after the commit of those changes; undefined to load it again. */
   move(value: T, changes: readonly Change[]): T | undefined;
 }
 
@@ -20,14 +20,14 @@ interface Cached<T> {
 
 export interface WorkspaceCache {
   section<T extends object>(section: Section<T>): Cached<T>;
-  /** To be called with every committed batch. */
+  /** Must be called with every committed batch. */
   moveAlong(workspaceId: string, changes: readonly Change[]): void;
 }
 
-/** A workspace as long as anything of it is held. */
+/** Identity of a workspace in the cache, alive as long as any section of it. */
 type Held = Readonly<Record<never, never>>;
 
-/** What a section holds of one workspace; `moves` counts the batches that concerned it. */
+/** Section of one workspace; `moves` counts the batches that affected it. */
 interface Slot<T> {
   value: T | undefined;
   moves: number;
@@ -35,7 +35,7 @@ interface Slot<T> {
 
 export function createWorkspaceCache(): WorkspaceCache {
   const workspaces = new LRUCache<string, Held>({ max: workspacesMax });
-  /** Those that are being loaded, however many others are asked for meanwhile: they must hear of every batch. */
+  /** Workspaces that are being loaded. They must receive every batch, even if the cache evicts them meanwhile. */
   const loading = new Map<string, { readonly held: Held; loads: number }>();
   const movers: ((held: Held, changes: readonly Change[]) => void)[] = [];
 
@@ -69,7 +69,7 @@ export function createWorkspaceCache(): WorkspaceCache {
       };
     },
     moveAlong(workspaceId, changes) {
-      // Of a workspace that nobody asked for, whoever asks later reads what is committed.
+      // A workspace that is not cached needs no update: a later load reads the committed state.
       const held = workspaces.peek(workspaceId) ?? loading.get(workspaceId)?.held;
       if (held) for (const move of movers) move(held, changes);
     },
@@ -87,7 +87,7 @@ function createSlots<T extends object>(section: Section<T>) {
   };
   return {
     at,
-    /** Again, where a batch fell between the reads: they may hold a part of it only. */
+    /** Loads again if a batch was committed during the load, which may have read only part of it. */
     async load(scope: Scope, held: Held): Promise<T> {
       const slot = at(held);
       for (;;) {

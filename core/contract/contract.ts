@@ -1,75 +1,75 @@
-// What a resource is, as plain data that does no I/O: server, SDK, client, command line and documents read the same value.
-// What it does beyond the plain operations stands beside it, in code (core/resource/define.ts).
+// Definition of a resource as plain data without I/O, which the server, SDK, client, CLI and documents read. Code beyond the default
+// operations is in the definition of the resource (core/resource/define.ts).
 import type { TObject } from 'typebox';
 import type { ErrorCode } from '../lib/errors.ts';
 import { capital } from '../lib/words.ts';
 import type { Field, Reference, Target } from './field.ts';
 
-/** The operations that most resources have; what each does is in core/resource. */
+/** Default operations, implemented in core/resource. */
 export type PlainOperation = 'list' | 'create' | 'get' | 'update' | 'delete' | 'restore';
 
 interface OperationFacts {
   readonly summary: string;
   readonly description?: string;
-  /** Beyond those that every operation of its sort can answer. */
+  /** Error codes in addition to those of every operation of its kind. */
   readonly errors?: readonly ErrorCode[];
-  /** Fields that it writes beside those of its body. */
+  /** Fields written in addition to those of the body. */
   readonly writes?: readonly string[];
 }
 
 export interface Contract extends Target {
-  /** Of one object, in events and messages: `project`. */
+  /** Singular name, in events and messages: `project`. */
   readonly name: string;
-  /** URL segment, namespace in `ctx` of plugins, noun of its commands: `projects`. */
+  /** URL segment, namespace in `ctx` of plugins, noun of CLI commands: `projects`. */
   readonly path: string;
-  /** The namespace of its scopes, where that is another resource's: relations are read by who reads issues. Absent: the path. */
+  /** Namespace of its scopes, if it is that of another resource: a scope for issues includes relations. Default the path. */
   readonly scope?: string;
-  /** Of its schema in the OpenAPI document. */
+  /** Name of its schema in the OpenAPI document. */
   readonly title: string;
   readonly doc: string;
   readonly fields: Readonly<Record<string, Field>>;
   readonly operations: Readonly<Partial<Record<PlainOperation, string | OperationFacts>>>;
-  /** The event of each plain change; `other` are those that special operations make. */
+  /** Event of each default change; `other` are events of custom operations. */
   readonly events: {
     readonly created?: string;
     readonly updated?: string;
     readonly deleted?: string;
     readonly restored?: string;
-    /** Of objects that came to be or are only told of. */
+    /** Events of objects that are created or only announced. */
     readonly told?: readonly string[];
-    /** Of changes, which show `previous`. */
+    /** Events of changes, which have `previous`. */
     readonly other?: readonly string[];
-    /** What events show beside the object, by their type. */
+    /** Properties that events have in addition to those of the object, by type. */
     readonly beside?: Readonly<Record<string, TObject['properties']>>;
   };
-  /** It and its list can be read as they were at a moment (`asOf`). */
+  /** The object and its list can be read at a past moment (`asOf`). */
   readonly asOf?: true;
   /**
-   * Undo of a write: who may ask for it, and by which operation. `values`: the earlier values are put back, by anyone who holds the write
-   * scope. `operations`: the operations of its API are asked as the member who undoes, so that their role and every rule decide. `never`:
-   * nothing takes it back; the text is the error message, and says what to do instead.
+   * Undo of a write. `values`: the previous values are restored, for anyone who has the write scope. `operations`: the operations of the
+   * API are called as the member who undoes, so that their role and all rules apply. `never`: the write cannot be undone; the text is the
+   * error message, and says what to do instead.
    */
   readonly undo: 'values' | 'operations' | { readonly never: string };
-  /** A deleted object keeps its row, and what refers to it keeps meaning something. */
+  /** A deleted object keeps its row, so that references to it stay valid. */
   readonly keepsDeleted?: true;
   /**
-   * All that its operations read and write belongs to a team, so a scope narrowed to teams holds for it. Where its `team` may be null, it
-   * then belongs to none, and everybody sees it.
+   * Everything that its operations read and write belongs to a team, so a scope narrowed to teams can be enforced. If its `team` may be
+   * null, the object then belongs to no team, and everybody sees it.
    */
   readonly ofTeam?: true;
-  /** Each object is one member's, and its operations hold who holds the scope for their own alone to that. */
+  /** Each object belongs to one member, and its operations restrict callers whose scope covers only their own objects to these. */
   readonly ofMember?: true;
-  /** Each object is one member's, whom its events name as `member`; the scope that hears those of all members. Absent: it is everybody's. */
+  /** Each object belongs to one member, `member` in its events. This is the scope to receive those of all members. Default everybody's. */
   readonly heardBy?: string;
-  /** The object that it belongs to: its list and creation stand below that one's path. */
+  /** Object that it belongs to: the paths of its list and creation are below the path of that object. */
   readonly parent?: Target & { readonly path: string };
-  /** Of lists: by time of creation, or ascending by what rows keep under these names. Absent: oldest. */
+  /** Order of lists: by time of creation, or ascending by these names in the row. Default oldest. */
   readonly order?: 'newest' | 'oldest' | readonly string[];
-  /** Held in memory for each workspace under this name, with these of its fields: what its id means to others. */
+  /** Section of the in-memory directory with its name, and the fields that others need. */
   readonly directory?: {
     readonly as: string;
     readonly keeps: readonly string[];
-    /** Deleted ones stay, marked as such. */
+    /** Deleted objects stay, marked as removed. */
     readonly withDeleted?: true;
   };
   /** Operations that plugins call as `ctx.<path>.<operation>`. */
@@ -77,7 +77,7 @@ export interface Contract extends Target {
   readonly examples?: { readonly create?: object; readonly update?: object };
 }
 
-/** Path of its list and its creation: below its parent, if it has one. */
+/** Returns the path of the list and the creation: below the parent, if there is one. */
 export function listPathOf({ path, parent }: Pick<Contract, 'path' | 'parent'>): string {
   return parent ? `/api/v1/${parent.path}/{id}/${path}` : `/api/v1/${path}`;
 }
@@ -89,7 +89,7 @@ type Out<F extends Field> = NonNullable<F['types']>['shown'] | OrNull<F>;
 type In<F extends Field> = NonNullable<F['types']>['kept'] | OrNull<F>;
 type IsReference<F> = F extends { readonly to: Target } ? true : false;
 
-/** The name under which requests give a field: references to objects end in `Id`. */
+/** Name of a field in requests: references to objects end in `Id`. */
 type GivenName<K extends string, F> = F extends Reference<Target, 'id', unknown, object> ? `${K}Id` : K;
 type KeptName<K extends string, F> = IsReference<F> extends true ? `${K}Id` : K;
 
@@ -112,12 +112,12 @@ type OfType<C, T extends Field['type']> = {
   [K in Names<C>]: Fields<C>[K]['type'] extends T ? K : never;
 }[Names<C>];
 
-/** What is shown as HTML where a reader asks for it. */
+/** HTML properties, present on request. */
 type ShownHtml<C> = {
   [K in Names<C> as Fields<C>[K]['options'] extends { readonly html: true } ? `${K}Html` : never]?: string;
 };
 
-/** An object as answers and events show it. */
+/** Object in responses and events. */
 export type Shown<C> = Simplify<
   { id: string } & { [K in Names<C>]: Out<Fields<C>[K]> } & {
     version: number;
@@ -129,7 +129,7 @@ export type Shown<C> = Simplify<
     ShownHtml<C>
 >;
 
-/** The scope that its operations need. */
+/** Returns the scope that its operations need. */
 export function scopeOfContract(
   { path, scope = path }: Pick<Contract, 'path' | 'scope'>,
   right: 'read' | 'write',
@@ -137,12 +137,12 @@ export function scopeOfContract(
   return `${scope}:${right}`;
 }
 
-/** What can be restored is shown with the time of its deletion, and listed while it is deleted. */
+/** True if deleted objects can be restored: they are then shown with the time of deletion, and can be listed. */
 export function isRestorable({ operations }: Pick<Contract, 'operations'>): boolean {
   return operations.restore !== undefined;
 }
 
-/** The body of a creation. */
+/** Body of a creation. */
 export type Created<C> = Simplify<
   {
     [K in Extract<RequiredNames<C>, Writable<C, 'create'>> as GivenName<K, Fields<C>[K]>]: Given<
@@ -155,7 +155,7 @@ export type Created<C> = Simplify<
   }
 >;
 
-/** The body of an update. */
+/** Body of an update. */
 export type Patch<C> = Simplify<{
   [K in Writable<C, 'update'> as GivenName<K, Fields<C>[K]>]?: Given<Fields<C>[K]>;
 }>;
@@ -170,7 +170,7 @@ type KeptActors<C> = [OfType<C, 'actor'>] extends [never]
   ? unknown
   : UnionToIntersection<{ [K in OfType<C, 'actor'>]: KeptActor<K, Fields<C>[K]> }[OfType<C, 'actor'>]>;
 
-/** An object as its row keeps it: references by id, times in milliseconds. */
+/** Object as stored in its row: references by id, times in milliseconds. */
 export type Kept<C> = Simplify<
   { readonly id: string; readonly version: number } & {
     readonly [K in Exclude<Names<C>, Computed<C> | OfType<C, 'actor'>> as KeptName<K, Fields<C>[K]>]: In<
@@ -190,7 +190,7 @@ export type EventTypeOf<C> = C extends { readonly events: infer E }
     }[keyof E]
   : never;
 
-/** What the directory of a workspace holds of an object. */
+/** Entry of an object in the directory of a workspace. */
 export type Entry<C> = C extends { readonly directory: { readonly keeps: infer N extends readonly string[] } }
   ? Simplify<
       { readonly id: string } & Pick<Kept<C>, Extract<N[number], keyof Kept<C>>> &
@@ -200,7 +200,7 @@ export type Entry<C> = C extends { readonly directory: { readonly keeps: infer N
     >
   : never;
 
-/** Declares a resource. Its examples are bodies that its own fields accept. */
+/** Declares a resource. Its examples must be bodies that its fields accept. */
 export function defineContract<const C extends Contract>(
   contract: C & { readonly examples?: { readonly create?: Created<C>; readonly update?: Patch<C> } },
 ): C {
@@ -209,7 +209,7 @@ export function defineContract<const C extends Contract>(
   return contract;
 }
 
-/** The document names the words of a choice once, for the object, its filters and parameters. */
+/** Names the words of a choice, so that the document defines them once for the object, its filters and parameters. */
 function nameWords(name: string, { given, shown, options }: Field): void {
   Object.assign(shown, { 'x-enum': name });
   Object.assign(given, { 'x-enum': 'aliases' in options ? `${name}Given` : name });

@@ -1,5 +1,5 @@
-// The fields that a resource can have. A field says once all there is to know of it: its shape and bounds, when it may be
-// written, what it is without being written, whether lists filter by it. Whoever needs one of these facts reads it here.
+// Field types of resources. A field defines its shape and bounds, who may write it and when, its default, and whether lists filter by it;
+// all other code derives these facts from the field.
 import { Type, type Static, type TObject, type TSchema, type TString } from 'typebox';
 import {
   Closed,
@@ -19,38 +19,38 @@ import {
 import { capital } from '../lib/words.ts';
 
 export interface FieldOptions {
-  /** What it is, in a sentence, for the document and the types of the SDK. */
+  /** Description for the OpenAPI document and the types of the SDK. */
   readonly doc?: string;
-  /** A creation must give it. */
+  /** Required in a creation. */
   readonly required?: true;
-  /** It may be null, and is without a default. */
+  /** May be null, which is the value without a default. */
   readonly nullable?: true;
-  /** Its value where a creation leaves it out. */
+  /** Value if a creation omits it. */
   readonly default?: unknown;
-  /** When callers may give it; absent: at creation and by updates. */
+  /** Operations that may set it; default creation and update. */
   readonly write?: 'create' | 'update' | 'never';
-  /** Made when the object is shown; no column holds it. */
+  /** Computed for the response; no column stores it. */
   readonly computed?: true;
-  /** Of Markdown: whoever reads the object can ask for it as HTML, as `<name>Html`. */
+  /** For Markdown: available as HTML on request, as `<name>Html`. */
   readonly html?: true;
-  /** The log may say another value of it: it moves without an event and a new version, or events do not tell it. */
+  /** The log may have another value: the field changes without an event and a new version, or events do not show it. */
   readonly unlogged?: true;
   /**
-   * What lists filter by: true for the value, else the property of the reference. Subscriptions to its events filter by it in any case,
-   * unless the log may say another value (`unlogged`); false: not even they.
+   * List filter: true for the value, or the property of the reference. Subscriptions to events filter by the field in any case, unless the
+   * log may have another value (`unlogged`); false excludes it from these too.
    */
   readonly filter?: boolean | string;
-  /** Lists sort by it. */
+  /** Lists can be sorted by it. */
   readonly sort?: true;
-  /** The first version of the API that has it: `2026-12-01`. */
+  /** First API version with the field: `2026-12-01`. */
   readonly since?: string;
 }
 
-/** How a value is checked, kept and shown. */
+/** Determines how a value is validated, stored and shown. */
 export type FieldType =
   'text' | 'markdown' | 'choice' | 'number' | 'flag' | 'day' | 'time' | 'json' | 'reference' | 'actor';
 
-/** `Given`, `Shown` and `Kept` are the types of its value in requests, in answers and in the row, null left out. */
+/** `Given`, `Shown` and `Kept` are the types of its value in requests, in responses and in the row, without null. */
 export interface Field<
   T extends FieldType = FieldType,
   Given = unknown,
@@ -62,18 +62,19 @@ export interface Field<
   readonly given: TSchema;
   readonly shown: TSchema;
   readonly options: O;
-  /** Phantom: the three types. */
+  /** Phantom for the three types. */
   readonly types?: { readonly given: Given; readonly shown: Shown; readonly kept: Kept };
 }
 
 /**
- * Words in one line: line breaks in a request become spaces, and unseen characters and white space around it are left out. `asGiven` stores what is sent. Shown without its bounds: what was written under other bounds stays readable.
+ * Single-line text: line breaks in a request become spaces, and invisible characters and surrounding white space are removed. `asGiven`
+ * stores the text unchanged. The schema of the response has no bounds, so that texts written under other bounds stay valid.
  */
 export function text<const O extends FieldOptions>(
   options: O & { readonly max: number; readonly pattern?: string; readonly asGiven?: true },
 ): Field<'text', string, string, string, O> {
   if (options.pattern !== undefined && options.doc === undefined)
-    throw new Error(`Say in \`doc\` what ${options.pattern} takes: people who break it are told that.`);
+    throw new Error(`Describe in \`doc\` what ${options.pattern} accepts: it is the text of the error.`);
   const { doc = '', max: maxLength, pattern, asGiven } = options;
   const given =
     pattern === undefined
@@ -82,7 +83,7 @@ export function text<const O extends FieldOptions>(
   return { type: 'text', given, shown: described(Type.String(), doc), options };
 }
 
-/** Text whose schema says all of its shape: a colour, a key, an id. Shown as it is given. */
+/** Text that its schema defines completely, such as a color, a key or an id. */
 export function string<const O extends FieldOptions>(
   schema: TSchema,
   options: O,
@@ -91,7 +92,7 @@ export function string<const O extends FieldOptions>(
   return { type: 'text', given: both, shown: both, options };
 }
 
-/** Text that people write at length, bounded in bytes or in characters. Shown without its bounds: a deleted text is empty. */
+/** Long text, bounded in bytes or characters. The schema of the response has no bounds, because a deleted text is empty. */
 export function markdown<const O extends FieldOptions>(
   options: O & ({ readonly bytesMax: number } | { readonly max: number }),
 ): Field<'markdown', string, string, string, O> {
@@ -107,8 +108,8 @@ export function markdown<const O extends FieldOptions>(
 }
 
 /**
- * One of a list of words, which filters compare in this order, the last one highest.
- * `aliases` are other spellings that requests may use: spelling → word.
+ * One of a list of words, which filters compare in this order, lowest first.
+ * `aliases` are other spellings in requests: spelling → word.
  */
 export function choice<const V extends readonly string[], const O extends ChoiceOptions>(
   values: V,
@@ -141,7 +142,7 @@ export function flag<const O extends FieldOptions>(
   return { type: 'flag', given: schema, shown: schema, options };
 }
 
-/** A day of the calendar, `2027-03-01`. */
+/** Date, `2027-03-01`. */
 export function day<const O extends FieldOptions>(
   options: O = {} as O,
 ): Field<'day', string, string, string, O> {
@@ -149,7 +150,7 @@ export function day<const O extends FieldOptions>(
   return { type: 'day', given: schema, shown: schema, options };
 }
 
-/** A moment: ISO 8601 outside, milliseconds since the epoch in the row. */
+/** Time: ISO 8601 in the API, milliseconds since the epoch in the row. */
 export function time<const O extends FieldOptions>(
   options: O = {} as O,
 ): Field<'time', string, string, number, O> {
@@ -162,7 +163,7 @@ export function time<const O extends FieldOptions>(
   };
 }
 
-/** Any other shape, kept as JSON. @param shown where an answer shows it in another shape than requests give it */
+/** Any other value, stored as JSON. @param shown schema in responses, if it differs from that of requests */
 export function json<const S extends TSchema, const O extends FieldOptions, const V extends TSchema = S>(
   given: S,
   options: O = {} as O,
@@ -176,10 +177,10 @@ export function json<const S extends TSchema, const O extends FieldOptions, cons
   };
 }
 
-/** What can be referred to: of its contract, what a reference reads. */
+/** Object that can be referred to: the part of its contract that references use. */
 export interface Target {
   readonly name: string;
-  /** Prefix of its ids; null for UUIDs. */
+  /** Prefix of ids; null for UUIDs. */
   readonly id: string | null;
   readonly alias?: CalledBy;
   readonly names?: Names;
@@ -188,17 +189,17 @@ export interface Target {
   readonly directory?: { readonly as: string; readonly keeps: readonly string[] };
 }
 
-/** Names by which request bodies refer to an object in place of its id. */
+/** Names that may stand for the id of an object in request bodies. */
 interface Names {
-  /** Fields, those that go first before the others: what matches one of them is not looked for in the next. */
+  /** Fields in order of precedence: a name that matches one is not looked up in the next. */
   readonly by: readonly string[];
-  /** Object within which a name is looked for, so that only the operation can resolve it. Absent: the workspace. */
+  /** Object within which names are unique, so that only the operation can resolve them; default the workspace. */
   readonly within?: 'team' | 'project';
 }
 
 const wordOf: Readonly<Record<string, string>> = { email: 'e-mail address' };
 
-/** Schema of a place in a request body that refers to an object: takes its id, its alias or one of its names. */
+/** Returns the schema of a reference in a request body: id, alias or name. */
 export function idOrName(to: Target): ReturnType<typeof Type.String> {
   if (!to.names) return nameOf(to);
   const words = ['id', ...to.names.by.map((name) => wordOf[name] ?? name)];
@@ -219,13 +220,13 @@ export interface Reference<T extends Target, By extends string, Shown, O extends
   O
 > {
   readonly to: T;
-  /** What it is written by: `id`, or a field that people know the object by. */
+  /** Property that is written: `id`, or a unique field of the object. */
   readonly by: By;
 }
 
 /**
- * Another object by its id: written as `<name>Id`, shown under the field's name.
- * @param shown what of it is shown: its id, and fields that the directory holds; absent: its name
+ * Reference to another object by id: written as `<name>Id`, shown under the name of the field.
+ * @param shown its public part: the id, and fields in the directory; default the name
  */
 export function reference<
   const T extends Target,
@@ -244,13 +245,13 @@ export function reference<
   };
 }
 
-/** Another object by a field that people know it by, such as the key of a team: written and shown as that. */
+/** Reference to another object by a unique field, such as the key of a team, which is both written and shown. */
 export function referenceBy<const T extends Target, const By extends string, const O extends FieldOptions>(
   to: T,
   by: By,
   options: O = {} as O,
 ): Reference<T, By, string, O> {
-  const { doc = `The ${to.name} ${by}.` } = options;
+  const { doc = `${capital(by)} of the ${to.name}.` } = options;
   const shown = described(Type.String(), doc);
   return { type: 'reference', to, by, given: described(idOrName(to), options.doc), shown, options };
 }
@@ -261,14 +262,14 @@ export interface ActorShown {
   name: string;
 }
 
-/** Who did it, as they were named then; null until somebody did. Filtered by the id. */
+/** Author of an action, with the name at that time; null before the action. Filtered by id. */
 export function actor<
   const O extends { readonly filter?: true; readonly nullable?: true; readonly doc?: string },
 >(options: O = {} as O): Field<'actor', never, ActorShown, ActorShown, O & { readonly write: 'never' }> {
   const shown = Closed({
-    kind: enumeration('AuthorKind', ['user', 'plugin', 'system'], 'What kind of author it is.'),
-    id: Type.String({ description: 'The id of the member or plugin install.' }),
-    name: Type.String({ description: 'The name they had then.' }),
+    kind: enumeration('AuthorKind', ['user', 'plugin', 'system'], 'Type of the author.'),
+    id: Type.String({ description: 'Id of the member or plugin install.' }),
+    name: Type.String({ description: 'Name of the author at that time.' }),
   });
   return {
     type: 'actor',

@@ -1,4 +1,4 @@
-// The public schemas of a contract: as it is shown, and the bodies of its creation and update. Made once for each contract.
+// Public schemas of a contract: its response, and the bodies of its creation and update. Built once for each contract.
 import {
   Type,
   type Static,
@@ -31,13 +31,16 @@ export interface Schemas<C extends Contract> {
   readonly page: TSchema;
 }
 
-const deletedAt = { ...time, description: 'When it was deleted; null while it is there.' };
+const deletedAt = {
+  ...time,
+  description: 'Time of deletion, ISO 8601, UTC; null if the object is not deleted.',
+};
 const made = new WeakMap<Contract, Schemas<Contract>>();
 
 export function schemasOf<C extends Contract>(contract: C): Schemas<C> {
   const known = made.get(contract) ?? makeSchemas(contract);
   made.set(contract, known);
-  // The types follow from the same fields as the schemas do; field by field, so that no compiler can see it.
+  // The types follow from the same fields as the schemas, field by field, which the compiler cannot verify.
   return known as Schemas<C>;
 }
 
@@ -47,8 +50,8 @@ function makeSchemas(contract: Contract): Schemas<Contract> {
     id: idOf(contract.id),
     ...Object.fromEntries(fields.map(([name, field]) => [name, orNull(field, field.shown)])),
     version,
-    createdAt: described(time, 'When it was made.'),
-    updatedAt: described(time, 'When it was last changed.'),
+    createdAt: described(time, 'Time of creation.'),
+    updatedAt: described(time, 'Time of the last change.'),
     ...(isRestorable(contract) ? { deletedAt: nullable(deletedAt) } : {}),
     ...Object.fromEntries([...htmlFieldsOf(contract)].map(([name, field]) => [name, htmlOf(field)])),
   };
@@ -61,7 +64,7 @@ function makeSchemas(contract: Contract): Schemas<Contract> {
   };
 }
 
-/** The body of a creation that takes more than the fields that are written. */
+/** Returns the body of a creation with properties beside the writable fields. */
 export function createBodyWith<C extends Contract, P extends TProperties>(
   contract: C,
   extra: P,
@@ -69,7 +72,7 @@ export function createBodyWith<C extends Contract, P extends TProperties>(
   return Type.Unsafe(Closed({ ...extra, ...inputsOf(contract, 'create') }));
 }
 
-/** The body of an update that takes more than the fields that are written. */
+/** Returns the body of an update with properties beside the writable fields. */
 export function updateBodyWith<C extends Contract, P extends TProperties>(
   contract: C,
   extra: P,
@@ -77,7 +80,7 @@ export function updateBodyWith<C extends Contract, P extends TProperties>(
   return Type.Unsafe(Closed({ ...inputsOf(contract, 'update'), ...extra }));
 }
 
-/** What a body may hold, by the names that requests use. */
+/** Returns the properties of a body, by their names in requests. */
 function inputsOf(contract: Contract, at: 'create' | 'update'): Record<string, TSchema> {
   const inputs: Record<string, TSchema> = {};
   for (const [name, field] of writableAt(contract, at)) {
@@ -91,7 +94,7 @@ function inputsOf(contract: Contract, at: 'create' | 'update'): Record<string, T
   return inputs;
 }
 
-/** A property that says the same as another one beside it, whose name the operation knows it by. */
+/** Returns another name of a property in the same body; the operation uses the original name. */
 export function otherName<S extends TSchema>(of: string, schema: S): TOptional<S> {
   const marks = { [alsoCalled]: of, [writes]: [of] satisfies Writes };
   const { description = '' } = schema as { description?: string };
@@ -102,7 +105,7 @@ export function otherName<S extends TSchema>(of: string, schema: S): TOptional<S
 type NamedField = readonly [name: string, field: Field];
 const writable = new WeakMap<Contract, Readonly<Record<'create' | 'update', readonly NamedField[]>>>();
 
-/** Asked for with every write, so found out once for each contract. */
+/** Cached for each contract, because every write needs it. */
 export function writableAt(contract: Contract, at: 'create' | 'update'): readonly NamedField[] {
   const known = writable.get(contract);
   if (known) return known[at];
@@ -118,36 +121,36 @@ export function isReference(field: Field): field is Reference<Target, string, un
   return field.type === 'reference';
 }
 
-/** The name under which requests give it. */
+/** Returns the name of a field in requests. */
 export function givenName(name: string, field: Field): string {
   return isReference(field) && field.by === 'id' ? `${name}Id` : name;
 }
 
-/** The name under which the row keeps it. */
+/** Returns the name of a field in the row. */
 export function keptName(name: string, field: Field): string {
   return isReference(field) ? `${name}Id` : name;
 }
 
-/** The names under which the row keeps an actor. */
+/** Returns the names of an actor's parts in the row. */
 export function actorParts(name: string): string[] {
   return ['Kind', 'Id', 'Name'].map((part) => `${name}${part}`);
 }
 
-/** The fields that answers always show, by name. */
+/** Returns the properties that every response has, by name. */
 export function shownProperties(contract: Contract): TObject['properties'] {
   const html = htmlFieldsOf(contract);
   const { properties } = schemasOf(contract).shown as TSchema as TObject;
   return Object.fromEntries(Object.entries(properties).filter(([name]) => !html.has(name)));
 }
 
-/** What is shown as HTML on request: its name → the field that it is made of. */
+/** Returns the HTML properties that are available on request: name → Markdown field. */
 export function htmlFieldsOf({ fields }: Contract): ReadonlyMap<string, string> {
   const names = Object.keys(fields).filter((name) => fields[name]!.options.html);
   return new Map(names.map((name) => [`${name}Html`, name]));
 }
 
 function htmlOf(field: string): TSchema {
-  const description = `\`${field}\` as HTML that any page may show; there where \`include\` asks for it.`;
+  const description = `\`${field}\` as safe HTML; present if \`include\` requests it.`;
   return Type.Optional(Type.String({ description }));
 }
 

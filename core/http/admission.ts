@@ -1,5 +1,5 @@
-// Decides whether a caller may do what a request asks: by its scope, and where it holds the scope only in part, by the fields it
-// writes and the objects it sees and changes. This is the one place that enforces the table of core/rights.
+// Authorizes a request by its scope and, if the scope is narrowed, by the fields that it writes and the objects that it reads and changes.
+// This is the only place that enforces the table of core/rights.
 import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../lib/errors.ts';
@@ -12,13 +12,13 @@ import type { Principal } from './principal.ts';
 import { needsCaller, type Input, type Route } from './route.ts';
 import type { TObject, TSchema } from 'typebox';
 
-/** Whether a plugin asks about its own install, for which it needs no grant. */
+/** True if a plugin accesses its own install, for which it needs no grant. */
 function isOwn({ own }: Route, { actor }: Principal, params: Readonly<Record<string, string>>): boolean {
   return own !== undefined && actor.kind === 'plugin' && params[own] === actor.id;
 }
 
 /**
- * Holds the effects that an operation has beside what it writes to the table of effects. Scopes are checked apart.
+ * Enforces the table of effects, for effects that an operation has beside its writes. Scopes are checked separately.
  * @throws ApiError forbidden
  */
 function requireEffects({ name }: Pick<Route, 'name'>, principal: Principal): void {
@@ -30,18 +30,18 @@ function requireEffects({ name }: Pick<Route, 'name'>, principal: Principal): vo
   if (kind === 'plugin' || (kind === 'app' && effects.some(({ app }) => !app)))
     throw new ApiError(
       'forbidden',
-      `${name} takes a key or a session of an admin, and ${actor.name} is ${kind === 'app' ? 'an app' : 'a plugin'}.`,
+      `${name} needs a key or a session of an admin, and ${actor.name} is ${kind === 'app' ? 'an app' : 'a plugin'}.`,
     );
   const role = standing?.role;
   if ((role === 'member' || role === 'guest') && effects.some((effect) => !effect[role]))
     throw new ApiError(
       'forbidden',
-      `${name} takes the role admin or owner, and ${standing!.name} has the role ${role}.`,
+      `${name} needs the role admin or owner, and ${standing!.name} has the role ${role}.`,
     );
 }
 
 /**
- * @returns how the caller's scope is narrowed; null where it is held in full
+ * @returns the narrowing of the caller's scope; null if the scope is not narrowed
  * @throws ApiError unauthorized, insufficient_scope, forbidden
  */
 export function admitTo(
@@ -70,21 +70,21 @@ function admitToScope(route: Route, scope: string, principal: Principal): Narrow
   if (narrowing.own && route.rows !== 'member')
     throw new ApiError(
       'insufficient_scope',
-      `This needs the whole scope ${scope}; it is held for what is the member's own.`,
+      `This needs the whole scope ${scope}; it is limited to the member's own objects.`,
     );
   if (narrowing.teams !== null && route.rows !== 'team')
     throw new ApiError(
       'insufficient_scope',
-      `This needs the whole scope ${scope}; it is held ${inTeams(narrowing)}.`,
+      `This needs the whole scope ${scope}; it is limited to ${inTeams(narrowing)}.`,
     );
   return narrowing;
 }
 
-/** What whoever proposes needs, in place of the scope that writes. */
+/** Scope that a proposal needs, in place of the write scope. */
 const proposingScope = 'proposals:write';
 
 /**
- * To propose a write takes the right to propose, and to read what it is about; the right to write is for who approves.
+ * A proposal needs the scope to propose and the scope to read the objects; the approver needs the scope to write.
  * @throws ApiError unauthorized, insufficient_scope, forbidden
  */
 export function admitToPropose(route: Route, principal: Principal | null): void {
@@ -95,20 +95,20 @@ export function admitToPropose(route: Route, principal: Principal | null): void 
   if (!principal.scopes.has(proposingScope))
     throw new ApiError(
       'insufficient_scope',
-      `To propose needs the scope ${proposingScope}, which ${holderOf(principal, proposingScope)} does not have.`,
+      `A proposal needs the scope ${proposingScope}, which ${holderOf(principal, proposingScope)} does not have.`,
     );
   admitTo({ ...route, scope: readScopeOf(route.scope!) }, principal, {});
 }
 
-/** Reason why the operation cannot be shown as a change that waits for approval; null where it can. */
+/** Returns the reason why an operation cannot be proposed; null if it can. */
 export function whyNotProposed({ kind, secret, name, scope }: Route): string | null {
-  if (kind === 'upload') return 'a file is sent at once or not at all';
-  if (secret) return 'its answer shows a secret, which only the one who asks may see';
-  if (name.startsWith('proposals.')) return 'it is itself a decision on a proposal';
-  return scope === null ? 'it changes nothing that others decide on' : null;
+  if (kind === 'upload') return 'uploads are never stored for approval';
+  if (secret) return 'its response contains a secret, which only the caller may see';
+  if (name.startsWith('proposals.')) return 'it decides on a proposal';
+  return scope === null ? 'it changes nothing that needs approval' : null;
 }
 
-/** @throws ApiError insufficient_scope for a field outside of those that the scope is narrowed to */
+/** @throws ApiError insufficient_scope for a field that the narrowed scope does not cover */
 export function requireFields(
   route: Route,
   { fields }: Narrowing,
@@ -116,7 +116,7 @@ export function requireFields(
 ): void {
   if (fields === null) return;
   if (route.kind === 'read') return requireShown(route, fields, query);
-  // An operation that names no field it writes cannot be held to some fields, so that a narrowed caller may not use it.
+  // An operation that declares no written fields cannot be limited to some of them, so a narrowed caller may not use it.
   if (writtenFields(route).length === 0) throw beyond(route, fields, `${route.name} writes more than fields`);
   const outside = fieldsOf(route, body).find((name) => !fields.includes(name));
   if (outside !== undefined) throw beyond(route, fields, `this writes ${outside}`);
@@ -129,7 +129,7 @@ function beyond({ scope }: Route, fields: readonly string[], what: string): ApiE
 
 const anyCaller = ['limit', 'cursor', 'createdAt', 'updatedAt'];
 
-/** Objects are shown without the other fields; nobody finds or sorts them by these either. @throws ApiError insufficient_scope */
+/** Other fields are redacted, so callers may not filter or sort by them either. @throws ApiError insufficient_scope */
 function requireShown(route: Route, fields: readonly string[], query: unknown): void {
   const named = Object.entries(query ?? {}).flatMap(([name, value]): string[] => {
     if (value === undefined) return [];
@@ -140,12 +140,12 @@ function requireShown(route: Route, fields: readonly string[], query: unknown): 
       : [name];
   });
   if (!showsObjects(route))
-    throw beyond(route, fields, `${route.name} shows more than fields, and takes the scope in full`);
+    throw beyond(route, fields, `${route.name} returns more than fields, and needs the whole scope`);
   const outside = named.find((name) => !fields.includes(name) && !anyCaller.includes(name));
   if (outside === undefined) return;
   const what = narrowable([route], route.scope ?? '').fields.includes(outside)
-    ? `this asks for the field ${outside}`
-    : `the parameter ${outside} could ask for others`;
+    ? `this requests the field ${outside}`
+    : `the parameter ${outside} could reveal other fields`;
   throw beyond(route, fields, what);
 }
 
@@ -169,7 +169,7 @@ export async function requireAlso(
     );
 }
 
-/** Holds a plan to the teams of the caller by what it would write, whichever way it came to that. @throws ApiError insufficient_scope */
+/** Restricts the changes of a plan to the teams of the caller, however they came about. @throws ApiError insufficient_scope */
 export function requireRows({ scope }: Pick<Route, 'scope'>, ctx: Context, { changes }: ChangeSet): void {
   const narrowing = ctx.narrowed?.get(scope ?? '');
   if (!narrowing || narrowing.teams === null) return;
@@ -177,10 +177,10 @@ export function requireRows({ scope }: Pick<Route, 'scope'>, ctx: Context, { cha
   if (!changes.every((change) => change.isOfTeams?.(ids) ?? false))
     throw new ApiError(
       'insufficient_scope',
-      `${scope} is held ${inTeams(narrowing)}; this writes elsewhere.`,
+      `${scope} is limited to ${inTeams(narrowing)}; this writes elsewhere.`,
     );
 }
 
 function inTeams({ teams }: Narrowing): string {
-  return `only in the teams ${teams!.join(', ') || '(none)'}`;
+  return `the teams ${teams!.join(', ') || '(none)'}`;
 }

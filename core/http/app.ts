@@ -1,5 +1,5 @@
-// Mounts the routes on Elysia. The list reads as a table of contents: routes, other methods of known paths (405), all else
-// (404). No hooks and no Elysia schemas stand on API routes, so that each answer is made in one place (response.ts).
+// Mounts the routes on Elysia: first the routes, then other methods of known paths (405), then everything else (404). API routes have
+// neither Elysia hooks nor Elysia schemas, so that every response is created in one place (response.ts).
 import { Elysia } from 'elysia';
 import { ApiError } from '../lib/errors.ts';
 import type { CrossOrigin } from './cross-origin.ts';
@@ -9,27 +9,27 @@ import type { Method, Route } from './route.ts';
 import { createUnrouted } from './unrouted.ts';
 import type { Outcome, Take, ValueCall, Values } from './values.ts';
 
-/** Is told how each request over HTTP was answered, by the pattern of its route. */
+/** Observer of HTTP responses, by the pattern of the route. */
 export interface Traffic {
   (method: string, route: string): (status: number, tookMs: number) => void;
 }
 
 export interface App {
-  /** The entrance for HTTP. */
+  /** Serves a request over HTTP. */
   fetch(request: Request): Response | Promise<Response>;
-  /** The entrance for callers inside the process. */
+  /** Returns a function for in-process calls. */
   caller<T>(take: Take<T>): Caller<T>;
   readonly routes: readonly Route[];
-  /** By name. @throws Error for a name that no route has */
+  /** Returns the route of that name. @throws Error if there is none */
   route(name: string): Route;
 }
 
-/** Calls one of the routes. Never rejects. */
+/** Calls a route. Never rejects. */
 export interface Caller<T> {
   (route: Route, call: ValueCall): Promise<Outcome<T>>;
 }
 
-/** The kernel with its two entrances, and what lies around the one for HTTP. */
+/** The kernel, its two adapters, and the CORS layer around HTTP. */
 export interface Entrances {
   readonly kernel: Kernel;
   readonly requests: Requests;
@@ -49,7 +49,7 @@ export function createApp(
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
     const serve = kernel.serve(route);
     const known = methods.get(path) ?? methods.set(path, new Map()).get(path)!;
-    if (known.has(route.method)) throw new Error(`Two routes are ${route.method} ${route.path}.`);
+    if (known.has(route.method)) throw new Error(`The route ${route.method} ${route.path} is defined twice.`);
     known.set(route.method, serve);
     served.set(route, serve);
     const take = watched(traffic, route.method, route.path, ({ request, params }: Taken) =>
@@ -85,7 +85,7 @@ export function createApp(
       const entrance = values(take);
       return (route, call) => {
         const serve = served.get(route);
-        if (!serve) throw new Error(`${route.name} is none of the routes.`);
+        if (!serve) throw new Error(`The route ${route.name} is not mounted.`);
         return serve(entrance, call);
       };
     },
@@ -103,7 +103,7 @@ interface Taken {
   readonly params: Record<string, string>;
 }
 
-/** Where nobody watches, as it is. */
+/** Returns `serve` unchanged if there is no observer. */
 function watched(
   traffic: Traffic | null,
   method: string,
@@ -112,7 +112,7 @@ function watched(
 ): (taken: Taken) => Promise<Response> {
   const answered = traffic?.(method, route);
   if (!answered) return serve;
-  // The router reads from the parameters of this function what it has to get ready.
+  // The router reads the parameters of this function to find out what to prepare.
   return async ({ request, params }) => {
     const startedMs = performance.now();
     const response = await serve({ request, params });

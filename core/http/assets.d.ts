@@ -1,5 +1,10 @@
 // Files that are embedded by path: `import path from '…' with { type: 'file' }`.
-declare module '*/standalone.js' {
+declare module '*/swagger-ui-bundle.js' {
+  const path: string;
+  export default path;
+}
+
+declare module '*/swagger-ui.css' {
   const path: string;
   export default path;
 }

@@ -1,5 +1,6 @@
-// Reads a request body: JSON only, strict UTF-8, capped while it streams and while it is decoded, so that neither a missing
-// Content-Length nor a coding can grow it; or a value within the same limits. Large ones count against who sends them, and are checked by turns.
+// Reads a request body as strict UTF-8 JSON, or a value within the same limits. The size is capped while the body streams and while it is
+// decompressed, so that neither a missing Content-Length nor a coding exceeds it. Large bodies count against their sender and are parsed
+// in a fair queue.
 import { ApiError, tooManyAtOnce } from '../lib/errors.ts';
 import type { Payer } from '../lib/payer.ts';
 import { malformed, parseJson } from '../lib/json.ts';
@@ -9,9 +10,9 @@ import { Shares } from '../lib/fairness/shares.ts';
 import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
 
 export const bodyBytesMaxDefault = 1024 * 1024;
-/** The memory for all large bodies of requests that are being served. One caller alone may hold a quarter of it. */
+/** Memory for all large bodies of requests in progress. One caller may use a quarter of it. */
 const heldBytesMax = 128 * 1024 * 1024;
-/** Smaller bodies are neither counted nor parsed in turns: either would cost more than they do. */
+/** Smaller bodies are neither counted nor queued: either would cost more than parsing them. */
 const largeBytes = 64 * 1024;
 
 const holdsNothing = (): void => undefined;
@@ -21,18 +22,18 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 export type BodyLimits = ValueLimits;
 
 export interface ReadBody {
-  /** As it came; null for a value. */
+  /** Body as received; null for a value. */
   readonly text: string | null;
   readonly value: unknown;
-  /** Its length as JSON. */
+  /** Length as JSON. */
   readonly size: number;
-  /** Its bytes count against the caller until this is called. */
+  /** Releases the bytes, which count against the caller until then. */
   release(): void;
 }
 
 export interface Bodies {
   /**
-   * @param check checks the parsed body against the schema of the route
+   * @param check validates the parsed body by the schema of the route
    * @throws ApiError unsupported_media_type, payload_too_large, malformed_request, rate_limited, and what `check` throws
    */
   read(
@@ -41,7 +42,7 @@ export interface Bodies {
     limits: BodyLimits,
     check: (value: unknown) => void,
   ): Promise<ReadBody>;
-  /** Takes a copy. @throws ApiError payload_too_large, malformed_request, rate_limited, and what `check` throws */
+  /** Copies and checks a value. @throws ApiError payload_too_large, malformed_request, rate_limited, and what `check` throws */
   take(
     payer: Payer,
     value: unknown,
@@ -54,7 +55,7 @@ export function announcesBody({ headers }: Request): boolean {
   return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0;
 }
 
-/** Nothing at all says what an object without properties says, and is answered alike: done, or with what is required. */
+/** False for a request without a body, which is handled like an empty object: it succeeds, or the error names the required fields. */
 function isSent(request: Request): boolean {
   return announcesBody(request) || request.headers.has('content-type');
 }
@@ -68,7 +69,7 @@ export function createBodies(turns: LoopTurns, coder: Pick<Coder, 'decode'>): Bo
       const coding = codingOf(request);
       const announced = Number(request.headers.get('content-length') ?? Number.NaN);
       if (announced > bytesMax) throw tooLarge(bytesMax);
-      // A body that says nothing of its length may be as long as any.
+      // A body without a Content-Length may be as long as the limit.
       let release = hold(payer, announced >= 0 ? announced : bytesMax);
       const parse = (bytes: Uint8Array): ReadBody => {
         const text = decoded(bytes);
@@ -117,7 +118,7 @@ async function inTurn(
   }
 }
 
-/** Counts a large body until the returned function is called. */
+/** Returns a function that counts a large body until its result is called. */
 function createHold(): (payer: Payer, bytes: number) => () => void {
   const held = new Shares(heldBytesMax);
   return (payer, bytes) => {
@@ -147,7 +148,7 @@ function decoded(bytes: Uint8Array): string {
   }
 }
 
-/** @throws ApiError payload_too_large, before more than that is held */
+/** @throws ApiError payload_too_large before more than the limit is in memory */
 export async function readCapped(request: Request, bytesMax: number): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax);
   const chunks: Uint8Array[] = [];

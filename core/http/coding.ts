@@ -1,5 +1,5 @@
-// Content codings (RFC 9110 §8.4): which one an answer takes, and how bodies are coded and decoded. What is large is done by threads of the
-// runtime, in turns, so that neither a long list nor a body that unfolds to gigabytes holds up the event loop.
+// Content codings (RFC 9110 §8.4): negotiation, compression and decompression. Threads of the runtime process large bodies, in a fair
+// queue, so that neither a long list nor a body that expands to gigabytes blocks the event loop.
 import { promisify } from 'node:util';
 import { constants, gunzip, gzip, zstdCompress, zstdDecompress } from 'node:zlib';
 import { ApiError } from '../lib/errors.ts';
@@ -8,28 +8,26 @@ import { tooLarge } from '../lib/json-value.ts';
 import type { Payer } from '../lib/payer.ts';
 import { isWholeZstd } from './zstd-frames.ts';
 
-/** Those there are, the better first. */
+/** Supported codings, in order of preference. */
 export const codings = ['zstd', 'gzip'] as const;
 export type Coding = (typeof codings)[number];
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What a request may be coded in, as the `Accept-Encoding` of an answer says it (RFC 9110 §12.5.3). */
+/** Codings for the bodies of requests, as `Accept-Encoding` in a response lists them (RFC 9110 §12.5.3). */
 const takenCodings = 'gzip, zstd';
 
-/** Shorter answers fit into one packet as they are. */
+/** Shorter responses fit into one packet uncompressed. */
 export const codedFrom = 1024;
-/** Up to here either coding takes half a millisecond at most; longer texts are left to threads. */
+/** Below this length either coding takes half a millisecond at most; longer texts go to threads. */
 const longFrom = 64 * 1024;
 
-/** Ratios hardly grow from here, and times do: gzip takes six times as long at 6. docs/decisions/0036. */
+/** Higher levels hardly improve the ratio and take longer: gzip takes six times as long at 6. docs/decisions/0036. */
 const zstdLevel = 3;
 const gzipLevel = 4;
-/** 8 MiB, which senders over HTTP must keep to (RFC 9659). */
+/** 8 MiB, the largest window for HTTP (RFC 9659). */
 const windowLogMax = 23;
 
-/**
- * The coding that the caller prefers, by `Accept-Encoding` (RFC 9110 §12.5.3); null for none. Of equal ones the first of ours.
- */
+/** Returns the coding that `Accept-Encoding` prefers (RFC 9110 §12.5.3), among equals the server's preference; null for none. */
 export function codingFor(accepted: string | null): Coding | null {
   if (accepted === null) return null;
   const weights = weightsOf(accepted);
@@ -40,7 +38,7 @@ export function codingFor(accepted: string | null): Coding | null {
   return most > 0 && most >= (weights.get('identity') ?? 0) ? best : null;
 }
 
-/** Without a weight it is 1. */
+/** An entry without a weight has weight 1. */
 function weightsOf(accepted: string): ReadonlyMap<string, number> {
   return new Map(
     accepted
@@ -53,7 +51,7 @@ function weightsOf(accepted: string): ReadonlyMap<string, number> {
   );
 }
 
-/** How the body of a request is coded; null for not at all. @throws ApiError unsupported_media_type */
+/** Returns the coding of a request body; null if it is uncompressed. @throws ApiError unsupported_media_type */
 export function codingOf({ headers }: Request): Coding | null {
   const named = headers.get('content-encoding')?.trim().toLowerCase() ?? '';
   if (named === '' || named === 'identity') return null;
@@ -61,17 +59,17 @@ export function codingOf({ headers }: Request): Coding | null {
   if (coding) return coding;
   throw new ApiError(
     'unsupported_media_type',
-    'The body has a Content-Encoding that is not taken. Send it as it is, or with gzip or zstd, once.',
+    'This Content-Encoding is not supported. Send the body uncompressed, or compressed once with gzip or zstd.',
     { headers: { 'accept-encoding': takenCodings } },
   );
 }
 
 export const isLong = (text: string): boolean => text.length >= longFrom;
 
-/** What threads do. */
+/** Compression by threads. */
 export interface Coder {
   encode(payer: Payer, text: string, coding: Coding): Promise<Bytes>;
-  /** The bytes that were coded, of which there may be so many. @throws ApiError payload_too_large, malformed_request */
+  /** Returns the decompressed bytes, at most `bytesMax`. @throws ApiError payload_too_large, malformed_request */
   decode(payer: Payer, coded: Uint8Array, coding: Coding, bytesMax: number): Promise<Uint8Array>;
 }
 
@@ -82,14 +80,14 @@ export function createCoder(lanes: Lanes): Coder {
   };
 }
 
-/** For what is not long. */
+/** Compresses a short text on the event loop. */
 export function encodeNow(text: string, coding: Coding): Bytes {
   return coding === 'zstd'
     ? new Uint8Array(Bun.zstdCompressSync(text, { level: zstdLevel }))
     : Bun.gzipSync(text, { level: gzipLevel });
 }
 
-/** By a thread. @param levels another effort than that for what is sent once */
+/** Compresses in a thread. @param levels compression levels, for bodies that are not sent only once */
 export async function encodeAside(
   text: string | Bytes,
   coding: Coding,
@@ -108,13 +106,13 @@ async function decodeAside(coded: Uint8Array, coding: Coding, bytesMax: number):
       maxOutputLength: bytesMax,
       params: { [constants.ZSTD_d_windowLogMax]: windowLogMax },
     });
-    if (!isWholeZstd(coded)) throw new Error('The frames do not end with the body.');
+    if (!isWholeZstd(coded)) throw new Error('The body does not end at the end of a frame.');
     return bytes;
   } catch (error) {
     if (error instanceof RangeError) throw tooLarge(bytesMax);
     throw new ApiError(
       'malformed_request',
-      `The body is no whole ${coding} stream. Code it anew, or send it without Content-Encoding.`,
+      `The body is not a complete ${coding} stream. Compress it again, or send it without Content-Encoding.`,
       { cause: error },
     );
   }

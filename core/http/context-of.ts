@@ -1,4 +1,4 @@
-// Makes the context that an operation is given: who asks, in which workspace, and what of it may be seen.
+// Creates the context of an operation: the caller, the workspace and what the caller may see.
 import type { Staging } from '../changes/staging.ts';
 import type { Context, Directory, Services } from '../context.ts';
 import { authorityOf } from '../rights/authority.ts';
@@ -13,13 +13,13 @@ export interface ContextOptions {
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
 
-/** What is otherwise where a moment of the past is seen. */
+/** Overrides for a read at a past moment. */
 const thenOf = (staged: Staging | null): Partial<Pick<Context, 'directory' | 'nowMs'>> | null => {
   const past = staged?.past;
   return past ? { directory: past.directory, nowMs: () => past.atMs } : null;
 };
 
-/** The returned function rejects with ApiError insufficient_scope where the object that is asked for needs more scopes. */
+/** The returned function rejects with ApiError insufficient_scope if the requested object needs more scopes. */
 export function createContextOf(
   route: Route,
   { services, directoryOf }: ContextOptions,

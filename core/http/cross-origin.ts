@@ -1,6 +1,6 @@
-// Lets pages of other sites call the API from a browser (CORS, https://fetch.spec.whatwg.org/#http-cors-protocol). Nobody is
-// recognised by a cookie here, so that a page can do no more than the key it was given; the operator may still name the pages.
-// It lies around the router, because a browser has to be able to read refusals, too. docs/decisions/0036.
+// Cross-origin access to the API from browsers (CORS, https://fetch.spec.whatwg.org/#http-cors-protocol). The API accepts no cookies, so a
+// page can do no more than the key that it holds; the operator may still restrict the origins. This wraps the router, because browsers must
+// be able to read errors too. docs/decisions/0036.
 import { ApiError } from '../lib/errors.ts';
 import { idPrefixes, type Ids } from '../lib/ids.ts';
 import { newExchange } from './exchange.ts';
@@ -9,26 +9,26 @@ import type { RateLimiter } from './rate-limit.ts';
 import { pathOf } from './request-url.ts';
 import { respond, respondError } from './response.ts';
 
-/** Answers a request, or has `serve` answer it and says who may read the answer. */
+/** Answers a preflight request, or adds CORS headers to the response of `serve`. */
 export interface CrossOrigin {
   (request: Request, serve: Serve): Response | Promise<Response>;
 }
 type Serve = (request: Request) => Response | Promise<Response>;
 
 export interface CrossOriginOptions {
-  /** Whose pages may: `*` is everybody, an empty list nobody. */
+  /** Origins that may call the API; `*` allows all, an empty list none. */
   readonly origins: '*' | readonly string[];
   readonly limiter: Pick<RateLimiter, 'hitPeer'>;
   readonly ids: Ids;
   readonly peerOf: (request: Request) => string;
 }
 
-/** Browsers ask again after this long; none keeps the answer longer than Chrome, which keeps it two hours. */
+/** Cache time of a preflight response: the maximum in Chrome. */
 const preflightSeconds = 7_200;
 
 const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 
-/** What requests may carry. The star stands for those that others add, and never for Authorization. */
+/** Headers that requests may have. The asterisk allows custom headers, but never Authorization. */
 const taken = [
   'Authorization',
   'Content-Type',
@@ -45,7 +45,7 @@ const taken = [
   '*',
 ].join(', ');
 
-/** What a page may read of an answer, beside what every page may. */
+/** Response headers that a page may read, beside those that are always readable. */
 const exposed = [
   'Accept-Encoding',
   'Accept-Ranges',
@@ -68,7 +68,7 @@ export function createCrossOrigin(options: CrossOriginOptions): CrossOrigin {
   const { origins } = options;
   if (origins.length === 0) return (request, serve) => serve(request);
   const named = origins === '*' ? null : new Set(origins);
-  /** As the header that lets a page of `origin` read the answer; null where it may not. */
+  /** Returns the value of `Access-Control-Allow-Origin` for pages of `origin`; null if they may not read the response. */
   const readerOf = (origin: string): string | null => {
     if (!named) return '*';
     return named.has(origin) ? origin : null;
@@ -96,8 +96,8 @@ export function createCrossOrigin(options: CrossOriginOptions): CrossOrigin {
 }
 
 /**
- * What apps call. A page that a person decides on is never among it, nor the address that leads there, which browsers go to and no
- * page may read (RFC 9700 §2.6).
+ * Paths that apps call. Consent pages are not among them, nor is the authorization endpoint, which browsers navigate to and which pages
+ * must not be able to read (RFC 9700 §2.6).
  */
 const called = [
   '/api/',
@@ -117,7 +117,7 @@ function isPreflight({ method, headers }: Request): boolean {
   return method === 'OPTIONS' && headers.has('access-control-request-method');
 }
 
-/** The same for every path, there or not: what is wrong with the request itself a browser tells only then. */
+/** Responds alike for every path, existing or not: browsers show the error of the request itself only after a successful preflight. */
 function answerPreflight(
   { limiter, ids, peerOf }: CrossOriginOptions,
   request: Request,
@@ -131,7 +131,7 @@ function answerPreflight(
     if (!isAllowed)
       throw new ApiError(
         'forbidden',
-        `Pages of ${origin} may not call this server. Its operator names those that may with --cors-origins.`,
+        `Pages of ${origin} may not call this server. The operator can allow the origin with --cors-origins.`,
       );
   } catch (error) {
     if (error instanceof ApiError) return respondError(exchange, error);

@@ -1,96 +1,100 @@
-// `/docs`: the API reference, offline. @elysiajs/swagger makes the page around Scalar; page and script are served by our own
-// routes, so that they carry our headers and nothing is fetched from elsewhere.
+// `/docs`: the API reference. Swagger UI reads the OpenAPI document; page, script and style come from this server, so that it works
+// offline and the pages carry the headers of every answer.
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { Elysia } from 'elysia';
 import { Type } from 'typebox';
-// The package does not export this file by name.
-import scalarFile from '../../node_modules/@scalar/api-reference/dist/browser/standalone.js' with { type: 'file' };
+// Relative paths, because a file import does not resolve package names.
+import scriptFile from '../../node_modules/swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' };
+import styleFile from '../../node_modules/swagger-ui-dist/swagger-ui.css' with { type: 'file' };
 import { keep, type Kept } from './kept.ts';
 import { defineRoute, type Route } from './route.ts';
 
-/** The page takes tokens to try requests with, so it must not be framed, nor send anything elsewhere. */
+/** Readers enter tokens here to try requests, so the page must not be framed, nor send anything elsewhere. */
 const csp =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-export function docsRoutes(version: string): Route[] {
-  let page: Promise<Kept> | null = null;
-  let script: Promise<Kept> | null = null;
-  return [
-    defineRoute({
-      method: 'GET',
-      path: '/docs',
-      name: 'docs.page',
-      summary: 'The API reference as a page',
-      scope: null,
-      limit: 'read',
-      kept: true,
-      responses: { 200: Type.String() },
-      contentType: 'text/html',
-      raw: async () => ({
-        contentType: 'text/html; charset=utf-8',
-        body: await (page ??= keepPage(version)),
-        headers: { 'content-security-policy': csp, 'cache-control': 'no-cache' },
-      }),
+const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Tatami API</title>
+<link rel="icon" href="/favicon.svg">
+<link rel="stylesheet" href="/docs/viewer.css">
+</head>
+<body>
+<main id="reference"></main>
+<noscript>The API reference needs JavaScript. <a href="/api/v1/openapi.json">Read the OpenAPI document</a> instead.</noscript>
+<script src="/docs/viewer.js"></script>
+</body>
+</html>
+`;
+
+/** Settings of Swagger UI. Models are listed under their operations alone, because the list at the end repeats them. */
+const settings = {
+  url: '/api/v1/openapi.json',
+  dom_id: '#reference',
+  deepLinking: true,
+  docExpansion: 'none',
+  filter: true,
+  defaultModelsExpandDepth: -1,
+};
+
+export const docsRoutes = (): Route[] => [
+  file('/docs', {
+    name: 'docs.page',
+    summary: 'Show the API reference.',
+    contentType: 'text/html',
+    headers: { 'content-security-policy': csp, 'cache-control': 'no-cache' },
+    read: () => html,
+  }),
+  file('/docs/viewer.js', {
+    name: 'docs.script',
+    summary: 'Get the script of the API reference.',
+    contentType: 'text/javascript',
+    headers: { 'cache-control': 'public, max-age=86400' },
+    // The page's policy allows no inline script, so the call that starts the viewer follows its code.
+    read: async () => `${await packaged(scriptFile)}\nSwaggerUIBundle(${JSON.stringify(settings)});\n`,
+  }),
+  file('/docs/viewer.css', {
+    name: 'docs.style',
+    summary: 'Get the style of the API reference.',
+    contentType: 'text/css',
+    headers: { 'cache-control': 'public, max-age=86400' },
+    read: () => packaged(styleFile),
+  }),
+];
+
+interface File {
+  readonly name: string;
+  readonly summary: string;
+  readonly contentType: string;
+  readonly headers: Readonly<Record<string, string>>;
+  read(): string | Promise<string>;
+}
+
+function file(path: string, { name, summary, contentType, headers, read }: File): Route {
+  let kept: Promise<Kept> | null = null;
+  return defineRoute({
+    method: 'GET',
+    path,
+    name,
+    summary,
+    scope: null,
+    limit: 'read',
+    kept: true,
+    responses: { 200: Type.String() },
+    contentType,
+    raw: async () => ({
+      contentType: `${contentType}; charset=utf-8`,
+      body: await (kept ??= keep(read)),
+      headers,
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/docs/scalar.js',
-      name: 'docs.script',
-      summary: 'The script of the API reference',
-      scope: null,
-      limit: 'read',
-      kept: true,
-      responses: { 200: Type.String() },
-      contentType: 'text/javascript',
-      raw: async () => ({
-        contentType: 'text/javascript; charset=utf-8',
-        body: await (script ??= keep(readScript)),
-        headers: { 'cache-control': 'public, max-age=86400' },
-      }),
-    }),
-  ];
+  });
 }
 
-async function keepPage(version: string): Promise<Kept> {
-  const html = await makePage(version);
-  return keep(() => html);
-}
-
-async function makePage(version: string): Promise<string> {
-  const configuration = {
-    url: '/api/v1/openapi.json',
-    withDefaultFonts: false,
-    showDeveloperTools: 'never',
-    hideClientButton: true,
-    authentication: { preferredSecurityScheme: 'bearer' },
-    agent: { disabled: true },
-    mcp: { disabled: true },
-    telemetry: false,
-  };
-  // Most processes are never asked for the page.
-  const { swagger } = await import('@elysiajs/swagger');
-  const page = await new Elysia()
-    .use(
-      swagger({
-        path: '/docs',
-        scalarCDN: '/docs/scalar.js',
-        scalarConfig: { ...configuration, spec: { url: configuration.url } },
-        documentation: { info: { title: 'Tatami API', description: 'The API reference of Tatami', version } },
-      }),
-    )
-    .handle(new Request('http://localhost/docs'));
-  return (
-    (await page.text())
-      // The plugin adds settings that Scalar warns of in every reader's console.
-      .replace(/data-configuration='[^']*'/, `data-configuration='${JSON.stringify(configuration)}'`)
-      // White space in it is an inline script to a browser, which the policy forbids.
-      .replace(/>\s+<\/script>/, '></script>')
-  );
-}
-
-async function readScript(): Promise<Uint8Array<ArrayBuffer>> {
-  const script = await Bun.file(String(scalarFile)).bytes();
-  // The executable holds it compressed.
-  return String(scalarFile).endsWith('.gz') ? new Uint8Array(await promisify(gunzip)(script)) : script;
+/** @returns a file of the package; the executable holds it compressed */
+async function packaged(path: string): Promise<string> {
+  if (!path.endsWith('.gz')) return Bun.file(path).text();
+  return String(await promisify(gunzip)(await Bun.file(path).bytes()));
 }

@@ -1,4 +1,4 @@
-// What is known about a request while it is being served, whichever entrance it came by.
+// State of a request while it is being served, whatever its adapter.
 import type { Payer } from '../lib/payer.ts';
 import type { WriteMode } from './call.ts';
 import { unlimited, type RateVerdict } from './rate-limit.ts';
@@ -6,20 +6,20 @@ import { unlimited, type RateVerdict } from './rate-limit.ts';
 export interface Exchange {
   readonly requestId: string;
   verdict: RateVerdict;
-  /** What a write asked for; null where nothing asked to write. */
+  /** Mode that a write requested; null for other requests. */
   mode: WriteMode | null;
-  /** Name of the peer, of a request over HTTP without a token; see `peer.ts`. */
+  /** Name of the client (`peer.ts`), for an HTTP request without a token. */
   peer: string | null;
-  /** Who pays for it, once that is known. */
+  /** Account that is charged, once it is known. */
   payer: Payer | null;
   readonly startedMs: number;
-  /** The part of the time since then that went by in waiting: for the caller's body, the disk, turns, and reads off the loop. */
+  /** Wait time since then: for the body, the disk, queues, and reads outside of the event loop. */
   readonly away: { ms: number };
   bytesIn: number;
   bytesOut: number;
-  /** True where a person's browser asks for a page, which then shows errors that have one as a page. */
+  /** True if a person's browser requests a page; errors that have a page are then shown as one. */
   asksForPage: boolean;
-  /** Gives back the memory that was reserved for its body. */
+  /** Releases the memory reserved for the body. */
   release?: () => void;
 }
 

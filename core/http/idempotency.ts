@@ -1,5 +1,6 @@
-// Idempotency keys: the row of a key commits in the same batch as the effect, so either both exist or neither does.
-// Scope: credential (`tokenId` of the principal, which outlives a renewed token) + method + path. Kept 24 h. Only completed writes are kept: a refused request had no effect to repeat.
+// Idempotency keys. The row of a key is committed in the same batch as the effect, so either both exist or neither does. A key is scoped
+// to a credential (`tokenId` of the principal, which outlives a renewed token), a method and a path, and expires after 24 h. Only
+// completed writes are stored: a rejected request had no effect to repeat.
 import { createHash } from 'node:crypto';
 import { ApiError } from '../lib/errors.ts';
 import { sealedFor, type SealedFor } from '../lib/sealed-at-rest.ts';
@@ -40,20 +41,20 @@ const insert = tenantStatement(
      CASE WHEN :recall IS NOT NULL OR :learns THEN (SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws) END)`,
 );
 
-/** What is kept of an answer beside its body, as the headers that say it. */
+/** Stored headers of a response. */
 interface KeptHeaders {
   readonly etag?: string;
   readonly location?: string;
 }
 
-/** One request's hold on its key. */
+/** Claim of a running request on its key. */
 export interface KeyClaim {
-  /** The answer of an earlier identical request, if there was one. @throws ApiError idempotency_key_reused */
+  /** Returns the response to an earlier identical request; null if there was none. @throws ApiError idempotency_key_reused */
   replay(): Promise<WrittenAnswer | null>;
   /**
-   * Guards that store the answer, ahead of the events in the batch. Where one fails as a `duplicate`, another request was first.
+   * Returns guards that store the response, ahead of the events in the batch. If one fails as a `duplicate`, another request was first.
    * @param answer with its text
-   * @param made the objects of which the batch makes events, by id
+   * @param made objects for which the batch emits events, by id
    */
   guards(answer: WrittenAnswer, made: ReadonlyMap<string, object>): Op[];
   release(): void;
@@ -63,11 +64,11 @@ interface KeyedRequest {
   readonly method: string;
   readonly path: string;
   readonly key: string;
-  /** Text of the request by which repeats are compared. */
+  /** Text by which repeats are compared. */
   readonly text: string;
-  /** The body, parsed. */
+  /** Parsed body. */
   readonly value: unknown;
-  /** The answer shows a secret once: it is kept whole, and encrypted. */
+  /** The response contains a one-time secret: it is stored whole, and encrypted. */
   readonly secret: boolean;
 }
 
@@ -82,18 +83,18 @@ interface KeysOptions {
   readonly nowMs: () => number;
 }
 
-/** A request, and the key under which its answer is kept. */
+/** Request, with the key under which its response is stored. */
 interface Claimed {
   readonly scope: Scope;
   readonly request: KeyedRequest;
   readonly id: string;
   readonly bodyHash: string;
-  /** The purpose under which a secret answer is sealed. */
+  /** Purpose for which a secret response is sealed. */
   readonly purpose: SealedFor;
 }
 
 export function createIdempotencyKeys(options: KeysOptions): IdempotencyKeys {
-  /** The hash of the text by key, of requests that are being served. It holds as many as there are: each removes its own at its end. */
+  /** Hashes of the texts of requests in progress, by key. Each request removes its entry when it ends, which bounds the map. */
   const inFlight = new Map<string, string>();
   return {
     claim(scope, tokenId, request) {
@@ -176,7 +177,7 @@ function keeping(
   ];
 }
 
-/** What is made learns first at its commit; what was there before may have learned earlier. */
+/** A created object gets its commit-assigned values in this commit; an existing one may have got them in an earlier commit. */
 function mayHaveLearned(status: number, text: string): boolean {
   return status !== 201 && waitsForCommit(text);
 }

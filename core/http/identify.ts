@@ -1,5 +1,4 @@
-// Finds the principal of a request's token and counts the request against its limits. Requests that are refused are counted
-// here as well, so that guessing tokens has a limit.
+// Authenticates a request and counts it against its rate limits. Rejected requests count as well, which limits the guessing of tokens.
 import { ApiError, rateLimited } from '../lib/errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Authenticate, Granted, Principal } from './principal.ts';
@@ -9,7 +8,7 @@ import { needsCaller, type Route } from './route.ts';
 export interface IdentifyOptions {
   readonly limiter: RateLimiter;
   readonly authenticate: Authenticate;
-  /** The peer's name, for buckets of requests without a token. */
+  /** Name of the client's rate-limit buckets, for requests without a token. */
   readonly peerOf: (request: Request) => string;
 }
 
@@ -18,12 +17,12 @@ type Admitted = Pick<Route, 'name' | 'limit' | 'scope' | 'anyKey' | 'resource'> 
 
 export interface Identify {
   /**
-   * Whose token a request carries; null where it carries none.
-   * @param resource what a grant must be for; by default the API
+   * Returns the principal of the token in a request; null without a token.
+   * @param resource resource that a grant must be for; default the API
    * @throws ApiError unauthorized
    */
   identify(request: Request, resource?: Granted['resource']): Promise<Principal | null>;
-  /** The same, counted. @throws ApiError unauthorized, rate_limited */
+  /** Authenticates and counts the request. @throws ApiError unauthorized, rate_limited */
   admit(request: Request, exchange: Exchange, route: Admitted): Promise<Principal | null>;
 }
 
@@ -41,7 +40,7 @@ export function createIdentify(options: IdentifyOptions): Identify {
     if (principal.grant && principal.grant.resource !== resource)
       throw new ApiError(
         'unauthorized',
-        `The access token is for ${resourceWords[principal.grant.resource]} alone.`,
+        `The access token is valid only for ${resourceWords[principal.grant.resource]}.`,
       );
     return principal;
   };
@@ -51,7 +50,7 @@ export function createIdentify(options: IdentifyOptions): Identify {
     let principal: Principal | null = null;
     let failure: unknown = null;
     try {
-      // What others send may carry a token of their own.
+      // An inbound request may carry a token of the sender's own.
       if (route.kind !== 'inbound' || route.resource) principal = await identify(request, route.resource);
     } catch (error) {
       failure = error;
@@ -63,7 +62,7 @@ export function createIdentify(options: IdentifyOptions): Identify {
       exchange.verdict = limiter.hitPeer(exchange.peer, isRefused ? 'refused' : 'public', route.limit);
     }
     requireAdmitted(exchange);
-    // A route of a resource says itself how one gets a token for it.
+    // A route with `resource` tells clients itself how to get a token for it.
     if (failure !== null && !(route.resource && failure instanceof ApiError)) throw failure;
     return principal;
   };
@@ -71,7 +70,7 @@ export function createIdentify(options: IdentifyOptions): Identify {
   return { identify, admit };
 }
 
-/** @throws ApiError rate_limited where the limits, as they were counted, leave no room */
+/** @throws ApiError rate_limited if the counted request exceeds a limit */
 export function requireAdmitted({ verdict }: Exchange): void {
   if (!verdict.admitted)
     throw rateLimited(`Too many requests. Wait ${verdict.resetSeconds} s.`, verdict.resetSeconds);

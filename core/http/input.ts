@@ -1,4 +1,4 @@
-// Reads what a request brings to its route: path parameters, query and body, each by a schema that is compiled once.
+// Reads the input of a route: path parameters, query and body, each validated by a schema that is compiled once.
 import type { TSchema } from 'typebox';
 import { ApiError } from '../lib/errors.ts';
 import { jsonPartsMax } from '../lib/json.ts';
@@ -11,11 +11,11 @@ import type { Route } from './route.ts';
 import { compileCheck, compileQuery, nothingNamed, requireStorable } from './validate.ts';
 
 export interface InputReader {
-  /** @throws ApiError malformed_request, not_found, of a PUT validation_failed */
+  /** @throws ApiError malformed_request, not_found; for a PUT validation_failed */
   checkParams<In extends Incoming>(entrance: Entrance<In, unknown>, incoming: In): void;
   /** @throws ApiError validation_failed */
   query(texts: Iterable<readonly [name: string, text: string]>): Record<string, unknown>;
-  /** Null where there is none to read. Throws, or rejects with, what the entrance does. */
+  /** Returns null if the route reads no body. Throws, or rejects with, the errors of the adapter. */
   body<In extends Incoming>(
     entrance: Entrance<In, unknown>,
     incoming: In,
@@ -30,13 +30,13 @@ export function createInputReader(route: Route): InputReader {
     checkParams(entrance, incoming) {
       if (!checkParams) return;
       entrance.requirePath(incoming);
-      // An id that cannot exist is answered like one that does not.
+      // An id in a wrong format gets the same response as one that does not exist.
       orNotFound(() => checkParams(incoming.params));
       const requireEach = (): void => requireStorable(incoming.params);
-      // What a PUT names it would make.
+      // A PUT may create the object that the path names, so its name is validated like a field.
       return route.method === 'PUT' ? requireEach() : orNotFound(requireEach);
     },
-    // What others send there is theirs to name.
+    // The sender of an inbound request chooses its parameters.
     query: route.kind === 'inbound' ? () => ({}) : compileQuery(route.query ?? nothingNamed),
     body: createBodyReader(route),
   };
@@ -52,7 +52,7 @@ function orNotFound(check: () => void): void {
   }
 }
 
-/** Titles and names are normalized in place where the body is valid. Like the check, that is prepared at the first request. */
+/** Normalizes titles and names in place after the body is validated. Like the check, the normalizer is created on first use. */
 function checkAndNormalize(schema: TSchema): (value: unknown) => void {
   const check = compileCheck(schema);
   let normalize: ReturnType<typeof normalizerOf> | undefined;
@@ -65,7 +65,7 @@ function checkAndNormalize(schema: TSchema): (value: unknown) => void {
 
 function createBodyReader(route: Route): InputReader['body'] {
   const checkBody = route.body ? checkAndNormalize(route.body) : null;
-  // A write that takes no body refuses what is sent all the same, by its name.
+  // A write without a body rejects fields that are sent, by name.
   const checkNoBody = route.kind === 'write' && !route.body ? compileCheck(nothingNamed) : null;
   const limits = {
     bytesMax: (checkBody && route.bodyBytesMax) ?? bodyBytesMaxDefault,

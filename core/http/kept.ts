@@ -1,5 +1,5 @@
-// A body that is the same for everybody, such as the OpenAPI document: coded once for each coding that somebody took, and known by its
-// entity tag, so that asking again costs next to nothing.
+// Caches a body that is the same for all callers, such as the OpenAPI document: compressed once per requested coding and identified by
+// its entity tag, so that repeated requests cost almost nothing.
 import { encodeAside, type Coding } from './coding.ts';
 import { etagOf } from './etag.ts';
 
@@ -7,14 +7,14 @@ type Body = string | Uint8Array<ArrayBuffer>;
 
 export interface Kept {
   readonly etag: string;
-  /** @param coding null: as it is */
+  /** @param coding null for the uncompressed body */
   in(coding: Coding | null): Promise<Body>;
 }
 
-/** Coded once and sent often, it is worth more effort than other answers. */
+/** The body is compressed once and sent often, so it is worth more effort than other responses. */
 const levels = { zstd: 12, gzip: 9 };
 
-/** @param read called again for whoever takes no coding */
+/** @param read called again for each uncompressed response */
 export async function keep(read: () => Body | Promise<Body>): Promise<Kept> {
   const coded = new Map<Coding, Promise<Body>>();
   return {
@@ -24,7 +24,7 @@ export async function keep(read: () => Body | Promise<Body>): Promise<Kept> {
       const made =
         coded.get(coding) ?? Promise.resolve(read()).then((body) => encodeAside(body, coding, levels));
       coded.set(coding, made);
-      // The next one tries again.
+      // After a failure the next request tries again.
       made.catch(() => coded.delete(coding));
       return made;
     },

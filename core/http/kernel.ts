@@ -1,6 +1,5 @@
-// Serves one request to one route, in the order that every route and both entrances share: identity, rate limit, scope, input,
-// work, answer. What is particular to a kind of route is in `work.ts`, what becomes of a write in `write.ts`, and how requests
-// come in and answers go out in the entrances (`entrance.ts`).
+// Serves a request to a route in the order that all routes and both adapters share: authentication, rate limit, scope, input, execution,
+// response. Execution by kind of route is in `work.ts`, writes are in `write.ts`, and the adapters implement `entrance.ts`.
 import { ApiError } from '../lib/errors.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import { admitTo, admitToPropose, requireFields } from './admission.ts';
@@ -19,7 +18,7 @@ export interface Kernel {
   serve(route: Route): Serve;
 }
 
-/** Serves one request to a route. Never rejects: what goes wrong is an answer. */
+/** Serves a request to a route. Never rejects: errors become responses. */
 export interface Serve {
   <In extends Incoming, Out>(entrance: Entrance<In, Out>, incoming: In): Promise<Out>;
 }
@@ -36,7 +35,7 @@ export function createKernel(options: WorkOptions): Kernel {
           return await entrance.show(incoming, exchange, await work(await ask(entrance, incoming, exchange)));
         } catch (error) {
           const { requestId } = exchange;
-          // The address of what others send may be all that keeps it secret.
+          // The URL of an inbound request may be its only secret, so it is not logged.
           const path = (): string => (route.kind === 'inbound' ? route.path : pathOf(route, incoming.params));
           return entrance.refuse(exchange, refusalOf(log, { requestId, method: route.method, path }, error));
         } finally {
@@ -48,7 +47,7 @@ export function createKernel(options: WorkOptions): Kernel {
   };
 }
 
-/** The steps that all kinds of route share: who asks, whether they may, and what for. */
+/** Steps that all kinds of route share: authentication, authorization and input. */
 function createAsk(route: Route) {
   const read = createInputReader(route);
   const admit = createAdmit(route);
@@ -86,7 +85,7 @@ function createAdmit(route: Route) {
     principal: Principal | null,
   ): Narrowing | null => {
     if (!isWrite || !entrance.proposes(incoming)) return admitTo(route, principal, incoming.params);
-    // Whoever proposes writes nothing: the fields are for who approves.
+    // A proposal writes nothing itself: narrowed fields apply to the approver.
     admitToPropose(route, principal);
     return null;
   };
@@ -102,10 +101,10 @@ function createTermsOf(route: Route) {
   };
 }
 
-/** A condition that is not looked at would pass for one that holds. @throws ApiError precondition_failed */
+/** Rejects a condition that would be ignored, which a client would take for fulfilled. @throws ApiError precondition_failed */
 function requireUnconditional({ ifMatch }: Terms): void {
   if (ifMatch !== null)
-    throw new ApiError('precondition_failed', 'This is about no one version. Leave If-Match out.');
+    throw new ApiError('precondition_failed', 'This operation does not support If-Match. Remove the header.');
 }
 
 function charge(ledger: WorkOptions['services']['ledger'], exchange: Exchange): void {

@@ -6,7 +6,7 @@ const text = 'x'.repeat(1024 * 1024);
 const payer = { workspaceId: 'ws', payer: 'key_1' };
 const keepsOpen = () => ({ letGo: () => undefined, hangUp: () => undefined });
 
-/** Timers never come. */
+/** Timers never fire. */
 const clock: Clock = { nowMs: () => 0, monotonicMs: () => 0, after: () => () => undefined };
 
 test('answers that nobody takes are held up to a bound, and make room again when they are given up', async () => {
@@ -22,9 +22,9 @@ test('answers that nobody takes are held up to a bound, and make room again when
     return held;
   };
   const [first, ...others] = hold();
-  // A quarter of 160 MB is for one caller alone.
+  // One caller may use a quarter of 160 MB.
   expect(1 + others.length).toBe(40);
-  expect(() => outflow.requireRoom(payer)).toThrow('Too many answers');
+  expect(() => outflow.requireRoom(payer)).toThrow('Too many responses');
   expect(() => outflow.requireRoom({ workspaceId: 'other', payer: null })).not.toThrow();
 
   if (!(first instanceof ReadableStream)) throw new Error('A large answer is pulled.');

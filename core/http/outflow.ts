@@ -1,21 +1,21 @@
-// Large answers go out as their reader takes them, and until then count against who asked: a client that asks and does not
-// read costs a bounded amount of memory, and is hung up on. See docs/decisions/0008 for how Bun pulls.
+// Sends large responses as fast as the client reads, and counts them against the caller until then: a client that does not read costs a
+// bounded amount of memory and is disconnected. docs/decisions/0008 describes how Bun pulls.
 import type { Clock } from '../lib/clock.ts';
 import { tooManyAtOnce } from '../lib/errors.ts';
 import type { Payer } from '../lib/payer.ts';
 import { Shares } from '../lib/fairness/shares.ts';
 
-/** The memory for all answers and pieces of streams that wait for their readers. One caller alone may hold a quarter of it. */
+/** Memory for all responses and stream chunks that wait to be read. One caller may use a quarter of it. */
 const unsentBytesMax = 160 * 1024 * 1024;
-/** Smaller answers fit into the buffers of a socket. */
+/** Smaller responses fit into the buffers of a socket. */
 const largeBytes = 256 * 1024;
 const pieceBytes = 64 * 1024;
-/** A socket that takes nothing for this long is closed. */
+/** A socket that accepts no data for this long is closed. */
 const stuckMs = 30_000;
 
-/** A connection that is kept open however slowly it is read. */
+/** Connection that is exempt from the idle timeout. */
 export interface Held {
-  /** The answer has ended: the connection is as any other. */
+  /** Ends the exemption, after the end of the response. */
   letGo(): void;
   hangUp(): void;
 }
@@ -23,25 +23,25 @@ export interface Held {
 type Body = string | Uint8Array<ArrayBuffer>;
 
 export interface Outflow {
-  /** Counts what waits to be sent: answers and pieces of event streams alike. */
+  /** Bytes that wait to be sent, of responses and event streams. */
   readonly unsent: Shares;
-  /** To be called before anything is read for an answer that may be large. @throws ApiError rate_limited */
+  /** Must be called before data is read for a potentially large response. @throws ApiError rate_limited */
   requireRoom(payer: Payer): void;
-  /** Counts an answer that is being coded until the returned function is called. @throws ApiError rate_limited */
+  /** Counts a response that is being compressed, until the returned function is called. @throws ApiError rate_limited */
   hold(payer: Payer, text: string): () => void;
   /**
-   * The body of an answer: as it is where it is small, pulled where it is large.
-   * @param keepOpen keeps the connection open however slowly it is read
+   * Returns the body to send: unchanged if small, as a stream at the pace of the reader if large.
+   * @param keepOpen exempts the connection from the idle timeout
    * @throws ApiError rate_limited
    */
   bodyOf<B extends Body>(payer: Payer, body: B, keepOpen: () => Held): B | ReadableStream<Uint8Array>;
-  /** Breaks off the answers that are not taken yet. */
+  /** Aborts the responses that are not read to the end. */
   stop(): void;
 }
 
 export function createOutflow(clock: Clock): Outflow {
   const unsent = new Shares(unsentBytesMax);
-  /** Breaks off each answer that is being sent. Each is large and has its share of `unsent`, which bounds how many there are. */
+  /** Aborts each response that is being sent. Each one is large and uses quota of `unsent`, which bounds their number. */
   const open = new Set<() => void>();
 
   const hold = (payer: Payer, bytes: number): (() => void) => {
@@ -63,7 +63,7 @@ export function createOutflow(clock: Clock): Outflow {
         start(controller) {
           breakOff = () => {
             end();
-            controller.error(new Error('An answer was not taken in time.'));
+            controller.error(new Error('The client did not read the response in time.'));
             held.hangUp();
           };
           open.add(breakOff);
@@ -102,7 +102,7 @@ export function createOutflow(clock: Clock): Outflow {
 function requireRoomIn(unsent: Shares, payer: Payer, bytes: number): void {
   if (!unsent.hasRoomFor(payer, bytes))
     throw tooManyAtOnce(
-      'Too many answers wait to be read. Read those you asked for before you ask for more.',
+      'Too many responses are waiting to be read. Read them before you send more requests.',
     );
 }
 

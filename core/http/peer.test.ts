@@ -5,12 +5,12 @@ import { peerName } from './peer.ts';
 const trusted = ['10.0.0.0/8', '127.0.0.1/32', 'fd00::/8'].map((entry) => parseCidr(entry) as Cidr);
 
 test.each<[socket: string, forwardedFor: string | null, peer: string]>([
-  // Who is no trusted proxy says nothing about others.
+  // An address that is not trusted cannot name another one.
   ['203.0.113.9', '198.51.100.1', '203.0.113.9'],
   ['203.0.113.9', null, '203.0.113.9'],
   ['10.0.0.1', null, '10.0.0.1'],
   ['10.0.0.1', '198.51.100.1', '198.51.100.1'],
-  // What a client wrote itself stands on the left.
+  // Entries on the left were written by the client.
   ['10.0.0.1', '1.2.3.4, 198.51.100.1', '198.51.100.1'],
   ['10.0.0.1', '10.9.9.9, 198.51.100.1', '198.51.100.1'],
   ['10.0.0.1', '1.2.3.4, 198.51.100.1, 10.0.0.7', '198.51.100.1'],
@@ -18,7 +18,7 @@ test.each<[socket: string, forwardedFor: string | null, peer: string]>([
   ['127.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
   ['127.0.0.1', '198.51.100.1:55555', '198.51.100.1'],
   ['127.0.0.1', '[2001:db8:1:2:3::4]:443', '20010db800010002/64'],
-  // A proxy that names nobody is the peer, whatever stands left of it.
+  // A trusted proxy that names no client counts as the client, whatever is to its left.
   ['127.0.0.1', '198.51.100.1, unknown', '127.0.0.1'],
   ['127.0.0.1', '198.51.100.1, 0x7f.1', '127.0.0.1'],
   ['127.0.0.1', '198.51.100.1,', '127.0.0.1'],

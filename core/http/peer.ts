@@ -1,16 +1,15 @@
-// Names the peer that a request without a token comes from. Behind proxies that the operator trusts it is the last address in
-// X-Forwarded-For that none of them has: what stands left of it is the client's own claim. Without such proxies the header
-// is not read at all.
+// Identifies the client of a request without a token. Behind trusted proxies it is the last address in X-Forwarded-For that is not one of
+// them; addresses to its left are unverified claims of the client. Without trusted proxies the header is ignored.
 import { isWithin, parseAddress, type Address, type Cidr } from '../lib/cidr.ts';
 
-/** More hops than any chain of proxies has; what a client wrote before them is not looked at. */
+/** More hops than any chain of proxies has; earlier entries are ignored. */
 const hopsMax = 32;
-/** An IPv6 host owns its whole /64 (RFC 6177), so counting single addresses would count nothing. */
+/** An IPv6 host owns its whole /64 (RFC 6177), so limits by single addresses would be ineffective. */
 const networkBytes = 8;
 
 /**
- * The name of a peer's buckets: its IPv4 address, or its IPv6 network.
- * @param socketAddress where the connection comes from
+ * Returns the name of a client's rate-limit buckets: its IPv4 address, or its IPv6 network.
+ * @param socketAddress remote address of the connection
  */
 export function peerName(
   socketAddress: string,
@@ -22,7 +21,7 @@ export function peerName(
   const hops = forwardedFor === null ? [] : forwardedFor.split(',').slice(-hopsMax);
   for (let hop = hops.pop(); hop !== undefined && isWithin(peer, trusted); hop = hops.pop()) {
     const named = plain(parseAddress(withoutPort(hop.trim())));
-    // A trusted proxy that names nobody is itself the best that is known.
+    // A trusted proxy that names no client counts as the client.
     if (!named) break;
     peer = named;
   }
@@ -30,12 +29,12 @@ export function peerName(
   return `${Buffer.from(peer.toByteArray().slice(0, networkBytes)).toString('hex')}/64`;
 }
 
-/** So many addresses are told of: each is one line in the log. */
+/** Maximum number of addresses that are reported, because each is a line in the log. */
 const toldMax = 8;
 
 /**
- * Names peers as `peerName` does.
- * @param untrusted told once of each address that speaks for others and is not trusted: it may be a proxy that was not named
+ * Returns `peerName` for these proxies.
+ * @param untrusted called once for each untrusted address that sends X-Forwarded-For: it may be a proxy missing in the configuration
  */
 export function createPeerNames(
   trusted: readonly Cidr[],
@@ -54,7 +53,7 @@ export function createPeerNames(
   };
 }
 
-/** An IPv4 address that a dual-stack socket or proxy shows as IPv6 is that IPv4 address. */
+/** Converts an IPv4-mapped IPv6 address, as dual-stack sockets and proxies show it, to IPv4. */
 function plain(address: Address | undefined): Address | undefined {
   return address && 'isIPv4MappedAddress' in address && address.isIPv4MappedAddress()
     ? address.toIPv4Address()

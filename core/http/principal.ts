@@ -1,5 +1,5 @@
-// Who a request acts for. HTTP callers prove it with a token; callers inside the process come by an entrance of their own
-// (values.ts), which takes no Request, so that nothing a remote client can send ever passes for one of them.
+// The principal that a request acts for. HTTP callers authenticate with a token. In-process callers use an adapter of their own
+// (values.ts), which takes no Request, so that no request of a remote client is mistaken for one of theirs.
 import type { Actor } from '../events/origin.ts';
 import type { GuardedClass } from '../lib/guarded.ts';
 import type { Authority } from '../rights/authority.ts';
@@ -7,38 +7,38 @@ import type { Rights } from '../rights/rights.ts';
 import type { Standing } from '../rights/roles.ts';
 import type { Scope } from '../store/store.ts';
 
-/** What an app was granted, where a token came by a grant. */
+/** Grant that a token was issued for. */
 export interface Granted {
   readonly id: string;
-  /** The resource that its tokens are for (RFC 8707): no other takes them. */
+  /** Resource that its tokens are valid for (RFC 8707): no other accepts them. */
   readonly resource: 'api' | 'mcp';
-  /** What the member who consented wants to be asked about, beside what the workspace does. */
+  /** Guarded classes that the consenting member added to those of the workspace. */
   readonly guarded: readonly GuardedClass[];
 }
 
 export interface Principal extends Rights {
   readonly scope: Scope;
-  /** Author of what it writes. */
+  /** Author of its writes. */
   readonly actor: Actor;
-  /** The approver of what somebody else asked for; absent where the author acts by a credential of their own. */
+  /** Approver of a write that somebody else requested; absent if the author acts with a credential of their own. */
   readonly authority?: Authority;
   /**
    * Rate-limit bucket and idempotency scope: a grant, a session, or the first key of a chain of rolled keys. It belongs to one member,
    * so a renewed token neither repeats a write nor gets a fresh limit.
    */
   readonly tokenId: string;
-  /** Of the member that it acts for; absent for plugins. */
+  /** Membership of the member that it acts for; absent for plugins. */
   readonly standing?: Standing;
   /** Absent for keys, sessions and plugins. */
   readonly grant?: Granted;
 }
 
-/** The member whose shares of limits and queues a principal uses up; one without a member, such as a plugin, has shares of its own. */
+/** Returns the member whose quota a principal uses; a principal without a member, such as a plugin, has a quota of its own. */
 export function memberOf({ actor, tokenId }: Pick<Principal, 'actor' | 'tokenId'>): string {
   return actor.memberId ?? tokenId;
 }
 
-/** @returns null for a token that is unknown, revoked, expired or malformed: nobody learns which. */
+/** @returns null for a token that is unknown, revoked, expired or malformed, without revealing which */
 export interface Authenticate {
   (token: string): Principal | null | Promise<Principal | null>;
 }

@@ -1,4 +1,4 @@
-// Sends a file under its entity tag, whole or the one range that a request asks for (RFC 9110 §14).
+// Sends a file with its entity tag, whole or as the one range that a request asks for (RFC 9110 §14).
 import { ApiError } from '../lib/errors.ts';
 import { knownTag } from './etag.ts';
 import type { Exchange } from './exchange.ts';
@@ -22,13 +22,13 @@ export function respondFile(
     headers['content-range'] = `bytes ${range.start}-${range.end - 1}/${size}`;
     return respond(exchange, 206, file.slice(range.start, range.end), headers);
   }
-  // Bun cuts a file by the Range of the request, also where If-Range forbids it, unless the answer names a range. On a 200 the header has
+  // Bun cuts a file by the Range of the request, even where If-Range forbids it, unless the response names a range. On a 200 the header has
   // no meaning (§14.4).
   headers['content-range'] = `bytes */${size}`;
   return respond(exchange, 200, file, headers);
 }
 
-/** True unless `If-Range` names another file. Dates name none, as files have no time of change. */
+/** True unless `If-Range` names another file. A date matches no file, because files have no modification time. */
 function isOfThis(etag: string, { headers }: Request): boolean {
   const condition = headers.get('if-range');
   return condition === null || condition.trim() === etag;
@@ -41,7 +41,7 @@ interface ByteRange {
 }
 
 /**
- * @returns null for several ranges, other units and what is no range: a server may ignore them
+ * @returns null for several ranges, other units and malformed ranges, which a server may ignore
  * @throws ApiError range_not_satisfiable
  */
 function rangeIn(header: string, size: number): ByteRange | null {
@@ -56,6 +56,6 @@ function rangeIn(header: string, size: number): ByteRange | null {
 /** @throws ApiError range_not_satisfiable */
 function within(range: ByteRange, size: number): ByteRange {
   if (range.start < range.end) return range;
-  const message = `The file has ${size} bytes. Ask for a range within them, or leave Range out.`;
+  const message = `The file has ${size} bytes. Request a range within them, or omit the Range header.`;
   throw new ApiError('range_not_satisfiable', message, { headers: { 'content-range': `bytes */${size}` } });
 }

@@ -10,7 +10,7 @@ const limits = {
 };
 const windowMs = 60_000;
 
-/** @param memberId null for a token that acts for nobody */
+/** @param memberId null for a token that acts for no member */
 const caller = (
   workspaceId: string,
   memberId: string | null,
@@ -22,14 +22,14 @@ const caller = (
   actor: { kind, id: tokenId, name: tokenId, ...(memberId === null ? {} : { memberId }) },
 });
 
-/** A fixed window of the model. */
+/** Fixed window of the model. */
 interface Window {
   endsAt: number;
   count: number;
   readonly principals: Map<string, number>;
 }
 
-/** The rule in the words of the specification, without regard to cost. */
+/** Reference implementation of the specified rule, regardless of cost. */
 function createModel() {
   const windows = new Map<string, Window>();
   const windowOf = (key: string, now: number): Window => {

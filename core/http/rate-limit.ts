@@ -1,20 +1,20 @@
-// Rate limits: fixed windows, counted in memory, exact and O(1). A request with a token counts at three levels: token × route, member,
-// workspace. Requests without a token count by peer. Header names as in the IETF RateLimit draft 06. docs/spec/api.md › Rate limits,
+// Rate limits: fixed windows in memory, exact and O(1). A request with a token counts at three levels: token × route, member, workspace. A
+// request without a token counts by client address. Header names follow the IETF RateLimit draft 06. docs/spec/api.md › Rate limits,
 // docs/decisions/0075.
 import { RecentMap } from '../lib/fairness/recent-map.ts';
 import { memberOf, type Principal } from './principal.ts';
 import type { LimitClass } from './route.ts';
 
 export interface RateLimits {
-  /** Requests a window by class; 0 switches that class off. */
+  /** Requests per window by class; 0 disables the limit of that class. */
   readonly perMinute: Readonly<Record<Exclude<LimitClass, 'none'>, number>>;
-  /** Requests a window of one member: all keys, grants and sessions, all routes; 0 switches it off. */
+  /** Requests per window of one member over all keys, grants, sessions and routes; 0 disables the limit. */
   readonly memberPerMinute: number;
-  /** Requests a window of one workspace, all members and routes together; 0 switches it off. */
+  /** Requests per window of one workspace over all members and routes; 0 disables the limit. */
   readonly workspacePerMinute: number;
 }
 
-/** What the three headers say; `admitted` false means 429. */
+/** Values of the three headers; `admitted` false means 429. */
 export interface RateVerdict {
   readonly admitted: boolean;
   readonly limit: number;
@@ -28,7 +28,7 @@ interface Bucket {
 }
 
 const windowMs = 60_000;
-/** Limit of buckets for tokens, for workspaces and for peers, each. Past that, the least recently used ones start anew. */
+/** Maximum number of buckets for tokens, for workspaces and for peers, each. Beyond it the least recently used ones are reset. */
 const bucketsMax = 100_000;
 export const unlimited: RateVerdict = {
   admitted: true,
@@ -37,40 +37,40 @@ export const unlimited: RateVerdict = {
   resetSeconds: 0,
 };
 
-/** The principal of a request, as far as limits depend on it. */
+/** Part of a principal that limits depend on. */
 export type RateCaller = Pick<Principal, 'tokenId' | 'actor' | 'scope'>;
 
 export interface RateLimiter {
-  /** A request with a token. */
+  /** Counts a request with a token. */
   hit(caller: RateCaller, route: string, limitClass: LimitClass): RateVerdict;
   /**
-   * A request without a good token: `public` where none is needed, `refused` where it is refused for want of one. They count apart,
-   * so that guessing tokens does not use up what an address may ask of public pages. So does a `preflight`, of which a browser sends
-   * one for each address that a page asks for: there may be as many of them as requests of a whole workspace.
+   * Counts a request without a valid token: `public` if none is needed, `refused` if it is rejected for lack of one. They are counted
+   * separately, so that guessing tokens does not use up the limit of an address for public pages. `preflight` requests are separate as
+   * well: a browser sends one for each URL that a page requests, so their limit is that of a whole workspace.
    */
   hitPeer(peer: string, kind: 'public' | 'refused' | 'preflight', limitClass?: LimitClass): RateVerdict;
 }
 
-/** Infinity where nothing is limited. */
+/** Infinity for a disabled limit. */
 interface SharedLimits {
   readonly total: number;
   readonly memberMax: number;
-  /** Apps that act for a member leave the member half of the limit. */
+  /** Apps that act for a member may use half of the member's limit. */
   readonly appsMax: number;
 }
 
-/** Admitted requests of one member: with own keys and sessions, and by apps that act for the member. */
+/** Admitted requests of one member: with their own keys and sessions, and by apps that act for them. */
 interface MemberCount {
   own: number;
   apps: number;
 }
 
 /**
- * Admitted requests of one workspace, with those of each member in the same window, so that shares and total always add up.
+ * Admitted requests of one workspace and of each of its members in the same window, so that the counts always add up to the total.
  *
- * The total may be exceeded only by principals within their reserved share, which is the total divided by the principals that are active
- * in the window. A principal is a member, or the apps that act for a member. Whatever others do, a principal within its share is
- * admitted at this level. The n-th principal exceeds the total by at most total ÷ n, so n of them by at most total × (1 + ln n).
+ * The total may be exceeded only by principals within their reserved share, which is the total divided by the number of principals that
+ * are active in the window. A principal is a member, or the apps that act for a member. Within its share a principal is admitted at this
+ * level, whatever others do. The n-th principal exceeds the total by at most total ÷ n, so n of them by at most total × (1 + ln n).
  */
 class WorkspaceWindow implements Bucket {
   count = 0;
@@ -78,7 +78,7 @@ class WorkspaceWindow implements Bucket {
   readonly #limits: SharedLimits;
   /** Principals with at least one admitted request. */
   #active = 0;
-  /** As many as the workspace has members at most. */
+  /** At most one entry for each member of the workspace. */
   readonly #members = new Map<string, MemberCount>();
 
   constructor(resetAtMs: number, limits: SharedLimits) {
@@ -92,7 +92,7 @@ class WorkspaceWindow implements Bucket {
     return known;
   }
 
-  /** Requests left to a principal, by the tightest of its limits. */
+  /** Returns the requests that a principal has left, by the tightest of its limits. */
   left(member: MemberCount, isApp: boolean): number {
     return Math.min(
       this.#leftOfMember(member, isApp),
@@ -119,7 +119,7 @@ class WorkspaceWindow implements Bucket {
     return isApp ? Math.min(left, this.#limits.appsMax - apps) : left;
   }
 
-  /** What is left of the total, or of the reserved share where that is more. */
+  /** Returns what is left of the total, or of the reserved share if that is more. */
   #leftOfWorkspace(used: number): number {
     return Math.max(this.#limits.total - this.count, this.#reserved() - used);
   }
@@ -130,7 +130,7 @@ class WorkspaceWindow implements Bucket {
 }
 
 class Buckets<B extends Bucket> {
-  // A bucket that is forgotten has ended its window, or is one of those not used for longest of too many.
+  // A removed bucket has ended its window, or was the least recently used of too many.
   readonly #known = new RecentMap<B>({ ageMs: windowMs, max: bucketsMax });
   readonly #open: (resetAtMs: number) => B;
 
@@ -139,7 +139,7 @@ class Buckets<B extends Bucket> {
     this.#open = open;
   }
 
-  /** The bucket of this window. */
+  /** Returns the bucket of the current window. */
   at(key: string, now: number): B {
     const known = this.#known.get(key, now);
     if (known && now < known.resetAtMs) return known;
@@ -153,9 +153,9 @@ class Buckets<B extends Bucket> {
   }
 }
 
-/** @param nowMs monotonic: a clock that is set neither opens nor closes a bucket */
+/** @param nowMs monotonic time: setting the system clock neither opens nor closes a bucket */
 export function createRateLimiter(limits: RateLimits, nowMs: () => number): RateLimiter & { size(): number } {
-  // Separate, so that a flood of peers or of tokens evicts no count of another level.
+  // Separate maps, so that a flood of peers or of tokens evicts no counts of another level.
   const plain = (resetAtMs: number): Bucket => ({ count: 0, resetAtMs });
   const ofTokens = new Buckets(plain);
   const ofPeers = new Buckets(plain);
@@ -210,7 +210,7 @@ function createHitPeer(
   };
 }
 
-/** @param left before this request */
+/** @param left requests left before this one */
 function verdictOf(
   limit: number,
   left: number,

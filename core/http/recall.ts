@@ -1,20 +1,20 @@
-// Keeps an answer without its long fields: those that the request brought come again when it is repeated, and those of an object
-// are in the data of an event. So a key costs a few hundred bytes, however long the answer is. docs/decisions/0014.
+// Stores a response without its long fields: fields copied from the request are sent again when it is repeated, and fields of an object
+// are in event data. A key therefore costs a few hundred bytes, however long the response is. docs/decisions/0014.
 import { readParts } from '../events/log.ts';
 import { tenantStatement } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 
-/** Shorter answers are kept whole (characters). */
+/** Shorter responses are stored whole; in characters. */
 const wholeCharsMax = 4_096;
 const longCharsMin = 512;
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** Where to find a field again that is not kept: a field of the answer, or of the item `at` of its `data`. */
+/** Source of a field that is not stored: a field of the response, or of the item `at` of its `data`. */
 export interface Recalled {
   readonly at: number | null;
   readonly field: string;
-  /** `request`: the field of that name in the request; `made`, `stood`: in the log, the object as this request made it, or as it found it. */
+  /** `request`: the field of that name in the request; `made`, `stood`: the object in the event log, after or before this request. */
   readonly from: 'request' | 'made' | 'stood';
 }
 
@@ -34,9 +34,9 @@ const stoodAt = tenantStatement<{ sequence: number }>(
 );
 
 /**
- * The answer without what can be recalled; null where it is kept whole.
+ * Returns the response without its recallable fields; null if it is stored whole.
  * @param body the value that `text` is the JSON of
- * @param made the objects of which the request makes events, by id
+ * @param made objects for which the request emits events, by id
  */
 export function shorten(
   text: string,
@@ -63,7 +63,7 @@ export function shorten(
   return recalled.length === 0 ? null : { text: JSON.stringify(short), recalled };
 }
 
-/** Where to find a field again; null where it is kept. */
+/** Returns the source of a field; null if the field is stored. */
 function sourceOf(
   shown: Shown,
   field: string,
@@ -80,7 +80,7 @@ function sourceOf(
   return id.startsWith('iss_') ? 'stood' : null;
 }
 
-/** Every object counts as long: measuring one would take as much time as comparing it. */
+/** Every object counts as long, because measuring one takes as much time as comparing it. */
 function isLong(value: unknown): boolean {
   return typeof value === 'string' ? value.length >= longCharsMin : isObject(value);
 }
@@ -98,7 +98,7 @@ function isObject(value: unknown): value is object {
   return value !== null && typeof value === 'object';
 }
 
-/** The whole answer again, to the letter. */
+/** Restores the whole response, character for character. */
 export async function recall(
   store: Store,
   scope: Scope,
@@ -107,7 +107,7 @@ export async function recall(
   request: unknown,
 ): Promise<string> {
   const body = JSON.parse(text) as Record<string, unknown> & { data: Record<string, unknown>[] };
-  // Lives for one answer and holds at most the objects that it shows.
+  // Lives for one response and holds at most the objects in it.
   const objects = new Map<string, Shown>();
   const objectOf = async (id: string, from: Recalled['from']): Promise<Shown> => {
     const known = objects.get(id);
@@ -116,7 +116,7 @@ export async function recall(
       id,
       after: afterSequence,
     });
-    if (!row) throw new Error(`The event that holds ${id} as it was answered is missing.`);
+    if (!row) throw new Error(`The event that recorded ${id} for this response is missing.`);
     const object = JSON.parse((await readParts(store, scope, row.sequence)).data) as Shown;
     objects.set(id, object);
     return object;
@@ -124,7 +124,7 @@ export async function recall(
   for (const { at, field, from } of recalled) {
     const shown = at === null ? body : body.data[at]!;
     const source = from === 'request' ? (request as Shown) : await objectOf(String(shown.id), from);
-    if (!(field in source)) throw new Error(`What was answered as ${field} is missing.`);
+    if (!(field in source)) throw new Error(`The recalled field ${field} is missing.`);
     shown[field] = source[field];
   }
   return JSON.stringify(body);

@@ -1,14 +1,14 @@
-// What a caller is told of a request that failed. What is not the caller's to mend goes to the log.
+// Maps the failure of a request to the error for the caller. A failure that the caller cannot fix is logged.
 import { ApiError } from '../lib/errors.ts';
 import { errorForLog } from '../lib/failures.ts';
 import type { Log } from '../lib/log.ts';
 import { StoreError } from '../store/store.ts';
 
-/** A request as the log names it. */
+/** Request as identified in the log. */
 export interface Named {
   readonly requestId: string;
   readonly method: string;
-  /** Without the query. */
+  /** Path without the query. */
   path(): string;
 }
 
@@ -21,11 +21,11 @@ export function refusalOf(log: Log, { requestId, method, path }: Named, error: u
   log('error', 'request failed', { requestId, method, path: path(), error: errorForLog(error) });
   return new ApiError(
     'internal_error',
-    'Something broke on our side. The request id identifies it in the log.',
+    'The server failed to process the request. The request id identifies the failure in the log.',
   );
 }
 
-/** For a store that could not do its work. */
+/** Returns the error for a failed store operation. */
 function storeRefusal({ fault }: StoreError): ApiError {
   if (fault === 'full')
     return new ApiError(
@@ -35,12 +35,12 @@ function storeRefusal({ fault }: StoreError): ApiError {
   if (fault === 'damaged')
     return new ApiError(
       'unavailable',
-      'The database is damaged: it takes no writes, and what lies in the damaged part cannot be read. The rest is right. The operator restores it from a backup.',
+      'The database is damaged: it accepts no writes, and its damaged part cannot be read. The operator must restore it from a backup.',
     );
   return new ApiError(
     'unavailable',
     fault === 'broken'
-      ? 'The disk failed while writing. Whether this write was kept is not known: repeat it with the same Idempotency-Key.'
-      : 'The database cannot do this right now. Nothing was changed; send the request again.',
+      ? 'The disk failed while writing. The write may or may not be stored: repeat it with the same Idempotency-Key.'
+      : 'The database is unavailable at the moment. Nothing was changed; send the request again.',
   );
 }

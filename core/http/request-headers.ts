@@ -1,4 +1,4 @@
-// Reads what a request says in its headers, and other callers by name.
+// Parses the headers of a request, or the same values from in-process callers.
 import { ApiError } from '../lib/errors.ts';
 import { writeModes, type WriteMode } from './call.ts';
 
@@ -13,7 +13,7 @@ export function modeOf(header: string | null): WriteMode {
   });
 }
 
-/** `Idempotency-Key`. A quoted key (the structured string of the IETF draft) and the same key bare are one. @throws ApiError validation_failed */
+/** `Idempotency-Key`, bare or quoted (as a structured string of the IETF draft), which are equal. @throws ApiError validation_failed */
 export function checkedKey(header: string): string {
   const key = /^"(.*)"$/.exec(header)?.[1] ?? header;
   if (key.length >= 1 && key.length <= 255) return key;
@@ -23,7 +23,7 @@ export function checkedKey(header: string): string {
   });
 }
 
-/** `traceparent` of W3C Trace Context, which events, runs and deliveries carry on; null where it is malformed. */
+/** `traceparent` of W3C Trace Context, which is propagated to events, runs and deliveries; null if malformed. */
 export function traceparentOf(header: string | null): string | null {
   return header !== null && /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(header) ? header : null;
 }

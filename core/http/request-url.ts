@@ -1,6 +1,6 @@
-// The path of a request, cut out of its URL: making a URL object for each request would cost more than all else that is read.
+// Path of a request, cut from its URL: creating a URL object for each request would cost more than reading everything else.
 
-/** The path as it was sent, percent escapes included, without the query. */
+/** Returns the path as sent, with its percent escapes and without the query. */
 export function pathOf(url: string): string {
   const start = url.indexOf('/', url.indexOf('//') + 2);
   const end = url.indexOf('?');

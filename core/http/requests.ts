@@ -1,4 +1,4 @@
-// The entrance for HTTP: what a Request says becomes values, and what comes of it a Response.
+// HTTP adapter of the kernel: reads values from a Request, and returns a Response.
 import { ApiError } from '../lib/errors.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import type { Services } from '../context.ts';
@@ -25,12 +25,12 @@ export interface RequestsOptions extends IdentifyOptions, Omit<SendOptions, 'ide
   readonly services: Services;
   readonly bodies: Bodies;
   readonly uploads: Uploads;
-  /** Page for a browser in place of an error; null for errors that have none. */
+  /** Returns the page that a browser gets in place of an error; null for errors without a page. */
   readonly errorPage: (error: ApiError) => RawAnswer | null;
 }
 
 export interface Requests extends Entrance<IncomingRequest, Response> {
-  /** An answer for a request that no route takes. @param errorOf asked where the caller is told */
+  /** Responds to a request that no route matches. @param errorOf called unless the request exceeds its rate limit */
   refuseUnrouted(request: Request, errorOf: (request: Request) => ApiError): Promise<Response>;
 }
 
@@ -45,7 +45,7 @@ export function createRequests(options: RequestsOptions): Requests {
     async admit({ request }, exchange, route) {
       if (route.contentType === 'text/html') exchange.asksForPage = asksForPage(request);
       const principal = await admit(request, exchange, route);
-      // Before anything is read for an answer that may be large.
+      // Checks the quota before data is read for a potentially large response.
       if (principal && route.kind === 'read') outflow.requireRoom(principal.scope);
       return principal;
     },
@@ -57,7 +57,7 @@ export function createRequests(options: RequestsOptions): Requests {
     },
     bringsBody: ({ request }) => announcesBody(request),
     readBody({ request }, exchange, payer, limits, check) {
-      // What is known of a body that turns out to be refused.
+      // The announced size, in case the body is rejected.
       exchange.bytesIn = Number(request.headers.get('content-length') ?? 0);
       return bodies.read(payer, request, limits, check);
     },
@@ -99,7 +99,7 @@ export function createRequests(options: RequestsOptions): Requests {
 }
 
 function createRefuse({ services, errorPage }: RequestsOptions): Requests['refuse'] {
-  // Where a client that has no token finds out where to get one (RFC 9728 §5.1).
+  // Tells clients without a token where to get one (RFC 9728 §5.1).
   const challenge = `Bearer realm="tatami", resource_metadata="${services.baseUrl}/.well-known/oauth-protected-resource/api/v1"`;
   return (exchange, error) => {
     const page = exchange.asksForPage ? errorPage(error) : null;
@@ -107,13 +107,13 @@ function createRefuse({ services, errorPage }: RequestsOptions): Requests['refus
   };
 }
 
-/** Browsers name HTML when a person goes to an address. Programs ask for JSON, or for anything. */
+/** Browsers accept HTML when a person opens a URL. Programs accept JSON, or anything. */
 function asksForPage({ method, headers }: Request): boolean {
   return (method === 'GET' || method === 'HEAD') && (headers.get('accept') ?? '').includes('text/html');
 }
 
 function respondPage(exchange: Exchange, { status = 200, contentType, body, headers }: RawAnswer): Response {
-  if (typeof body !== 'string') throw new Error('A page is a text.');
+  if (typeof body !== 'string') throw new Error('The body of a page must be a string.');
   return respond(exchange, status, body, { 'content-type': contentType, ...headers });
 }
 
@@ -143,6 +143,6 @@ function requireDecodable(url: string): void {
   try {
     decodeURIComponent(pathOf(url));
   } catch {
-    throw new ApiError('malformed_request', 'The path holds a broken percent escape.');
+    throw new ApiError('malformed_request', 'The path contains an invalid percent escape.');
   }
 }

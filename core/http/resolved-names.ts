@@ -1,5 +1,5 @@
-// The ids that the names in a request body stood for when it was planned. A request that is stored to be asked again, as a proposal is,
-// is stored with these ids, so that a later rename changes nothing.
+// Records the ids that names in a request body resolved to when it was planned. A request that is stored to be executed later, such as a
+// proposal, is stored with these ids, so that a later rename has no effect on it.
 import { isDeepStrictEqual } from 'node:util';
 import type { CheckedInput } from './route.ts';
 
@@ -9,7 +9,7 @@ interface ResolvedNames {
 }
 
 export function createResolvedNames(): ResolvedNames {
-  /** By path. Undefined where one name stands for several ids: a state in a bulk update of several teams. */
+  /** Ids by path; undefined if one name resolved to several ids, such as a state in a bulk update of several teams. */
   const noted = new Map<string, unknown>();
   return {
     note(path, value) {

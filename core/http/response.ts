@@ -1,14 +1,14 @@
-// The one place that makes a Response: every one of the application carries the request id and the three RateLimit headers
-// (docs/spec/api.md › Rate limits), errors use the one envelope (docs/spec/errors.md › The envelope), and Retry-After stands on
-// 429 only. Nothing is stored on the way, told to other sites, framed or taken for another type unless a route says so
+// The only place that creates a Response. Every response of the application has the request id and the three RateLimit headers
+// (docs/spec/api.md › Rate limits), every error has the same envelope (docs/spec/errors.md › The envelope), and Retry-After is sent only
+// with 429. By default no response may be cached, framed, sniffed for another type, or named to other sites as a referrer
 // (docs/decisions/0009).
 import type { ApiError } from '../lib/errors.ts';
 import type { Exchange } from './exchange.ts';
 
-/** A header with several values is sent several times. */
+/** A header with several values is sent as several lines. */
 export type HeaderBag = Record<string, string | readonly string[]>;
 
-/** An answer that is no page may load nothing, whatever a browser is tricked into taking it for. A page brings its own policy. */
+/** A response that is not a page may load nothing, even if a browser takes it for one. Pages set their own policy. */
 const csp = "default-src 'none'; frame-ancestors 'none'";
 
 export function respond(
@@ -51,7 +51,7 @@ export function respondJson(
   return respond(exchange, status, text, headers);
 }
 
-/** @param challenge says how one comes by a token (RFC 6750 §3) */
+/** @param challenge tells clients how to get a token (RFC 6750 §3) */
 export function respondError(
   exchange: Exchange,
   error: ApiError,

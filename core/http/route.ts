@@ -1,5 +1,5 @@
-// Routes are data: one entry says everything about an endpoint, and the server, the OpenAPI document, the scope matrix and
-// the tests are all derived from it. Handlers are 1–5 lines that call an operation.
+// Route definitions. The server, the OpenAPI document, the scope matrix and the tests are all derived from one entry per endpoint.
+// Handlers are 1–5 lines that call an operation.
 import type { Static, TObject, TSchema } from 'typebox';
 import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
@@ -12,7 +12,7 @@ import type { Held } from './outflow.ts';
 import type { Granted, Principal } from './principal.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-/** The class decides how many requests a minute are allowed; `none` has no limit and is for what supervisors ask. */
+/** Rate-limit class of a route; `none` is unlimited, for health probes. */
 export type LimitClass = 'read' | 'write' | 'search' | 'none';
 
 type In<S extends TSchema | undefined> = S extends TSchema ? Static<S> : undefined;
@@ -25,11 +25,11 @@ export interface Input<
   readonly params: In<P>;
   readonly query: In<Q>;
   readonly body: In<B>;
-  /** The version of `If-Match`; null when absent or `*`. */
+  /** Version in `If-Match`; null when absent or `*`. */
   readonly ifMatch: number | null;
 }
 
-/** The input as the kernel holds it: checked against the schemas, whose types are erased here. */
+/** Validated input with the types of its schemas erased. */
 export type CheckedInput = Input<TObject, TObject, TSchema>;
 
 interface RouteFacts<
@@ -38,15 +38,15 @@ interface RouteFacts<
   B extends TSchema | undefined,
 > {
   readonly method: Method;
-  /** Below the base address, with `{param}` segments. */
+  /** Path below the base URL, with `{param}` segments. */
   readonly path: string;
-  /** `noun.verb`: operation id, CLI word and name in the scope matrix. */
+  /** `noun.verb`: operation id, CLI command and name in the scope matrix. */
   readonly name: string;
   readonly summary: string;
   readonly description?: string;
-  /** Null: public, no token needed, unless `anyKey`. */
+  /** Required scope; null for a public route, which needs no token unless `anyKey` is set. */
   readonly scope: string | null;
-  /** It needs a token, and none of its scopes. */
+  /** Requires a token, but no particular scope. */
   readonly anyKey?: true;
   readonly limit: LimitClass;
   readonly params?: P;
@@ -54,113 +54,113 @@ interface RouteFacts<
   readonly body?: B;
   /** Success status → schema of its body; null for no body. */
   readonly responses: Readonly<Record<number, TSchema | null>>;
-  /** An example body for the document; it must satisfy the schema (a test says so). */
+  /** Example body for the OpenAPI document; a test validates it against the schema. */
   readonly example?: B extends TSchema ? Static<B> : never;
-  /** Errors beyond those every route can answer. */
+  /** Error codes in addition to those that every route can return. */
   readonly errors?: readonly ErrorCode[];
-  /** Answers what is `Kept`, so with an entity tag, and 304 to whoever has it already. */
+  /** Responds with a `Kept` body, so with an entity tag, and with 304 if the client has the body already. */
   readonly kept?: true;
-  /** The media type of the success body, where it is not JSON. */
+  /** Media type of the success body; default JSON. */
   readonly contentType?: string;
-  /** Asked by scripts of pages of this server alone: no part of the API, whatever it answers. */
+  /** Called only by scripts of this server's pages: not part of the API, whatever the media type. */
   readonly ofPages?: boolean;
-  /** The cap of the body, where the usual one is too small. */
+  /** Body limit in bytes, where the default is too small. */
   readonly bodyBytesMax?: number;
-  /** The cap of objects, lists and properties in the body, where the usual one is too small. */
+  /** Limit of objects, lists and properties in the body, where the default is too small. */
   readonly bodyPartsMax?: number;
-  /** The answer shows a secret once: it is kept encrypted for idempotent replays. */
+  /** The response contains a one-time secret: it is stored encrypted for idempotent replays. */
   readonly secret?: boolean;
   /**
-   * What can be enforced of a scope held in part. `team`: all that the route reads and writes belongs to a team, and is held to those of
-   * the caller. `member`: all of it belongs to a member, and is held to the caller's own.
+   * How the rows of a narrowed scope are restricted. `team`: everything that the route reads and writes belongs to a team, and is
+   * restricted to the caller's teams. `member`: everything belongs to a member, and is restricted to the caller's own.
    */
   readonly rows?: 'team' | 'member';
-  /** Fields that the route writes beside those of its body. */
+  /** Fields that the route writes in addition to those of its body. */
   readonly writes?: readonly string[];
-  /** The path parameter that names an install. A plugin that names its own there needs no grant. */
+  /** Path parameter that names an install. A plugin that names its own install needs no grant. */
   readonly own?: string;
-  /** Of an upload, asked before any of the file is taken. @param announcedBytes null where the request does not say */
+  /** Upload admission, checked before the file is read. @param announcedBytes null without a Content-Length */
   readonly admitsFile?: (ctx: Context, input: CheckedInput, announcedBytes: number | null) => Promise<void>;
-  /** Scopes needed beside `scope`, where the object decides which those are. */
+  /** Scopes required in addition to `scope`, where they depend on the object. */
   readonly also?: AlsoNeeded;
   /**
-   * Of an inbound route that takes tokens: the resource that a grant must be for (RFC 8707). It is told who asks, and itself answers
-   * those who bring no token that is good there.
+   * Resource that a grant must be for (RFC 8707), for an inbound route that accepts tokens. The handler receives the principal, and
+   * itself responds to requests without a valid token.
    */
   readonly resource?: Granted['resource'];
 }
 
 export interface AlsoNeeded {
-  /** The scopes in words, for the end of a sentence. */
+  /** Names of the scopes, worded as the end of a sentence. */
   readonly words: string;
   scopes(ctx: Context, input: CheckedInput): Promise<readonly string[]>;
 }
 
-/** Answers that are not JSON, or not under the API's envelope. */
+/** Response that is not JSON, or does not use the envelope of the API. */
 export interface RawAnswer {
   readonly contentType: string;
-  /** What is `Kept` is sent coded, and with its entity tag. */
+  /** A `Kept` body is sent compressed and with its entity tag. */
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | Blob | Kept;
-  /** Strong entity tag of a body that is a `Blob`: it is then also sent in ranges. */
+  /** Strong entity tag of a `Blob` body, which is then also served in ranges. */
   readonly etag?: string;
-  /** One with several values is sent several times. */
+  /** A header with several values is sent as several lines. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly status?: number;
 }
 
-/** The connection that a stream is sent on. */
+/** Connection of an event stream. */
 export interface Connection extends Connected {
   /** `Last-Event-ID` (WHATWG HTML § 9.2.4). */
   readonly lastEventId: string | null;
-  /** Whether the token of the request is still good, and may do what it could: who may do less or more comes back, and reads by that. */
+  /** True while the token of the request is valid with the same rights; a client whose rights changed must reconnect to read by them. */
   isAdmitted(): Promise<boolean>;
-  /** Closes the connection, even where its peer takes nothing. */
+  /** Closes the connection, even if the client does not read. */
   hangUp(): void;
 }
 
-/** A file as a request brought it. */
+/** Received file of an upload. */
 export interface FileSent {
-  /** Its `Content-Type`; null where it has none. */
+  /** `Content-Type` of the request; null if absent. */
   readonly contentType: string | null;
   readonly blob: ArrivedBlob;
 }
 
-/** A request that others send in a form of their own; nothing of it has been looked at. */
+/** Unvalidated request in the sender's own format. */
 export interface Arrival {
-  /** Address of this server. */
+  /** Base URL of this server. */
   readonly baseUrl: string;
   readonly method: string;
-  /** As it was asked for, without the query. */
+  /** Requested path, without the query. */
   readonly path: string;
   readonly headers: Headers;
   readonly query: URLSearchParams;
-  /** The address that it comes from, as far as the proxies that are trusted can tell. */
+  /** Client address, as far as trusted proxies report it. */
   readonly peer: string;
-  /** To be called once. @throws ApiError payload_too_large */
+  /** Reads the body; may be called once. @throws ApiError payload_too_large */
   read(bytesMax: number): Promise<Uint8Array>;
-  /** At a route of a resource, whose token it brings; null for none that is good there, and at other routes. */
+  /** Caller at a route with `resource`; null without a token that is valid there, and at other routes. */
   readonly principal: Principal | null;
-  /** Finds that out anew: a token may have been withdrawn since. */
+  /** Authenticates again: the token may have been revoked since. */
   identify(): Promise<Principal | null>;
-  /** Keeps its connection open however long it is silent. */
+  /** Exempts the connection from the idle timeout. */
   holdOpen(): Held;
 }
 
-/** What the kinds of route do; a route does exactly one of them. */
+/** Handlers by the kind of route; a route has exactly one. */
 interface Works<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined> {
-  /** Answers. */
+  /** Returns the response body. */
   read(ctx: Context, input: Input<P, Q, B>): Promise<unknown>;
-  /** Returns a change set for the door to commit. */
+  /** Returns a change set, which the kernel commits. */
   write(ctx: Context, input: Input<P, Q, B>): Promise<ChangeSet>;
-  /** Answers a page or a document. @param sender whose share of limited work the answer uses */
+  /** Returns a page or a document. @param sender account whose quota of limited work the response uses */
   raw(input: Input<P, Q, B>, sender: Payer): Promise<RawAnswer> | RawAnswer;
-  /** As `write`, with a file for a body. */
+  /** Like `write`, with a file as the body. */
   upload(ctx: Context, input: Input<P, Q, B>, sent: FileSent): Promise<ChangeSet>;
-  /** Answers a file to who may have it. */
+  /** Returns a file that the caller may read. */
   file(ctx: Context, input: Input<P, Q, B>): Promise<RawAnswer>;
-  /** Answers what others send in a form of their own. It knows its senders by other means than a token, which is not looked at. */
+  /** Responds to a request in the sender's own format. The handler authenticates senders; tokens are ignored unless `resource` is set. */
   inbound(input: Input<P, Q, B>, arrival: Arrival): Promise<RawAnswer>;
-  /** Answers for as long as the connection is held. */
+  /** Returns a stream that lasts as long as the connection. */
   stream(ctx: Context, input: Input<P, Q, B>, connection: Connection): Promise<ReadableStream<Uint8Array>>;
 }
 
@@ -182,10 +182,10 @@ export type InboundRoute = RouteOf<'inbound'>;
 export type UploadRoute = RouteOf<'upload'>;
 export type FileRoute = RouteOf<'file'>;
 
-/** A route as the kernel holds it: its types erased, and its kind as a tag. */
+/** Route with its types erased and its kind as a tag. */
 export type Route = ReadRoute | WriteRoute | RawRoute | StreamRoute | UploadRoute | FileRoute | InboundRoute;
 
-/** Declares a route; the handler's input is typed by the schemas, which the kernel enforces before it calls. */
+/** Declares a route. The schemas type the input of the handler, and the kernel validates against them before it calls the handler. */
 export function defineRoute<
   P extends TObject | undefined = undefined,
   Q extends TObject | undefined = undefined,
@@ -201,12 +201,12 @@ export function defineRoute(route: AnyFacts & OneWork<TObject, TObject, TSchema>
   return { kind: 'stream', ...route };
 }
 
-/** The status of an answer where the operation names none: the first that the route declares. */
+/** Returns the status for operations that set none: the first that the route declares. */
 export function successStatusOf({ responses }: Pick<Route, 'responses'>): number {
   return Number(Object.keys(responses)[0]);
 }
 
-/** What is only just made, and what shows no version, has none to compare. A PUT may find what it is to make. */
+/** True if the route accepts `If-Match`: a new object, or a response without a version, has none to compare. A PUT may find its object. */
 export function takesIfMatch(route: Route): boolean {
   if (route.kind !== 'write' || (makes(route) && route.method !== 'PUT')) return false;
   const shown = route.responses[200];
@@ -217,12 +217,10 @@ export function hasVersion(schema: TSchema | null): boolean {
   return 'version' in ((schema as Partial<TObject> | null)?.properties ?? {});
 }
 
-/** Whether it answers only to somebody. */
 export function needsCaller({ scope, anyKey }: Pick<Route, 'scope' | 'anyKey'>): boolean {
   return scope !== null || anyKey === true;
 }
 
-/** Whether it commits what it is asked for. */
 export function writesRows({ kind }: Pick<Route, 'kind'>): boolean {
   return kind === 'write' || kind === 'upload';
 }
@@ -231,7 +229,7 @@ export function makes(route: Route): boolean {
   return 201 in route.responses || 202 in route.responses;
 }
 
-/** The path of a request to a route. */
+/** Returns the path of a request to the route. */
 export function pathOf({ path }: Route, params: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }

@@ -1,4 +1,4 @@
-// How answers go out over HTTP: as JSON with an entity tag, coded where the caller takes that, as a page, or as a stream of events.
+// Sends answers over HTTP: as JSON with an entity tag, compressed if the client accepts it, as a page, or as an event stream.
 import type { Answer, WrittenAnswer } from './call.ts';
 import { codedFrom, codingFor, encodeNow, isLong, type Coder, type Coding } from './coding.ts';
 import { etagAs, etagOf, knownTag } from './etag.ts';
@@ -17,9 +17,9 @@ import type { Payer } from '../lib/payer.ts';
 export interface SendOptions {
   readonly outflow: Outflow;
   readonly coder: Pick<Coder, 'encode'>;
-  /** Holds a request's connection open however long it is silent. */
+  /** Exempts the connection of a request from the idle timeout. */
   readonly holdOpen: (request: Request) => Held;
-  /** Finds out anew whose token a request carries. */
+  /** Authenticates the token of a request again. */
   readonly identify: Identify['identify'];
 }
 
@@ -55,7 +55,7 @@ function sendRaw(
   return sendKept(request, exchange, status, body, own);
 }
 
-/** Caches may hold it, so that it says what it depends on. */
+/** Caches may store this response, so it has a `Vary` header. */
 async function sendKept(
   request: Request,
   exchange: Exchange,
@@ -100,14 +100,14 @@ function sendWritten(
   return sendText(options, request, exchange, status, planOf(request, text, headers));
 }
 
-/** A text, the coding it goes out in, and its headers. */
+/** Text of a response, with the coding it is sent in and its headers. */
 interface Plan {
   readonly text: string;
   readonly coding: Coding | null;
   readonly headers: HeaderBag;
 }
 
-/** @param headers are added to */
+/** @param headers modified in place */
 function planOf(request: Request, text: string, headers: HeaderBag): Plan {
   if (text.length < codedFrom) return { text, coding: null, headers };
   const coding = codingFor(request.headers.get('accept-encoding'));
@@ -133,7 +133,7 @@ function sendText(
   );
 }
 
-/** Until it is coded, the text counts against who asked. */
+/** Counts the text against the caller until it is compressed. */
 async function encodeLong(
   { coder, outflow }: SendOptions,
   payer: Payer,
@@ -151,7 +151,7 @@ async function encodeLong(
   }
 }
 
-/** A large body is pulled by its reader. Of HEAD the router takes the length, at once, and sends nothing. */
+/** Streams a large body at the pace of its reader. For HEAD the router takes the length of the body and sends nothing. */
 function sendBody(
   { outflow, holdOpen }: SendOptions,
   request: Request,
@@ -184,11 +184,11 @@ async function sendStream(
       ),
     hangUp: holdOpen(request).hangUp,
   });
-  // The router would wait for the end of the body to tell its length.
+  // For HEAD the router would read the stream to its end to determine its length.
   const stream = request.method === 'HEAD' ? null : await open(connect());
   return respond(exchange, 200, stream, {
     'content-type': 'text/event-stream',
-    // Proxies that hold answers back until they end would hold this one forever.
+    // Proxies that buffer whole responses would buffer this one forever.
     'x-accel-buffering': 'no',
   });
 }

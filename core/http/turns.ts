@@ -1,15 +1,15 @@
-// Turns at one object: those who lost a race for it plan anew one after the other, in the order in which they lost, so that many who
-// change the same thing at once all get there.
+// Queues by object: writers that lost a race for an object plan again one after the other, in the order in which they lost, so that all of
+// many concurrent writers succeed.
 
 export interface Turns {
-  /** Does the work once nobody who came before is still at the same object. Rejects as the work does. */
+  /** Runs the work after all earlier work on the same object. Rejects as the work does. */
   take<T>(object: string, work: () => Promise<T>): Promise<T>;
-  /** True while somebody works at the object or waits for it. */
+  /** True while work on the object is running or waiting. */
   isTaken(object: string): boolean;
 }
 
 export function createTurns(): Turns {
-  /** The end of the last turn that was asked for. It holds as many as there are; the last of an object takes its entry away. */
+  /** End of the last work in each queue. The last work of an object removes its entry, so that requests in progress bound the map. */
   const ends = new Map<string, Promise<void>>();
   return {
     isTaken: (object) => ends.has(object),

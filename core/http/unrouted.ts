@@ -1,15 +1,15 @@
-// The answer for a path that no route has: it says so, so that nobody takes it for an object that is not there, and names the route that
-// was probably meant.
+// 404 for a path without a route. The message names the route as missing, to distinguish it from a missing object, and suggests the
+// most similar route.
 import { ApiError } from '../lib/errors.ts';
 import { nearest } from '../lib/nearest.ts';
 import { pathOf } from './request-url.ts';
 import type { Route } from './route.ts';
 
-/** Longer paths are told cut, and longer parts of them not at all: a key that stands in one by mistake must not be repeated. */
+/** Longer paths are cut and longer segments replaced, so that a key sent in a path by mistake is not repeated. */
 const shownCharsMax = 200;
 const partCharsMax = 36;
 
-/** Says which routes there are near the path of a request. */
+/** Returns a 404 error that suggests a similar route. */
 export type Unrouted = (request: Request) => ApiError;
 
 interface Known {
@@ -35,14 +35,14 @@ export function createUnrouted(routes: readonly Pick<Route, 'method' | 'path'>[]
   };
 }
 
-/** A path without what may be a secret in it, cut to what is read. */
+/** Returns the path without segments that may be secrets, cut to a readable length. */
 export function shownOf(path: string): string {
   const parts = path.split('/').map((part) => (part.length > partCharsMax ? '…' : part));
   const shown = parts.join('/');
   return shown.length > shownCharsMax ? `${shown.slice(0, shownCharsMax)}…` : shown;
 }
 
-/** Without the slash at the end and the beginning that all operations share, which is what people leave out or mistake. */
+/** Omits the trailing slash and the prefix that all operations share, which callers often leave out or mistype. */
 function segmentsOf(path: string): string[] {
   return path
     .replace(/^\/(api(\/v\d+)?|v\d+)(?=\/|$)/i, '')
@@ -50,7 +50,7 @@ function segmentsOf(path: string): string[] {
     .filter((segment) => segment !== '');
 }
 
-/** Of each path the nearest with as many parts, its parameters left out: they may be anything. */
+/** Finds the most similar route with as many segments; parameters match anything. */
 function meantBy(given: readonly string[], known: readonly Known[]): Known | undefined {
   if (given.length === 0) return undefined;
   const alike = known.filter(({ segments }) => segments.length === given.length);
@@ -64,7 +64,7 @@ function meantBy(given: readonly string[], known: readonly Known[]): Known | und
     );
     return group.filter(({ segments }) => found !== undefined && fixedOf(segments) === found).slice(0, 1);
   });
-  // What says more of the path goes before what takes a part of it for a parameter.
+  // A route that matches more of the path literally precedes one that takes part of it for a parameter.
   return candidates.sort((a, b) => fixedOf(b.segments).length - fixedOf(a.segments).length)[0];
 }
 

@@ -1,4 +1,4 @@
-// A file as the body of a request, read as it arrives: a minimum rate, and places for concurrent uploads by workspace and member.
+// Reads a file from a request body as it arrives, with a minimum rate and a quota of concurrent uploads by workspace and member.
 import type { Clock } from '../lib/clock.ts';
 import { ApiError, tooManyAtOnce } from '../lib/errors.ts';
 import { Shares } from '../lib/fairness/shares.ts';
@@ -7,9 +7,9 @@ import type { IncomingFile } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import type { Held } from './outflow.ts';
 
-/** Concurrent uploads of the server: one member has a quarter of them at most, one workspace half. */
+/** Concurrent uploads on the server. One member may use a quarter, one workspace half. */
 const placesMax = 64;
-/** Minimum rate of a sender: each further part of this size arrives within this time, which is 1 KiB/s. */
+/** Minimum rate of a sender, 1 KiB/s: each further part of this size must arrive within this time. */
 const partBytes = 10 * 1024;
 const partMs = 10_000;
 
@@ -25,12 +25,12 @@ export function createUploads(clock: Clock, holdOpen: (request: Request) => Held
       const { headers } = request;
       const coding = headers.get('content-encoding');
       if (coding !== null && coding !== 'identity')
-        throw new ApiError('unsupported_media_type', 'Send the file as it is, without Content-Encoding.');
-      // The wrapping of a form would be stored as a part of the file.
+        throw new ApiError('unsupported_media_type', 'Send the file uncompressed, without Content-Encoding.');
+      // The multipart boundaries would be stored as part of the file.
       if (/^multipart\//i.test(headers.get('content-type') ?? ''))
         throw new ApiError(
           'unsupported_media_type',
-          'Send the file as the body, without a form around it (curl: --data-binary @FILE in place of -F), and its own type as Content-Type.',
+          'Send the file itself as the body, not a multipart form (curl: --data-binary @FILE instead of -F), with its own Content-Type.',
         );
       const length = headers.get('content-length');
       const announcedBytes = length === null ? null : Number(length);
@@ -41,12 +41,10 @@ export function createUploads(clock: Clock, holdOpen: (request: Request) => Held
   };
 }
 
-/** @returns a function that frees the place @throws ApiError rate_limited */
+/** @returns a function that frees the upload slot @throws ApiError rate_limited */
 function takePlace(places: Shares, payer: Payer): () => void {
   if (!places.hasRoomFor(payer, 1))
-    throw tooManyAtOnce(
-      'Too many of your files are being sent at the same time. Send this one when another is done.',
-    );
+    throw tooManyAtOnce('Too many concurrent uploads. Send this file when another upload is done.');
   return places.hold(payer, 1);
 }
 
@@ -56,7 +54,7 @@ interface Reading {
   readonly takePlace: () => () => void;
 }
 
-/** Nothing is opened before the first piece is asked for. @throws ApiError rate_limited, request_timeout, malformed_request */
+/** Starts only when the first chunk is requested. @throws ApiError rate_limited, request_timeout, malformed_request */
 async function* read(request: Request, { clock, holdOpen, takePlace }: Reading): AsyncGenerator<Uint8Array> {
   if (!request.body) return;
   const freePlace = takePlace();
@@ -79,13 +77,13 @@ async function* read(request: Request, { clock, holdOpen, takePlace }: Reading):
 }
 
 interface Pace {
-  /** Rejects with request_timeout below the minimum rate, and with malformed_request where the connection breaks. */
+  /** Rejects with request_timeout below the minimum rate, and with malformed_request if the connection breaks. */
   waitFor<T>(reading: Promise<T>): Promise<T>;
   received(bytes: number): void;
   isTooSlow(): boolean;
 }
 
-/** Only time in which the server waits for the sender counts: a slow disk is not the sender's fault. */
+/** Counts only the time in which the server waits for the sender: a slow disk is not the sender's fault. */
 function createPace(clock: Clock): Pace {
   let bytes = 0;
   let waitedMs = 0;
@@ -120,7 +118,7 @@ function createPace(clock: Clock): Pace {
   };
 }
 
-/** The rest of the body may still arrive, so the connection cannot be used again (RFC 9110 §15.5.9). */
+/** Closes the connection, which cannot be reused because the rest of the body may still arrive (RFC 9110 §15.5.9). */
 function slowSender(): ApiError {
   return new ApiError(
     'request_timeout',

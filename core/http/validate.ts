@@ -1,5 +1,5 @@
-// Schemas at the edge: TypeBox checks, its errors become field-level details. Nothing is coerced in bodies, unknown
-// fields are refused, and the offending value is never echoed (it may be a password).
+// Validates input by TypeBox schemas and reports field-level details. Values in bodies are not coerced, unknown fields are rejected, and
+// a rejected value is never echoed (it may be a password).
 import { Type, type TObject, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
@@ -7,9 +7,9 @@ import { ApiError, invalidField, type ErrorDetail, type FieldIssue } from '../li
 import { didYouMean } from '../lib/nearest.ts';
 import { rule } from '../lib/schema.ts';
 
-/** Fields that one error names. */
+/** Maximum number of fields that one error names. */
 const fieldsMax = 100;
-/** A field may break several rules. The package stops at 8 errors by default. */
+/** A field may break several rules. TypeBox stops at 8 errors by default. */
 const errorsMax = 2 * fieldsMax;
 Settings.Set({ maxErrors: errorsMax });
 
@@ -43,8 +43,8 @@ interface SchemaError {
 }
 
 /**
- * Turns a schema into a check, which throws ApiError validation_failed. It is compiled when it is first asked: there are hundreds of
- * schemas, and a process that starts would compile for a fifth of a second what it may never be asked.
+ * Returns a check that throws ApiError validation_failed. The schema is compiled on first use: compiling all of the hundreds of schemas
+ * would delay startup by a fifth of a second.
  */
 export function compileCheck(schema: TSchema): (value: unknown) => void {
   let check: ((value: unknown) => void) | null = null;
@@ -62,7 +62,7 @@ function compiled(schema: TSchema): (value: unknown) => void {
   };
 }
 
-/** Where lists with a bound stand in a value: below a property by its name, below each item of a list. */
+/** Positions of bounded lists in a value: below a property by its name, below each item of a list. */
 interface Lists {
   readonly itemsMax: number | null;
   readonly below: readonly (readonly [name: string, lists: Lists])[];
@@ -84,7 +84,7 @@ function listsOf(schema: TSchema): Lists | null {
   return { itemsMax: maxItems ?? null, below, items: inItems };
 }
 
-/** Runs ahead of the schema, which would take long to find out what is wrong with each of a million items. */
+/** Runs before the schema check, which would take long to report what is wrong with each of a million items. */
 function requireShortLists(lists: Lists, value: unknown, path: string): void {
   if (value === null || typeof value !== 'object') return;
   if (Array.isArray(value)) {
@@ -99,11 +99,11 @@ function requireShortLists(lists: Lists, value: unknown, path: string): void {
       requireShortLists(below, (value as Record<string, unknown>)[name], path ? `${path}.${name}` : name);
 }
 
-/** @param areAll false where more than the details may be wrong */
+/** @param areAll false if more than the details may be wrong */
 function refusalOf(all: readonly ErrorDetail[], areAll: boolean): ApiError {
   const [first] = all;
   if (!first) return new ApiError('validation_failed', 'The request is not valid.');
-  // A value may break several rules: it is one that is wrong.
+  // A value that breaks several rules counts once.
   const fields = [...new Set(all.map(({ path }) => path))];
   const named = new Set(fields.slice(0, fieldsMax));
   const count = `${areAll && named.size === fields.length ? '' : 'at least '}${fields.length - 1}`;
@@ -119,7 +119,7 @@ function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[
     const union = unionOf(error, schema);
     const path = pathOf((union ?? error).instancePath);
     if (union) {
-      // The branches report before the union itself, and where one of them names a part, that is the useful line.
+      // The branches report before the union itself. An error of a branch that names a part of the value is the more useful one.
       if (!details.some((detail) => isWithin(detail.path, path)))
         details.push({ path, issue: 'invalid_type', ...fixOf(union, schema) });
       continue;
@@ -145,9 +145,9 @@ function isWithin(path: string, outer: string): boolean {
 }
 
 /**
- * The outermost union that an error is to be reported at; null for an error that stands for itself. A union of one schema and null is
- * transparent: its errors are those of the schema, unless the value is of another type altogether. A union of several schemas also reports
- * what each branch missed, so that only the union is useful.
+ * Returns the outermost union that an error must be reported at; null for an error that is reported by itself. A union of one schema and
+ * null is transparent: its errors are those of the schema, unless the value has another type altogether. A union of several schemas also
+ * reports the errors of every branch, so that only the error of the union is useful.
  */
 function unionOf(error: SchemaError, schema: TSchema): SchemaError | null {
   if (error.keyword === 'anyOf' || error.keyword === 'oneOf') return error;
@@ -166,7 +166,7 @@ function unionOf(error: SchemaError, schema: TSchema): SchemaError | null {
   return null;
 }
 
-/** The one schema of a union that is not null; null for any other schema. */
+/** Returns the only schema of a union that is not null; null for any other schema. */
 function orNull(schema: unknown): TSchema | null {
   const { anyOf, oneOf = anyOf } = (schema ?? {}) as Partial<Record<'anyOf' | 'oneOf', readonly TSchema[]>>;
   const others = oneOf?.filter((one) => (one as { type?: string }).type !== 'null') ?? [];
@@ -196,7 +196,7 @@ const oneOf: FixOf = ({ allowedValues }) =>
   `Use one of ${(allowedValues as unknown[]).map(String).join(', ')}.`;
 const ofType: FixOf = ({ type }) => `Give a value of type ${[type].flat().join(' or ')}.`;
 
-/** What to do about a value, by the keyword of the schema that it breaks. */
+/** Fixes by the schema keyword that a value breaks. */
 const fixes: Readonly<Record<string, FixOf>> = {
   enum: oneOf,
   const: ({ allowedValue }) => `Use ${String(allowedValue)}.`,
@@ -212,7 +212,7 @@ const fixes: Readonly<Record<string, FixOf>> = {
   uniqueItems: () => 'List each value once.',
 };
 
-/** For keywords that are not among `fixes`, the schema says what is wanted: by its rule, or its description where that is one. */
+/** Keywords without an entry in `fixes` use the rule of the schema, or its description. */
 function fixOf({ keyword, params, schemaPath }: SchemaError, schema: TSchema): { fix?: string } {
   const fix = fixes[keyword];
   if (fix) return { fix: fix(params) };
@@ -220,7 +220,7 @@ function fixOf({ keyword, params, schemaPath }: SchemaError, schema: TSchema): {
   return wanted === null ? {} : { fix: giveWords(wanted) };
 }
 
-/** What is to be given where nothing is. */
+/** Returns the fix for a missing value. */
 function giveOf(schema: unknown): string {
   const wanted = wantedOf(schema);
   if (wanted !== null) return giveWords(wanted);
@@ -229,7 +229,7 @@ function giveOf(schema: unknown): string {
     enum?: readonly unknown[];
   };
   if (values) return oneOf({ allowedValues: values });
-  return type === undefined ? 'Give it a value.' : ofType({ type });
+  return type === undefined ? 'Give a value.' : ofType({ type });
 }
 
 function wantedOf(schema: unknown): string | null {
@@ -245,20 +245,20 @@ function giveWords(description: string): string {
   return `Give ${description.replace(/^[A-Z](?=[a-z]*,? )/, (letter) => letter.toLowerCase())}`;
 }
 
-/** The schema of a property that is missing. */
+/** Returns the schema of a missing property. */
 function missingAt({ schemaPath }: SchemaError, name: string, schema: TSchema): unknown {
   const at = schemaAt(schema, schemaPath) as { properties?: Readonly<Record<string, unknown>> } | undefined;
   return at?.properties?.[name];
 }
 
-/** What may have been meant is among the properties that stand beside it. */
+/** Suggests one of the sibling properties. */
 function unknownFix({ instancePath, schemaPath }: SchemaError, schema: TSchema): string {
   const around = schemaAt(schema, schemaPath.slice(0, schemaPath.lastIndexOf('/')));
   const { properties = {} } = (around ?? {}) as Partial<TObject>;
   const name = pathOf(instancePath.slice(instancePath.lastIndexOf('/')));
   const isList = 'filter' in properties && 'limit' in properties;
-  const filtered = isList ? ' What a list filters by beside its parameters goes into `filter`.' : '';
-  return `Remove it; this operation does not know it.${didYouMean(name, Object.keys(properties))}${filtered}`;
+  const filtered = isList ? ' To filter by anything else, use the parameter `filter`.' : '';
+  return `Remove it; this operation does not accept it.${didYouMean(name, Object.keys(properties))}${filtered}`;
 }
 
 function schemaAt(schema: unknown, schemaPath: string): unknown {
@@ -270,16 +270,16 @@ function schemaAt(schema: unknown, schemaPath: string): unknown {
   return at;
 }
 
-/** The database would cut a text at U+0000. Bodies are looked through as they are read. @throws ApiError validation_failed */
+/** Rejects U+0000, at which the database would cut a text. Bodies are checked while they are parsed. @throws ApiError validation_failed */
 export function requireStorable(texts: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(texts)) requireNoNull(name, text);
 }
 
 function requireNoNull(name: string, text: string): void {
-  if (text.includes('\0')) throw invalidField(name, 'invalid_format', 'Leave the character U+0000 out.');
+  if (text.includes('\0')) throw invalidField(name, 'invalid_format', 'Remove the character U+0000.');
 }
 
-/** Reads parameters of a query by a flat object schema: integers and booleans from their canonical text, each name once. */
+/** Returns a parser of query parameters for a flat schema: integers and booleans in canonical form, each name once. */
 export function compileQuery(
   schema: TObject,
 ): (texts: Iterable<readonly [name: string, text: string]>) => Record<string, unknown> {
@@ -288,7 +288,7 @@ export function compileQuery(
     Object.entries(schema.properties).map(([name, property]) => [name, (property as { type?: string }).type]),
   );
   return (texts) => {
-    // The object has no prototype, so that a parameter named like a member of one (`toString`) is refused by its name as well.
+    // The object has no prototype, so that a parameter named like one of its members (`toString`) is also rejected by its name.
     const query: Record<string, unknown> = Object.create(null);
     for (const [name, text] of texts) {
       requireNoNull(name, text);
@@ -300,7 +300,7 @@ export function compileQuery(
   };
 }
 
-/** Returns a text that is not the canonical spelling of its type as it is, so that the schema refuses it. */
+/** Returns a text that is not in the canonical form of its type unchanged, so that the schema rejects it. */
 function coerce(type: string | undefined, text: string): unknown {
   if (type === 'integer' && /^(0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
   if (type === 'number' && /^-?(0|[1-9]\d{0,14})(\.\d{1,9})?$/.test(text)) return Number(text);
@@ -308,5 +308,5 @@ function coerce(type: string | undefined, text: string): unknown {
   return text;
 }
 
-/** The schema where an operation takes no input: any parameter or property is refused by its name. */
+/** Schema of an operation without input: every parameter or property is rejected by its name. */
 export const nothingNamed = Type.Object({}, { additionalProperties: false });

@@ -1,5 +1,5 @@
-// The entrance for callers inside the process: values come in, values go out. The calls of plugins are its use; they count
-// against limits of their own.
+// In-process adapter of the kernel, used for the calls of plugins: takes and returns values. These calls count against limits of their
+// own.
 import type { Cause } from '../events/origin.ts';
 import type { Staging } from '../changes/staging.ts';
 import { ApiError } from '../lib/errors.ts';
@@ -17,15 +17,15 @@ const noQuery: [] = [];
 
 export interface ValueCall extends Incoming {
   readonly principal: Principal;
-  /** Whether it counts against the rate limits of the principal's token; else its caller keeps limits of its own. */
+  /** True if the call counts against the rate limits of the principal's token; otherwise its caller has limits of its own. */
   readonly isCounted: boolean;
-  /** Lists and filters as they are, or as the texts that a URL would hold. What is null or undefined is not given. */
+  /** Lists and filters as values, or as the texts of a URL. A null or undefined parameter counts as absent. */
   readonly query?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
   readonly ifMatch?: number | null;
   readonly mode?: WriteMode;
   readonly idempotencyKey?: string;
-  /** Decides whether what would be committed waits for approval instead. */
+  /** Decides whether the changes of a commit wait for approval instead. */
   readonly hold?: Hold;
   readonly cause?: Cause | null;
   readonly staged?: Staging | null;
@@ -33,7 +33,7 @@ export interface ValueCall extends Incoming {
   readonly ids?: readonly string[];
 }
 
-/** What a call is answered; T is what its caller made of the body. */
+/** Result of a call; T is the type that the caller converts the body to. */
 export type Outcome<T> = { readonly requestId: string } & (
   | { readonly error: ApiError }
   | ({ readonly error: null; readonly body: T } & Pick<
@@ -43,14 +43,14 @@ export type Outcome<T> = { readonly requestId: string } & (
 );
 
 /**
- * Makes what the caller wants of an answer's body (undefined for none), while the request is still being served and paid for.
- * What it is handed may be shared with caches and with what is staged: it is read, and neither kept nor changed.
+ * Converts the body of an answer (undefined for none) while the request is still being served and charged. The body may be shared with
+ * caches and with staged writes: it may be neither retained nor changed.
  */
 export interface Take<T> {
   (body: unknown): { readonly taken: T; readonly bytes: number };
 }
 
-/** Makes an entrance for callers who take answers in the same way. */
+/** Creates an adapter for callers that convert answers in the same way. */
 export interface Values {
   <T>(take: Take<T>): Entrance<ValueCall, Outcome<T>>;
 }
@@ -69,10 +69,10 @@ export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies
     queryOf: ({ query }) => (query ? textsOf(query) : noQuery),
     bringsBody: ({ body }) => body !== undefined,
     fileOf() {
-      throw new ApiError('forbidden', 'A file is sent over HTTP alone.');
+      throw new ApiError('forbidden', 'Files can be sent only over HTTP.');
     },
     arrivalOf() {
-      throw new ApiError('forbidden', 'This is answered over HTTP alone.');
+      throw new ApiError('forbidden', 'This operation is available only over HTTP.');
     },
     readBody: ({ body }, _, payer, limits, check) => bodies.take(payer, body, limits, check),
     termsOf({ ifMatch = null, mode = 'commit', idempotencyKey, hold = null }) {
@@ -95,7 +95,7 @@ export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies
   });
 }
 
-/** Parameters as a URL would hold them, so that there is one rule for what a text means: lists with commas, objects as JSON. */
+/** Converts parameters to the texts of a URL, so that one rule defines the meaning of a text: lists with commas, objects as JSON. */
 export function textsOf(query: Readonly<Record<string, unknown>>): (readonly [string, string])[] {
   return Object.entries(query)
     .filter(([, given]) => given !== undefined && given !== null)
@@ -133,6 +133,6 @@ function outcomeOf<T>(take: Take<T>, exchange: Exchange, answer: Answer): Outcom
     }
     case 'raw':
     case 'stream':
-      throw new ApiError('forbidden', 'This is answered over HTTP alone.');
+      throw new ApiError('forbidden', 'This operation is available only over HTTP.');
   }
 }

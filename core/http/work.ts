@@ -1,4 +1,4 @@
-// What each kind of route does with a call that was admitted.
+// Executes an admitted request, by the kind of its route.
 import { hidePending } from '../events/learning.ts';
 import type { Context } from '../context.ts';
 import { narrowingOf, readScopeOf } from '../rights/rights.ts';
@@ -22,11 +22,11 @@ import {
 import { createWrite, type WriteOptions } from './write.ts';
 
 export interface WorkOptions extends ContextOptions, WriteOptions {
-  /** The route with handlers that are given ids in place of names. */
+  /** Returns the route with handlers that receive ids in place of names. */
   withIds(route: Route): Route;
 }
 
-/** Rejects with the error that the caller is to be told. */
+/** Rejects with the error for the caller. */
 export type Work = (asked: Asked) => Promise<Answer>;
 
 export function workOf(route: Route, options: WorkOptions): Work {
@@ -52,14 +52,14 @@ function rawWork(route: RawRoute): Work {
   return async (asked) => ({ kind: 'raw', raw: await route.raw(asked.input, senderOf(asked)) });
 }
 
-/** Fair queues take turns by member, and by peer where there is no token. */
+/** Returns the account for fair queues: the member, or the client address for a request without a token. */
 function senderOf({ principal, exchange: { peer } }: Asked): Payer {
   return principal?.scope ?? strangerOf(peer);
 }
 
 function inboundWork(route: InboundRoute): Work {
   return async ({ input, arrival, exchange }) => {
-    if (!arrival) throw new Error('What comes in over HTTP arrives.');
+    if (!arrival) throw new Error('An inbound route can be called only over HTTP.');
     const askedMs = performance.now();
     const raw = await route.inbound(input, arrival);
     exchange.away.ms += performance.now() - askedMs;
@@ -78,7 +78,7 @@ function readWork(route: ReadRoute, options: WorkOptions): Work {
   };
 }
 
-/** What a caller whose scopes are narrowed is shown of an answer. */
+/** Redacts a response for a caller with narrowed scopes. */
 function shownTo(ctx: Context, { scope }: Route, body: unknown): unknown {
   const narrowing = ctx.narrowed && scope !== null ? narrowingOf(ctx, readScopeOf(scope)) : null;
   return narrowing ? veiled(body, narrowing) : body;
@@ -95,8 +95,8 @@ function writeWork(route: WriteRoute, options: WorkOptions): Work {
 }
 
 /**
- * A written answer as a narrowed caller may see it now. The text that an idempotency key keeps is the whole answer.
- * @throws ApiError not_found where what was answered before is of a team that the caller no longer sees
+ * Redacts the response to a write for a caller with narrowed scopes. The text stored under an idempotency key is the whole response.
+ * @throws ApiError not_found if a replayed response belongs to a team that the caller can no longer see
  */
 function writtenTo(ctx: Context, route: Route, answer: WrittenAnswer): WrittenAnswer {
   if (ctx.narrowed === null) return answer;
@@ -125,7 +125,7 @@ function fileWork(route: FileRoute, options: WorkOptions): Work {
   };
 }
 
-/** The file is there whole before the write is planned, and is forgotten where nothing was committed that names it. */
+/** Receives the whole file before the write is planned, and releases it: unless a committed row refers to the file, it is discarded. */
 function uploadWork(route: UploadRoute, options: WorkOptions): Work {
   const contextOf = createContextOf(route, options);
   const { blobs } = options.services;
@@ -133,7 +133,7 @@ function uploadWork(route: UploadRoute, options: WorkOptions): Work {
     requireCaller(asked);
     const ctx = await contextOf(asked);
     const { file, exchange, input } = asked;
-    if (!file) throw new Error('An upload has a file.');
+    if (!file) throw new Error('An upload must have a file.');
     await route.admitsFile?.(ctx, input, file.announcedBytes);
     if ((file.announcedBytes ?? 0) > blobs.limits.fileBytesMax) throw tooLargeFile(blobs.limits.fileBytesMax);
     const askedMs = performance.now();
@@ -147,7 +147,7 @@ function uploadWork(route: UploadRoute, options: WorkOptions): Work {
         { ...route, kind: 'write', write: (now, given) => route.upload(now, given, sent) },
         options,
       );
-      // What an idempotency key compares.
+      // Compared by idempotency keys.
       const bodyText = JSON.stringify([sent.contentType, blob.sha256]);
       return writtenTo(ctx, route, await write({ ...asked, bodyText }, ctx));
     } finally {

@@ -1,5 +1,5 @@
-// What becomes of a write: its route plans a change set, and the caller's mode decides whether that is staged (for a plugin run),
-// simulated, kept as a proposal or committed; a commit that carries an idempotency key keeps its answer in the same batch.
+// Executes a write: its route plans a change set, which the caller's mode stages (for a plugin run), simulates, stores as a proposal or
+// commits. A commit with an idempotency key stores its response in the same batch.
 import type { ChangeSet } from '../changes/change.ts';
 import type { Committed, Committer } from '../changes/commit.ts';
 import type { StagedWrite, Staging } from '../changes/staging.ts';
@@ -17,7 +17,7 @@ import { pathOf, successStatusOf, type CheckedInput, type WriteRoute } from './r
 import { createResolvedNames } from './resolved-names.ts';
 import type { Turns } from './turns.ts';
 
-/** A lost race is planned again this often before the caller is told to. */
+/** Number of times a write that loses races is planned, before the caller gets a conflict. */
 const plansMax = 8;
 
 export interface WriteOptions {
@@ -29,9 +29,9 @@ export interface WriteOptions {
 }
 
 /**
- * Makes the change set that keeps a planned write for approval.
- * @param sinceMs when its planning began: times of then on are those at which it is applied
- * @throws ApiError where it changes nothing that could be shown
+ * Creates the change set that stores a planned write for approval.
+ * @param sinceMs start of the planning: later times in the plan stand for the time at which it is applied
+ * @throws ApiError if the write changes nothing visible
  */
 export interface Propose {
   (now: Context, write: StagedWrite, sinceMs: number): ChangeSet;
@@ -55,7 +55,7 @@ export function createWrite(
     const { ids, made } = keptIds(ctx.ids, origin.ids);
     const names = createResolvedNames();
     const set = await plan({ ...ctx, ids, resolved: names.note });
-    if (set.ops && !staged.takesOps) throw new ApiError('forbidden', 'A plugin cannot do this.');
+    if (set.ops && !staged.takesOps) throw new ApiError('forbidden', 'Plugins cannot call this operation.');
     const asked = { operation: route.name, input: names.withIds(input), ids: made };
     staged.add(set.changes, asked, set.ops);
     return answerOf(set, hidePending(set.body));
@@ -99,7 +99,7 @@ export function createWrite(
   };
 }
 
-/** Text by which requests with one key are compared: mode, parameters and body. */
+/** Returns the text by which requests with the same key are compared: mode, parameters and body. */
 function textOf({ terms, bodyText, input }: Call): string {
   const parameters = Object.entries(input.query ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return [
@@ -111,7 +111,7 @@ function textOf({ terms, bodyText, input }: Call): string {
 
 const waiting: Hold = () => Promise.resolve({ waits: true });
 
-/** The plan of a proposal in place of that of the write which it is of, where it is judged to wait. */
+/** Returns a plan that stores a proposal where `judge` decides that the write waits, and is the plan of the write otherwise. */
 function proposing(name: string, { propose }: WriteOptions, { input }: Call, plan: Plan, judge: Hold): Plan {
   return async (now) => {
     const sinceMs = now.nowMs();
@@ -121,13 +121,16 @@ function proposing(name: string, { propose }: WriteOptions, { input }: Call, pla
     const held = await judge(now, set);
     if (!held.waits) return held.ops.length === 0 ? set : { ...set, ops: [...(set.ops ?? []), ...held.ops] };
     if (set.beforeCommit ?? set.afterCommit)
-      throw new ApiError('forbidden', `${name} cannot be proposed: it does more than change objects.`);
+      throw new ApiError(
+        'forbidden',
+        `${name} cannot be proposed: it has effects beside changes of objects.`,
+      );
     const asked = { operation: name, input: names.withIds(input), ids: made };
     return propose(now, { ...asked, changes: set.changes, ops: set.ops ?? [] }, sinceMs);
   };
 }
 
-/** Plans and commits until no other writer was faster; of a key, the answer goes into the same batch. */
+/** Returns a function that plans and commits until no other writer interferes, and stores the response of a keyed request in the batch. */
 function createCommit(
   routeName: string,
   { committer, directoryOf, raceTurns }: WriteOptions,
@@ -143,7 +146,7 @@ function createCommit(
     return set.completed ? { ...answer, completed: set.completed } : answer;
   };
 
-  /** Places in one order are planned one after the other: a request that comes while others wait queues behind them. */
+  /** Writes to one order are planned one after the other: a request that arrives while others wait queues behind them. */
   const mustWait = ({ workspaceId }: Context, { changes }: ChangeSet): boolean =>
     changes.some(({ order }) => order !== undefined && raceTurns.isTaken(`${workspaceId} ${order.id}`));
 
@@ -181,7 +184,7 @@ function createCommit(
     return raceTurns.take(`${ctx.workspaceId} ${contendedOf(first) ?? routeName}`, async () => {
       exchange.away.ms += performance.now() - askedMs;
       for (let plans = 1; ; plans++) {
-        // Others may have renamed what a plan refers to since the last try.
+        // The directory may have changed since the last attempt, for example by a rename.
         const now = { ...ctx, directory: await directoryOf(ctx.scope) };
         const again = await tryOnce(now, exchange, await plan(now), claim);
         if ('answer' in again) return again.answer;
@@ -191,7 +194,7 @@ function createCommit(
   };
 }
 
-/** Whoever waits uses no processor time. */
+/** Waiting uses no CPU time. */
 async function completedOf(answer: WrittenAnswer, { away }: Exchange): Promise<WrittenAnswer> {
   const askedMs = performance.now();
   const better = await answer.completed?.();
@@ -201,35 +204,35 @@ async function completedOf(answer: WrittenAnswer, { away }: Exchange): Promise<W
 }
 
 type Lost = Exclude<Committed, { ok: true }>;
-/** The answer where it was committed, or had been before under the same key; else what it lost. */
+/** `answer`: of this commit, or of an earlier one under the same key; `lost`: why the commit failed. */
 type Tried = { readonly answer: WrittenAnswer } | { readonly lost: Lost };
 
-/** What others change at the same time, by all likelihood: the first object that was there before. */
+/** Returns what concurrent writers most likely contend for: an order, a declared id, or the first object that existed before. */
 function contendedOf({ changes }: ChangeSet): string | undefined {
   const order = changes.find((change) => change.order)?.order;
   const { contends } = changes.find((change) => change.contends !== undefined) ?? {};
   return order?.id ?? contends ?? changes.find(({ before }) => before !== null)?.id;
 }
 
-/** The answer with its text, and what keeps it in the batch that it answers. */
+/** Returns the response with its text, and the guards that store it in the batch of the write. */
 function keptUnder(claim: KeyClaim, set: ChangeSet, planned: WrittenAnswer) {
   const stored = { ...planned, text: jsonOf(set.body) };
   return { stored, guards: claim.guards(stored, madeBy(set)) };
 }
 
-/** Why a write that was planned anew again and again was not committed. */
+/** Returns the error for a write that was not committed after all attempts. */
 function notCommitted(lost: Lost): Error {
-  // Planned anew, it breaks the same rule: that is no race.
+  // A new plan that breaks the same rule did not lose a race.
   if (lost.reason === 'constraint')
-    return new Error(`The plan breaks a rule of the database: ${lost.message}`);
-  return new ApiError('conflict', 'Others keep changing this at the same time. Read it again, then retry.');
+    return new Error(`The plan violates a database constraint: ${lost.message}`);
+  return new ApiError('conflict', 'Concurrent writers keep changing this object. Read it again, then retry.');
 }
 
 function isNothing({ changes, ops }: ChangeSet): boolean {
   return changes.length === 0 && !ops;
 }
 
-/** Of a caller whose scope is narrowed, the plan must stay within the rows that it may write. */
+/** For a caller with narrowed scopes, the plan must stay within the rows that the caller may write. */
 function planOf(route: WriteRoute, { narrowed }: Context, input: CheckedInput, proposes: boolean): Plan {
   if (narrowed === null) return (now) => route.write(now, input);
   return async (now) => {
@@ -239,7 +242,7 @@ function planOf(route: WriteRoute, { narrowed }: Context, input: CheckedInput, p
   };
 }
 
-/** @param body what is shown: of a simulation without what only a commit could tell */
+/** @param body response body; in a simulation, without commit-assigned values */
 type AnswerOf = (set: ChangeSet, body: unknown) => WrittenAnswer;
 
 function createAnswerOf(route: WriteRoute): AnswerOf {
@@ -264,11 +267,11 @@ function jsonOf(body: unknown): string | null {
 
 function versionOf({ changes }: ChangeSet, body: unknown): number | undefined {
   const { id, version } = (body ?? {}) as { id?: string; version?: number };
-  // A creation may show less than the whole object, but not another one.
+  // The response to a creation may omit part of the object, but contains no other one.
   return version ?? changes.find((change) => change.id === id)?.after.version;
 }
 
-/** The objects of which a change set makes events, by id. */
+/** Returns the objects for which a change set emits events, by id. */
 function madeBy({ changes }: ChangeSet): ReadonlyMap<string, object> {
   return new Map(changes.filter(({ isSilent }) => !isSilent).map(({ id, after }) => [id, after]));
 }

@@ -1,16 +1,16 @@
-// Whether bytes are whole frames of Zstandard (RFC 8878 §3.1) from the first byte to the last. The decoder of the runtime does not say:
-// it takes a frame that ends too early, and bytes behind the last one.
+// Checks that bytes consist of complete Zstandard frames (RFC 8878 §3.1). The decoder of the runtime does not: it accepts a frame that
+// ends too early, and bytes after the last one.
 
 const frameMagic = 0xfd2fb528;
-/** The last four bits are free. */
+/** The last four bits may have any value. */
 const skippableMagic = 0x184d2a50;
 const headerBytes = { magic: 4, descriptor: 1, block: 3, skippable: 8, checksum: 4 } as const;
-/** Of the dictionary's id, and of the size of the content, by the flags for them. */
+/** Sizes in bytes of the dictionary id and of the content size, by the value of their flags. */
 const dictionaryBytes = [0, 1, 2, 4] as const;
 const contentSizeBytes = [0, 2, 4, 8] as const;
 const blockTypes = { raw: 0, repeated: 1, compressed: 2, reserved: 3 } as const;
 
-/** Only the headers are read: what the blocks hold is for the decoder to check. */
+/** Reads only the headers; the decoder checks the content of the blocks. */
 export function isWholeZstd(bytes: Uint8Array): boolean {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 0;
@@ -22,7 +22,7 @@ export function isWholeZstd(bytes: Uint8Array): boolean {
   return bytes.length > 0;
 }
 
-/** Where the next frame begins, which may be behind the last byte; null where it cannot be told. */
+/** Returns the offset of the next frame, which may be past the last byte; null if it cannot be determined. */
 function endOfFrame(view: DataView, start: number): number | null {
   const left = view.byteLength - start;
   if (left < headerBytes.magic + headerBytes.descriptor) return null;
@@ -38,12 +38,12 @@ function endOfFrame(view: DataView, start: number): number | null {
   return end === null ? null : end + (hasChecksum ? headerBytes.checksum : 0);
 }
 
-/** How many bytes of the frame's header follow its descriptor. */
+/** Returns the number of bytes in the frame header after its descriptor. */
 function fieldsOf(descriptor: number): number {
   const isSingleSegment = (descriptor & 0b10_0000) !== 0;
   const sizeFlag = (descriptor >> 6) as 0 | 1 | 2 | 3;
   const idFlag = (descriptor & 0b11) as 0 | 1 | 2 | 3;
-  // A single segment has no window, and always says how long its content is.
+  // A single segment has no window descriptor, and always states its content size.
   const window = isSingleSegment ? 0 : 1;
   const contentSize = isSingleSegment && sizeFlag === 0 ? 1 : contentSizeBytes[sizeFlag];
   return window + dictionaryBytes[idFlag] + contentSize;

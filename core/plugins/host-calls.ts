@@ -1,6 +1,6 @@
 // Derives the host calls of plugins from the contracts: each call is the operation of the same name, takes the arguments of its route,
-// and is authorized by that operation's entry in the table of rights. The guest's stubs (core/sandbox/sidecar/guest/surface.ts) and the
-// types of the SDK are generated from this list.
+// and is authorized by that operation's entry in the table of rights. The guest's stubs (core/sandbox/sidecar/guest/generated/surface.ts)
+// and the types of the SDK are generated from this list.
 import { scopeOfContract, type Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
 import { takesIfMatch, type Route } from '../http/route.ts';

@@ -1,4 +1,4 @@
-// Archived objects: lists leave them out unless they are asked for, and everything else about them stays readable.
+// Archived objects: lists omit them by default, but they stay readable.
 import { Type, type TObject } from 'typebox';
 import type { Entity } from '../changes/change.ts';
 import type { Kind } from '../changes/kind.ts';
@@ -11,13 +11,12 @@ import type { Condition } from '../store/page.ts';
 
 type Archived = 'exclude' | 'include' | 'only';
 
-/** The parameter of their lists. */
 export const archivedQuery = {
   archived: Type.Optional({
     ...enumeration(
       'Archived',
       ['exclude', 'include', 'only'],
-      'Whether archived ones are listed as well, or alone.',
+      'Archived objects: left out, listed as well, or listed alone.',
     ),
     default: 'exclude',
   }),
@@ -33,14 +32,14 @@ const conditions: Readonly<Record<Archived, readonly Condition[]>> = {
 export const whereArchived = ({ archived = 'exclude' }: Query): readonly Condition[] =>
   conditions[archived as Archived];
 
-/** The same of an object as it was, in its public shape. */
+/** Applies the same filter to an object at a past moment, in its public representation. */
 export function wasArchivedSo({ archived = 'exclude' }: Query, was: Query): boolean {
   return archived === 'include' || ((was.archivedAt ?? null) !== null) === (archived === 'only');
 }
 
 type Archivable = Entity & { readonly archivedAt: number | null };
 
-/** Archives or unarchives an object; one that is as asked stays at its version. */
+/** Archives or unarchives an object; one already in the requested state gets no new version. */
 export function archiving<E extends Archivable, W>(
   contract: Contract,
   kind: Kind<E, W>,

@@ -1,11 +1,11 @@
-// Who did it, as an `actor` field keeps it: the member behind a key, by the name of now.
+// Author as an `actor` field stores it: the member behind a key, with the current name.
 import type { Context } from '../context.ts';
 
 type Kept<Name extends string> = { readonly [K in `${Name}Kind`]: 'user' | 'plugin' | 'system' } & {
   readonly [K in `${Name}Id` | `${Name}Name`]: string;
 };
 
-/** @param field its name in the contract: `creator`, `author` */
+/** @param field name of the field in the contract: `creator`, `author` */
 export function authorOf<const Name extends string>(
   { actor, directory }: Pick<Context, 'actor' | 'directory'>,
   field: Name,

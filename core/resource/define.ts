@@ -1,5 +1,5 @@
-// A resource: its contract, and in code what it does beyond the plain. What is special stands in the same folder as a plain
-// function, and wins over what is derived.
+// Defines a resource by its contract and the code beyond the default operations. Custom code is in the folder of the resource as plain
+// functions, and overrides derived code.
 import type { TObject, TUnsafe } from 'typebox';
 import type { AnyKind, Kind } from '../changes/kind.ts';
 import type { Entity } from '../changes/change.ts';
@@ -11,23 +11,23 @@ import { plainOperations, type Operations, type Rules } from './operations.ts';
 import { plainRoutes } from './routes.ts';
 
 export interface Definition<C extends Contract, E extends Entity> extends Rules<C, E> {
-  /** Operations that are not the plain ones. */
+  /** Operations that replace the default ones. */
   readonly operations?: Partial<Operations<C>>;
-  /** Routes beyond the plain ones, or in place of those of the same name. */
+  /** Routes that are added, or replace default ones of the same name. */
   readonly routes?: readonly Route[];
-  /** Parameters of its list beside those that its fields give. */
+  /** Parameters of the list in addition to those of the fields. */
   readonly query?: TObject['properties'];
-  /** The body of its update, where that is more than its fields. */
+  /** Body of the update, if it has more than the fields. */
   readonly updateBody?: TUnsafe<Patch<C>>;
-  /** What it filters by, where that is more than its fields say. */
+  /** Filters, if there are more than the fields define. */
   readonly filtering?: Filtering;
 }
 
-/** A resource with its types erased, as the registry holds it. */
+/** Resource with its types erased, for the registry. */
 export interface Resource {
   readonly contract: Contract;
   readonly kind: AnyKind;
-  /** Where the directory holds its objects. */
+  /** Loader of its section in the directory; undefined without one. */
   readonly directory: DirectoryLoader | undefined;
   readonly routes: readonly Route[];
   readonly filtering: Filtering;
@@ -59,7 +59,7 @@ export function defineResource<C extends Contract, E extends Entity>(
   };
 }
 
-/** @throws Error where a plain operation could only fail */
+/** @throws Error if a default operation could only fail */
 function checkPlain({ name, operations, events, keepsDeleted }: Contract, own: object): void {
   const { created, updated, deleted, restored } = events;
   const eventOf = { create: created, update: updated, delete: deleted, restore: restored };
@@ -68,14 +68,14 @@ function checkPlain({ name, operations, events, keepsDeleted }: Contract, own: o
     if (event === undefined) throw new Error(`${name} has the operation ${operation}: name its event.`);
     if (!keepsDeleted && /^(delete|restore)$/.test(operation))
       throw new Error(
-        `${name} has the operation ${operation}: say keepsDeleted, and give its table deleted_at.`,
+        `${name} has the operation ${operation}: set keepsDeleted, and give its table deleted_at.`,
       );
   }
 }
 
 const plainOrder = ['list', 'create', 'get', 'update', 'delete', 'restore'];
 
-/** As people look for them: the plain operations first, whoever defines them. */
+/** Lists the default operations first, even if custom routes replace them. */
 function inOrder(routes: readonly Route[]): Route[] {
   const place = ({ name }: Route): number => {
     const at = plainOrder.indexOf(name.slice(name.indexOf('.') + 1));

@@ -1,4 +1,4 @@
-// Lists of what can be restored also show what is deleted, where they are asked to.
+// Parameter of lists of restorable objects that includes deleted ones.
 import { Type, type TObject } from 'typebox';
 import { notDeleted } from '../changes/list.ts';
 import { isRestorable, type Contract } from '../contract/contract.ts';
@@ -10,10 +10,9 @@ export type Deleted = (typeof choices)[number];
 
 const onlyDeleted: Condition = { sql: 'deleted_at IS NOT NULL', params: {} };
 
-/** The parameter of such a list. */
 export const deletedQuery = {
   deleted: Type.Optional({
-    ...enumeration('Deleted', choices, 'Whether deleted ones are listed as well, or alone.'),
+    ...enumeration('Deleted', choices, 'Deleted objects: left out, listed as well, or listed alone.'),
     default: 'exclude',
   }),
 };
@@ -23,8 +22,8 @@ export function deletedQueryOf(contract: Contract): TObject['properties'] {
 }
 
 /**
- * Narrows a list of objects that keep their deleted rows.
- * @param placeholders SQL for deleted objects that the list shows all the same, because others refer to them
+ * Returns the conditions of a list of objects whose deleted rows stay in the table.
+ * @param placeholders SQL for deleted objects that the list shows anyway, because others refer to them
  */
 export function whereDeleted(deleted: Deleted = 'exclude', placeholders?: string): Condition[] {
   if (deleted === 'include') return [];
@@ -33,7 +32,7 @@ export function whereDeleted(deleted: Deleted = 'exclude', placeholders?: string
   return [deleted === 'only' ? onlyDeleted : notDeleted];
 }
 
-/** The same of one object: what a run has staged is not as it is in the table. */
+/** Applies the same filter to one object, because staged changes are not in the table. */
 export function isListed(deleted: Deleted = 'exclude', { deletedAt }: { deletedAt: number | null }): boolean {
   return deleted === 'include' || (deletedAt !== null) === (deleted === 'only');
 }

@@ -1,5 +1,5 @@
-// The directory of a workspace: what the ids of its small, much-read objects mean, held in memory because every object shown or
-// checked needs it. Which objects those are, and which of their fields, their contracts say.
+// Directory of a workspace: its small, often read objects by id, in memory because every response and validation needs them. Contracts
+// define the objects and their fields.
 import type { Change } from '../changes/change.ts';
 import type { AnyKind } from '../changes/kind.ts';
 import type { Section } from '../changes/workspace-cache.ts';
@@ -7,7 +7,7 @@ import { contracts, type Directory } from '../contracts.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 
-/** What it holds of one object. */
+/** Fields of one object. */
 export type DirectoryEntry = { readonly id: string; readonly removed?: boolean } & Readonly<
   Record<string, unknown>
 >;
@@ -19,21 +19,21 @@ interface SectionFacts {
   readonly withDeleted: boolean;
 }
 
-/** By the name of the kind. */
+/** Sections by name of the contract. */
 const sections: ReadonlyMap<string, SectionFacts> = new Map(
   contracts.flatMap(({ name, directory }) =>
     directory ? [[name, { ...directory, withDeleted: directory.withDeleted ?? false }] as const] : [],
   ),
 );
 
-// Sections are known by their contracts alone, so that they are built and read under erased types, here and nowhere else.
+// Sections are defined by contracts, so they are built and read under erased types, only in this file.
 const assembled = (parts: Readonly<Record<string, Entries>>): Directory => parts as unknown as Directory;
 
 export const emptyDirectory: Directory = assembled(
   Object.fromEntries([...sections.values()].map(({ as }) => [as, new Map()])),
 );
 
-/** All that it holds of the objects of a contract, by id. @throws Error for one that it holds nothing of */
+/** Returns all entries of a contract, by id. @throws Error for a contract that is not in the directory */
 export function entriesOf(
   directory: Directory,
   { name, directory: section }: { readonly name: string; readonly directory?: { readonly as: string } },
@@ -44,13 +44,13 @@ export function entriesOf(
   return entries as Entries;
 }
 
-/** Reads what the directory holds of the objects of one kind. */
+/** Loads the entries of one model. */
 export interface DirectoryLoader {
   readonly as: string;
   load(store: Store, scope: Scope): Promise<Entries>;
 }
 
-/** Undefined for a kind that the directory does not hold. To be called once for each. */
+/** Returns undefined for a model that is not in the directory. Must be called once for each model. */
 export function directoryLoaderOf(kind: AnyKind): DirectoryLoader | undefined {
   const facts = sections.get(kind.name);
   if (!facts) return undefined;
@@ -70,7 +70,7 @@ export function directoryLoaderOf(kind: AnyKind): DirectoryLoader | undefined {
   };
 }
 
-/** As the workspace cache keeps it. */
+/** Section of the workspace cache. */
 export function directorySection(store: Store, loaders: readonly DirectoryLoader[]): Section<Directory> {
   return {
     kinds: new Set(sections.keys()),
@@ -90,7 +90,7 @@ function entryOf({ keeps, withDeleted }: SectionFacts, entity: object): Director
   return entry;
 }
 
-/** The directory as it is once `changes` are committed; the same object when they do not concern it. */
+/** Returns the directory after the commit of `changes`; the same object if they do not affect it. */
 export function directoryAfter(directory: Directory, changes: readonly Change[]): Directory {
   const concerned = changes.filter(({ kind }) => sections.has(kind));
   if (concerned.length === 0) return directory;

@@ -1,5 +1,5 @@
-// What subscriptions to the events of a resource filter by: what the events show of its objects, under the same names, where it is one
-// value that can be compared, or a list of such; and what its lists filter by besides.
+// Fields by which subscriptions to the events of a resource filter: the comparable values in the data of its events, or lists of such,
+// under the same names, and in addition the filters of its lists.
 import type { TObject, TSchema } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import type { Field } from '../contract/field.ts';
@@ -16,7 +16,7 @@ import {
   type FindMentioned,
 } from './filtering.ts';
 
-/** @param listed how its lists are filtered, where it has any @param find what filters name outside of the directory */
+/** @param listed filters of its lists, if any @param find finds named objects outside of the directory */
 export function eventFilteringOf(
   contract: Contract,
   listed: Filtering | undefined,
@@ -33,13 +33,13 @@ export function eventFilteringOf(
   return createEventFiltering({ fields: all, added, find });
 }
 
-/** Who follows an issue is told of among the events of issues, and so is filtered as these are, and has an id of its own. */
+/** Followers of an issue are announced among the events of issues and filtered like these, but have ids of their own. */
 function eitherId(...of: readonly FilterFields[]): FilterFields {
   const patterns = of.flatMap(({ id }) => (id?.type === 'text' ? (id.pattern ?? []) : []));
   return { id: { type: 'text', path: 'id', pattern: [...new Set(patterns)].join('|') } };
 }
 
-/** By the names that events show them by. */
+/** Returns the fields by their names in events. */
 function toldFieldsOf(contract: Contract): FilterFields {
   const own = Object.entries(contract.fields).filter(([, { options }]) => isTold(options));
   return {
@@ -50,7 +50,7 @@ function toldFieldsOf(contract: Contract): FilterFields {
   };
 }
 
-/** The same for what is told without an object that has a contract, by the shape of its data. */
+/** Returns the fields of events without an object of a contract, by the schema of their data. */
 export function fieldsOfShape({ properties }: TObject): FilterFields {
   return comparable(Object.entries(properties).map(([name, schema]) => [name, fieldOfSchema(name, schema)]));
 }
@@ -59,7 +59,7 @@ function comparable(all: readonly (readonly [string, FilterField | null])[]): Fi
   return Object.fromEntries(all.flatMap(([name, field]) => (field ? [[name, field]] : [])));
 }
 
-/** A value that the log may not know would be judged by another one. */
+/** A value that may be missing in the log would be filtered by an outdated one. */
 function isTold({ filter, unlogged }: Field['options']): boolean {
   return filter === undefined ? !unlogged : filter !== false;
 }
@@ -70,7 +70,7 @@ function toldField(name: string, field: Field): FilterField | null {
   return filterFieldOf({ name, field, by: typeof options.filter === 'string' ? options.filter : 'id' });
 }
 
-/** What a schema says of a value, null left out. */
+/** Schema of a value, without null. */
 interface Plain {
   readonly type?: string;
   readonly enum?: readonly string[];
@@ -80,7 +80,7 @@ interface Plain {
   readonly properties?: TObject['properties'];
 }
 
-/** @returns null for what cannot be compared as a whole: an object without an id, or what anybody gave its shape */
+/** @returns null for a value that cannot be compared as a whole: an object without an id, or of arbitrary shape */
 function fieldOfSchema(path: string, schema: TSchema, isNullable = false): FilterField | null {
   const { plain, orNull } = withoutNull(schema);
   const nullable = isNullable || orNull;
@@ -122,11 +122,11 @@ function textOf(path: string, { type, enum: values, pattern, format }: Plain): F
   return pattern !== undefined && ownerOf(pattern) ? { type: 'text', path, pattern } : { type: 'text', path };
 }
 
-/** The contract whose ids look so. UUIDs are those of several. */
+/** Returns the contract with ids of this pattern. Several contracts use UUIDs. */
 const ownerOf = (pattern: string | undefined): Contract | undefined =>
   contracts.find(({ id }) => id !== null && idPattern(id) === pattern);
 
-/** Another object, by its id and by what else is shown of it that names it. */
+/** Returns a reference to another object, by its id and by its names in the data. */
 function referred(
   at: string,
   { id, identifier, name }: TObject['properties'],
@@ -152,7 +152,7 @@ function referred(
   };
 }
 
-/** What belongs to an issue belongs to its team, whose key the identifier begins with. */
+/** An object of an issue belongs to the team of the issue, with whose key the identifier begins. */
 function teamThroughIssue({ fields }: Contract, listed: FilterField | undefined): FilterFields {
   const { issue } = fields;
   if (!issue || fields['team'] || !('identifier' in (withoutNull(issue.shown).plain.properties ?? {})))

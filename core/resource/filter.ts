@@ -1,5 +1,5 @@
-// What the objects of a resource are filtered by, from their contract: the same names and meanings in lists, webhook filters and
-// plugin subscriptions, and how each lies in SQL.
+// Filter fields of a resource, from its contract: the same names and meanings in lists, webhook filters and plugin subscriptions, and their
+// mapping to SQL.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import type { Field, FieldOptions, FieldType, Reference, Target } from '../contract/field.ts';
@@ -22,7 +22,7 @@ import { entriesOf } from './directory.ts';
 import { snake } from '../lib/words.ts';
 import { idsNamed } from './names.ts';
 
-/** A field that filters, and by which property of what it refers to. */
+/** Filterable field, with the property that references are found by. */
 export interface Filterable {
   readonly name: string;
   readonly field: Field;
@@ -38,7 +38,7 @@ function filterablesOf({ fields }: Contract): Filterable[] {
   });
 }
 
-/** By the names that filters use; empty for what nothing filters. */
+/** Returns the fields by their names in filters; empty for a resource without filters. */
 export function filterFieldsOf(contract: Contract): FilterFields {
   const own = filterablesOf(contract).map((one) => [one.name, filterFieldOf(one)] as const);
   if (own.length === 0) return {};
@@ -74,7 +74,7 @@ export function filterFieldOf({ name, field, by }: Filterable): FilterField {
   };
 }
 
-/** By the id alone: it bears the name of then, which the directory no longer knows. */
+/** Matches only the id: the field has the name at that time, which the directory no longer has. */
 function actorField(name: string): ReferenceField {
   const path = `${name}.id`;
   const pattern = `${idPattern(member.id)}|${idPattern(plugin.id)}`;
@@ -98,13 +98,13 @@ function referenceField(name: string, field: AnyReference, by: string): Referenc
   const path = `${name}.id`;
   const id: FilterWay = { by: 'id', path, pattern: idPattern(field.to.id), property: 'id' };
   const named = [by, 'name'].filter((property) => property !== 'id' && shows(field, property));
-  // A key is a name already, and the shorter one.
+  // A key is already a name, and the shorter one.
   const properties = named.includes('key') ? ['key'] : [...new Set(named)];
   const ways = properties.map((property) => namedWay(`${name}.${property}`, property, field.to));
   return { ...shape, path, ways: [id, ...ways] };
 }
 
-/** What is shown of an object, and known of all of its kind. */
+/** True for a property that is shown and is in the directory for all objects. */
 function shows({ shown, to }: AnyReference, property: string): boolean {
   const { properties = {} } = shown as Partial<TObject>;
   return property in properties && (to.directory?.keeps.includes(property) ?? false);
@@ -126,14 +126,14 @@ function wordsOf(field: Field): Pick<PlainField, 'aliases'> & { readonly values:
   return aliases ? { values, aliases } : { values };
 }
 
-/** By the names that filters use. `found`: the ids of what was named by no entry of the directory, by that name. */
+/** Columns by their names in filters. `found` has the ids, by name, of named objects outside of the directory. */
 export type FilterColumns = (
   directory: Directory,
   found: ReadonlyMap<string, string>,
 ) => Readonly<Record<string, FilterColumn>>;
 const time = (value: FilterValue): number => Date.parse(String(value));
 
-/** Names resolve to ids through the directory, so that an index on the id column serves the condition. */
+/** The directory resolves names to ids, so that an index on the id column serves the condition. */
 export function filterColumnsOf(contract: Contract): FilterColumns {
   const own = filterablesOf(contract).map((one) => [one.name, filterColumnOf(one)] as const);
   const times = {
@@ -160,7 +160,7 @@ function filterColumnOf({ name, field, by }: Filterable): (directory: Directory)
   return (directory) => ({ sql, ...namesIn(directory, to, property) });
 }
 
-/** How the objects of a section of the directory are found by what people call them. */
+/** Returns lookups by name for a section of the directory. */
 export function namesIn(
   directory: Directory,
   to: Target,
@@ -176,17 +176,17 @@ export function namesIn(
   };
 }
 
-/** The parameters of a plain list: each field that filters, by its value. */
+/** Returns the parameters of a default list: each filterable field, by its value. */
 export function filterQueryOf(contract: Contract): TObject['properties'] {
   return Object.fromEntries(filterablesOf(contract).map((one) => [one.name, Type.Optional(valueOf(one))]));
 }
 
-/** What a field is compared with: of a reference, what it is found by. */
+/** Returns the schema of the compared value; for a reference, of its id or name. */
 function valueOf(one: Filterable): TSchema {
   const field = filterFieldOf(one);
   if (field.type === 'reference') return namedText(byIdAsWell(one, field));
-  if (field.type === 'day') return text('A day as YYYY-MM-DD, or one relative to today, such as `-P7D`.');
-  if (field.type === 'time') return text('An ISO 8601 time, or one relative to now, such as `-P7D`.');
+  if (field.type === 'day') return text('A date as YYYY-MM-DD, or relative to today, such as `-P7D`.');
+  if (field.type === 'time') return text('An ISO 8601 time, or relative to now, such as `-P7D`.');
   return one.field.given;
 }
 
@@ -195,7 +195,7 @@ function byIdAsWell({ field }: Filterable, named: ReferenceField): ReferenceFiel
   return { ...named, ways: [...named.ways, { by: 'id', path: named.path, property: 'id' }] };
 }
 
-/** The parameter that names what is referred to. */
+/** Returns the schema of a parameter that names a referenced object. */
 export function namedText({ to, ways, nullable, isPerson }: ReferenceField): TSchema {
   const by = ways
     .filter((way) => way.by !== 'turn')
@@ -204,12 +204,12 @@ export function namedText({ to, ways, nullable, isPerson }: ReferenceField): TSc
   const turns = ways.flatMap((way) => (way.by === 'turn' ? Object.keys(way.words ?? {}) : []));
   const words = [...(isPerson ? ['me'] : []), ...turns, ...(nullable ? ['none'] : [])];
   const also = words.length > 0 ? `; also ${words.map((word) => `\`${word}\``).join(' and ')}` : '';
-  return text(`The ${to.name}, by its ${by}${also}.`);
+  return text(`The ${by} of the ${to.name}${also}.`);
 }
 
 const text = (description: string): TSchema => Type.String({ minLength: 1, maxLength: 200, description });
 
-/** What the parameters of a list ask for. */
+/** Returns a function that builds a filter from the parameters of a list. */
 export function askedBy(
   contract: Contract,
 ): (directory: Directory, query: Readonly<Record<string, unknown>>) => object | null {
@@ -221,7 +221,7 @@ export function askedBy(
   };
 }
 
-/** What is shown by its key is compared by that; a list is asked for it by its id as well. */
+/** Converts an id to the key that the field shows and is compared by. */
 function asShown(directory: Directory, field: Field, given: unknown): unknown {
   if (!isReference(field) || field.by === 'id') return given;
   return entriesOf(directory, field.to).get(String(given))?.[field.by] ?? given;

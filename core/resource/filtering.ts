@@ -1,5 +1,5 @@
-// Filters of a resource as callers give them: what they name must be there, for a list when it is asked and for a subscription when it
-// is made. What goes away later is no longer matched.
+// Validates the filters of a resource: objects that they name must exist when a list is requested or a subscription is created. An object
+// that is deleted later no longer matches.
 import type { Entity } from '../changes/change.ts';
 import type { Kind } from '../changes/kind.ts';
 import type { Context, Directory } from '../context.ts';
@@ -17,29 +17,29 @@ import { idsNamed, isSeen, namesSeen } from './names.ts';
 
 type Columns = ReturnType<FilterColumns>;
 
-/** What a list is asked for: a tree, and where it stands in the request. Or what is read already. */
+/** Filter of a list: a tree and its path in the request, or a parsed filter. */
 export type Asked =
   | {
       readonly tree: unknown;
       readonly at: string;
-      /** One that everything passes is refused. */
+      /** Rejects a filter that every object matches. */
       readonly narrows?: true;
-      /** It was taken once, and is kept: what it names and is there no more matches nothing. */
+      /** True for a stored filter: objects that it names and that no longer exist match nothing. */
       readonly wasTaken?: true;
     }
   | { readonly filter: Filter };
 
-/** What subscriptions filter by. */
+/** Filters of event subscriptions. */
 export interface EventFiltering {
-  /** Those of every workspace. */
+  /** Fields in every workspace. */
   readonly fields: FilterFields;
-  /** Of which field a workspace adds parts to filter by, under `<its name>.<key>`; null for none. */
+  /** Field to which a workspace adds parts to filter by, as `<field>.<key>`; null for none. */
   readonly under: string | null;
-  /** With those that a workspace adds; the same object until something of the directory moves. */
+  /** Includes the fields that a workspace adds; returns the same object until the directory changes. */
   fieldsIn(directory: Directory): FilterFields;
   /**
-   * What a filter names must be there, and something must be able to pass it.
-   * @param of a type of event, for errors. @throws ApiError validation_failed
+   * Rejects a filter that names a missing object, or that nothing can match.
+   * @param of type of event, for errors. @throws ApiError validation_failed
    */
   check(ctx: Context, filter: unknown, at: string, of?: string): Promise<void>;
 }
@@ -47,23 +47,23 @@ export interface EventFiltering {
 export interface Filtering extends EventFiltering {
   readonly added: Added | undefined;
   readonly find: FindMentioned | undefined;
-  /** The conditions of a list. @throws ApiError validation_failed */
+  /** Returns the conditions of a list. @throws ApiError validation_failed */
   conditions(ctx: Context, asked: readonly Asked[]): Promise<readonly Condition[]>;
-  /** What an object must be to be in such a list, in its public shape. @throws ApiError validation_failed */
+  /** Returns a predicate for objects in their public representation. @throws ApiError validation_failed */
   passes(ctx: Context, asked: readonly Asked[]): Promise<(shown: unknown) => boolean>;
 }
 
-/** Checks the filter of a subscription to a type of event, before it is made. @throws ApiError validation_failed */
+/** Checks the filter of a subscription to a type of event before the subscription is created. @throws ApiError validation_failed */
 export type CheckFilter = (ctx: Context, eventType: string, filter: unknown, at: string) => Promise<void>;
 
-/** Finds what the directory does not hold. @returns its id; undefined where the caller sees none */
+/** Finds objects that are not in the directory. @returns the id; undefined if the caller sees no such object */
 export type FindMentioned = (ctx: Context, mention: Mention) => Promise<string | undefined>;
 
 /** Fields that depend on the workspace. */
 interface Added {
-  /** The field whose parts they are. */
+  /** Field that has them as parts. */
   readonly under: string;
-  /** By their whole names. */
+  /** Fields by full name. */
   fieldsIn(directory: Directory): FilterFields;
 }
 
@@ -91,8 +91,8 @@ export function createEventFiltering({ fields, added, find }: FilteringOptions):
       const parsed = parseFilter(filter, fieldsIn(ctx.directory), at, reading);
       if (isNever(parsed))
         throw invalidField(at, 'conflict', {
-          why: 'Nothing can pass this.',
-          fix: 'Name a value, or leave it out.',
+          why: 'Nothing can match this filter.',
+          fix: 'Name a value, or remove the filter.',
         });
       await requireKnown(ctx, mentions, find);
     },
@@ -103,7 +103,7 @@ export function createFiltering(options: FilteringOptions & { readonly columns: 
   const { added, columns, find } = options;
   const ofEvents = createEventFiltering(options);
   const { fieldsIn } = ofEvents;
-  // The same for every list until something of the directory moves.
+  // The columns stay the same for all lists until the directory changes.
   const made = new WeakMap<Directory, Columns>();
   const columnsIn = (directory: Directory, found: ReadonlyMap<string, string>): Columns => {
     if (found.size > 0) return columns(directory, found);
@@ -149,15 +149,15 @@ function filtersIn(
     const filter = parseFilter(one.tree, fields, one.at, reading);
     if (one.narrows && isAlways(filter))
       throw invalidField(one.at, 'too_short', {
-        why: 'Everything passes this.',
-        fix: 'Name what those that are meant have in common.',
+        why: 'Every object matches this filter.',
+        fix: 'Add a condition that only the intended objects meet.',
       });
     return filter;
   });
   return { filters, mentions, taken };
 }
 
-/** With ids in place of words such as `current`, which no object shows. */
+/** Replaces words such as `current`, which no object shows, by ids. */
 function withTurns(filter: Filter, columns: Columns): Filter {
   if ('all' in filter) return { all: filter.all.map((one) => withTurns(one, columns)) };
   if ('any' in filter) return { any: filter.any.map((one) => withTurns(one, columns)) };
@@ -171,13 +171,13 @@ function withTurns(filter: Filter, columns: Columns): Filter {
   return { ...filter, groups };
 }
 
-/** By what a contract says alone. */
+/** Returns the filters that the contract alone defines. */
 export function filteringOf<E extends Entity, W>(contract: Contract, kind: Kind<E, W>): Filtering {
   const isLive = (entity: E): boolean => !('deletedAt' in entity) || entity.deletedAt === null;
   return createFiltering({
     fields: filterFieldsOf(contract),
     columns: filterColumnsOf(contract),
-    // What it refers to of other kinds, outside of the directory, is compared as it is given.
+    // References to objects of other contracts outside of the directory are compared as given.
     async find(ctx, { field, value }) {
       if (field.to.name !== contract.name) return value;
       const found = await kind.find(ctx, value);
@@ -192,7 +192,7 @@ function meOf({ actor }: Context): Me {
   return { id: actor.memberId ?? actor.id, memberId: actor.memberId ?? null };
 }
 
-/** @returns the ids of what the directory does not hold, by what it was called. @throws ApiError validation_failed (not_found) */
+/** @returns the ids of named objects outside of the directory, by name. @throws ApiError validation_failed (not_found) */
 async function requireKnown(
   ctx: Context,
   mentions: readonly Mention[],
@@ -209,7 +209,7 @@ async function requireKnown(
   return found;
 }
 
-/** Looks for what the directory does not hold. @returns whether it is there */
+/** Looks up an object outside of the directory. @returns true if it exists */
 async function addFound(
   ctx: Context,
   mention: Mention,
@@ -226,13 +226,13 @@ async function addFound(
 function isInDirectory(ctx: Context, { field, way, value }: Mention): boolean {
   const { to } = field;
   if (way.by === 'word' || way.by === 'turn') return true;
-  // Who is no member, such as a plugin, is in no directory.
+  // Actors that are not members, such as plugins, are not in the directory.
   if (way.by === 'id' && to.id !== null && !value.startsWith(`${to.id}_`)) return true;
   const entries = entriesOf(ctx.directory, to);
   const ids = way.by === 'id' ? [value] : idsNamed(entries, way.property, value);
   return ids.some((id) => {
     const entry = entries.get(id);
-    // Who is removed is still shown on what was theirs.
+    // Removed members are still shown on their objects.
     return isSeen(ctx, entry) && (field.isPerson || !entry?.removed);
   });
 }
@@ -244,6 +244,6 @@ function unknown(ctx: Context, { path, field, way, given }: Mention): Error {
   const meant = didYouMean(given, [...words, ...names]);
   return invalidField(path, 'not_found', {
     why: `There is no ${field.to.name} ${given}.`,
-    fix: `Name one that is there.${meant}${types}`,
+    fix: `Name an existing one.${meant}${types}`,
   });
 }

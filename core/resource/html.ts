@@ -1,4 +1,4 @@
-// Markdown as HTML, where a reader asks for it: `include=bodyHtml` of what has a `body`.
+// Markdown as HTML on request: `include=bodyHtml` for objects with a `body`.
 import { Type, type TObject } from 'typebox';
 import { htmlFieldsOf } from '../contract/schemas.ts';
 import type { Contract } from '../contract/contract.ts';
@@ -9,15 +9,15 @@ import { givenAs } from '../lib/schema.ts';
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** The parameter of its list, and of reading one. */
+/** Returns the parameter of the operations that list and get objects. */
 export function htmlQueryOf(contract: Contract): TObject['properties'] {
   const names = [...htmlFieldsOf(contract).keys()];
   if (names.length === 0) return {};
-  const description = `What is shown beside the object itself: ${names.join(', ')}.`;
+  const description = `Optional fields to include, comma-separated: ${names.join(', ')}.`;
   return { include: Type.Optional(Type.String({ maxLength: 100, description, [givenAs]: 'list' })) };
 }
 
-/** Shows objects with the HTML that is asked for. To be asked before anything is read. @throws ApiError validation_failed */
+/** Returns a function that adds the requested HTML. Must be called before anything is read. @throws ApiError validation_failed */
 export function includedHtml(
   contract: Contract,
   { include }: { readonly include?: unknown },
@@ -28,7 +28,7 @@ export function includedHtml(
   const unknown = names.find((name) => !fields.has(name));
   if (unknown !== undefined) {
     const known = [...fields.keys()];
-    const fix = `Nothing called ${unknown} can be included.${didYouMean(unknown, known)} Choose from ${known.join(', ')}.`;
+    const fix = `${unknown} cannot be included.${didYouMean(unknown, known)} Choose from ${known.join(', ')}.`;
     throw invalidField('include', 'invalid_enum', fix);
   }
   return (shown) => {

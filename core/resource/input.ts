@@ -1,5 +1,5 @@
-// From the body of a request to the values that the row keeps: what the fields of the contract say is checked here, what the
-// schema cannot: days of the calendar, bytes, and that what is referred to is there.
+// Converts the body of a request to the values of a row, and checks what the schema cannot: that dates are valid, texts are short enough in
+// bytes, and referenced objects exist.
 import { actorParts, isReference, givenName, keptName, writableAt } from '../contract/schemas.ts';
 import type { Contract } from '../contract/contract.ts';
 import type { Field, Target } from '../contract/field.ts';
@@ -12,8 +12,8 @@ import { isDay, readTime } from '../lib/time.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * What a body gives, by the names of the row.
- * @param at before its paths in errors: `issues.3.`
+ * Returns the values of a body by the names of the row.
+ * @param at prefix of paths in errors: `issues.3.`
  * @throws ApiError validation_failed
  */
 export function keptOf(
@@ -33,7 +33,7 @@ export function keptOf(
   return values;
 }
 
-/** The values of fields that a creation leaves out. */
+/** Returns the values of fields that a creation omits. */
 export function defaultsOf(contract: Contract): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(contract.fields)) {
@@ -51,8 +51,8 @@ function checked(directory: Directory, field: Field, given: unknown, path: strin
   if (isReference(field)) return idNamed(directory, field.to, given, path, field.by);
   if (field.type === 'day' && !isDay(String(given)))
     throw invalidField(path, 'invalid_format', {
-      why: `${String(given)} is not a day of the calendar.`,
-      fix: 'Give a day as YYYY-MM-DD.',
+      why: `${String(given)} is not a valid date.`,
+      fix: 'Give a date as YYYY-MM-DD.',
     });
   if (field.type === 'time') return readTime(String(given), path);
   if (field.type === 'choice') return aliased(field, String(given));
@@ -61,7 +61,7 @@ function checked(directory: Directory, field: Field, given: unknown, path: strin
   return given;
 }
 
-/** With the defaults of its parts where they are left out, as the schema of what is shown says them. */
+/** Adds the defaults of omitted parts, as defined in the schema of the response. */
 function filled({ shown }: Field, given: unknown): unknown {
   const { properties } = shown as { properties?: Readonly<Record<string, { default?: unknown }>> };
   if (!properties || typeof given !== 'object') return given;
@@ -80,7 +80,7 @@ function requireBytes({ options }: Field, text: string, path: string): void {
     throw invalidField(path, 'too_long', `Give at most ${bytesMax / 1024} KiB of text.`);
 }
 
-/** The id of what is referred to. @throws ApiError validation_failed (not_found) */
+/** Returns the id of the referenced object. @throws ApiError validation_failed (not_found) */
 export function idNamed(directory: Directory, to: Target, given: unknown, path: string, by = 'id'): string {
   const entries = entriesOf(directory, to);
   const name = String(given);

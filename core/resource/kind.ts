@@ -1,5 +1,5 @@
-// The kind of a resource, from its contract: which column holds which field, how the row is shown, which events its changes
-// make. The column of a field has its name, in snake case.
+// Derives the model of a resource from its contract: the columns of its fields, its representation, and the events of its changes. The
+// column of a field has its name in snake case.
 import type { TObject } from 'typebox';
 import { isRestorable, type Contract, type Kept, type Shown } from '../contract/contract.ts';
 import { actorParts, isReference, keptName } from '../contract/schemas.ts';
@@ -14,29 +14,29 @@ import { rowAsItWas } from './as-of/rows.ts';
 import { entriesOf } from './directory.ts';
 import type { EventType } from '../events/catalogue.ts';
 
-/** What a row keeps beside the fields of its contract. */
+/** Columns beside those of the fields in the contract. */
 export type KeptBeside = Readonly<Record<string, Column>>;
 type Beside<X> = { readonly [K in keyof X]: X[K] extends Column<infer T> ? T : never };
 
-/** An object of a resource as operations see it. */
+/** Object of a resource as operations use it. */
 export type EntityOf<C, X = unknown> = Kept<C> & Beside<X> & Entity;
 
 type Wire = Readonly<Record<string, unknown>>;
 
-/** What of a kind does not follow from its contract. */
+/** Parts of a model that do not follow from the contract. */
 export interface Storage<C extends Contract, X extends KeptBeside, E extends Entity> {
-  /** The contract's path, where it is not given. */
+  /** Name of the table; default the path of the contract. */
   readonly table?: string;
   readonly kept?: X;
-  /** Columns of the contract's fields that are not plain, by the name they are kept under. */
+  /** Columns of fields that need a mapping of their own, by the name of the field in the row. */
   readonly columns?: Readonly<Record<string, Column>>;
-  /** How computed fields are shown. */
+  /** Representation of computed fields. */
   readonly shows?: { readonly [K in keyof Shown<C>]?: (entity: E, view: View) => Shown<C>[K] };
-  /** All of how it is shown, where speed or shape want it by hand. */
+  /** Whole representation, if written by hand for speed or shape. */
   readonly wire?: (entity: E, view: View) => Shown<C>;
-  /** How its events show it, where they tell less: by what it shows otherwise. */
+  /** Representation in events, if it shows less than the API. */
   readonly told?: (entity: E, shown: Shown<C>) => Shown<C>;
-  /** Of a row of the past, what does not follow from the contract. */
+  /** Values of a past row that do not follow from the contract. */
   readonly asItWas?: (was: Wire, view: Pick<View, 'directory'>) => Partial<E>;
   readonly events?: KindSpec<E, Wire>['events'];
   readonly special?: Pick<
@@ -66,7 +66,7 @@ export function kindOf<C extends Contract, const X extends KeptBeside = Record<n
     table: storage.table ?? contract.path,
     fields: columnsOf(contract, storage) as KindSpec<E, Wire>['fields'],
     wire,
-    // What tells less than it shows does not tell how its row was.
+    // A past row cannot be derived from events that show less than the API.
     ...(!told && { asItWas: rowAsItWas<E>(contract, storage.asItWas) }),
     ...(told && { told: (entity, view) => told(entity, wire(entity, view) as Shown<C>) }),
     events: storage.events ?? ((before, after) => [plainEvent(contract, before, after)]),
@@ -75,11 +75,11 @@ export function kindOf<C extends Contract, const X extends KeptBeside = Record<n
     ...storage.special,
   };
   if (contract.ofTeam && !spec.team)
-    throw new Error(`Objects of ${contract.name} belong to a team: say to which, by a field or by \`team\`.`);
+    throw new Error(`Objects of ${contract.name} belong to a team: define it by a field or by \`team\`.`);
   return defineKind(spec) as Kind<E, Shown<C>>;
 }
 
-/** What has a field that people call it by is found by that as well: a unique index has it. */
+/** An object is also found by its alias field, which has a unique index. */
 function aliasOf({ alias }: Contract): Pick<KindSpec<Entity, Wire>, 'alias'> {
   if (!alias?.field) return {};
   const column = snake(alias.field);
@@ -142,7 +142,7 @@ function plainEvent({ name, events }: Contract, before: Entity | null, after: En
 const deletedAtOf = (entity: Entity & { readonly deletedAt?: number | null }): number | null =>
   entity.deletedAt ?? null;
 
-/** One function for each field, chosen once; an object is shown by calling them in order. */
+/** Selects one function per field in advance; an object is represented by calling them in order. */
 function wireOf<E extends Entity>(
   contract: Contract,
   shows: Readonly<Record<string, ((entity: E, view: View) => unknown) | undefined>>,
@@ -151,7 +151,7 @@ function wireOf<E extends Entity>(
   const showers = Object.entries(contract.fields).map(
     ([name, field]) => shows[name] ?? showerOf<E>(contract, name, field),
   );
-  // Copied and filled, an object has all its properties from the start, which is cheaper than to give it one after the other.
+  // A copy of a full template has all properties from the start, which is cheaper than adding them one by one.
   const empty = Object.fromEntries(
     ['id', ...names, 'version', 'createdAt', 'updatedAt'].map((name) => [name, null as unknown]),
   );
@@ -174,7 +174,8 @@ function showerOf<E extends Entity>(
   name: string,
   field: Field,
 ): (entity: E, view: View) => unknown {
-  if (field.options.computed) throw new Error(`${contract.name}.${name} is computed: say how it is shown.`);
+  if (field.options.computed)
+    throw new Error(`${contract.name}.${name} is computed: define it in \`shows\`.`);
   const valueOf = (entity: E, key: string): unknown => entity[key as keyof E];
   const key = keptName(name, field);
   if (field.type === 'time') return (entity) => isoTime(valueOf(entity, key) as number | null);
@@ -204,7 +205,7 @@ function referenceShower<E extends Entity>(
   const unknown = shown.filter((part) => !to.directory?.keeps.includes(part));
   if (unknown.length > 0)
     throw new Error(
-      `${contract.name}.${name} shows ${unknown.join(', ')} of ${to.name}, which the directory does not keep.`,
+      `${contract.name}.${name} shows ${unknown.join(', ')} of ${to.name}, which the directory does not contain.`,
     );
   return (entity, { directory }) => {
     const id: unknown = entity[key as keyof E];

@@ -1,20 +1,20 @@
-// The position behind all others of a list, for what is created without one. The resource says by `placedIn` which order it is placed in.
+// Last position in a list, for objects that are created without a position. The resource defines by `placedIn` which order they are in.
 import type { Entity } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import { snake } from '../lib/words.ts';
 import { tenantStatement } from '../store/statement.ts';
 
 interface List {
-  /** Name of the kind of its objects. */
+  /** Name of the model of its objects. */
   readonly kind: string;
   readonly table: string;
-  /** The field that says whose list it is; null for one list of the workspace. */
+  /** Field with the owner of a list; null for one list per workspace. */
   readonly owner: string | null;
-  /** Once it is taken, further objects share it, in the order of their creation. */
+  /** Maximum position. Further objects share it, in the order of their creation. */
   readonly max: number;
 }
 
-/** @returns the position, by the id of the owner */
+/** @returns a function that returns the position by the id of the owner */
 export function lastPositionIn({ kind, table, owner, max }: List) {
   const ofOwner = owner === null ? '' : `AND ${snake(owner)} = :owner`;
   const last = tenantStatement<{ position: number | null }>(

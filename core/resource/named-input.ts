@@ -1,5 +1,5 @@
-// Request bodies with ids in place of `me` and of names, and every property under the one name that the operation knows: so that handlers
-// see ids alone. Names within a team or a project are left to the operation, which knows the team (names.ts).
+// Replaces names and `me` in request bodies by ids, and other names of properties by the name that the operation uses, so that handlers
+// receive only ids. Names within a team or a project are resolved by the operation, which knows the team (names.ts).
 import type { TSchema } from 'typebox';
 import type { Target } from '../contract/field.ts';
 import type { Context } from '../context.ts';
@@ -9,20 +9,20 @@ import { requireMe } from '../lib/me.ts';
 import { alsoCalled, refersTo, takesMe } from '../lib/schema.ts';
 import { idOfName } from './names.ts';
 
-/** Path of a property by the name that the operation knows → its path as it was sent. */
+/** Path of a property by the name that the operation uses → its path in the request. */
 type Sent = Map<string, string>;
 
 interface Reading {
   readonly ctx: Context;
   readonly sent: Sent;
-  /** Error of the first name that stands for nothing. */
+  /** Error of the first name that cannot be resolved. */
   refusal: ApiError | null;
 }
 
-/** The value with ids; the same value where nothing changes. */
+/** Returns the value with ids; the same value if nothing changes. */
 type Resolve = (value: unknown, reading: Reading, path: string) => unknown;
 
-/** The route with handlers that see ids. */
+/** Returns the route with handlers that receive ids. */
 export function withIds(route: Route): Route {
   const inPath = resolveIn(route.params);
   const inBody = resolveIn(route.body);
@@ -38,7 +38,7 @@ export function withIds(route: Route): Route {
     case 'write':
       return { ...route, write: asking(read, (ctx, input) => route.write(ctx, input)) };
     default:
-      throw new Error(`${route.name} does not take names: only operations that read and write do.`);
+      throw new Error(`${route.name} cannot take names: only read and write routes can.`);
   }
 }
 
@@ -58,7 +58,7 @@ function asking<T>(
       if (refusal) throw refusal;
       return answer;
     } catch (error) {
-      // An object that the caller does not see is not found, whatever the body says.
+      // An object that the caller cannot see is reported as not found, whatever is in the body.
       if (refusal && !(error instanceof ApiError && error.code !== 'validation_failed')) throw refusal;
       throw error instanceof ApiError ? asSent(error, sent) : error;
     }
@@ -70,7 +70,7 @@ function notingAsSent(ctx: Context, sent: Sent): Context {
   return resolved ? { ...ctx, resolved: (path, value) => resolved(sent.get(path) ?? path, value) } : ctx;
 }
 
-/** The error with the paths of the request. */
+/** Returns the error with the paths of the request. */
 function asSent(error: ApiError, sent: Sent): ApiError {
   const [from, to] = [...sent].find(([path]) => error.message.startsWith(`${path}: `)) ?? ['', ''];
   return new ApiError(error.code, to + error.message.slice(from.length), {
@@ -80,7 +80,7 @@ function asSent(error: ApiError, sent: Sent): ApiError {
   });
 }
 
-/** @throws ApiError not_found where the path names nobody, or `me` and the caller is no member */
+/** @throws ApiError not_found if the path names no object, or `me` and the caller is not a member */
 function pathOf(inPath: Resolve, params: unknown, reading: Reading): unknown {
   try {
     return inPath(params, reading, '');
@@ -96,7 +96,7 @@ interface Shape {
   readonly [refersTo]?: Target;
 }
 
-/** Null where no value of the schema names anything. */
+/** Returns null if no value of the schema contains names. */
 function resolveIn(schema: TSchema | undefined): Resolve | null {
   if (!schema) return null;
   if (takesMe in schema)
@@ -111,7 +111,7 @@ function resolveIn(schema: TSchema | undefined): Resolve | null {
   return properties ? resolveProperties(properties) : null;
 }
 
-/** The name itself where it stands for nothing: it is refused once the operation has found what it is about. */
+/** Returns an unresolved name unchanged: it is rejected after the operation has found its object. */
 function idOrNothing(reading: Reading, to: Target, name: string, path: string): string {
   try {
     return idOfName(reading.ctx, to, name, path);
@@ -129,7 +129,7 @@ function resolveItems(items: TSchema): Resolve | null {
     if (!Array.isArray(value)) return value;
     const after = value.map((item, at) => resolve(item, reading, `${path}.${at}`));
     if (after.every((item, at) => item === value[at])) return value;
-    // An object that is named twice, by its id as well, counts once.
+    // An object that is named twice, also by its id, counts once.
     return [...new Set(after)];
   };
 }
@@ -172,7 +172,7 @@ function rename(
 
 function bothGiven(path: string, of: string): ApiError {
   return invalidField(path, 'conflict', {
-    why: `It is another name for ${of}, which is given as well.`,
-    fix: 'Leave one of the two out.',
+    why: `This is another name for ${of}, which is also given.`,
+    fix: 'Remove one of the two.',
   });
 }

@@ -1,5 +1,5 @@
-// Finds objects of the directory by what people call them, in any case: the one place where a name becomes an id. Indexes are made once
-// for each version of a section.
+// Resolves names to ids of objects in the directory, ignoring case: the only place that does. Indexes are built once for each version of
+// a section.
 import { listPathOf, type Contract } from '../contract/contract.ts';
 import type { Target } from '../contract/field.ts';
 import type { Context } from '../context.ts';
@@ -18,7 +18,7 @@ type Index = ReadonlyMap<string, readonly string[]>;
 const indexes = new WeakMap<Entries, Map<string, Index>>();
 const nobody: readonly string[] = [];
 
-/** The ids of the objects that have a name: several may. A name is also found as a write would have stored it. */
+/** Returns the ids of the objects with a name, which may be several. A name is also found in the form that a write would store. */
 export function idsNamed(entries: Entries, property: string, name: string): readonly string[] {
   const known = indexes.get(entries) ?? new Map<string, Index>();
   indexes.set(entries, known);
@@ -43,16 +43,16 @@ function indexOf(entries: Entries, property: string): Index {
 const folded = (property: string, name: string): string =>
   (property === 'email' ? addressKey(name) : null) ?? foldName(name);
 
-/** The objects of a place that take names, such as the states of the team of an issue. */
+/** Restricts a name to some objects, such as the states of the issue's team. */
 export interface Among {
   has(entry: DirectoryEntry): boolean;
-  /** The place, as the end of a sentence: ` in this team`. */
+  /** Description for error messages, at the end of a sentence: ` in this team`. */
   readonly words: string;
-  /** Chooses among objects with one name: the lowest rank wins. Absent, or with equal ranks: the name is ambiguous. */
+  /** Chooses among objects with the same name: the lowest rank wins. If absent, or if ranks are equal, the name is ambiguous. */
   rank?(entry: DirectoryEntry): number;
-  /** True where a right to write in the place is enough to name them, without the scope to read all of them. */
+  /** True if a right to write in this place is enough to name the objects, without the scope to read all of them. */
   readonly isOpen?: true;
-  /** In place of the directory. */
+  /** Objects to use in place of the directory. */
   readonly entries?: Entries;
 }
 
@@ -74,8 +74,8 @@ export function isIdOf({ id }: Pick<Target, 'id'>, text: string): boolean {
 }
 
 /**
- * Id of the object that a request body names. An id is returned as it is: whether it exists is for the operation to check.
- * @param path of the value in the body
+ * Returns the id of the object that a request body names. An id is returned unchanged: the operation checks whether it exists.
+ * @param path path of the value in the body
  * @throws ApiError validation_failed for a name that no object has, or that several have
  */
 export function idOfName(
@@ -99,7 +99,7 @@ export function idOfName(
 
 type Place = Among & { readonly entries: Entries };
 
-/** Entries that match by the first property with any match. */
+/** Returns the entries that match by the first property with any match. */
 function foundBy(ctx: Naming, to: Named, name: string, place: Place): readonly DirectoryEntry[] {
   const { entries } = place;
   const isOpen = place.isOpen || isKnownByKey(to);
@@ -119,7 +119,7 @@ function lowest(found: readonly DirectoryEntry[], { rank }: Among): readonly Dir
   return found.filter((entry) => rank(entry) === least);
 }
 
-/** Keys of teams begin the identifiers of issues, so that whoever sees the issues of a team knows its key. */
+/** Identifiers of issues begin with the key of their team, so whoever sees the issues of a team knows its key. */
 const isKnownByKey = ({ name }: Named): boolean => name === 'team';
 
 function isThere(ctx: Naming, to: Named, entry: DirectoryEntry): boolean {
@@ -127,7 +127,7 @@ function isThere(ctx: Naming, to: Named, entry: DirectoryEntry): boolean {
   return isSeen(ctx, entry) || (to.name === 'team' && ctx.scopes.has('teams:read'));
 }
 
-/** False for what belongs to a team that the caller does not see. */
+/** False for an object of a team that the caller cannot see. */
 export function isSeen(
   { visibleTeams, directory }: Pick<Context, 'visibleTeams' | 'directory'>,
   entry: DirectoryEntry | undefined,
@@ -151,14 +151,14 @@ function mayReadProperty({ scopes, narrowed }: Naming, to: Named, property: stri
   return part !== undefined && !part.own && (part.fields === null || part.fields.includes(property));
 }
 
-/** True where the caller's right to read such objects, which may be narrowed to teams, covers this one. */
+/** True if the caller's right to read such objects, which may be narrowed to teams, covers this one. */
 function isReadable(ctx: Naming, to: Named, entry: DirectoryEntry): boolean {
   const teams = ctx.scopes.has(readScopeOf(to)) ? null : ctx.narrowed?.get(readScopeOf(to))?.teams;
   const teamId = teams ? teamIdOf(ctx.directory, entry) : null;
   return !teams || teamId === null || teams.includes(ctx.directory.teams.get(teamId)?.key ?? '');
 }
 
-/** The names that the caller may read, so that an error may show them. */
+/** Returns the names that the caller may read, which an error may therefore show. */
 export function namesSeen(
   ctx: Naming,
   to: {
@@ -179,7 +179,7 @@ export function namesSeen(
     .map((entry) => String(entry[property]));
 }
 
-/** As many names as an error lists whole. */
+/** Maximum number of names that an error lists. */
 const listedMax = 12;
 
 function unknown(ctx: Naming, to: Named, given: string, path: string, place: Place): Error {
@@ -194,7 +194,7 @@ function unknown(ctx: Naming, to: Named, given: string, path: string, place: Pla
         ? `Use one that GET ${listPathOf(to)} lists.`
         : `Give an id: names need the scope ${readScopeOf(to)}.`;
   return invalidField(path, 'not_found', {
-    // Without the text: a secret that was pasted here must not come back.
+    // The given text is not repeated, because it may be a secret that was pasted by mistake.
     why: `There is no such ${to.name}${place.words}.`,
     fix: `${use}${didYouMeanAny(given, known)}`,
   });

@@ -1,4 +1,4 @@
-// The plain operations, as every resource has them unless it says otherwise.
+// Default operations of a resource.
 import { listKind, type PageParameters } from '../changes/list.ts';
 import { created, getEntity, removed, updated } from '../changes/operations.ts';
 import { readOrder } from '../changes/order.ts';
@@ -19,52 +19,52 @@ import { sortingsOf, sortKeysOf } from './sort.ts';
 
 type Query = PageParameters & { readonly deleted?: Deleted } & Readonly<Record<string, unknown>>;
 
-/** What a resource does. `parentId` is the object that the path names, where there is a parent. */
+/** Operations of a resource. `parentId` is the object in the path, if the resource has a parent. */
 export interface Operations<C extends Contract> {
   list(ctx: Context, query: Query, parentId: string | null): Promise<Page<Shown<C>>>;
   create(ctx: Context, body: Created<C>, parentId: string | null): Promise<ChangeSet>;
-  /** @param asOf the moment at which it is shown; absent: now */
+  /** @param asOf moment at which the object is shown; default now */
   get(ctx: Context, id: string, asOf?: string): Promise<Shown<C>>;
   update(ctx: Context, id: string, patch: Patch<C>, ifMatch: number | null): Promise<ChangeSet>;
   delete(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet>;
   restore(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet>;
 }
 
-/** The rules of a resource, which the plain operations ask. */
+/** Rules of a resource, which its default operations apply. */
 export interface Rules<C extends Contract, E extends Entity> {
-  /** What a creation sets that its body does not say. */
+  /** Sets values of a new object that are not in the body. */
   readonly sets?: (
     ctx: Context,
     body: Created<C>,
     parentId: string | null,
   ) => Partial<E> | Promise<Partial<E>>;
   /**
-   * The id of what the order belongs to in which a creation is placed behind the others; null where its body says the place. It is read
+   * Returns the id of the owner of the order in which a new object is placed last; null if the body gives the place. The order is read
    * before `sets`, which computes the place.
    */
   readonly placedIn?: (ctx: Context, body: Created<C>, parentId: string | null) => string | null;
-  /** What an update moves beside what its body says. */
+  /** Changes values in addition to those in the body of an update. */
   readonly follows?: (ctx: Context, patch: Partial<E>, before: E) => Partial<E>;
   /**
-   * Refuses what may not be. `after` is the whole object, whatever of it a patch moves; `before` is null for a creation and for
-   * an object that comes back. @throws ApiError
+   * Rejects invalid objects. `after` is the whole object, whatever part of it the patch changes; `before` is null for a creation and for a
+   * restored object. @throws ApiError
    */
   readonly check?: (ctx: Context, after: Omit<E, 'version'>, before: E | null) => void | Promise<void>;
-  /** Refuses what the caller does not see, though it is there: what belongs to a deleted object. @throws ApiError */
+  /** Rejects existing objects that the caller cannot see, such as parts of a deleted object. @throws ApiError */
   readonly admits?: (ctx: Context, entity: E) => Promise<unknown>;
-  /** What lists are narrowed to beyond their filters: the objects of a parent, a parameter of their own. */
+  /** Restricts lists beyond their filters: to the objects of a parent, or by a parameter of their own. */
   readonly where?: (
     ctx: Context,
     query: Query,
     parentId: string | null,
   ) => readonly Condition[] | Promise<readonly Condition[]>;
-  /** Deleted objects that lists show all the same, because others refer to them. */
+  /** Deleted objects that lists show anyway, because others refer to them. */
   readonly placeholders?: {
     readonly sql: string;
-    /** The object as lists show it. */
+    /** Returns the object as lists show it. */
     shown(whole: Shown<C>): Shown<C>;
   };
-  /** What `where` says of an object as it was, in its public shape: for resources that are read `asOf`. */
+  /** Applies `where` to an object at a past moment, in its public representation: for resources that can be read `asOf`. */
   readonly wasAmong?: (query: Query, was: Was) => boolean;
 }
 
@@ -77,7 +77,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
   const needsSets = 'create' in contract.operations;
   if (contract.parent && !(rules.where && (rules.sets || !needsSets)))
     throw new Error(
-      `${contract.name} has a parent: say \`where\` its list looks and what its creation \`sets\`.`,
+      `${contract.name} has a parent: define \`where\` for its list and \`sets\` for its creation.`,
     );
   const defaults = defaultsOf(contract);
   const order = orderOf(contract);
@@ -105,7 +105,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
     async create(ctx, body, parentId) {
       const times = timesOfCreation(ctx.nowMs());
       const order = await orderOfCreation(ctx, rules.placedIn?.(ctx, body, parentId));
-      // First, because the parent may not be there, whatever the body is.
+      // Runs first, because a missing parent takes precedence over errors in the body.
       const set = await rules.sets?.(ctx, body, parentId);
       const given = keptOf(ctx, contract, 'create', body);
       const entity = entityOf<E>({ id: ctx.ids.next(contract.id), ...defaults, ...given, ...set, ...times });
@@ -151,7 +151,7 @@ function withPlaceholders<C extends Contract>(
   return { ...page, data: page.data.map((shown) => (isDeleted(shown) ? placeholders.shown(shown) : shown)) };
 }
 
-/** What one parent of many has is few: told so, the planner finds it by its parent also where another order sorts it. */
+/** One of many parents has few objects: with this hint the planner finds them by parent even if the list has another order. */
 function narrowedTo(parentId: string | null, where: readonly Condition[] = []): readonly Condition[] {
   if (parentId === null) return where;
   return where.map((condition) => ({ ...condition, sql: `unlikely(${condition.sql})` }));
@@ -162,6 +162,6 @@ function orderOf({ order = 'oldest' }: Contract): SortKey[] {
   return [{ sql: 'created_at', direction: order === 'newest' ? 'desc' : 'asc' }];
 }
 
-// The values follow the contract's fields as the entity's type does, field by field, which no compiler can see.
+// The values follow the fields of the contract, as the type of the entity does, which the compiler cannot verify.
 const entityOf = <E>(values: object): Omit<E, 'version'> => values as Omit<E, 'version'>;
 const patchOf = <E>(values: object): Partial<E> => values as Partial<E>;

@@ -1,4 +1,4 @@
-// The routes of the plain operations, from a contract: path, scope, schemas, examples and words.
+// Derives the routes of the default operations from a contract: path, scope, schemas, examples and descriptions.
 import type { TObject, TString, TUnsafe } from 'typebox';
 import {
   scopeOfContract,
@@ -20,11 +20,11 @@ import { sortingsOf, sortQueryOf } from './sort.ts';
 
 type IdParams = TObject<{ id: TString }>;
 
-/** What of the routes does not follow from the contract. */
+/** Parts of the routes that do not follow from the contract. */
 interface Beyond<C extends Contract> {
-  /** Parameters of the list beside those of the fields. */
+  /** Parameters of the list in addition to those of the fields. */
   readonly query?: TObject['properties'];
-  /** Its list is made by hand, in the one order that it has. */
+  /** True for a list operation of the resource's own, in its only order. */
   readonly isOrdered?: boolean;
   readonly updateBody?: TUnsafe<Patch<C>>;
 }
@@ -123,7 +123,7 @@ const makers: Readonly<Record<PlainOperation, <C extends Contract>(making: Makin
     }),
 };
 
-/** Name, scope and words of an operation. */
+/** Returns name, scope, summary and description of an operation. */
 function wordsOf(contract: Contract, operation: PlainOperation) {
   const { path, operations, ofTeam, ofMember } = contract;
   const facts = operations[operation] ?? '';
@@ -137,7 +137,7 @@ function wordsOf(contract: Contract, operation: PlainOperation) {
   };
 }
 
-/** Says of what no undo takes back that it is final. */
+/** Adds a note to the description of operations that cannot be undone. */
 function withFinality(
   { undo, operations }: Contract,
   operation: PlainOperation,
@@ -159,12 +159,12 @@ function below(contract: Contract) {
   return { path: listPathOf(contract), ...(parent ? { params: Closed({ id: nameOf(parent) }) } : {}) };
 }
 
-/** A route that takes no parameters says none. */
+/** A route without parameters has no schema for them. */
 function queryOf(properties: TObject['properties']): { query?: TObject } {
   return Object.keys(properties).length === 0 ? {} : { query: Closed(properties) };
 }
 
-/** That a definition's examples fit its own fields is checked where it is declared. */
+/** `defineContract` checks at its declaration that the examples match the fields. */
 function exampleOf<B>(example: object | undefined): { example?: B } {
   return example === undefined ? {} : { example: example as B };
 }

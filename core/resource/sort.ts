@@ -1,4 +1,4 @@
-// What lists of a resource are sorted by, from its contract: `sort=-targetDate,name`. What is missing comes last, whichever way they run.
+// Sort orders of the lists of a resource, from its contract: `sort=-targetDate,name`. Missing values come last in both directions.
 import { Type, type TObject } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import type { Field } from '../contract/field.ts';
@@ -8,7 +8,7 @@ import { didYouMean } from '../lib/nearest.ts';
 import type { SortKey } from '../store/page.ts';
 import { snake } from '../lib/words.ts';
 
-/** The keys that a field sorts by, ascending and descending. */
+/** Sort keys of a field, ascending and descending. */
 export interface Sorting {
   readonly ascending: readonly SortKey[];
   readonly descending: readonly SortKey[];
@@ -16,13 +16,13 @@ export interface Sorting {
 
 const namesMax = 3;
 
-/** What every list sorts by: when its objects were made and changed, what they are called, and what their contract says besides. */
+/** Returns the fields to sort by: the name, and those that the contract declares. */
 function sortedFields({ fields }: Contract): readonly (readonly [name: string, field: Field])[] {
   const isName = (name: string, { type }: Field): boolean => name === 'name' && type === 'text';
   return Object.entries(fields).filter(([name, field]) => field.options.sort || isName(name, field));
 }
 
-/** By the names that `sort` takes. */
+/** Returns the sort orders by the names in `sort`. */
 export function sortingsOf(contract: Contract): Readonly<Record<string, Sorting>> {
   const own = sortedFields(contract).map(([name, field]) => {
     const [last, first] = endsOf(field);
@@ -35,7 +35,7 @@ export function sortingsOf(contract: Contract): Readonly<Record<string, Sorting>
   };
 }
 
-/** @param descending the expression where it runs the other way: what is missing comes last there as well */
+/** @param descending expression for the descending order, in which missing values come last as well */
 export function bothWays(ascending: string, descending: string = ascending): Sorting {
   return {
     ascending: [{ sql: ascending, direction: 'asc' }],
@@ -43,7 +43,7 @@ export function bothWays(ascending: string, descending: string = ascending): Sor
   };
 }
 
-/** What stands for a missing value: above every value of the field, and below. */
+/** Returns substitutes for a missing value: one above every value of the field, one below. */
 export function endsOf({ type, shown }: Field): readonly [above: string | number, below: string | number] {
   if (type === 'choice') return [(shown as { enum?: readonly string[] }).enum?.length ?? 0, -1];
   if (type === 'number') return [1e9, -1e9];
@@ -52,7 +52,7 @@ export function endsOf({ type, shown }: Field): readonly [above: string | number
   return ['\u{10FFFF}', ''];
 }
 
-/** Never NULL, and no longer than a cursor carries without outgrowing its parameter. */
+/** Returns an expression that is never NULL, and short enough for the parameter with the cursor. */
 function expressionOf(name: string, field: Field, missing: string | number): string {
   const column = snake(keptName(name, field));
   if (field.type === 'choice') return rankOf(column, field, missing);
@@ -63,17 +63,17 @@ function expressionOf(name: string, field: Field, missing: string | number): str
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** By the place of the word in its list, as filters compare it. */
+/** Ranks by the position of the word in its list, as filters compare it. */
 function rankOf(column: string, { shown }: Field, missing: string | number): string {
   const { enum: words = [] } = shown as { enum?: readonly string[] };
   const cases = words.map((word, rank) => `WHEN ${quoted(word)} THEN ${rank}`);
   return `CASE ${column} ${cases.join(' ')} ELSE ${missing} END`;
 }
 
-/** The parameter of a list that sorts. */
+/** Returns the `sort` parameter of a list. */
 export function sortQueryOf(sortings: Readonly<Record<string, Sorting>>): TObject['properties'] {
   const names = Object.keys(sortings);
-  const description = `Up to ${namesMax} of ${names.join(', ')}, comma-separated; a minus before a name reverses.`;
+  const description = `Sort order: up to ${namesMax} of ${names.join(', ')}, comma-separated; a minus before a name reverses it.`;
   return { sort: Type.Optional(Type.String({ maxLength: 100, description })) };
 }
 
@@ -91,6 +91,6 @@ export function sortKeysOf(sortings: Readonly<Record<string, Sorting>>, sort: st
 }
 
 function unknownSorting(name: string, known: readonly string[]): Error {
-  const fix = `Nothing sorts by ${name}.${didYouMean(name, known)} Use ${known.join(', ')}; a minus before the name reverses.`;
+  const fix = `Lists cannot be sorted by ${name}.${didYouMean(name, known)} Use ${known.join(', ')}; a minus before a name reverses it.`;
   return invalidField('sort', 'invalid_enum', fix);
 }

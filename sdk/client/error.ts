@@ -1,5 +1,5 @@
 /** What went wrong with a call, for programs: the status, the code of the error registry and the fields at fault. */
-import type { ErrorCode, FieldIssue } from '../types/errors.ts';
+import type { ErrorCode, FieldIssue } from '../generated/errors.ts';
 
 /** Any text, without hiding from an editor the words that are known. */
 type Newer = string & {};

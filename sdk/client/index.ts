@@ -1,7 +1,7 @@
 /** `@tatami/sdk` and `@tatami/sdk/client`: every operation of the API as a typed method, and the stream of events. */
-import type { EventPattern } from '../types/events.ts';
-import type { IssueCreated } from '../types/issues.ts';
-import type { Operations } from '../types/operations.ts';
+import type { EventPattern } from '../generated/events.ts';
+import type { IssueCreated } from '../generated/issues.ts';
+import type { Operations } from '../generated/operations.ts';
 import { createCall, type Call, type ClientOptions } from './call.ts';
 import { operationsOf } from './operations.ts';
 import type { WriteOptions } from './options.ts';
@@ -9,7 +9,7 @@ import { worded, type NewIssue } from './priority.ts';
 import { streamEvents, type StreamedEvent, type StreamOptions } from './stream.ts';
 
 export type { Page } from '../page.ts';
-export type * from '../types/index.ts';
+export type * from '../generated/index.ts';
 export type { Actor, Cause, Envelope, TatamiEvent } from '../webhooks/event.ts';
 export type { Call, ClientOptions, Method } from './call.ts';
 export { ApiCallError } from './error.ts';

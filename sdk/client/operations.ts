@@ -1,7 +1,7 @@
 /** Makes the methods of a client from the table of operations. */
 import type { Page } from '../page.ts';
-import type { Operations } from '../types/operations.ts';
-import { operations } from '../types/table.ts';
+import type { Operations } from '../generated/operations.ts';
+import { operations } from '../generated/table.ts';
 import type { Call, Method } from './call.ts';
 import { listOf } from './list.ts';
 import type { ChangeOptions } from './options.ts';

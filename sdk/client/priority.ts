@@ -1,5 +1,5 @@
 /** Priorities as numbers, which a creation takes as well: the larger, the more urgent. */
-import type { IssueCreate } from '../types/issues.ts';
+import type { IssueCreate } from '../generated/issues.ts';
 
 /** By their numbers. */
 const priorities = ['none', 'low', 'medium', 'high', 'urgent'] as const;

@@ -1,4 +1,4 @@
-// What the generated types of calls (sdk/types/calls.ts) are made of.
+// What the generated types of calls (sdk/generated/calls.ts) are made of.
 
 export interface VersionOptions {
   /** Refuses the write with a Conflict when the object has another version by now. */

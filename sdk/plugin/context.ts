@@ -1,7 +1,7 @@
 // The types of `ctx`: they have the members of the scopes that the plugin declares. Without types, a call whose scope is not declared
 // rejects with `ScopeDenied`, which names the scope.
 import type { Page } from '../page.ts';
-import type { ReadCalls, ScopeNamespaces, WriteCalls } from '../types/calls.ts';
+import type { ReadCalls, ScopeNamespaces, WriteCalls } from '../generated/calls.ts';
 
 export interface RunInfo {
   readonly id: string;

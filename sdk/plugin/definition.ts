@@ -1,8 +1,8 @@
 // The shape of a plugin's definition. Everything but the `handle` functions ends up in the static manifest.
-import type { EventData } from '../types/events.ts';
-import type { EventFilters } from '../types/filters.ts';
-import type { Issue } from '../types/issues.ts';
-import type { Project } from '../types/projects.ts';
+import type { EventData } from '../generated/events.ts';
+import type { EventFilters } from '../generated/filters.ts';
+import type { Issue } from '../generated/issues.ts';
+import type { Project } from '../generated/projects.ts';
 import type { Actor, Envelope } from '../webhooks/event.ts';
 import type { Received } from './call.ts';
 import type { Context } from './context.ts';

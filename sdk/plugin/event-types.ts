@@ -1,5 +1,5 @@
 // The event types that plugins subscribe to: all but those that tell of runs, which would have a plugin run because it ran.
-import { EVENT_TYPES, type EventType } from '../types/events.ts';
+import { EVENT_TYPES, type EventType } from '../generated/events.ts';
 
 const ofRuns = ['automation.run', 'automation.failed'] as const satisfies readonly EventType[];
 

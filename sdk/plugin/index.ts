@@ -1,12 +1,12 @@
 // `@tatami/sdk/plugin`: what a plugin's `plugin.ts` imports. At run time it is one function and the errors; everything
 // else is types.
-import type { Issue } from '../types/issues.ts';
-import type { Scope } from '../types/scopes.ts';
+import type { Issue } from '../generated/issues.ts';
+import type { Scope } from '../generated/scopes.ts';
 import type { PluginDefinition } from './definition.ts';
 export type { PluginEventType } from './event-types.ts';
 
 export type { Page } from '../page.ts';
-export type * from '../types/index.ts';
+export type * from '../generated/index.ts';
 export type { Chosen, Received, VersionOptions } from './call.ts';
 export type {
   BaseContext,

@@ -1,5 +1,5 @@
 /** Checks a value against a schema, in the keywords that bodies of the API are described in, and says what is wrong by field. */
-import type { FieldIssue } from '../types/errors.ts';
+import type { FieldIssue } from '../generated/errors.ts';
 
 export interface Schema {
   readonly type?: string | readonly string[];

@@ -1,10 +1,10 @@
 /** `@tatami/sdk/validators`: whether a body has the shape that its operation takes, before it is sent. */
-import type { FieldIssue } from '../types/errors.ts';
-import { bodySchemas, type BodyName } from '../types/schemas.ts';
+import type { FieldIssue } from '../generated/errors.ts';
+import { bodySchemas, type BodyName } from '../generated/schemas.ts';
 import { check, type Schema } from './check.ts';
 
-export type { FieldIssue } from '../types/errors.ts';
-export type { BodyName } from '../types/schemas.ts';
+export type { FieldIssue } from '../generated/errors.ts';
+export type { BodyName } from '../generated/schemas.ts';
 
 /** As in `details` of the error `validation_failed`. */
 export interface Problem {

@@ -1,5 +1,5 @@
 /** The body of a delivery, and of an entry of the feed: the same ids and bytes (docs/spec/events.md › The envelope). */
-import type { EventData, EventType } from '../types/events.ts';
+import type { EventData, EventType } from '../generated/events.ts';
 
 export interface Envelope<Type extends EventType, Data> {
   /** `evt_…`, the same across retries, replays and the feed: what a receiver dedupes on. */

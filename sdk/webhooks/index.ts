@@ -1,7 +1,7 @@
 /** `@tatami/sdk/webhooks`: verify a delivery and get a typed event. No dependency; Node, Bun, Deno and workers. */
 export { WebhookVerificationError, type WebhookVerificationCode } from './error.ts';
-export { EVENT_TYPES } from '../types/events.ts';
-export type * from '../types/index.ts';
+export { EVENT_TYPES } from '../generated/events.ts';
+export type * from '../generated/index.ts';
 export type {
   Actor,
   Cause,

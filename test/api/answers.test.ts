@@ -60,7 +60,7 @@ const cases: [name: string, status: number, ask: () => Promise<Reply>][] = [
   ['page', 200, () => app.call('GET', '/docs')],
   ['root page', 200, () => app.clientOf(null)('GET', '/')],
   ['page of an issue', 200, () => app.clientOf(null)('GET', '/issues/ENG-1')],
-  ['script', 200, () => app.clientOf(null)('GET', '/docs/scalar.js')],
+  ['script', 200, () => app.clientOf(null)('GET', '/docs/viewer.js')],
   ['document', 200, () => app.clientOf(null)('GET', '/api/v1/openapi.json')],
   ['stream', 200, () => app.call('GET', '/api/v1/events/stream')],
   ['no such page', 404, () => app.clientOf(null)('GET', '/nothing')],

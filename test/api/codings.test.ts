@@ -163,7 +163,7 @@ test('a tag of few fields, or of more than the issue, has the version', async ()
 });
 
 test('the document and its page are kept: coded, tagged, and not sent twice to whoever has them', async () => {
-  for (const path of ['/api/v1/openapi.json', '/docs', '/docs/scalar.js']) {
+  for (const path of ['/api/v1/openapi.json', '/docs', '/docs/viewer.js']) {
     const plain = await raw(path, {});
     for (const coding of ['gzip', 'zstd']) {
       const coded = await raw(path, { 'accept-encoding': coding });

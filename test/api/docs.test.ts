@@ -14,8 +14,8 @@ test('/docs loads its script from here and nothing from elsewhere, with the head
   const page = await app.clientOf(null)('GET', '/docs');
   expect(page.status).toBe(200);
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
-  const loaded = [...page.text.matchAll(/(?:src|href|data-url)="([^"]+)"/g)].map(([, address]) => address!);
-  expect(loaded).toEqual(['/api/v1/openapi.json', '/docs/scalar.js']);
+  const loaded = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address!);
+  expect(loaded).toEqual(['/favicon.svg', '/docs/viewer.css', '/api/v1/openapi.json', '/docs/viewer.js']);
   expect(page.text).not.toMatch(/(https?:)?\/\/[a-z]|url\(|@import/i);
   expect(page.text).toContain('<title>Tatami API</title>');
   const csp = page.headers.get('content-security-policy')!;
@@ -27,12 +27,17 @@ test('/docs loads its script from here and nothing from elsewhere, with the head
   ])
     expect(csp.split('; ')).toContain(rule);
   expect(csp).not.toMatch(/https?:|\*/);
-  const script = await app.clientOf(null)('GET', '/docs/scalar.js');
-  expect(script.status).toBe(200);
+  const script = await app.clientOf(null)('GET', '/docs/viewer.js');
   expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
-  expect(script.headers.get('cache-control')).toContain('max-age=');
   expect(script.text.length).toBeGreaterThan(1_000_000);
-  for (const { headers } of [page, script]) expect(always.filter((name) => !headers.has(name))).toEqual([]);
+  const style = await app.clientOf(null)('GET', '/docs/viewer.css');
+  expect(style.headers.get('content-type')).toBe('text/css; charset=utf-8');
+  expect(style.text).toContain('.swagger-ui');
+  expect(style.text).not.toMatch(/url\((?!["']?data:)|@import/);
+  for (const { status, headers } of [script, style])
+    expect([status, headers.get('cache-control')]).toEqual([200, expect.stringContaining('max-age=')]);
+  for (const { headers } of [page, script, style])
+    expect(always.filter((name) => !headers.has(name))).toEqual([]);
 });
 
 test('the root leads to the account, the reference, the guides and the document', async () => {

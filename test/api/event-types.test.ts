@@ -1,7 +1,7 @@
 // An event type that nothing sends is offered nowhere: whoever could subscribe to it would wait for ever
 // (docs/spec/events.md › Types). What is sent is what the document describes as a request to receivers.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { EVENT_TYPES } from '../../sdk/types/events.ts';
+import { EVENT_TYPES } from '../../sdk/generated/events.ts';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { composedStatement } from '../../core/store/statement.ts';
 import { scopeOf, tenantOp } from '../../core/store/store.ts';

@@ -153,7 +153,7 @@ test('a path with U+0000 names nothing that could be there, at any route, and ma
   const { status, json } = await put('%00', { team: 'ENG', title: 'Cut' });
   expect([status, json.error.details]).toEqual([
     422,
-    [{ path: 'externalId', issue: 'invalid_format', fix: 'Leave the character U+0000 out.' }],
+    [{ path: 'externalId', issue: 'invalid_format', fix: 'Remove the character U+0000.' }],
   ]);
   expect(app.logs.filter(({ level }) => level === 'error')).toEqual([]);
 });

@@ -121,7 +121,7 @@ test('lists, filters, cursors and the feed hold nothing of another workspace', a
   ] as const) {
     const { json } = await call('GET', `/api/v1/issues?${name}=${value}`);
     expect(json.error.details).toMatchObject([{ path: name, issue: 'not_found' }]);
-    expect(json.error.message).toEndWith(` ${value}. Name one that is there.`);
+    expect(json.error.message).toEndWith(` ${value}. Name an existing one.`);
   }
   for (const path of [
     '/issues',

@@ -16,21 +16,23 @@ page.on('requestfailed', (request) => complaints.push(`${request.url()} failed`)
 page.on('response', (response) => requests.push({ url: response.url(), status: response.status() }));
 
 await page.goto(`${url}/docs`);
-await page.getByPlaceholder('Token').first().fill(key);
+await page.getByRole('button', { name: 'Authorize' }).first().click();
+const dialog = page.locator('.dialog-ux');
+await dialog.locator('input[type=text]').first().fill(key);
+await dialog
+  .getByRole('button', { name: /^Apply/ })
+  .first()
+  .click();
+await dialog.getByRole('button', { name: 'Close', exact: true }).first().click();
 await page.screenshot({ path: screenshot });
-await page.getByText('Issues', { exact: true }).first().click();
-await page
-  .getByRole('link', { name: /^List issues/ })
-  .first()
-  .click();
-await page
-  .getByRole('button', { name: /^Test Request/ })
-  .first()
-  .click();
-const client = page.getByRole('dialog');
-await client.getByRole('button', { name: /^Send get request/ }).click();
-await client.getByText('200 OK').waitFor();
-const answer = await client.locator('.cm-content').last().innerText();
+await page.locator('#operations-tag-issues').click();
+const operation = page.locator('.opblock-get').filter({ has: page.locator('[data-path="/api/v1/issues"]') });
+await operation.locator('.opblock-summary-control').click();
+await operation.getByRole('button', { name: 'Try it out' }).click();
+await operation.getByRole('button', { name: 'Execute' }).click();
+const live = operation.locator('.live-responses-table');
+await live.getByText('200', { exact: true }).first().waitFor();
+const answer = await live.locator('.response-col_description pre').first().innerText();
 await browser.close();
 
 console.log(JSON.stringify({ complaints, requests, answer }));

@@ -42,7 +42,7 @@ test('what a run has staged counts: ninety values of 110,000 characters are refu
   expect(run.status).toBe('succeeded');
   const [refused, first] = JSON.parse(run.logs[0].message);
   expect(refused).toBeGreaterThan(5);
-  expect(first).toMatch(/^quota_exceeded: A run writes at most 8388608 characters/);
+  expect(first).toMatch(/^quota_exceeded: A run may write at most 8388608 characters/);
 });
 
 test('the quota counts keys and is held over many runs; what is deleted takes nothing and its versions do not come back', async () => {

@@ -69,7 +69,7 @@ test('the types are those that the contracts have in the server (checked by `bun
 });
 
 describe('what a call’s types let through, its route takes:', () => {
-  const signatures = readFileSync(join(root, 'sdk/types/calls.ts'), 'utf8');
+  const signatures = readFileSync(join(root, 'sdk/generated/calls.ts'), 'utf8');
   const typesOf = (path: string, operation: string): string[] => {
     const spaces = [...signatures.matchAll(new RegExp(`readonly '?${path}'?: \\{(.*?)\\n  \\};`, 'gs'))];
     const calls = spaces.flatMap(([, space]) => [
@@ -112,7 +112,7 @@ describe('what a call’s types let through, its route takes:', () => {
 });
 
 test('every call of the contracts has its types, and every type of a call its contract', () => {
-  const text = readFileSync(join(root, 'sdk/types/calls.ts'), 'utf8');
+  const text = readFileSync(join(root, 'sdk/generated/calls.ts'), 'utf8');
   const spaces = new Set([...text.matchAll(/^  readonly '?([\w-]+)'?: \{/gm)].map(([, name]) => name!));
   const called = contracts.filter(({ calls = [] }) => calls.length > 0).map(({ path }) => path);
   expect([...spaces].toSorted()).toEqual(called.toSorted());

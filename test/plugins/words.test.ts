@@ -147,13 +147,13 @@ test('a refused call names the grant, the field or the parameter, under the name
   const both = `{ 'issues:read': { why: 'test' }, 'comments:read': { why: 'test' } }`;
   const only = 'ScopeDenied: issues:read is narrowed to the fields title;';
   expect(await asks(narrowed, `ctx.issues.list({ filter: { priority: 'high' } })`)).toBe(
-    `${only} the parameter filter could ask for others.`,
+    `${only} the parameter filter could reveal other fields.`,
   );
   expect(await asks(narrowed, `ctx.issues.list({ sort: 'priority' })`)).toBe(
-    `${only} this asks for the field priority.`,
+    `${only} this requests the field priority.`,
   );
   expect(await asks(narrowed, 'ctx.relations.list(data.id)')).toBe(
-    `${only} relations.list shows more than fields, and takes the scope in full.`,
+    `${only} relations.list returns more than fields, and needs the whole scope.`,
   );
   expect(await asks(both, 'ctx.comments.list(data.id)', ['issues:read'])).toBe(
     "ScopeDenied: This needs the scope comments:read, which the plugin's grant does not have.",

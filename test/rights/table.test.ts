@@ -201,7 +201,7 @@ test('teams: a write elsewhere is refused, also where reading is not narrowed', 
         {
           status: 403,
           code: 'insufficient_scope',
-          message: expect.stringContaining('only in the teams ENG'),
+          message: expect.stringContaining('limited to the teams ENG'),
         },
       ]);
     }

@@ -1,7 +1,7 @@
 // What a plugin finds in its isolate and what its runs report: the guest's side of the contract, in the real sandbox.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import * as errors from '../../sdk/plugin/errors.ts';
-import { surface } from '../../core/sandbox/sidecar/guest/surface.ts';
+import { surface } from '../../core/sandbox/sidecar/guest/generated/surface.ts';
 import type { CallAnswer, SandboxJob, SandboxOutcome } from '../../core/sandbox/supervisor.ts';
 import { codeOf, jobOf, eventLimits, openSandbox, pluginOf, runToEnd } from './harness.ts';
 import type { TestSandbox } from './harness.ts';

@@ -17,7 +17,7 @@ interface Member {
 
 /** What an interface of the SDK says, read from its text: what authors write by, and not the schemas it was printed from. */
 export function membersOf(file: string, name: string): Member[] {
-  const text = readFileSync(join(root, 'sdk/types', file), 'utf8');
+  const text = readFileSync(join(root, 'sdk/generated', file), 'utf8');
   const [, body] = new RegExp(`^export interface ${name} \\{\\n(.*?)^\\}`, 'ms').exec(text) ?? [];
   if (body === undefined) throw new Error(`${file} has no interface ${name}.`);
   return splitOutside(body.replaceAll(/\/\*\*.*?\*\//gs, ''), ';').map((member) => {

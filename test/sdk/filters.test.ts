@@ -6,7 +6,7 @@ import { parseFilter } from '../../core/lib/filter.ts';
 import { filterFieldsOf } from '../../core/resources.ts';
 import { root } from '../imports.ts';
 
-const text = readFileSync(join(root, 'sdk/types/filters.ts'), 'utf8').replaceAll(/\s+/g, ' ');
+const text = readFileSync(join(root, 'sdk/generated/filters.ts'), 'utf8').replaceAll(/\s+/g, ' ');
 const wordsOf = (union: string): string[] => [...union.matchAll(/'([^']+)'/g)].map(([, word]) => word!);
 const testsOf = (set: string): string[] =>
   wordsOf(new RegExp(`type ${set} = ([^;]+);`).exec(text)?.[1] ?? '');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { clientRoutes } from '../../core/generate/client-routes.ts';
 import { compileCheck, compileQuery } from '../../core/http/validate.ts';
 import { textsOf } from '../../core/http/values.ts';
-import { operations } from '../../sdk/types/table.ts';
+import { operations } from '../../sdk/generated/table.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { root } from '../imports.ts';
 import { membersOf, namesOf, valuesOf } from './declared.ts';
@@ -45,7 +45,7 @@ test('every operation of the document has its method', async () => {
 
 describe('what the types let through, the route takes:', () => {
   const taking = clientRoutes.filter(({ body, query }) => body ?? query);
-  const types = readFileSync(join(root, 'sdk/types/operations.ts'), 'utf8').replaceAll(/\s+/g, ' ');
+  const types = readFileSync(join(root, 'sdk/generated/operations.ts'), 'utf8').replaceAll(/\s+/g, ' ');
   /** By the words of the operation, which stand above its method. */
   const inputOf = (summary: string, argument: 'body' | 'query'): string => {
     const at = types.lastIndexOf(`/** ${summary}.`);

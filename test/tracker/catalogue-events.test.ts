@@ -1,7 +1,7 @@
 // The whole catalogue of events, and what plugins have of it: each type that was decided can be subscribed to, filtered (more of that in
 // event-filters.test.ts) and tried as a sample; each part of the tracker that plugins were promised answers them from the sandbox.
 import { expect, test } from 'bun:test';
-import { EVENT_TYPES } from '../../sdk/types/events.ts';
+import { EVENT_TYPES } from '../../sdk/generated/events.ts';
 import type { Json, Reply } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { hooksOfFile } from '../webhooks/receiver.ts';

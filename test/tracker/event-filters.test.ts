@@ -5,7 +5,7 @@ import type { TObject } from 'typebox';
 import { parseFilter, type FilterField, type FilterFields } from '../../core/lib/filter.ts';
 import { createSearched, passesOf } from '../../core/lib/filter-match.ts';
 import { filterFieldsOf, sentEvents } from '../../core/resources.ts';
-import { EVENT_TYPES } from '../../sdk/types/events.ts';
+import { EVENT_TYPES } from '../../sdk/generated/events.ts';
 import type { Json, Reply } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { hooksOfFile } from '../webhooks/receiver.ts';

@@ -1,18 +1,18 @@
-// What the document says once and refers to from everywhere else: schemas and lists of words that have a name, answers.
-// Requests are closed, as the server takes nothing that it does not know. Answers are open: a later version may show more. Bounds of
-// texts and lists are rules of requests alone: an answer breaks them where a text was deleted or a list is redacted.
+// Components that the OpenAPI document defines once and refers to: named schemas, enums and responses. Requests are closed, because the
+// server rejects unknown fields. Responses are open, because a later version may add fields. Bounds of texts and lists apply to requests
+// only: a response exceeds them if a text was deleted or a list is redacted.
 
 export type JsonObject = Record<string, unknown>;
 
-/** Whether callers give it or are shown it. */
+/** Side of a schema: `given` in requests, `shown` in responses. */
 type Side = 'given' | 'shown';
 
 export interface Components {
-  /** The schema as JSON Schema, with every named part replaced by a reference. @throws Error when two schemas share a name */
+  /** Returns the schema as JSON Schema, with every named part replaced by a reference. @throws Error if two schemas share a name */
   ref(schema: unknown, side: Side): unknown;
-  /** A reference to the schema of that name, made on first use. */
+  /** Returns a reference to the schema of that name, which `make` creates on first use. */
   schema(name: string, make: () => JsonObject): JsonObject;
-  /** A reference to the answer of that name, made on first use. */
+  /** Returns a reference to the response of that name, which `make` creates on first use. */
   response(name: string, make: () => JsonObject): JsonObject;
   readonly schemas: Readonly<Record<string, JsonObject>>;
   readonly responses: Readonly<Record<string, JsonObject>>;
@@ -21,12 +21,12 @@ export interface Components {
 export function createComponents(): Components {
   const schemas: Record<string, JsonObject> = {};
   const responses: Record<string, JsonObject> = {};
-  /** Name → the properties that were described under it, as most schemas are referred to many times. */
+  /** Properties already described, by name, because most schemas are referenced many times. */
   const described = new Map<string, unknown>();
 
   const put = (name: string, schema: JsonObject): JsonObject => {
     if (name in schemas && JSON.stringify(schemas[name]) !== JSON.stringify(schema))
-      throw new Error(`Two different schemas are named ${name}: give one of them another name.`);
+      throw new Error(`Two different schemas are named ${name}. Rename one of them.`);
     schemas[name] = schema;
     return refTo(name);
   };
@@ -76,12 +76,12 @@ function refTo(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** What a named schema is in this place. */
+/** Description of the named schema in this place. */
 function docOf(doc: unknown): JsonObject {
   return doc === undefined ? {} : { description: doc };
 }
 
-/** As the tools that read documents know it: enums have a type, and maps say what their values are in the usual place. */
+/** Converts to the form that tools expect: enums have a type, and maps describe their values in `additionalProperties`. */
 function standard(schema: JsonObject, side: Side): JsonObject {
   const { additionalProperties, patternProperties, ...rest } = side === 'shown' ? unbounded(schema) : schema;
   if (isEmpty(schema)) return { ...rest, additionalProperties: true };
@@ -96,7 +96,7 @@ function standard(schema: JsonObject, side: Side): JsonObject {
 }
 
 function unbounded(schema: JsonObject): JsonObject {
-  // A list of properties, whose names may be any.
+  // Without a type this is a map of properties, whose names may equal those of bounds.
   if (typeof schema.type !== 'string' && !Array.isArray(schema.type)) return schema;
   const isBound = ([key, value]: [string, unknown]): boolean =>
     bounds.has(key) || (key === 'pattern' && value === '\\S');
@@ -107,13 +107,13 @@ const bounds: ReadonlySet<string> = new Set(
   'minLength maxLength minItems maxItems uniqueItems minProperties maxProperties'.split(' '),
 );
 
-/** An object of which nothing is said holds anything. */
+/** True for an object schema without constraints, which allows any content. */
 function isEmpty({ type, properties, additionalProperties }: JsonObject): boolean {
   const names = properties !== null && typeof properties === 'object' ? Object.keys(properties) : null;
   return type === 'object' && additionalProperties === undefined && names?.length === 0;
 }
 
-/** Of the maps that are described by one pattern. */
+/** True for a map that is described by one pattern. */
 function isMap(patterns: unknown): patterns is Record<string, JsonObject> {
   return patterns !== null && typeof patterns === 'object' && Object.keys(patterns).length === 1;
 }

@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document, generated from the route registry alone, so that it cannot say anything else than what is served.
-// It is the authoritative catalogue of operations: docs/spec/api.md › The document.
+// Generates the OpenAPI 3.1 document from the route registry alone, so that it cannot deviate from the server. The document is the
+// authoritative catalogue of operations: docs/spec/api.md › The document.
 import type { TSchema } from 'typebox';
 import { allScopes } from '../../rights/scopes.ts';
 import type { Route } from '../route.ts';
@@ -10,12 +10,12 @@ import { introduction } from './introduction.ts';
 import { describeOperation, isOperation, tagOf } from './operation.ts';
 import { describeWebhooks, type SentEvent } from './webhooks.ts';
 
-/** The operations whose names begin alike, in words. */
+/** Group of operations with the same prefix in their names. */
 export interface Tag {
   readonly name: string;
-  /** As people read it: `API keys`. */
+  /** Display name, such as `API keys`. */
   readonly title: string;
-  /** What they are about, in sentences. */
+  /** Description in sentences. */
   readonly doc: string;
 }
 
@@ -30,11 +30,11 @@ export interface DocumentOptions {
   readonly baseUrl: string;
   readonly webhooks: readonly SentEvent[];
   readonly tagGroups: readonly TagGroup[];
-  /** Schema of the answer to `Tatami-Mode: propose`. */
+  /** Schema of the response to `Tatami-Mode: propose`. */
   readonly proposal: TSchema;
 }
 
-/** @throws Error when the routes contradict each other, or no words are known for a tag */
+/** @throws Error if the routes contradict each other, or a tag has no description */
 export function buildDocument(options: DocumentOptions): JsonObject {
   const { version, baseUrl, webhooks } = options;
   const components = createComponents();
@@ -54,7 +54,7 @@ export function buildDocument(options: DocumentOptions): JsonObject {
       version,
       summary: 'A self-hostable issue tracker that hosts sandboxed plugins.',
       description: introduction(baseUrl),
-      contact: { name: 'Whoever runs this server', url: baseUrl },
+      contact: { name: 'Administrator of this server', url: baseUrl },
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
     servers: [{ url: baseUrl, description: 'This server.' }],
@@ -67,7 +67,7 @@ export function buildDocument(options: DocumentOptions): JsonObject {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'ttm_<prefix>_<secret>',
-          description: 'An API key. What it may do, its scopes say: each operation names the one it needs.',
+          description: 'An API key, limited to its scopes. Each operation names the scope that it needs.',
           'x-scopes': allScopes,
         },
       },
@@ -80,7 +80,7 @@ export function buildDocument(options: DocumentOptions): JsonObject {
   };
 }
 
-/** Of the errors that some operation answers with. */
+/** Examples of the errors that at least one operation returns. */
 function examplesOf(responses: Components['responses']): JsonObject {
   const codes = Object.values(responses).flatMap((response) => response['x-error-codes'] ?? []);
   return Object.fromEntries(Object.entries(errorExamples).filter(([code]) => codes.includes(code)));
@@ -91,7 +91,7 @@ function describeTags(routes: readonly Route[], groups: readonly TagGroup[]): Js
   const usedOf = ({ tags }: TagGroup): Tag[] => tags.filter(({ name }) => used.has(name));
   const known = groups.flatMap(usedOf);
   const unknown = [...used].filter((name) => !known.some((tag) => tag.name === name));
-  if (unknown.length > 0) throw new Error(`Give ${unknown.join(', ')} words in core/tags.ts.`);
+  if (unknown.length > 0) throw new Error(`Describe the tags ${unknown.join(', ')} in core/tags.ts.`);
   return {
     tags: known.map(({ name, title, doc }) => ({ name, description: doc, 'x-displayName': title })),
     'x-tagGroups': groups

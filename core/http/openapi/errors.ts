@@ -1,4 +1,4 @@
-// The error envelope, and what each error looks like.
+// The error envelope and an example of each error.
 import { Type } from 'typebox';
 import { errorCodes, fieldIssues, type ErrorCode } from '../../lib/errors.ts';
 import { Closed, enumeration, named } from '../../lib/schema.ts';
@@ -11,13 +11,13 @@ const Detail = named(
   Closed(
     {
       path: Type.String({
-        description: 'The field or parameter, such as `labels.0`; empty for the body itself.',
+        description: 'Path of the field or parameter, such as `labels.0`; empty for the body itself.',
       }),
-      issue: enumeration('FieldIssue', fieldIssues, 'What is wrong with it.'),
-      fix: Type.Optional(Type.String({ description: 'What to do about it.' })),
-      value: Type.Optional(Type.String({ description: 'What to give in its place.' })),
+      issue: enumeration('FieldIssue', fieldIssues, 'Machine-readable reason.'),
+      fix: Type.Optional(Type.String({ description: 'Instruction to correct the field.' })),
+      value: Type.Optional(Type.String({ description: 'Suggested value.' })),
     },
-    { description: 'What is wrong with one field.' },
+    { description: 'Error in one field.' },
   ),
 );
 
@@ -27,22 +27,24 @@ export const ErrorShown = named(
     {
       error: Closed(
         {
-          code: enumeration('ErrorCode', codes, 'What went wrong, for programs: it stays the same.'),
-          message: Type.String({ description: 'What went wrong, for people: it may change.' }),
-          details: Type.Array(Detail, { description: 'The fields at fault; empty where it is none.' }),
+          code: enumeration('ErrorCode', codes, 'Machine-readable code of the error; stable.'),
+          message: Type.String({ description: 'Human-readable message; may change.' }),
+          details: Type.Array(Detail, {
+            description: 'Invalid fields; empty if the error is not about fields.',
+          }),
           requestId: Type.String({
             pattern: '^req_',
-            description: 'Names the request; the same as `X-Request-Id`.',
+            description: 'Id of the request; equal to `X-Request-Id`.',
           }),
         },
-        { description: 'What went wrong.' },
+        { description: 'The error.' },
       ),
     },
-    { description: 'The answer to a request that was refused or failed.', 'x-error-codes': errorCodes },
+    { description: 'Response to a rejected or failed request.', 'x-error-codes': errorCodes },
   ),
 );
 
-/** What a code says beyond its text, where that is what callers read. */
+/** Example messages for codes whose default text is rarely what callers read. */
 const said: Readonly<Partial<Record<ErrorCode, { message: string; details?: readonly JsonObject[] }>>> = {
   insufficient_scope: { message: 'This needs the scope issues:write, which the token does not have.' },
   validation_failed: {
@@ -54,7 +56,7 @@ const said: Readonly<Partial<Record<ErrorCode, { message: string; details?: read
   method_not_allowed: { message: 'Use one of GET, HEAD, POST, OPTIONS here.' },
 };
 
-/** A realistic envelope of each code, by code. */
+/** Realistic error envelopes by code. */
 export const errorExamples: JsonObject = Object.fromEntries(
   codes.map((code) => {
     const { message = errorCodes[code].text, details = [] } = said[code] ?? {};

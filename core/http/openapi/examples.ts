@@ -1,18 +1,18 @@
-// What answers and events look like: recorded from a server that every operation was asked of once
+// Examples of responses and events, recorded from a server on which every operation was called once
 // (`UPDATE_DOCS=1 bun test test/api/openapi.test.ts`).
 import type { TSchema } from 'typebox';
 import type { JsonObject } from './components.ts';
-import recorded from './examples.json' with { type: 'json' };
+import recorded from './generated/examples.json' with { type: 'json' };
 
 const examples: Readonly<Record<string, unknown>> = recorded;
 
-/** The recorded answer of an operation; of what cannot be recorded, the example of its schema. */
+/** Returns the example of the schema, for operations that cannot be recorded; otherwise the recorded response. */
 export function exampleOf(operation: string, schema: TSchema): JsonObject {
   const { examples: [own] = [] } = schema as { examples?: readonly unknown[] };
   return own === undefined ? exampleNamed(operation) : { example: own };
 }
 
-/** As a member of a media type; none while nothing is recorded under the name. */
+/** Returns the example as a member of a media type; empty if nothing is recorded under the name. */
 export function exampleNamed(name: string): JsonObject {
   return name in examples ? { example: examples[name] } : {};
 }

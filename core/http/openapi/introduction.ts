@@ -1,42 +1,42 @@
-// What the document says ahead of its operations: what every caller has to know once. The guides that it links to say the rest.
+// Introduction of the OpenAPI document. The guides that it links to have the details.
 import { errorCodes } from '../../lib/errors.ts';
 
 export function introduction(baseUrl: string): string {
   const guide = (name: string, words: string): string => `[${words}](${baseUrl}/docs/guides/${name})`;
-  return `The REST API of Tatami: JSON over HTTP, under \`${baseUrl}/api/v1\`. An operation refuses what it does not know, by its name.
+  return `The REST API of Tatami: JSON over HTTP, under \`${baseUrl}/api/v1\`. Unknown parameters and fields are rejected by name.
 
 ## Authentication
 
-Send \`Authorization: Bearer <key>\`. A key belongs to a member of one workspace, sees nothing of others, and holds scopes such as
+Send \`Authorization: Bearer <key>\`. A key belongs to a member of one workspace, cannot access other workspaces, and has scopes such as
 \`issues:write\`, which implies \`issues:read\`. Each operation names the scope that it needs. ${guide('authentication', 'More on keys')}.
 
 ## Lists
 
-Lists answer \`{ data, pageInfo: { hasNextPage, endCursor } }\`. While \`hasNextPage\` is true, ask again with \`after\` set to \`endCursor\`.
-Filters are parameters, or one JSON tree in \`filter\`, which webhooks and plugins share.
+Lists return \`{ data, pageInfo: { hasNextPage, endCursor } }\`. While \`hasNextPage\` is true, request the next page with \`after\` set to
+\`endCursor\`. Filters are query parameters, or one JSON tree in \`filter\`; webhooks and plugins use the same filters.
 ${guide('paging', 'More on paging')}, ${guide('filters', 'more on filters')}.
 
 ## Writes
 
-Send an \`Idempotency-Key\` with a write and it can be sent again after a lost answer: for 24 hours the first answer comes back and nothing
-happens twice. \`Tatami-Mode: simulate\` answers what a write would do and does nothing. Objects have a \`version\`, which their \`ETag\`
-begins with: with \`If-Match\` a write fails with 412 when somebody else was quicker. ${guide('idempotency', 'More on idempotency')}.
+A write with an \`Idempotency-Key\` is safe to retry: for 24 hours a repeat returns the first response and has no second effect.
+\`Tatami-Mode: simulate\` returns the result of a write without applying it. Objects have a \`version\`, with which their \`ETag\` begins:
+a write with \`If-Match\` fails with 412 if the object has changed. ${guide('idempotency', 'More on idempotency')}.
 
 ## Rate limits
 
-A minute allows a key 600 reads and 240 writes of an operation unless the administrator sets it otherwise. Every answer says in
-\`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` what is left; a 429 says in \`Retry-After\` how many
-seconds the limit that was hit asks to wait.
+By default a key may send 600 reads and 240 writes per minute to each operation; the administrator can change these limits. Every response
+reports the limit in \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\`; a 429 has the seconds to wait in
+\`Retry-After\`.
 ${guide('rate-limits', 'More on rate limits')}.
 
 ## Versions
 
-Within \`v1\` there are only additions: accept fields and event types that you do not know. ${guide('versioning', 'More on versions')}.
+Changes within \`v1\` are additive: accept unknown fields and event types. ${guide('versioning', 'More on versions')}.
 
 ## Errors
 
-Every error has one shape, \`{ error: { code, message, details, requestId } }\`. Decide by \`code\`, which stays; \`details\` names the fields at
-fault and what to do about each. ${guide('errors', 'More on errors')}.
+All errors have the same shape, \`{ error: { code, message, details, requestId } }\`. Branch on \`code\`, which is stable; \`details\` lists
+the invalid fields and how to fix each one. ${guide('errors', 'More on errors')}.
 
 ${errorTable(baseUrl)}`;
 }

@@ -1,4 +1,4 @@
-// The names of what the document describes, where nothing gives a better one.
+// Default names of schemas in the OpenAPI document.
 import type { TSchema } from 'typebox';
 import { named } from '../../lib/schema.ts';
 import { capital } from '../../lib/words.ts';
@@ -12,7 +12,7 @@ export function nameOf(words: string): string {
     .join('');
 }
 
-/** A body under its own name, or that of its operation: no body of the document is without one. */
+/** Returns a body under its own name, or under that of its operation: every body in the document has a name. */
 export function bodyNameOf(route: Route, schema: TSchema, kind: 'Body' | 'Answer'): TSchema {
   return 'x-name' in schema ? schema : named(`${nameOf(route.name)}${kind}`, { ...schema });
 }

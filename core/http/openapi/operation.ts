@@ -1,4 +1,4 @@
-// One route as an OpenAPI operation: parameters, body, every answer it can give with its headers and error codes.
+// Describes a route as an OpenAPI operation: parameters, body, and every response with its headers and error codes.
 import type { TObject, TSchema } from 'typebox';
 import { errorCodes, type ErrorCode } from '../../lib/errors.ts';
 import { whyNotProposed } from '../admission.ts';
@@ -9,7 +9,7 @@ import { bodyNameOf, nameOf } from './names.ts';
 
 const always = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 
-/** @param proposal schema of the answer to a write that is kept for approval */
+/** @param proposal schema of the response to a write that is stored for approval */
 export function describeOperation(route: Route, components: Components, proposal: TSchema): JsonObject {
   const { scope, description, body } = route;
   const also = route.also === undefined ? '' : ` and ${route.also.words}`;
@@ -19,7 +19,7 @@ export function describeOperation(route: Route, components: Components, proposal
     tags: [tagOf(route)],
     summary: route.summary,
     description: [description, needs].filter((sentence) => sentence !== undefined).join(' '),
-    // Scopes stand beside it: the linters know none but those of OAuth.
+    // Scopes are in `x-required-scope`, because linters accept scopes here only for OAuth.
     security: needsCaller(route) ? [{ bearer: [] }] : [],
     ...(scope === null ? {} : { 'x-required-scope': scope }),
     'x-rate-limit-class': route.limit,
@@ -52,19 +52,19 @@ export function describeOperation(route: Route, components: Components, proposal
 
 const fileBody = {
   required: true,
-  description: 'The file as it is.',
+  description: 'Content of the file.',
   content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
 };
 
 function openTo(route: Route): string {
-  return needsCaller(route) ? 'Needs a key, with whichever scopes.' : 'Public.';
+  return needsCaller(route) ? 'Needs a key with any scopes.' : 'Public.';
 }
 
 export function tagOf(route: Route): string {
   return route.name.slice(0, route.name.indexOf('.'));
 }
 
-/** Pages for people and what they load and ask are none: an operation answers JSON, or a stream of it. */
+/** False for pages, their assets and the requests of their scripts: an operation returns JSON, a file, or a stream of events. */
 export function isOperation({ contentType = 'application/json', ofPages = false }: Route): boolean {
   return (
     !ofPages && ['application/json', 'application/octet-stream', 'text/event-stream'].includes(contentType)
@@ -90,7 +90,7 @@ function objectParameters(
   });
 }
 
-/** The API reference would send the first of an optional parameter's words in every request that is tried. */
+/** Without this example the API reference would send the first enum value of an optional parameter in every request that is tried. */
 function leftOut({ enum: words }: TSchema & { enum?: readonly unknown[] }): JsonObject {
   return words ? { examples: { default: { value: words[0], 'x-disabled': true } } } : {};
 }
@@ -113,7 +113,7 @@ function headerParameters(route: Route): string[] {
   }
 }
 
-/** True for an answer that is one object; false for lists, which have neither a version nor a place. */
+/** True for a response that is one object; false for lists, which have neither a version nor a URL. */
 function isObject(schema: TSchema | null): boolean {
   return schema !== null && !isList(schema);
 }
@@ -132,7 +132,7 @@ function successes(route: Route, components: Components): JsonObject {
     },
   ]);
   const unchanged = (): JsonObject => ({
-    description: 'Not changed since the ETag in If-None-Match.',
+    description: 'Not modified since the ETag in If-None-Match.',
     headers: headerRefs([...always, 'ETag']),
   });
   return {
@@ -143,7 +143,7 @@ function successes(route: Route, components: Components): JsonObject {
   };
 }
 
-/** A proposal in place of the write, beside the 202 that some operations have of their own. */
+/** Describes the proposal in place of the write, combined with the 202 that some operations have of their own. */
 function proposed(route: Route, components: Components, proposal: TSchema): JsonObject {
   if (route.kind !== 'write' || whyNotProposed(route) !== null) return {};
   const ref = components.ref(proposal, 'shown');
@@ -185,7 +185,7 @@ function successHeaders(route: Route, status: string, schema: TSchema | null): s
   return route.kind === 'read' || (route.kind === 'raw' && route.kept) ? ['ETag'] : [];
 }
 
-/** A 202 has no version yet. A 201 has one, even where it shows less than the whole object. */
+/** A 202 has no version yet. A 201 has one, even if its body omits part of the object. */
 function madeHeaders(route: Route, status: string, schema: TSchema | null): string[] {
   if (!isObject(schema)) return [];
   const isOfOneVersion = status === '201' || (status === '200' && hasVersion(schema));
@@ -193,17 +193,17 @@ function madeHeaders(route: Route, status: string, schema: TSchema | null): stri
 }
 
 function successText(status: string, schema: TSchema | null): string {
-  if (status === '200') return schema !== null && isList(schema) ? 'A page of the list.' : 'As it is now.';
+  if (status === '200') return schema !== null && isList(schema) ? 'A page of the list.' : 'Success.';
   const texts: Readonly<Record<string, string>> = {
-    201: 'Made.',
+    201: 'Created.',
     202: 'Queued.',
-    204: 'Done; there is nothing to show.',
-    206: 'The range that `Range` names.',
+    204: 'Success, without a body.',
+    206: 'The requested range of the file.',
   };
-  return texts[status] ?? 'Done.';
+  return texts[status] ?? 'Success.';
 }
 
-/** Every error a route can answer with, from what it takes and does. */
+/** Returns every error code of a route, derived from its input and kind. */
 function errorsOf(route: Route): ReadonlySet<ErrorCode> {
   const codes = new Set<ErrorCode>([
     'validation_failed',
@@ -211,11 +211,11 @@ function errorsOf(route: Route): ReadonlySet<ErrorCode> {
     'unavailable',
     ...(route.errors ?? []),
   ]);
-  // A wrong token is refused even where none is needed; a route without a limit never looks at it.
+  // A wrong token is rejected even by public routes; routes without a limit ignore tokens.
   if (route.limit !== 'none') codes.add('unauthorized').add('rate_limited');
   if (route.scope !== null) codes.add('insufficient_scope');
   if (route.params) codes.add('not_found').add('malformed_request');
-  // A write without a body refuses one that is sent.
+  // A write without a body rejects a body.
   const isWrite = writesRows(route);
   if (isWrite || route.body)
     codes.add('malformed_request').add('payload_too_large').add('unsupported_media_type');
@@ -223,7 +223,7 @@ function errorsOf(route: Route): ReadonlySet<ErrorCode> {
   if (route.kind === 'file') codes.add('range_not_satisfiable');
   if (route.query && 'limit' in route.query.properties) codes.add('invalid_cursor').add('budget_exceeded');
   if (isWrite) {
-    // What is about no one version refuses the header.
+    // A write without `If-Match` support rejects the header.
     codes.add('precondition_failed').add('conflict').add('storage_full');
     // Some writes cannot be proposed.
     codes.add('forbidden');

@@ -1,4 +1,4 @@
-// Serves the document. It is built once, for who asks first, from the routes as they are mounted, its own among them.
+// Serves the OpenAPI document. It is built on the first request, from the mounted routes including its own.
 import { Type } from 'typebox';
 import { keep, type Kept } from '../kept.ts';
 import { named } from '../../lib/schema.ts';
@@ -10,7 +10,7 @@ const OpenApiDocument = named(
   Type.Object(
     {},
     {
-      description: 'OpenAPI 3.1; see spec.openapis.org.',
+      description: 'OpenAPI 3.1 document; see spec.openapis.org.',
       examples: [{ openapi: '3.1.1', info: { title: 'Tatami', version: '1.0.0' }, paths: {} }],
     },
   ),
@@ -18,7 +18,7 @@ const OpenApiDocument = named(
 
 export interface OpenApi {
   readonly route: Route;
-  /** Says what the route describes. It fails when they contradict each other. */
+  /** Sets the routes of the document. Routes that contradict each other make the first request for it fail. */
   describe(routes: readonly Route[]): void;
 }
 
@@ -35,7 +35,7 @@ export function createOpenApi(options: Omit<DocumentOptions, 'routes'>): OpenApi
       method: 'GET',
       path: '/api/v1/openapi.json',
       name: 'openapi.get',
-      summary: 'This document',
+      summary: 'Get the OpenAPI document',
       scope: null,
       limit: 'read',
       kept: true,

@@ -6,7 +6,7 @@ import { exampleNamed } from './examples.ts';
 import { deliveryParameters } from './headers.ts';
 import { nameOf } from './names.ts';
 
-/** An event type that is sent today, with the schema of its envelope. */
+/** Event type that is published today, with the schema of its envelope. */
 export interface SentEvent {
   readonly type: string;
   readonly envelope: TSchema;
@@ -16,18 +16,22 @@ const Truncated = named(
   'TruncatedData',
   Closed(
     {
-      id: Type.String({ description: 'The object that the event is about.' }),
-      identifier: Type.Optional(Type.String({ description: 'Of an issue, such as `ENG-42`.' })),
-      url: Type.Optional(Type.String({ format: 'uri', description: 'Of an issue: its page.' })),
-      truncated: Type.Literal(true, { description: 'Says that this is not the object.' }),
-      event: Type.String({ format: 'uri', description: 'Where the whole event can be read.' }),
+      id: Type.String({ description: 'Id of the object that the event is about.' }),
+      identifier: Type.Optional(
+        Type.String({ description: 'Identifier of the issue, such as `ENG-42`; issues only.' }),
+      ),
+      url: Type.Optional(
+        Type.String({ format: 'uri', description: 'URL of the page of the issue; issues only.' }),
+      ),
+      truncated: Type.Literal(true, { description: 'True for truncated data.' }),
+      event: Type.String({ format: 'uri', description: 'URL of the complete event.' }),
     },
-    { description: 'In place of the object where the delivery would be larger than 256 KiB.' },
+    { description: 'Replacement for the object if the delivery would be larger than 256 KiB.' },
   ),
 );
 
 const description =
-  'A signed delivery. Verify `X-Webhook-Signature` against the bytes of the body, then answer 2xx within 15 seconds.';
+  'A signed delivery. Verify `X-Webhook-Signature` against the bytes of the body, then respond with 2xx within 15 seconds.';
 
 export function describeWebhooks(
   events: readonly SentEvent[],
@@ -57,8 +61,8 @@ export function describeWebhooks(
           },
           responses: {
             '2XX': { description: 'Received.' },
-            '410': { description: 'The endpoint is switched off.' },
-            default: { description: 'Not received; the delivery is tried again later.' },
+            '410': { description: 'Gone. The endpoint is disabled.' },
+            default: { description: 'Not received. The delivery is retried later.' },
           },
         },
       },
@@ -66,13 +70,13 @@ export function describeWebhooks(
   );
 }
 
-/** What all events share is said once, so that each says only its type and data. */
+/** Properties that all events share are in one base schema, so that each event adds only its type and data. */
 function deliveredEvent({ type, envelope }: SentEvent, components: Components): JsonObject {
   const { properties } = deliveredAs(envelope) as { properties: Record<string, TSchema> };
   const { type: ownType, data, ...shared } = properties;
   const base = components.schema('EventEnvelope', () => ({
     ...(components.ref(Closed(shared), 'shown') as JsonObject),
-    description: 'What every event says of itself.',
+    description: 'Properties that all events share.',
   }));
   const own = Closed({ type: ownType!, data: data! });
   return components.schema(`${nameOf(type)}Event`, () => ({
@@ -81,11 +85,11 @@ function deliveredEvent({ type, envelope }: SentEvent, components: Components): 
   }));
 }
 
-/** The envelope with `data` whole or cut. */
+/** Returns the envelope with complete or truncated `data`. */
 export function deliveredAs(envelope: TSchema): TSchema {
   const { properties } = envelope as { properties: Record<string, TSchema> };
   const data = Type.Union([properties.data!, Truncated], {
-    description: 'The object as it was when the event happened; of a change, with what it was before.',
+    description: 'Object at the time of the event. For a change, `previous` has the earlier values.',
   });
   return Closed({ ...properties, data });
 }

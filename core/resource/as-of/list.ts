@@ -1,4 +1,4 @@
-// A page of objects as they were, and lists of resources whose every object can be read from the log.
+// Pages of objects at a past moment, in lists whose objects are all read from the log.
 import type { Context } from '../../context.ts';
 import { askedOf, cursorOf, type PageParameters } from '../../changes/list.ts';
 import type { Contract } from '../../contract/contract.ts';
@@ -8,27 +8,26 @@ import { givenOf, pageBytesMax, type Page } from '../../store/page.ts';
 import { compared, placeOf, type Key } from './sorting.ts';
 import type { Was } from './objects.ts';
 
-/** What the cursors of a list as it was are valid for. */
+/** Identifies the list that a cursor is valid for. */
 const listOf = ({ workspaceId }: Context, { path }: Contract, query: PageParameters): string =>
   `${workspaceId} ${path} as of ${JSON.stringify(givenOf(askedOf(query)))}`;
 
-/** Where the page begins; null at the start. @throws ApiError invalid_cursor */
+/** Returns the position at which the page starts; null at the start of the list. @throws ApiError invalid_cursor */
 export function beginOf(ctx: Context, contract: Contract, query: PageParameters): CursorValue[] | null {
   const after = cursorOf(query);
   return after === undefined ? null : decodeCursor(ctx.sealing, listOf(ctx, contract, query), after);
 }
 
 interface Standing {
-  /** In any order, everything that may stand on the page. */
+  /** Candidates for the page, in any order. */
   readonly all: readonly Was[];
   readonly keys: readonly Key[];
-  /** As `beginOf` has it. */
+  /** Result of `beginOf`. */
   readonly begin: readonly CursorValue[] | null;
-  /** Whether nothing follows that is not among them. */
+  /** True if the candidates include the rest of the list. */
   readonly isWhole: boolean;
 }
 
-/** The next page. */
 export function pageOfAll(
   ctx: Context,
   contract: Contract,

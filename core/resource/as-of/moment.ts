@@ -1,5 +1,5 @@
-// The moment that a read asks for, `asOf`: a place in the log, by its sequence or by a time. What is shown of it follows from the log
-// alone. docs/spec/api.md › As of.
+// Moment of a read with `asOf`: a position in the log, by sequence or time. The response for it follows from the log alone.
+// docs/spec/api.md › As of.
 import { Type, type Static } from 'typebox';
 import { isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
@@ -9,13 +9,13 @@ import { Closed, described, named, time } from '../../lib/schema.ts';
 import { isTime } from '../../lib/time.ts';
 import { sequenceToCome, timeToCome } from '../../lib/to-come.ts';
 
-/** The parameter of what can be read as it was. */
+/** Parameter of operations that can read a past moment. */
 export const asOfQuery = {
   asOf: Type.Optional(
     Type.String({
       maxLength: 40,
       description:
-        'As it was at a moment: a sequence of the event log, or an ISO 8601 time. The answer says in `asOf` which sequence it shows.',
+        'Moment to read at: a sequence of the event log, or an ISO 8601 time; default now. `asOf` in the response has the sequence.',
     }),
   ),
 };
@@ -24,15 +24,17 @@ export const AsOf = named(
   'AsOf',
   Closed(
     {
-      sequence: Type.Integer({ description: 'The last event of the log that it takes into account.' }),
-      at: described(time, 'The time that was asked for, or that event happened at.'),
+      sequence: Type.Integer({
+        description: 'Sequence of the last event that the response takes into account.',
+      }),
+      at: described(time, 'Requested time, or time of that event.'),
     },
-    { description: 'The moment that an answer shows; absent where it shows now.' },
+    { description: 'Moment that the response shows; absent if it shows the current state.' },
   ),
 );
 
 export interface Moment {
-  /** The last event that counts; 0 before the first. */
+  /** Sequence of the last event that counts; 0 before the first. */
   readonly sequence: number;
   readonly atMs: number;
 }
@@ -41,7 +43,7 @@ export function shownMoment({ sequence, atMs }: Moment): Static<typeof AsOf> {
   return { sequence, at: isoTime(atMs) };
 }
 
-/** @throws ApiError validation_failed for what is no moment, or has not come yet */
+/** @throws ApiError validation_failed for an invalid moment, or one in the future */
 export async function momentOf({ store, scope, nowMs }: Context, given: string): Promise<Moment> {
   if (/^\d{1,15}$/.test(given)) {
     const sequence = Number(given);

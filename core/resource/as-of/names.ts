@@ -1,4 +1,4 @@
-// The names of things as they were: an object that names others is shown with the names that these had at the moment, as it was shown then.
+// Names at a past moment: an object that refers to others is shown with the names that these had then.
 import type { TObject } from 'typebox';
 import type { Context, Directory } from '../../context.ts';
 import type { Contract } from '../../contract/contract.ts';
@@ -11,7 +11,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import type { Moment } from './moment.ts';
 import { isSubject, objectsAt, type Was } from './objects.ts';
 
-/** Those whose names others show. */
+/** Contracts whose objects are named in others. */
 const naming = contracts.filter(({ directory }) => directory);
 
 const changedOfKinds = tenantStatement<{ kind: string; id: string }>(
@@ -34,8 +34,8 @@ const changedOfSubjects = tenantStatement<{ kind: string; id: string }>(
 );
 
 /**
- * The directory as it was.
- * @param of the only objects whose names matter, by the names of their contracts; absent: all
+ * Returns the directory at a past moment.
+ * @param of the only objects whose names are needed, by the names of their contracts; default all
  */
 export async function directoryAt(ctx: Context, moment: Moment, of?: Named): Promise<Directory> {
   const { directory } = ctx;
@@ -62,7 +62,7 @@ export async function directoryAt(ctx: Context, moment: Moment, of?: Named): Pro
 
 type Named = readonly (readonly [kind: string, id: string])[];
 
-/** Which objects that others name were changed since. */
+/** Returns the objects with names in others that were changed since. */
 async function changedSince(
   { store, scope, directory }: Context,
   { sequence: at }: Moment,
@@ -82,7 +82,7 @@ async function changedSince(
   return [...others, ...subjects];
 }
 
-/** What the directory held of it. */
+/** Returns the past entry of an object in the directory. */
 function entryOf(
   contract: Contract,
   was: Was,
@@ -100,18 +100,18 @@ function entryOf(
   return entry as DirectoryEntry;
 }
 
-/** Times are kept in milliseconds. */
+/** Times are stored in milliseconds. */
 const keptOf = ({ type }: Field, shown: unknown): unknown =>
   type === 'time' && typeof shown === 'string' ? Date.parse(shown) : shown;
 
-/** The id of what is shown by its id, or by a field that people know it by. */
+/** Returns the id of an object that is shown by its id, or by a unique field. */
 function idOf({ to, by }: { to: Target; by: string }, shown: unknown, directory: Directory): string | null {
   if (shown === null || shown === undefined) return null;
   if (by === 'id') return (shown as { id: string }).id;
   return idsNamed(entriesOf(directory, to), by, String(shown))[0] ?? null;
 }
 
-/** What an object refers to in the directory: kind and id of each. */
+/** Returns the objects in the directory that an object refers to, each by entity and id. */
 export function referredIn(contract: Contract, shown: Was): [kind: string, id: string][] {
   return Object.entries(contract.fields).flatMap(([name, field]) => {
     const value = shown[name];
@@ -120,7 +120,7 @@ export function referredIn(contract: Contract, shown: Was): [kind: string, id: s
   });
 }
 
-/** The object with the names of a directory. */
+/** Returns the object with the names of a directory. */
 export function renamed(contract: Contract, shown: Was, directory: Directory): Was {
   const all: Record<string, unknown> & { id: string } = { ...shown };
   for (const [name, field] of Object.entries(contract.fields)) {

@@ -1,4 +1,4 @@
-// Objects as they were: every event holds the whole object as it was then, so the last one up to a moment says how it was at that moment.
+// Objects at a past moment. Every event contains the whole object, so the last event up to a moment has its state at that moment.
 import type { Context } from '../../context.ts';
 import { isRestorable, type Contract } from '../../contract/contract.ts';
 import { shownProperties } from '../../contract/schemas.ts';
@@ -7,10 +7,10 @@ import { eventsAt } from '../../events/log.ts';
 import { tenantStatement, type Statement } from '../../store/statement.ts';
 import type { Moment } from './moment.ts';
 
-/** An object in its public shape. */
+/** Object in its public representation. */
 export type Was = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** Events that are read at a time. */
+/** Number of events read at a time. */
 const readAtOnce = 500;
 
 const lastOfObjects = tenantStatement<{ sequence: number | null }>(
@@ -18,21 +18,21 @@ const lastOfObjects = tenantStatement<{ sequence: number | null }>(
   `SELECT (SELECT max(e.sequence) FROM events AS e INDEXED BY events_object WHERE e.workspace_id = :ws AND e.issue_id IS NULL
      AND e.entity_kind = :kind AND e.entity_id = value AND e.sequence <= :at) AS sequence FROM json_each(:ids)`,
 );
-/** Of what its own history is kept for. */
+/** For objects with a history of their own. */
 const lastOfSubjects = tenantStatement<{ sequence: number | null }>(
   'history.last_of_subjects',
   `SELECT (SELECT max(e.sequence) FROM events AS e INDEXED BY events_issue WHERE e.workspace_id = :ws AND e.issue_id = value
      AND e.sequence <= :at AND e.entity_kind = :kind) AS sequence FROM json_each(:ids)`,
 );
 
-/** Kinds whose events stand in a history of their own. */
+/** Entities whose events are in a history of their own. */
 const subjects: ReadonlySet<string> = new Set(['issue', 'cycle']);
 
 export const isSubject = ({ name }: Pick<Contract, 'name'>): boolean => subjects.has(name);
 
 /**
- * Those of the objects that were there, deleted ones among them, with the names that others had when they were last changed.
- * @param kind of the events to look at, where that is not the contract's: of comments on issues
+ * Returns those of the objects that existed, deleted ones included, with the names that other objects had at their last change.
+ * @param kind entity of the events, if not that of the contract: comments on issues
  */
 export async function objectsAt(
   ctx: Context,
@@ -55,7 +55,7 @@ export async function objectsAt(
   return objects;
 }
 
-/** The last events of a kind up to a sequence: of objects, or in the histories of subjects. */
+/** Returns the last events of an entity up to a sequence: of objects, or in the histories of subjects. */
 export function lastEvents(
   ctx: Context,
   of: 'subject' | 'object',
@@ -73,7 +73,7 @@ const lastOfParts = tenantStatement<{ sequence: number | null }>(
    WHERE e.sequence <= :at AND e.entity_kind = :kind GROUP BY e.issue_id, e.entity_id`,
 );
 
-/** The last events, up to a sequence, of every object of a kind in the histories of subjects. */
+/** Returns the last event, up to a sequence, of every object of an entity in the histories of subjects. */
 export function lastEventsOfParts(
   ctx: Context,
   kind: string,
@@ -83,7 +83,7 @@ export function lastEventsOfParts(
   return foundBy(ctx, lastOfParts, ids, { kind, at });
 }
 
-/** The events whose sequences a statement finds, asked about some of the ids at a time. */
+/** Returns the events whose sequences a statement finds, for some of the ids at a time. */
 async function foundBy(
   { store, scope }: Context,
   statement: Statement<{ sequence: number | null }>,
@@ -100,7 +100,7 @@ async function foundBy(
   return events;
 }
 
-/** The objects of a kind that stood in the histories of issues then. */
+/** Returns the objects of an entity in the histories of issues at a moment. */
 export async function partsAt(
   ctx: Context,
   contract: Contract,
@@ -112,7 +112,7 @@ export async function partsAt(
   return new Map(parts.map((was) => [was.id, was]));
 }
 
-/** What an event says of its object, in the shape of now; undefined where it tells its end. @param names of what is shown */
+/** Returns the object of an event in its current schema; undefined if the event ends it. @param names properties to return */
 export function wasOf(
   contract: Contract,
   event: EventRow,
@@ -124,7 +124,7 @@ export function wasOf(
   const data = shownData(event);
   const was: Record<string, unknown> & { id: string } = { id: event.entityId };
   for (const name of names)
-    // What an event of an earlier version does not tell was not there yet.
+    // A field that an event of an earlier version does not have did not exist yet.
     was[name] = name in data ? data[name] : (contract.fields[name]?.options.default ?? null);
   return was;
 }

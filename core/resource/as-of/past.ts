@@ -1,5 +1,5 @@
-// Moments of the past that runs see, one after the other along the log. The directory of a moment is made again only behind an event
-// that changed what it holds, so that a moment costs nothing by itself.
+// Past moments that runs read, one after the other along the log. The directory is rebuilt only after an event that changed its contents,
+// so that a moment by itself costs nothing.
 import type { Entity } from '../../changes/change.ts';
 import type { Past } from '../../changes/past.ts';
 import type { Context, Directory } from '../../context.ts';
@@ -11,22 +11,22 @@ import { isSubject, objectsAt, partsAt, wasOf, type Was } from './objects.ts';
 
 const byName: ReadonlyMap<string, Contract> = new Map(contracts.map((contract) => [contract.name, contract]));
 
-/** Whether an event of the kind may change the names that others are shown with. */
+/** True if an event of this entity may change the names that others are shown with. */
 export const isNaming = (kind: string): boolean => byName.get(kind)?.directory !== undefined;
 
 export interface SeenPast extends Past {
-  /** How often the log told what was asked. */
+  /** Returns the number of reads that the log has answered. */
   readonly told: () => number;
 }
 
 export interface Pasts {
-  /** The moment behind an event, which tells how its own object was. */
+  /** Returns the moment after an event, which contains the state of its own object. */
   at(event: EventRow): Promise<SeenPast>;
-  /** What others are named by was changed: the next moment looks again. */
+  /** Must be called after a change of names: the next moment rebuilds the directory. */
   moved(): void;
 }
 
-/** @param contextNow who reads, with the directory of now */
+/** @param contextNow context of the reader, with the current directory */
 export function createPasts(contextNow: () => Promise<Context>): Pasts {
   let known: Directory | null = null;
   return {
@@ -64,7 +64,7 @@ export function createPasts(contextNow: () => Promise<Context>): Pasts {
   };
 }
 
-/** Events of what belongs to an issue stand in the issue's history. */
+/** Events of an object that belongs to an issue are in the history of the issue. */
 function readOf(
   ctx: Context,
   contract: Contract,

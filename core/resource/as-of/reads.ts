@@ -1,5 +1,5 @@
-// Get and list of a plain resource as they were at a moment. The list reads every object of the resource from the log, so it is for
-// resources of which there are some hundreds.
+// Get and list at a past moment for resources with default operations. The list reads every object of the resource from the log, so it is
+// suitable for some hundreds of objects.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { PageParameters } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
@@ -25,12 +25,12 @@ const everOfKind = tenantStatement<{ id: string }>(
    WHERE workspace_id = :ws AND issue_id IS NULL AND entity_kind = :kind AND sequence <= :at`,
 );
 
-/** The parameter of its get and list; none where it cannot be read as it was. */
+/** Returns the parameter of get and list; none for a resource that cannot be read at a past moment. */
 export function asOfQueryOf({ asOf }: Contract): TObject['properties'] {
   return asOf ? asOfQuery : {};
 }
 
-/** Answers that say which moment they show, where it is not now. */
+/** Returns the schemas of responses that name the moment which they show, if it is not now. */
 export function withMoment(contract: Contract): { shown: TSchema; page: TSchema } {
   const asOf = { asOf: Type.Optional(AsOf) };
   const schemas = schemasOf(contract);
@@ -48,7 +48,7 @@ export interface ReadsAt<W> {
 
 type Query = PageParameters & { readonly deleted?: Deleted } & Readonly<Record<string, unknown>>;
 
-/** @param isAmong whether the parameters that a list has of its own let an object stand on it, as it was */
+/** @param isAmong applies the list's own parameters to an object at a past moment */
 export function readsAt<W>(
   contract: Contract,
   filtering: Filtering,
@@ -71,7 +71,7 @@ export function readsAt<W>(
       const tree = askedIn(then.directory, query);
       const passes = await filtering.passes(then, tree === null ? [] : [{ tree, at: '' }]);
       const sort = typeof query.sort === 'string' ? query.sort : sortOf(contract);
-      // Checked in the words of the list of now.
+      // Validates the parameter like the current list.
       if (query.sort !== undefined) sortKeysOf(sortingsOf(contract), sort);
       const begin = beginOf(then, contract, query);
       const params = { kind: contract.name, at: moment.sequence };
@@ -87,13 +87,13 @@ export function readsAt<W>(
   };
 }
 
-/** The order of its list as `sort` would say it. */
+/** Returns the default order of the list in the syntax of `sort`. */
 function sortOf({ order = 'oldest' }: Contract): string {
   if (typeof order !== 'string') return order.join();
   return order === 'newest' ? '-createdAt' : 'createdAt';
 }
 
-/** Who asks, at that moment: with the names and the time of then. */
+/** Returns the context of the caller at a moment, with the names and the time of that moment. */
 export async function contextAt(ctx: Context, moment: Moment): Promise<Context> {
   return {
     ...ctx,
@@ -103,7 +103,7 @@ export async function contextAt(ctx: Context, moment: Moment): Promise<Context> 
   };
 }
 
-/** Whether the caller sees the team that an object was of; that of none is seen by everybody. */
+/** True if the caller sees the team of the object at that moment. Everybody sees an object without a team. */
 export function isSeen(
   { visibleTeams, directory }: Pick<Context, 'visibleTeams' | 'directory'>,
   { ofTeam }: Contract,
@@ -118,7 +118,7 @@ function idOfKey({ teams }: Context['directory'], key: string): string {
   return [...teams.values()].find((one) => one.key === key)?.id ?? '';
 }
 
-/** When it was deleted, as rows keep it. */
+/** Returns the time of deletion as rows store it. */
 export const deletedIn = ({ deletedAt }: Was): { deletedAt: number | null } => ({
   deletedAt: typeof deletedAt === 'string' ? Date.parse(deletedAt) : null,
 });

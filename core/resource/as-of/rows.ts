@@ -1,5 +1,5 @@
-// The row of an object as it was, from what its events show: references by their ids, times in milliseconds. What a row keeps and no
-// event shows stays as it is now.
+// Reconstructs the past row of an object from its event: references by id, times in milliseconds. Values of the row that no event shows
+// keep their current state.
 import { isRestorable, type Contract } from '../../contract/contract.ts';
 import type { Field } from '../../contract/field.ts';
 import { isReference, keptName } from '../../contract/schemas.ts';
@@ -11,7 +11,7 @@ import { idsNamed } from '../names.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
-/** @param more what does not follow from the contract */
+/** @param more values that do not follow from the contract */
 export function rowAsItWas<E extends Entity>(
   contract: Contract,
   more?: (was: Wire, view: Pick<View, 'directory'>) => Partial<E>,

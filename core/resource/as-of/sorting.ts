@@ -1,4 +1,4 @@
-// The order of a list, over objects in their public shape: the same as `core/resource/sort.ts` gives to rows, so that both can be merged.
+// Sort order of objects in their public representation: the same as that of rows by `core/resource/sort.ts`, so that both can be merged.
 import type { Contract } from '../../contract/contract.ts';
 import type { Field } from '../../contract/field.ts';
 import { isReference } from '../../contract/schemas.ts';
@@ -6,18 +6,18 @@ import type { CursorValue } from '../../lib/cursor.ts';
 import { endsOf } from '../sort.ts';
 import type { Was } from './objects.ts';
 
-/** A value of a key that is never null, and which way it runs. */
+/** Sort value, never null, with its direction. */
 export interface Key {
   readonly of: (shown: Was) => string | number;
   readonly direction: 'asc' | 'desc';
 }
 
-/** Ascending and descending keys by the names that `sort` takes, where they are not those of a plain field. */
+/** Ascending and descending keys by the names in `sort`, for names that are not those of a plain field. */
 export type SpecialKeys = Readonly<
   Record<string, readonly [ascending: readonly Key[], descending: readonly Key[]]>
 >;
 
-/** @param sort as `sortKeysOf` has checked it */
+/** @param sort value that `sortKeysOf` has validated */
 export function keysOf(contract: Contract, sort: string, special: SpecialKeys = {}): Key[] {
   return sort.split(',').flatMap((given) => {
     const isDescending = given.startsWith('-');
@@ -35,7 +35,7 @@ export function keysOf(contract: Contract, sort: string, special: SpecialKeys = 
 function valueOf(contract: Contract, name: string, missing: 'above' | 'below'): Key['of'] {
   if (name === 'createdAt' || name === 'updatedAt') return (shown) => Date.parse(String(shown[name]));
   const field = contract.fields[name];
-  if (!field || isReference(field)) throw new Error(`Nothing sorts ${contract.path} by ${name}.`);
+  if (!field || isReference(field)) throw new Error(`${contract.path} cannot be sorted by ${name}.`);
   const [above, below] = endsOf(field);
   const compare = comparedOf(field);
   const end = missing === 'above' ? above : below;
@@ -53,12 +53,12 @@ function comparedOf({ type, shown }: Field): (value: unknown) => string | number
   return (value) => [...String(value)].slice(0, sortedCharacters).join('');
 }
 
-/** The values of an object, and its id as the last. */
+/** Returns the sort values of an object, followed by its id. */
 export function placeOf(keys: readonly Key[], shown: Was): CursorValue[] {
   return [...keys.map(({ of }) => of(shown)), shown.id];
 }
 
-/** Of two places: by the keys, then by the id, which runs as the key before it. */
+/** Compares two positions by the keys, then by the id, in the direction of the last key. */
 export function compared(keys: readonly Key[], a: readonly CursorValue[], b: readonly CursorValue[]): number {
   for (let at = 0; at < a.length; at++) {
     const order = comparedValues(a[at]!, b[at]!);
@@ -67,7 +67,7 @@ export function compared(keys: readonly Key[], a: readonly CursorValue[], b: rea
   return 0;
 }
 
-/** Texts by their bytes, as SQLite does. */
+/** Compares texts by their bytes, as SQLite does. */
 function comparedValues(a: CursorValue, b: CursorValue): number {
   if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b));
   return Number(a) - Number(b);

@@ -4,7 +4,7 @@ import { cpuLeftMs, now, random } from './clock.ts';
 import { describeAll } from './globals.ts';
 import { fetchIn } from './fetch.ts';
 import { create, freeze, keys, NativeError, NativePromise, numberOf, stringOf } from './primordials.ts';
-import { surface } from './surface.ts';
+import { surface } from './generated/surface.ts';
 import type { LogLevel } from '../../protocol.ts';
 
 const KV = ['get', 'set', 'delete', 'list', 'increment', 'compareAndSet'];
