@@ -90,7 +90,7 @@ function keyOf(value: unknown): string {
   if (typeof value !== 'string' || !/^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,199}$/.test(value))
     throw new CallError(
       'validation_failed',
-      'A key must be 1 to 200 letters, digits and _ - . : and must not start with . or :',
+      'A key must be 1 to 200 letters, digits or the characters _ - . : and must start with a letter, digit, _ or -.',
     );
   return value;
 }

@@ -18,7 +18,7 @@ import type { Verdicts } from './verdict.ts';
 
 const overtaken = {
   code: 'conflict',
-  message: 'Concurrent changes kept conflicting with what this run read or wrote.',
+  message: 'Concurrent changes repeatedly conflicted with the reads or writes of this run.',
 };
 
 const callerGone = {
