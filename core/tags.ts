@@ -1,5 +1,4 @@
-// How the document groups the operations, and what it says of each group: of resources the words of their contracts, of the rest those
-// that stand here.
+// Groups the operations of the OpenAPI document under tags. Tags of resources are described by their contracts, all others here.
 import { contracts } from './contracts.ts';
 import { capital } from './lib/words.ts';
 import type { Tag, TagGroup } from './http/openapi/document.ts';
@@ -22,67 +21,67 @@ const others: Readonly<Record<string, readonly Tag[]>> = {
     {
       name: 'me',
       title: 'Me',
-      doc: 'The caller: which key, member and workspace a request speaks for.',
+      doc: 'The caller: key, member and workspace of the request.',
     },
     {
       name: 'audit-log',
       title: 'Audit log',
-      doc: 'Who did what, and through which key or plugin. An entry is the event that tells of the change.',
+      doc: 'Changes with their author and the key or plugin that was used. Each entry is the event of the change.',
     },
   ],
   Triage: [
     {
       name: 'triage',
       title: 'Public triage',
-      doc: 'What issues are and how much they press, for anybody; no token is needed, and nothing is kept.',
+      doc: 'Type and priority suggestions for issues. Public: needs no token and stores nothing.',
     },
   ],
   Events: [
     {
       name: 'events',
       title: 'Events',
-      doc: 'What happened, in one log for each workspace: read in pages, followed as a stream, or delivered to webhooks.',
+      doc: 'Changes of a workspace in one ordered log: read in pages, followed as a stream, or delivered to webhooks.',
     },
     {
       name: 'deliveries',
       title: 'Deliveries',
-      doc: 'What was sent to webhooks, attempt by attempt, with the exact bytes; each can be sent again or canceled.',
+      doc: 'Delivery attempts to webhooks with the exact bytes sent; each delivery can be sent again or canceled.',
     },
     {
       name: 'replays',
       title: 'Replays',
-      doc: 'Past events on their way to a webhook again, from a moment or a place in the log on.',
+      doc: 'Redeliveries of past events to a webhook, from a time or a sequence in the log.',
     },
   ],
   Plugins: [
     {
       name: 'runs',
       title: 'Plugin runs',
-      doc: 'What plugins did: what a run saw, called, changed, logged and cost.',
+      doc: 'Runs of plugins: input, calls, changes, logs and cost.',
     },
     {
       name: 'undos',
       title: 'Undos',
-      doc: 'What was taken back of what plugins did; each can be taken back itself.',
+      doc: 'Reversals of plugin changes; an undo can itself be undone.',
     },
     {
       name: 'backtests',
       title: 'Backtests',
-      doc: 'What a version of a plugin would have done on recorded events, beside what people did.',
+      doc: 'Effects that a plugin version would have had on recorded events, compared with the changes people made.',
     },
   ],
   Operation: [
-    { name: 'usage', title: 'Usage', doc: 'What each key, plugin and webhook has cost lately.' },
+    { name: 'usage', title: 'Usage', doc: 'Recent cost of each key, plugin and webhook.' },
     {
       name: 'health',
       title: 'Health',
-      doc: 'Whether the server is alive, and whether it does what it promises.',
+      doc: 'Liveness and readiness of the server.',
     },
-    { name: 'openapi', title: 'This document', doc: 'The description of the API that you are reading.' },
+    { name: 'openapi', title: 'This document', doc: 'The OpenAPI description of this API.' },
   ],
 };
 
-/** Where the resources stand that are not of the tracker itself. */
+/** Groups of the resources that are outside the tracker. */
 const elsewhere: Readonly<Record<string, readonly string[]>> = {
   'People and access': ['workspace', 'members', 'api-keys', 'oauth-apps', 'grants'],
   Events: ['webhooks'],

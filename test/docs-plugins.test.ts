@@ -1,4 +1,4 @@
-// docs/plugins is true: its examples type-check, pack and install, its tutorial and the README's first plugin say what the commands say,
+// docs/plugins is true: its examples type-check, pack and install, its tutorial, the README and the quick start say what the commands say,
 // and its reference has every call that there is. UPDATE_DOCS=1 writes the answers anew.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -218,6 +218,7 @@ test.each([
   ['the tutorial', join(docs, 'tutorial.md'), 'tutorial'],
   ['the way from nothing', join(docs, 'from-nothing.md'), 'nothing'],
   ['the README', join(root, 'README.md'), 'readme'],
+  ['the quick start', join(root, 'docs/guides/quick-start.md'), 'quick-start'],
 ])(
   '%s says what the commands say',
   async (_, path, place) => {

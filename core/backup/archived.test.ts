@@ -1,4 +1,4 @@
-// A backup without the files of old events that its database names is not made, and does not count as good.
+// A backup without the archive files that its database references is not created, and does not count as intact.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,9 @@ test('a backup that lacks one is told from a good one', async () => {
     { database, beside: [], key: null },
     () => undefined,
   );
-  expect(await findDeepProblem(path)).toContain('lacks the file of old events archive/ws_1/1-500.jsonl.zst');
+  expect(await findDeepProblem(path)).toContain('The archive file archive/ws_1/1-500.jsonl.zst');
   mkdirSync(join(parent, 'unpacked'));
-  await expect(unpackChecked(path, join(parent, 'unpacked'))).rejects.toThrow('lacks the file');
+  await expect(unpackChecked(path, join(parent, 'unpacked'))).rejects.toThrow(
+    'missing or damaged in the backup',
+  );
 });

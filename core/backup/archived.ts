@@ -1,9 +1,9 @@
-// A backup holds the files of old events that its database names, as the database knows them, or it is no backup.
+// Checks that a backup contains all event archive files that its database references.
 import { archivedName } from '../store/archive.ts';
 import { readArchivedFiles } from '../store/copied-database.ts';
 import type { Part } from './manifest.ts';
 
-/** @returns the first part that is missing or has other content; null where all are as the database says */
+/** @returns the first referenced part that is missing or has other content; null if there is none */
 export function findLacking(database: string, parts: readonly Part[]): string | null {
   const sums = new Map(parts.map(({ name, sha256 }) => [name, sha256]));
   const lacking = readArchivedFiles(database)

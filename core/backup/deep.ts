@@ -1,5 +1,5 @@
-// Whether what a backup holds is whole: every byte against its sums, the database by SQLite's own check, and what it holds against
-// what the manifest says was copied.
+// Verifies a backup completely: every byte against its checksums, the database with SQLite's integrity check, and the content against the
+// manifest.
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findDamage, readFacts, type DatabaseFacts } from '../store/copied-database.ts';
@@ -10,8 +10,8 @@ import { DamagedBackup } from './manifest.ts';
 import { unpackBackup, type Unpacked } from './unpack.ts';
 
 /**
- * Unpacks a backup and looks into its database.
- * @param folder where its parts are written
+ * Unpacks a backup and checks its database.
+ * @param folder folder for the parts of the backup
  * @throws DamagedBackup
  */
 export async function unpackChecked(
@@ -24,11 +24,11 @@ export async function unpackChecked(
   const [damage] = findDamage(database);
   if (damage !== undefined) throw new DamagedBackup(`The database in the backup is damaged: ${damage}`);
   if (factsText(readFacts(database)) !== factsText(unpacked.manifest))
-    throw new DamagedBackup('The database in the backup does not hold what the first line says.');
+    throw new DamagedBackup('The database in the backup does not match its manifest.');
   const lacking = findLacking(database, unpacked.manifest.parts);
   if (lacking !== null)
     throw new DamagedBackup(
-      `The backup lacks the file of old events ${lacking}, or holds it damaged: its database names it.`,
+      `The archive file ${lacking}, which the database references, is missing or damaged in the backup.`,
     );
   return unpacked;
 }
@@ -37,7 +37,7 @@ function factsText({ schema, name, generation, keyFingerprint, log, workspaces }
   return JSON.stringify([schema, name, generation, keyFingerprint, log, workspaces]);
 }
 
-/** Needs as much room beside the backup as its database takes. @returns what is wrong; null where it is good */
+/** Needs free space beside the backup for its unpacked database. @returns the problem; null if the backup is intact */
 export async function findDeepProblem(
   path: string,
   onBytes?: (bytes: number, totalBytes: number) => void,
@@ -46,7 +46,9 @@ export async function findDeepProblem(
   makeOwnDir(folder);
   const locked = tryLock(join(folder, 'lock'));
   if ('heldBy' in locked)
-    throw new Error(`Process ${locked.heldBy} is verifying there already. Wait for its end.`);
+    throw new Error(
+      `Process ${locked.heldBy} is already verifying in ${folder}. Wait until it has finished.`,
+    );
   const clean = (): void => rmSync(folder, { recursive: true, force: true });
   process.on('exit', clean);
   try {

@@ -1,10 +1,10 @@
-// A folder of backups: what they are called, which are there, and which of them are good.
+// Lists the backups of a folder, and finds damaged ones.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DamagedBackup, type Manifest } from './manifest.ts';
 import { readManifest, unpackBackup } from './unpack.ts';
 
-/** `tatami-20261122T071547.123Z-4711.backup`: names sort by time; the number is the position of the log. */
+/** File name such as `tatami-20261122T071547.123Z-4711.backup`: names sort by time; the number is the log position. */
 export function backupName({ createdAt, log }: Pick<Manifest, 'createdAt' | 'log'>): string {
   return `tatami-${createdAt.replaceAll(/[-:]/g, '')}-${log.position}.backup`;
 }
@@ -14,12 +14,12 @@ const named = /^tatami-\d{8}T\d{6}\.\d{3}Z-\d+\.backup$/;
 export interface ListedBackup {
   readonly path: string;
   readonly bytes: number;
-  /** Null where its first line or its length says that it is damaged. */
+  /** Null if its manifest or its length is damaged. */
   readonly manifest: Manifest | null;
   readonly problem: string | null;
 }
 
-/** The newest first. Only the first line of each is read. @throws Error where the folder cannot be read */
+/** Returns the newest first. Reads only the manifest of each. @throws Error if the folder cannot be read */
 export async function listBackups(folder: string): Promise<ListedBackup[]> {
   const paths = readdirSync(folder)
     .filter((name) => named.test(name))
@@ -35,7 +35,7 @@ export async function listBackups(folder: string): Promise<ListedBackup[]> {
   return listed;
 }
 
-/** Reads all of a backup. @returns what is wrong with it; null where it is good */
+/** Verifies all bytes of a backup. @returns the problem; null if the backup is intact */
 export async function findProblem(
   path: string,
   onBytes?: (bytes: number, totalBytes: number) => void,

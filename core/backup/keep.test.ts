@@ -1,9 +1,9 @@
-// Which backups a rule keeps.
+// Selection of backups by a retention rule.
 import { expect, test } from 'bun:test';
 import { keptOf, parseKeep } from './keep.ts';
 
 const nothing = { last: 0, daily: 0, weekly: 0, monthly: 0 };
-/** One every six hours up to Sunday, 22 November 2026, 18:00, the newest first. */
+/** One backup every six hours up to Sunday, 22 November 2026, 18:00, the newest first. */
 const backups = Array.from({ length: 4 * 400 }, (_, index) => ({
   createdAt: new Date(Date.parse('2026-11-22T18:00:00Z') - index * 6 * 3_600_000).toISOString(),
 }));

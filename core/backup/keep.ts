@@ -1,4 +1,4 @@
-// Which backups are kept: the newest of each of the last days, weeks and months that have one, and always the last good one.
+// Retention rule of backups: the newest of each of the last days, weeks and months that have one, and the last `last` backups.
 import { dayMs } from '../lib/time.ts';
 
 export interface Keep {
@@ -12,10 +12,10 @@ export interface KeptBackup {
   readonly createdAt: string;
 }
 
-/** Days since the Monday of the epoch's first week, by sevens. */
+/** Number of the week, counted from the Monday of the epoch's first week. */
 const weekOf = (time: string): string => String(Math.floor((Math.floor(Date.parse(time) / dayMs) + 3) / 7));
 
-/** @param backups the newest first @returns those to keep, in the same order */
+/** @param backups the newest first @returns the backups to retain, in the same order */
 export function keptOf<B extends KeptBackup>(backups: readonly B[], keep: Keep): B[] {
   const kept = new Set<B>(backups.slice(0, keep.last));
   const newestOfEach = (count: number, periodOf: (time: string) => string): void => {
@@ -34,7 +34,10 @@ export function keptOf<B extends KeptBackup>(backups: readonly B[], keep: Keep):
   return backups.filter((backup) => kept.has(backup));
 }
 
-/** `last=3,daily=7,weekly=4,monthly=6`; what is not named is 0. Null where it is nothing of the kind, or keeps nothing. */
+/**
+ * Parses a rule such as `last=3,daily=7,weekly=4,monthly=6`; omitted counts are 0. Returns null for an invalid rule, or one that retains
+ * nothing.
+ */
 export function parseKeep(text: string): Keep | null {
   const keep: Record<string, number> = { last: 0, daily: 0, weekly: 0, monthly: 0 };
   for (const entry of text.split(',')) {

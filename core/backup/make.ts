@@ -1,5 +1,5 @@
-// Makes a full backup of a data directory, whether a server runs over it or not: a consistent copy of the database, checked,
-// compressed and put into one file that is there whole under its name or not at all.
+// Makes a full backup of a data directory, with or without a running server: a consistent, checked and compressed copy of the database in
+// one file that is written atomically.
 import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { fingerprintOf } from '../lib/sealing.ts';
@@ -22,14 +22,14 @@ export type BackupStep = 'copy' | 'check' | 'compress';
 
 export interface MakeOptions {
   readonly dataDir: string;
-  /** Where the backup goes; made where it is missing. */
+  /** Folder of the backup; created if missing. */
   readonly folder: string;
-  /** Puts the master key into the backup. */
+  /** True to include the master key. */
   readonly withKey: boolean;
-  /** Of Tatami. */
+  /** Version of Tatami. */
   readonly version: string;
   nowMs(): number;
-  /** @param doneBytes of `totalBytes`, as far as the step can say */
+  /** @param doneBytes progress of the step, of about `totalBytes` */
   onStep(step: BackupStep, doneBytes: number, totalBytes: number): void;
 }
 
@@ -38,26 +38,28 @@ export interface Backup {
   readonly manifest: Manifest;
 }
 
-/** What is not finished lies here, inside the folder of backups. */
+/** Subfolder for unfinished backups. */
 const workFolder = '.unfinished';
-/** Of the size of the database: its copy, and the compressed copy beside it, which is far smaller in practice. */
+/** Required space as a multiple of the database size: its copy, plus the compressed copy, which is much smaller in practice. */
 const spaceFactor = 1.5;
 
-/** @throws Error that says what to do */
+/** @throws Error that states the remedy */
 export async function makeBackup(options: MakeOptions): Promise<Backup> {
   const { dataDir, folder } = options;
   makePrivateDir(folder);
   const locked = tryLock(join(folder, '.lock'));
   if ('heldBy' in locked)
-    throw new Error(`Process ${locked.heldBy} is making a backup in ${folder} already. Wait for its end.`);
-  // Whoever makes a backup here holds the lock, so what is left of an earlier one is nobody's.
+    throw new Error(
+      `Process ${locked.heldBy} is already making a backup in ${folder}. Wait until it has finished.`,
+    );
+  // This process holds the lock, so leftovers of an earlier backup can be removed.
   const work = join(folder, workFolder);
   const clean = (): void => rmSync(work, { recursive: true, force: true });
   process.on('exit', clean);
   try {
     clean();
     mkdirSync(work, { mode: 0o700 });
-    // Where no server runs, none may start and change files half-way; where one does, it goes on.
+    // Holding the lock of the directory prevents a server from starting midway; a running server is not affected.
     const quiet = existsSync(dataDir) ? tryLock(join(dataDir, 'lock')) : null;
     try {
       if (quiet && 'release' in quiet) requireOwn(dataDir);
@@ -74,7 +76,9 @@ export async function makeBackup(options: MakeOptions): Promise<Backup> {
   }
 }
 
-/** Where no server vouches for the directory: a copy that was put together would become a good backup. @throws Error */
+/**
+ * Without a running server, an inconsistent copy of a directory would become a valid backup. @throws Error if the directory is not its own
+ */
 function requireOwn(dataDir: string): void {
   const database = join(dataDir, 'tatami.db');
   if (existsSync(database))
@@ -90,17 +94,17 @@ async function makeIn(work: string, options: MakeOptions): Promise<Backup> {
   const { dataDir, folder, onStep } = options;
   const createdAt = new Date(options.nowMs()).toISOString();
   const copy = join(work, 'tatami.db');
-  // Before SQLite opens the file. What it copies of a damaged page it cannot tell from what was written.
+  // Must precede SQLite's first open of the file. A copy made by SQLite would hide damaged pages.
   const damaged = await findDamagedPages(join(dataDir, 'tatami.db'));
   if (damaged.length > 0)
     throw new Error(
-      `The database is damaged (pages: ${damaged.length}), and a backup would hide that. ${wayBack}`,
+      `The database is damaged (pages: ${damaged.length}), and a backup would hide the damage. ${wayBack}`,
     );
   const totalBytes = copyDatabase(copy, options);
   onStep('check', 0, totalBytes);
   const damage = findDamage(copy);
   if (damage.length > 0)
-    throw new Error(`The database is damaged, and so would be its backup: ${damage.slice(0, 3).join('; ')}`);
+    throw new Error(`The database is damaged, so no backup was made: ${damage.slice(0, 3).join('; ')}`);
   const facts = readFacts(copy);
   const unfinished = join(work, 'backup');
   makePrivateFile(unfinished);
@@ -109,7 +113,7 @@ async function makeIn(work: string, options: MakeOptions): Promise<Backup> {
     { version: options.version, createdAt, ...facts },
     {
       database: copy,
-      // Listed after the copy was made: what an event file took over from the database before is among them.
+      // Listed after the database was copied, so that archive files written before the copy are included.
       beside: [...filesBelow(dataDir, 'archive'), ...contentsOf(copy, dataDir)],
       key: options.withKey ? keyFor(dataDir, facts.keyFingerprint) : null,
     },
@@ -118,15 +122,15 @@ async function makeIn(work: string, options: MakeOptions): Promise<Backup> {
   const lacking = findLacking(copy, manifest.parts);
   if (lacking !== null)
     throw new Error(
-      `The database names the file of old events ${lacking}, which is missing or damaged in ${dataDir}: a backup without it could not be restored whole. ` +
-        'Put the file back from an older backup or a continuous copy.',
+      `The archive file ${lacking}, which the database references, is missing or damaged in ${dataDir}: a backup without it could not be restored completely. ` +
+        'Restore the file from an older backup or a continuous copy.',
     );
   const path = join(folder, backupName(manifest));
   nameWholeFile(unfinished, path);
   return { path, manifest };
 }
 
-/** @returns the bytes of the copy, about */
+/** @returns the approximate size of the copy in bytes */
 function copyDatabase(copy: string, { dataDir, folder, onStep }: MakeOptions): number {
   const live = openLive(join(dataDir, 'tatami.db'), join(dataDir, 'log-head'));
   try {
@@ -142,16 +146,16 @@ function copyDatabase(copy: string, { dataDir, folder, onStep }: MakeOptions): n
 
 const fullDisk = (folder: string, cause: unknown): Error =>
   new Error(
-    `The disk of ${folder} got full while the backup was made. Nothing of it is left there; make room, or choose a folder on another disk.`,
+    `The disk of ${folder} is full. The incomplete backup was removed. Free some space, or choose a folder on another disk.`,
     { cause },
   );
 
-/** @throws Error where it would not open what is in the backup */
+/** Returns the master key file for the backup. @throws Error if the key is missing or does not match the database */
 function keyFor(dataDir: string, fingerprint: string | null): Buffer {
   const file = join(dataDir, 'master.key');
   if (!existsSync(file))
     throw new Error(
-      `${file} is missing, so that no backup can hold it. Put it back, or leave --with-key away.`,
+      `${file} is missing, so the backup cannot include it. Restore the file, or omit --with-key.`,
     );
   const key = readFileSync(file);
   if (
@@ -159,7 +163,7 @@ function keyFor(dataDir: string, fingerprint: string | null): Buffer {
     fingerprintOf(Buffer.from(key.toString('utf8').trim(), 'base64')) !== fingerprint
   )
     throw new Error(
-      `${file} is not the key of this database. Start the server once, which says what is wrong.`,
+      `${file} is not the key of this database. Restore the right key file, or omit --with-key.`,
     );
   return key;
 }
@@ -169,14 +173,14 @@ function checkSpace(folder: string, neededBytes: number): void {
   const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;
   if (bavail * bsize < neededBytes)
     throw new Error(
-      `A backup in ${folder} needs up to ${megabytes(neededBytes)} while it is made, and ${megabytes(bavail * bsize)} are free. ` +
-        'Make room, or choose a folder on another disk.',
+      `A backup in ${folder} needs up to ${megabytes(neededBytes)} of free space, but only ${megabytes(bavail * bsize)} are free. ` +
+        'Free some space, or choose a folder on another disk.',
     );
 }
 
 /**
- * Those that the copy names. What no row names may be swept before it is packed; what the copy names is there for an hour after its row
- * went. One that is missing already must not keep everything else out of every backup: `tatami doctor` tells of it.
+ * Returns the file contents that the copied database references. A referenced content remains on disk for an hour after its row is deleted,
+ * but unreferenced ones may be removed during the backup. A missing content must not block every backup: `tatami doctor` reports it.
  */
 const contentsOf = (copy: string, dataDir: string): PackedFile[] =>
   readContents(copy)

@@ -1,40 +1,40 @@
-// The first line of a backup says what is in it: JSON with a checksum of its own, followed by the parts it names, one after the other.
-// It is read on its own to list backups, and a single changed byte of it is noticed.
+// The manifest, which is the first line of a backup: JSON with its own checksum, followed by the listed parts in order. It is read
+// separately to list backups, and any changed byte in it is detected.
 import { createHash } from 'node:crypto';
 import type { DatabaseFacts } from '../store/copied-database.ts';
 
 export interface Part {
   readonly name: string;
-  /** As it lies in the backup. */
+  /** Size in the backup. */
   readonly bytes: number;
   readonly sha256: string;
 }
 
 export interface Manifest extends DatabaseFacts {
-  /** Of Tatami. */
+  /** Version of Tatami. */
   readonly version: string;
-  /** ISO 8601, UTC: when the copy began, so that what was acknowledged before is in it. */
+  /** Start of the copy, ISO 8601, UTC; writes acknowledged before this time are included. */
   readonly createdAt: string;
-  /** The database file as it is restored. */
+  /** The uncompressed database file. */
   readonly database: { readonly bytes: number; readonly sha256: string };
   readonly parts: readonly Part[];
 }
 
-/** Changes when an older program could not restore the file. */
+/** Incremented when older versions can no longer restore the file. */
 const format = 1;
 export const databasePart = 'tatami.db.zst';
 export const keyPart = 'master.key';
-/** What lies beside the database and belongs to it: `archive/`, `blobs/` and names without a way out. */
+/** Allowed names of parts: the database, the key, and files below `archive/` and `blobs/` that cannot escape the folder. */
 const partName = /^(tatami\.db\.zst|master\.key|(archive|blobs)(\/\w[\w.-]*){1,4})$/;
 
 const headerBytesMax = 256 * 1024 * 1024;
 
-/** A file that is no backup, or a damaged one. */
+/** The file is not a backup, or it is damaged. */
 export class DamagedBackup extends Error {}
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** @param length in bytes, padded with spaces; without it as short as can be */
+/** @param length total length in bytes, padded with spaces; minimal if omitted */
 export function encodeManifest(manifest: Manifest, length = 0): Buffer {
   const text = JSON.stringify(manifest);
   const line = `{"tatamiBackup":${format},"sha256":"${sha256(text)}","manifest":${text}}`;
@@ -42,10 +42,7 @@ export function encodeManifest(manifest: Manifest, length = 0): Buffer {
   return Buffer.from(`${line}${' '.repeat(Math.max(0, length - bytes))}\n`);
 }
 
-/**
- * @param readMore the next bytes of the file; empty at its end
- * @throws DamagedBackup
- */
+/** @param readMore returns the next bytes of the file; empty at its end @throws DamagedBackup */
 export async function decodeManifest(
   readMore: () => Promise<Buffer>,
 ): Promise<{ manifest: Manifest; headerBytes: number }> {
@@ -54,7 +51,7 @@ export async function decodeManifest(
   while (end < 0) {
     const more = await readMore();
     if (more.length === 0 || header.length > headerBytesMax || !isBegin(header, more))
-      throw new DamagedBackup('This is no backup of Tatami, or its beginning is damaged.');
+      throw new DamagedBackup('The file is not a backup of Tatami, or its beginning is damaged.');
     const found = more.indexOf('\n');
     if (found >= 0) end = header.length + found + 1;
     header = Buffer.concat([header, more]);
@@ -71,25 +68,25 @@ function checked(header: Buffer): Manifest {
   try {
     line = JSON.parse(header.toString('utf8')) as typeof line;
   } catch (cause) {
-    throw new DamagedBackup('The first line of the backup is damaged.', { cause });
+    throw new DamagedBackup('The manifest of the backup is damaged.', { cause });
   }
   if (typeof line.tatamiBackup === 'number' && line.tatamiBackup > format)
     throw new DamagedBackup(
-      `The backup has format ${line.tatamiBackup}; this version of Tatami knows ${format}. Use a newer one.`,
+      `The backup has format ${line.tatamiBackup}; this version of Tatami supports up to ${format}. Use a newer version.`,
     );
-  // What is written again from what was read is the same to the byte, or something was changed.
+  // Encoding the parsed manifest again must reproduce every byte; otherwise it was modified.
   if (!line.manifest || !encodeManifest(line.manifest, header.length).equals(header))
-    throw new DamagedBackup('The first line of the backup is damaged.');
+    throw new DamagedBackup('The manifest of the backup is damaged.');
   if (line.manifest.parts.some(({ name }) => !partName.test(name)))
-    throw new DamagedBackup('The backup names a part that this version of Tatami does not know.');
+    throw new DamagedBackup('The backup contains a part that this version of Tatami does not support.');
   return line.manifest;
 }
 
-/** Of the whole file. */
+/** Returns the expected size of the file. */
 export const backupBytes = (manifest: Manifest, headerBytes: number): number =>
   manifest.parts.reduce((sum, { bytes }) => sum + bytes, headerBytes);
 
-/** A manifest as long as it can get, where only sums and sizes are unknown yet. */
+/** Returns a manifest with the maximum possible length, for the time when checksums and sizes are unknown. */
 export function widest(manifest: Manifest): Manifest {
   const wide = { bytes: Number.MAX_SAFE_INTEGER, sha256: '0'.repeat(64) };
   return {

@@ -1,4 +1,4 @@
-// Writes a backup as one file: parts behind a manifest that is filled in at the end, when their sums are known.
+// Writes a backup file: the parts, and in front of them a manifest that is completed last, when the checksums are known.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
@@ -6,17 +6,17 @@ import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
 import { databasePart, encodeManifest, keyPart, widest, type Manifest, type Part } from './manifest.ts';
 
-/** 3 is the level of the zstd command: about 200 MB/s, and a database to a fifth or less. */
+/** Level 3 is the default of the zstd command: about 200 MB/s, and a fifth of the database size or less. */
 const level = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };
 export const chunkBytes = 1024 * 1024;
 
 export interface PackedFile {
-  /** Its name among the parts. */
+  /** Name of the part. */
   readonly name: string;
   readonly path: string;
 }
 
-/** Counts and sums up what goes by. */
+/** Passes a stream through and computes its length and SHA-256. */
 export function createTap(onBytes: (bytes: number) => void = () => undefined) {
   const hash = createHash('sha256');
   let bytes = 0;
@@ -34,9 +34,9 @@ export function createTap(onBytes: (bytes: number) => void = () => undefined) {
 }
 
 /**
- * @param path of an empty file; durable on return
- * @param manifest as far as it is known; `database` and `parts` are filled in
- * @returns the manifest as it stands in the file
+ * @param path existing empty file; durable on return
+ * @param manifest without `database` and `parts`, which are computed
+ * @returns the manifest as written
  */
 export async function packBackup(
   path: string,
@@ -78,7 +78,7 @@ export async function packBackup(
   }
 }
 
-/** Leaves the file open, whatever happens. */
+/** Writes a stream into the file, which remains open. */
 function writeTo(file: FileHandle, start: number) {
   return async (source: AsyncIterable<Buffer>): Promise<void> => {
     let at = start;

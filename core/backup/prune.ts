@@ -1,5 +1,5 @@
-// Deletes the backups that nobody wants to keep. The last good one stays whatever was asked for, so the newest of those that stay are read
-// until one of them is good.
+// Deletes backups outside the retention rule. The last intact backup always remains, so the newest retained ones are verified until one is
+// intact.
 import { rmSync } from 'node:fs';
 import { findProblem, listBackups, type ListedBackup } from './folder.ts';
 import { keptOf, type Keep } from './keep.ts';
@@ -8,13 +8,13 @@ import type { Manifest } from './manifest.ts';
 export interface Pruned {
   readonly kept: readonly string[];
   readonly deleted: readonly string[];
-  /** Left where they are: somebody should look at them. */
+  /** Damaged backups, which are not deleted, so that an operator can inspect them. */
   readonly damaged: readonly string[];
 }
 
 type Readable = ListedBackup & { readonly createdAt: string; readonly manifest: Manifest };
 
-/** Backups of different installations are counted apart. */
+/** Applies the rule to each installation separately. */
 export async function pruneBackups(folder: string, keep: Keep): Promise<Pruned> {
   const listed = await listBackups(folder);
   const readable = listed.flatMap((backup): Readable[] =>
@@ -35,7 +35,7 @@ export async function pruneBackups(folder: string, keep: Keep): Promise<Pruned> 
   return result;
 }
 
-/** The newest good one that is to stay anyway; where there is none, the newest good one of all. */
+/** Returns the newest intact retained backup; if there is none, the newest intact one of all. */
 async function lastGood(
   own: readonly Readable[],
   kept: ReadonlySet<Readable>,

@@ -1,5 +1,5 @@
-// Makes a data directory of a backup or of a continuous copy. It is made beside its place, checked, and gets its name at the end, so that
-// a restore that was cut off leaves nothing that a server would start on.
+// Creates a data directory from a backup or a continuous copy. The directory is built under a temporary name, checked, and renamed at the
+// end, so an interrupted restore leaves nothing that a server could start on.
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fingerprintOf } from '../lib/sealing.ts';
@@ -16,59 +16,63 @@ import type { Brought, Source } from './source.ts';
 
 export interface RestoreOptions {
   readonly source: Source;
-  /** Must be missing or empty. */
+  /** Target directory; must be missing or empty. */
   readonly dataDir: string;
-  /** As `master.key` holds it; null: only what the backup has. */
+  /** Content of a `master.key` file; null to use only the key in the backup. */
   readonly key: Buffer | null;
   nowMs(): number;
-  /** How much of the source is read. */
+  /** Called with the progress of reading the source. */
   onProgress(done: number, of: number): void;
 }
 
 export interface Restored {
-  /** ISO 8601: the moment that the data is of. */
+  /** Time of the data, ISO 8601. */
   readonly at: string;
   readonly position: number;
   readonly workspaces: number;
   readonly events: number;
   readonly schema: number;
-  /** Of the history that begins; null where the database is of before there were any. */
+  /** New log generation; null if the database is older than log generations. */
   readonly generation: string | null;
-  /** False: the operator has to put `master.key` there before a server can start. */
+  /** False if the operator has to add `master.key` before a server can start. */
   readonly hasKey: boolean;
 }
 
-/** @throws Error that says what to do, DamagedBackup */
+/** @throws Error that states the remedy, DamagedBackup */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { dataDir, source } = options;
   if (existsSync(dataDir) && readdirSync(dataDir).length > 0)
     throw new Error(
-      `${dataDir} is not empty. Restore into a new directory, look at it, and then put it in place.`,
+      `${dataDir} is not empty. Restore into a new directory, check it, and then move it into place.`,
     );
   if (source.schema !== null && source.schema > migrations.length)
     throw new Error(
-      `The backup has schema ${source.schema}; this version of Tatami knows ${migrations.length}. Restore it with the version that made it, or a newer one.`,
+      `The backup has schema ${source.schema}; this version of Tatami supports up to ${migrations.length}. Restore it with the version that made it, or a newer one.`,
     );
   requireOwner(dataDir);
   const staging = `${dataDir}.restoring`;
   mkdirSync(dirname(staging), { recursive: true, mode: 0o700 });
-  // Everything in it is removed, and the master key is written into it.
+  // Must be our own directory, because its content is deleted and the master key is written into it.
   makeOwnDir(staging);
   const locked = tryLock(join(staging, 'lock'));
   if ('heldBy' in locked)
-    throw new Error(`Process ${locked.heldBy} is restoring to ${dataDir} already. Wait for its end.`);
+    throw new Error(
+      `Process ${locked.heldBy} is already restoring to ${dataDir}. Wait until it has finished.`,
+    );
   let isDone = false;
   const clean = (): void => {
     if (!isDone) rmSync(staging, { recursive: true, force: true });
   };
   process.on('exit', clean);
   try {
-    // What a restore that was cut off has left.
+    // Removes leftovers of an interrupted restore.
     for (const name of readdirSync(staging))
       if (name !== 'lock') rmSync(join(staging, name), { recursive: true });
     const restored = await restoreInto(staging, options).catch((error: unknown) => {
       throw isDiskFull(error)
-        ? new Error(`The disk of ${dataDir} got full; nothing was restored.`, { cause: error })
+        ? new Error(`The disk of ${dataDir} is full. Nothing was restored. Free some space and retry.`, {
+            cause: error,
+          })
         : error;
     });
     for (const path of everythingIn(staging)) syncPath(path);
@@ -91,7 +95,7 @@ async function restoreInto(folder: string, options: RestoreOptions): Promise<Res
   const isEarlier = options.source.keepsSchema && facts.schema < identitySchema;
   if (!options.source.keepsSchema)
     migrate({ path: database, snapshots: join(folder, 'snapshots'), nowMs: options.nowMs });
-  // Sessions and links that ended after the backup was made would live again.
+  // Sessions and links that ended after the backup would otherwise become valid again.
   const generation = isEarlier ? null : beginHistory(database, options.nowMs(), signInTables);
   if (isEarlier) adoptForEarlier(folder);
   else adoptDatabase(folder);
@@ -110,19 +114,21 @@ async function restoreInto(folder: string, options: RestoreOptions): Promise<Res
 function keyOf(inBackup: Brought['key'], given: Buffer | null, fingerprint: string | null): Buffer | null {
   const text = (key: Buffer): string => key.toString('utf8').trim();
   if (inBackup && given && text(inBackup) !== text(given))
-    throw new Error('The key given with --key is not the one in the backup. Leave --key away to use that.');
+    throw new Error(
+      'The key given with --key is not the one in the backup. Omit --key to use the key in the backup.',
+    );
   const key = inBackup ?? given;
   const bytes = key && Buffer.from(text(key), 'base64');
   if (bytes && bytes.length !== 32)
     throw new Error('The master key must be 32 bytes in base64, as Tatami wrote it to master.key.');
   if (bytes && fingerprint !== null && fingerprintOf(bytes) !== fingerprint)
     throw new Error(
-      `The master key is not the one of this database: it has the fingerprint ${fingerprintOf(bytes)}, and the database wants ${fingerprint}. Nothing was restored.`,
+      `The master key does not match this database: its fingerprint is ${fingerprintOf(bytes)}, but the database needs ${fingerprint}. Nothing was restored.`,
     );
   return key;
 }
 
-/** Everything in it, the folder itself last. */
+/** Returns all paths in the folder, and the folder itself last. */
 function everythingIn(folder: string): string[] {
   const inside = readdirSync(folder, { recursive: true, withFileTypes: true });
   return [...inside.map(({ parentPath, name }) => join(parentPath, name)), folder];

@@ -1,4 +1,4 @@
-// The problem `backup` comes and goes with what is wrong, whoever mends it.
+// The problem `backup` appears and disappears with its cause, no matter who solves it.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
 import {
   existsSync,
@@ -40,7 +40,7 @@ afterEach(() => schedule.stop());
 const make = () =>
   makeBackup({ dataDir, folder, withKey: false, version: 'x', nowMs: clock.nowMs, onStep: () => undefined });
 
-/** @param from the data directory that backups are made of */
+/** @param from data directory to back up */
 function start(from = dataDir): void {
   schedule = createBackupSchedule({
     ...{ dataDir: from, folder, cron: '0 3 * * *', keep: 'last=3', clock, problems, log: () => undefined },
@@ -49,7 +49,7 @@ function start(from = dataDir): void {
   schedule.start();
 }
 
-/** The next looks, until what they find is as expected. */
+/** Runs checks until their result is as expected. */
 async function until(isSo: () => boolean): Promise<void> {
   const endMs = Date.now() + 20_000;
   while (!isSo()) {

@@ -1,5 +1,5 @@
-// Makes a backup whenever one is due while the server runs, by a process of its own that leaves processor time to others. What is due
-// follows from the backups that are there, so that one which was missed while the server was down is made after its start.
+// Scheduled backups of a running server, made by a separate low-priority process. The next due time follows from the existing backups, so a
+// backup that was missed while the server was down is made after the start.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
@@ -12,15 +12,15 @@ import { createKnownFolder, EmptiedFolder } from './copy/known-folder.ts';
 import { listBackups } from './folder.ts';
 import { hourMs } from '../lib/time.ts';
 
-/** After the start others have their first seconds. */
+/** Delay of the first check, so that other start-up work goes first. */
 const firstLookMs = 10_000;
 const lookEveryMs = 30_000;
-/** One that failed is tried again after this long, or when the next one is due. */
+/** A failed backup is retried after this time, or when the next one is due. */
 const againMs = hourMs;
 
 export interface BackupSchedule {
   start(): void;
-  /** Breaks off a backup that is under way. */
+  /** Aborts a backup in progress. */
   stop(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export interface ScheduleOptions {
   readonly folder: string;
   readonly cron: string;
   readonly keep: string;
-  /** Of the installation: others may have their backups in the same folder. */
+  /** Name of the installation; others may use the same folder. */
   readonly name: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -37,7 +37,7 @@ export interface ScheduleOptions {
 }
 
 interface Last {
-  /** When it was made. */
+  /** Time of the backup. */
   readonly atMs: number;
   readonly path: string;
 }
@@ -70,9 +70,9 @@ export function createBackupSchedule(options: ScheduleOptions): BackupSchedule {
 
   const look = async (): Promise<void> => {
     const nowMs = clock.nowMs();
-    // While something is wrong, one that was made by hand may have mended it.
+    // While the problem persists, a manual backup may have solved it.
     if (!last || isRaised(problems) || !existsSync(last.path)) last = await newest(options);
-    // A clock that was set back makes nobody wait for the time to pass twice.
+    // If the clock was set back, the last backup counts as made now, so that the schedule does not wait for the clock to catch up.
     if (last && last.atMs > nowMs) last = { ...last, atMs: nowMs };
     notBeforeMs = Math.min(notBeforeMs, nowMs + againMs);
     if (last) known.remember();
@@ -87,7 +87,7 @@ export function createBackupSchedule(options: ScheduleOptions): BackupSchedule {
       looking = look()
         .catch((error: unknown) => {
           problems.raise('backup', reasonOf(error, options));
-          log('error', 'backups could not be looked at', { error: errorForLog(error) });
+          log('error', 'backups could not be checked', { error: errorForLog(error) });
         })
         .finally(() => {
           if (!isStopped) lookAfter(lookEveryMs);
@@ -108,18 +108,18 @@ export function createBackupSchedule(options: ScheduleOptions): BackupSchedule {
 
 function reasonOf(error: unknown, { folder }: ScheduleOptions): string {
   if (error instanceof EmptiedFolder) return error.message;
-  return `Backups cannot be made in ${folder}; the log says why.`;
+  return `Backups cannot be made in ${folder}. See the log for the reason.`;
 }
 
 const tooLongAgo = ({ atMs }: Last): string =>
-  `The last backup is of ${new Date(atMs).toISOString()}, which is too long ago.`;
+  `The last backup is from ${new Date(atMs).toISOString()}, which is too long ago.`;
 
 const isRaised = (problems: Problems): boolean => problems.list().some(({ kind }) => kind === 'backup');
 
 const isDue = (cron: string, last: Last | null, nowMs: number): boolean =>
   !last || (nextRunMs(cron, 'UTC', last.atMs) ?? Infinity) <= nowMs;
 
-/** Twice the interval, and at least an hour more than it. */
+/** Late after twice the interval, and at least one hour after the due time. */
 function isLate(cron: string, { atMs }: Last, nowMs: number): boolean {
   const due = nextRunMs(cron, 'UTC', atMs);
   const after = due === null ? null : nextRunMs(cron, 'UTC', due);
@@ -146,9 +146,9 @@ function startChild({ dataDir, folder, keep }: ScheduleOptions): Child {
     try {
       const answer = JSON.parse(text) as { path?: string; error?: { message: string } };
       if (answer.path !== undefined) return { path: answer.path };
-      return { problem: answer.error?.message ?? `it ended with ${code}` };
+      return { problem: answer.error?.message ?? `the process ended with code ${code}` };
     } catch {
-      return { problem: `its process ended with ${child.signalCode ?? code}` };
+      return { problem: `the process ended with ${child.signalCode ?? code}` };
     }
   };
   return { ended: said(), kill: () => child.kill() };

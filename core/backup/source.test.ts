@@ -1,4 +1,4 @@
-// What is taken for a snapshot, and that a restore of it brings all that it names.
+// Detection of snapshots, and completeness of a restore from one.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -50,7 +50,7 @@ test('a snapshot brings the files of old events that it names, and is refused wh
   writeFileSync(file, 'what old events say');
   expect(await bring('whole')).toBe('what old events say');
   writeFileSync(file, 'what old events sai');
-  await expect(bring('damaged')).rejects.toThrow('lacks the file of old events ws_1/1-500.jsonl.zst');
+  await expect(bring('damaged')).rejects.toThrow('The archive file ws_1/1-500.jsonl.zst');
   rmSync(file);
-  await expect(bring('missing')).rejects.toThrow('lacks the file of old events ws_1/1-500.jsonl.zst');
+  await expect(bring('missing')).rejects.toThrow('The archive file ws_1/1-500.jsonl.zst');
 });

@@ -1,4 +1,4 @@
-// What can be restored: one backup file, a snapshot that an upgrade took, or a continuous copy at a moment that it reaches.
+// Sources of a restore: a backup file, a snapshot of an upgrade, or a continuous copy at a point in time.
 import { closeSync, copyFileSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { findDamage, readArchivedFiles, readFacts, type DatabaseFacts } from '../store/copied-database.ts';
@@ -8,28 +8,28 @@ import { bringFiles, filesOfCopy, filesOfDirectory } from './copy/files.ts';
 import { unpackChecked } from './deep.ts';
 import { readManifest } from './unpack.ts';
 
-/** What was put into the folder: `tatami.db` and what lies beside it. */
+/** Result of writing `tatami.db` and its accompanying files into the folder. */
 export interface Brought {
   readonly facts: DatabaseFacts;
-  /** ISO 8601: the moment that the database is of. */
+  /** Time of the database state, ISO 8601. */
   readonly at: string;
-  /** As `master.key` holds it; null where the source has none. */
+  /** Content of `master.key`; null if the source has none. */
   readonly key: Buffer | null;
 }
 
 export interface Source {
-  /** Read before anything is written; null where it is not known so early. */
+  /** Schema, if known before anything is written; else null. */
   readonly schema: number | null;
-  /** It is a way back to an earlier program: what is restored keeps its schema. */
+  /** Set for snapshots, which lead back to an earlier version: the restored database keeps its schema. */
   readonly keepsSchema?: true;
   bring(folder: string, onProgress: (done: number, of: number) => void): Promise<Brought>;
 }
 
 /**
- * @param where an absolute path, or the address of a continuous copy
- * @param toMs a moment (milliseconds); null is the newest
- * @param openCopy opens the continuous copy there
- * @throws Error that says what to do, DamagedBackup
+ * @param where absolute path, or address of a continuous copy
+ * @param toMs point in time (milliseconds); null is the newest
+ * @param openCopy opens the continuous copy at the address
+ * @throws Error that states the remedy, DamagedBackup
  */
 export async function openSource(
   where: string,
@@ -41,14 +41,14 @@ export async function openSource(
   const head = headOf(where);
   if (isLive(where, head))
     throw new Error(
-      `${where} is the database of a data directory, not a backup: what was written last may lie in other files beside it. ` +
+      `${where} is the database of a data directory, not a backup: its latest writes may be in other files beside it. ` +
         `Start a server on the directory (\`tatami serve --data-dir ${dirname(where)}\`), or make a backup of it ` +
         `(\`tatami backup FOLDER --data-dir ${dirname(where)}\`) and restore that.`,
     );
   const source = isDatabase(head) ? snapshotSource(where) : await backupSource(where);
   if (toMs !== null)
     throw new Error(
-      `${where} holds one moment. Leave --to away, or name a continuous copy, which reaches any moment.`,
+      `${where} contains a single point in time. Omit --to, or specify a continuous copy, which covers any point in time.`,
     );
   return source;
 }
@@ -64,7 +64,7 @@ async function backupSource(where: string): Promise<Source> {
   };
 }
 
-/** A database as an upgrade leaves it in `snapshots`. */
+/** Source for a snapshot that an upgrade stored in `snapshots`. */
 function snapshotSource(where: string): Source {
   return {
     schema: null,
@@ -73,7 +73,7 @@ function snapshotSource(where: string): Source {
       const database = join(folder, 'tatami.db');
       copyFileSync(where, database);
       onProgress(1, 2);
-      // It lies in `snapshots` of a data directory, whose files of old events never change.
+      // The snapshot is in `snapshots` of a data directory, whose archive files never change.
       const archive = join(dirname(resolve(where)), '..', 'archive');
       await bringFiles(filesOfDirectory(archive), readArchivedFiles(database), folder);
       return { ...checked(database), at: statSync(where).mtime.toISOString(), key: null };
@@ -88,20 +88,20 @@ function copySource(copy: Destination, toMs: number | null): Source {
       const database = join(folder, 'tatami.db');
       const { timeMs } = await assembleAt(copy, toMs, database, { onProgress });
       await bringFiles(filesOfCopy(copy), readArchivedFiles(database), folder);
-      // Assembling it has found it whole.
+      // `assembleAt` has already checked the database.
       return { facts: readFacts(database), at: new Date(timeMs).toISOString(), key: null };
     },
   };
 }
 
-/** @throws Error where it is damaged */
+/** @throws Error if the database is damaged */
 function checked(database: string): Pick<Brought, 'facts'> {
   const [damage] = findDamage(database);
-  if (damage !== undefined) throw new Error(`What was to be restored is damaged: ${damage}`);
+  if (damage !== undefined) throw new Error(`The snapshot is damaged: ${damage}`);
   return { facts: readFacts(database) };
 }
 
-/** The beginning of a file; shorter where the file is. */
+/** Returns the first 20 bytes of a file, or fewer if it is shorter. */
 function headOf(path: string): Buffer {
   const head = Buffer.alloc(20);
   const fd = openSync(path, 'r');
@@ -115,14 +115,14 @@ function headOf(path: string): Buffer {
 const isDatabase = (head: Buffer): boolean =>
   head.length === 20 && head.toString('latin1', 0, 16) === 'SQLite format 3\0';
 
-/** A server's file says in two bytes that it goes with a write-ahead log; what `VACUUM INTO` wrote does not. */
+/** Two header bytes of a server's file mark WAL mode; files written by `VACUUM INTO` have other values. */
 function isLive(path: string, head: Buffer): boolean {
   if (!isDatabase(head)) return false;
   const wal = statSync(`${path}-wal`, { throwIfNoEntry: false });
   return head[18] === 2 || head[19] === 2 || (wal !== undefined && wal.size > 0);
 }
 
-/** @throws Error where it is a folder of backups */
+/** @throws Error if the path is a folder of backups */
 function isCopy(where: string): boolean {
   if (where.startsWith('s3://')) return true;
   if (!statSync(where, { throwIfNoEntry: false })?.isDirectory()) return false;
@@ -131,6 +131,6 @@ function isCopy(where: string): boolean {
     .sort()
     .at(-1);
   if (newest !== undefined)
-    throw new Error(`${where} is a folder of backups: name one of them, such as the newest, ${newest}.`);
+    throw new Error(`${where} is a folder of backups. Specify one of them, such as the newest, ${newest}.`);
   return true;
 }

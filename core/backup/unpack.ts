@@ -1,5 +1,5 @@
-// Reads a backup from its beginning to its end and checks every byte of it against the sums of its manifest. What is to be restored
-// is written on the way; whether it counts is known only at the end.
+// Reads a backup sequentially and verifies every byte against the checksums in its manifest. Parts are written during the read, and are
+// valid only if the function succeeds.
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, mkdirSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
@@ -19,7 +19,7 @@ import {
 } from './manifest.ts';
 import { chunkBytes, createTap } from './pack.ts';
 
-/** @throws DamagedBackup where its first line or its length is not as it was written */
+/** @throws DamagedBackup if the manifest or the length of the file is wrong */
 export async function readManifest(
   path: string,
 ): Promise<{ manifest: Manifest; headerBytes: number; bytes: number }> {
@@ -31,23 +31,23 @@ export async function readManifest(
     });
     const bytes = backupBytes(read.manifest, read.headerBytes);
     const { size } = await stat(path);
-    if (size !== bytes) throw new DamagedBackup(`The backup has ${size} bytes and should have ${bytes}.`);
+    if (size !== bytes) throw new DamagedBackup(`The backup has ${size} bytes, but should have ${bytes}.`);
     return { ...read, bytes };
   } finally {
     await file.close();
   }
 }
 
-/** The key is read into memory; other parts go to files of their names, the database to `tatami.db`. */
+/** The key is read into memory; other parts are written to files of their names, the database to `tatami.db`. */
 export interface Unpacked {
   readonly manifest: Manifest;
   readonly key: Buffer | null;
 }
 
 /**
- * Reads all of it.
- * @param folder where to write what is in it; null writes nothing
- * @param onBytes how far it is in the database, of `manifest.database.bytes`
+ * Reads and verifies a backup.
+ * @param folder target folder; null verifies only
+ * @param onBytes called with the progress within the database, of `manifest.database.bytes`
  * @throws DamagedBackup
  */
 export async function unpackBackup(
@@ -77,7 +77,7 @@ interface Place {
   readonly folder: string | null;
 }
 
-/** An empty part has no last byte that a stream of the file could end with. */
+/** An empty part has no last byte at which a file stream could end. */
 const bytesOf = ({ path, part, at }: Omit<Place, 'folder'>): Readable =>
   part.bytes === 0
     ? Readable.from([])
@@ -99,7 +99,7 @@ async function unpackDatabase(
       sink(place.folder, 'tatami.db'),
     );
   } catch (cause) {
-    // What zstd finds wrong with the stream has no code; a full disk has one, and is not the backup's fault.
+    // A zstd error has no syscall; a system error such as a full disk has one, and does not mean a damaged backup.
     if (cause instanceof Error && 'syscall' in cause) throw cause;
     throw new DamagedBackup('The database in the backup is damaged.', { cause });
   }

@@ -44,7 +44,7 @@ export function id(...prefixes: readonly (string | null)[]): Cell {
   const names = prefixes.map((prefix) => (prefix === null ? 'a UUID in lower case' : `an id ${prefix}_…`));
   return pattern(
     prefixes.map((prefix) => idPattern(prefix)).join('|'),
-    `must be ${names.join(' or ')}, as Tatami makes them`,
+    `must be ${names.join(' or ')}, as created by Tatami`,
   );
 }
 
@@ -81,7 +81,7 @@ export function json(...schemas: readonly TSchema[]): Cell {
       return 'must be JSON without white space between its parts and without a name that occurs twice';
     return schemas.length === 0 || schemas.some((schema) => Check(schema, parsed.value))
       ? null
-      : 'holds JSON of another shape than this column';
+      : 'must be JSON that matches the schema of this column';
   };
 }
 

@@ -91,8 +91,8 @@ function inserter(db: Connection, head: Head, inserts: ReadonlyMap<string, State
       const why = error instanceof Error ? error.message : String(error);
       return [
         /unique/i.test(why)
-          ? `${table} has a row already that must be the only one of its key: ${why}.`
-          : `The row does not fit ${table}: ${why}.`,
+          ? `${table} already has a row with this key: ${why}.`
+          : `The row cannot be stored in ${table}: ${why}.`,
       ];
     }
   };
@@ -126,23 +126,23 @@ const rules: readonly { readonly sql: string; says(row: Found): string }[] = [
   {
     sql: `SELECT i.id FROM issues AS i JOIN states AS s ON s.id = i.state_id
       WHERE s.team_id <> i.team_id OR (s.deleted_at IS NOT NULL AND i.deleted_at IS NULL)`,
-    says: ({ id }) => `issues.state_id of ${id} is no state of its team.`,
+    says: ({ id }) => `issues.state_id of ${id} is not a state of its team.`,
   },
   {
     sql: `SELECT id FROM attachments WHERE CASE kind
       WHEN 'file' THEN sha256 IS NULL OR bytes IS NULL OR content_type IS NULL OR url IS NOT NULL
       ELSE sha256 IS NOT NULL OR bytes IS NOT NULL OR url IS NULL END`,
     says: ({ id }) =>
-      `attachments ${id} must have a SHA-256, bytes and a media type where it is a file, and a URL alone where it is a link.`,
+      `attachments ${id}: a file must have a SHA-256, bytes and a media type; a link must have a URL only.`,
   },
   {
     sql: `SELECT 1 WHERE (SELECT coalesce(sum(bytes), 0) FROM attachment_usage) <>
       (SELECT coalesce(sum(bytes), 0) FROM attachments WHERE deleted_at IS NULL)`,
-    says: () => 'attachment_usage.bytes is not what the files of the workspace take together.',
+    says: () => 'attachment_usage.bytes is not the total size of the files of the workspace.',
   },
   {
     sql: `SELECT id FROM due_work WHERE substr(id, 1, length(kind) + 1) <> kind || '/' OR subject <> kind`,
-    says: ({ id }) => `due_work ${id} is of another kind than its id says.`,
+    says: ({ id }) => `due_work ${id}: the kind does not match the id.`,
   },
 ];
 
@@ -150,7 +150,9 @@ function wholeFaults(db: Connection, { workspace }: Head): string[] {
   const rowsOf = (sql: string) => db.prepare(sql).all() as Found[];
   const [named] = rowsOf('SELECT name FROM workspaces');
   return [
-    ...(named?.name === workspace.name ? [] : ['The first line names the workspace otherwise than its row.']),
+    ...(named?.name === workspace.name
+      ? []
+      : ['The workspace name in the first line differs from the one in its row.']),
     ...rules.flatMap(({ sql, says }) => rowsOf(sql).slice(0, namedMax).map(says)),
     ...addressFaults(
       rowsOf('SELECT id, email FROM members WHERE email IS NOT NULL AND deleted_at IS NULL ORDER BY id'),
@@ -165,13 +167,13 @@ function addressFaults(members: readonly Found[]): string[] {
     const key = addressKey(String(email));
     if (key === null || String(email).normalize('NFKC') !== email)
       return [
-        `members.email of ${id} is in no normal form. Write it without invisible characters, composed, and in letters of one script, where it was exported.`,
+        `members.email of ${id} is not in normal form. On the exporting server, write it without invisible characters, composed, and in letters of one script.`,
       ];
     const other = first.get(key);
     first.set(key, other ?? String(id));
     return other === undefined
       ? []
-      : [`members.email of ${id} is the address of ${other} in another spelling.`];
+      : [`members.email of ${id} is another spelling of the address of ${other}.`];
   });
 }
 

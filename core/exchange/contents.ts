@@ -27,10 +27,7 @@ export async function* contentsOf(
   for (const { sha256, id } of named) {
     const digest = digestIn(sha256);
     if (!digest)
-      throw new ApiError(
-        'conflict',
-        `The row of ${id} names its content by something that is no SHA-256. Delete the attachment.`,
-      );
+      throw new ApiError('conflict', `The row of ${id} has an invalid SHA-256. Delete the attachment.`);
     const path = pathOf(digest);
     const hash = createHash('sha256');
     for await (const piece of piecesOf(path)) {
@@ -40,7 +37,7 @@ export async function* contentsOf(
     if (hash.digest('hex') !== sha256)
       throw new ApiError(
         'conflict',
-        `The content of ${id} is missing or damaged. Put ${path} back from a backup, or delete the attachment.`,
+        `The content of ${id} is missing or damaged. Restore ${path} from a backup, or delete the attachment.`,
       );
   }
 }
@@ -89,7 +86,7 @@ export function createContents(blobs: Pick<Blobs, 'take'> | null) {
         if (content.sha256 !== sha256)
           throw new ApiError(
             'malformed_request',
-            `The content from line ${line} on is not ${JSON.stringify(String(sha256)).slice(0, 80)}: the file was changed or cut short. Export it again.`,
+            `The content from line ${line} on does not have the SHA-256 ${JSON.stringify(String(sha256)).slice(0, 80)}: the file was changed or truncated. Export it again.`,
           );
         await content.keep();
         arrived.set(sha256, content.bytes);
@@ -101,7 +98,7 @@ export function createContents(blobs: Pick<Blobs, 'take'> | null) {
     faultOf({ table, row }: RowLine): string | null {
       if (table !== naming || row.sha256 === null || row.deleted_at !== null) return null;
       const bytes = arrived.get(String(row.sha256));
-      if (bytes === undefined) return `${naming}.sha256 names a content that is not in the file.`;
+      if (bytes === undefined) return `${naming}.sha256 names content that is not in the file.`;
       return bytes === row.bytes ? null : `${naming}.bytes is not the length of the content, ${bytes}.`;
     },
   };

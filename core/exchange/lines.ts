@@ -75,7 +75,10 @@ export async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator
     held.push(first);
     heldChars += first.length;
     if (heldChars > lineCharsMax)
-      throw new ApiError('malformed_request', 'A line of the file is longer than any that Tatami writes.');
+      throw new ApiError(
+        'malformed_request',
+        'A line of the file is too long for an exported workspace. Export it again.',
+      );
     if (others.length === 0) continue;
     yield held.join('');
     const last = others.pop()!;

@@ -104,7 +104,7 @@ export async function takeIn(
   if (before === null && (await store.readOne(scope, isThere)))
     throw new ApiError(
       'conflict',
-      `The workspace ${head.workspace.name} (${head.workspace.id}) is here already.`,
+      `The workspace ${head.workspace.name} (${head.workspace.id}) already exists here.`,
     );
   await checkAll(open, first, createChecking(head, inserts, examine));
   const batches = createBatches(store, scope, inserts, before ?? 0);
@@ -122,7 +122,7 @@ export async function takeIn(
     ...toIndex.map((statement) => tenantOp(scope, statement, {})),
     tenantOp(scope, finish, { consumer }),
   ]);
-  if (!last.ok) throw new Error(`All rows are there, and the last step failed: ${last.message}`);
+  if (!last.ok) throw new Error(`All rows were imported, but the last step failed: ${last.message}`);
   return { workspace: head.workspace, rows, before: before ?? 0 };
 }
 
@@ -139,7 +139,7 @@ async function* parsed(reading: AsyncIterator<string>): AsyncGenerator<Line, und
     if (isOver)
       throw new ApiError(
         'malformed_request',
-        `Line ${at} follows the end of the workspace. A file holds one export: import each from a file of its own.`,
+        `Line ${at} follows the end of the workspace. A file contains one export: import each from its own file.`,
       );
     const is = parsedLine(value, at);
     isOver = 'end' in is;
@@ -196,12 +196,12 @@ async function eachRow(
   if (!end)
     throw new ApiError(
       'malformed_request',
-      `The file ends after ${rows} rows, without its end: it was cut short. Export it again.`,
+      `The file ends after ${rows} rows without an end line: it was truncated. Export it again.`,
     );
   if (end.rows === rows) return rows;
   throw new ApiError(
     'malformed_request',
-    `The file has ${rows} rows and says ${end.rows}: lines are missing.`,
+    `The file has ${rows} rows, but its end line says ${end.rows}: lines are missing. Export it again.`,
   );
 }
 
@@ -228,12 +228,12 @@ function headIn(line: string | undefined): Head {
   if (!head)
     throw new ApiError(
       'malformed_request',
-      'This is no exported workspace: its first line must have a format, a schema, and the UUID and name of the workspace. Export it again.',
+      'This is not an exported workspace: the first line must have a format, a schema, and the UUID and name of the workspace. Export it again.',
     );
   if (head.format > formatVersion || head.schema > latestSchema)
     throw new ApiError(
       'malformed_request',
-      'A later version of Tatami wrote this. Take it in with that version.',
+      'The file was written by a later version of Tatami. Import it with that version.',
     );
   return head;
 }
@@ -244,12 +244,15 @@ function parsedLine(text: string, line: number): Line['is'] {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new ApiError('malformed_request', `Line ${line} is no JSON: the file was changed or cut short.`);
+    throw new ApiError(
+      'malformed_request',
+      `Line ${line} is not JSON: the file was changed or truncated. Export it again.`,
+    );
   }
   if (lineShapes.some((shape) => Check(shape, value))) return value as Line['is'];
   throw new ApiError(
     'malformed_request',
-    `Line ${line} is neither a row, a content nor the end: the file was changed. Export it again.`,
+    `Line ${line} is neither a row, content nor the end: the file was changed. Export it again.`,
   );
 }
 
@@ -276,7 +279,10 @@ function createBatches(store: Store, scope: Scope, inserts: Inserts, before: num
       tenantOp(scope, insert, { rows: `[${rows.join()}]` }),
     ]);
     if (!outcome.ok)
-      throw new ApiError('conflict', `Rows of ${table} from line ${first} on do not fit: ${outcome.message}`);
+      throw new ApiError(
+        'conflict',
+        `Rows of ${table} from line ${first} on cannot be stored: ${outcome.message}`,
+      );
     done = to;
     rows = [];
     chars = 0;

@@ -21,7 +21,7 @@ export function rowChecks(schema: number): CheckRow {
   );
   return ({ table, row }) =>
     checks.get(table)?.(row) ?? [
-      `Rows of a table called ${JSON.stringify(String(table)).slice(0, 60)} come with no workspace. Remove them.`,
+      `The table ${JSON.stringify(String(table)).slice(0, 60)} is not part of an exported workspace. Remove its rows.`,
     ];
 }
 

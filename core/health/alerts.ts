@@ -1,5 +1,5 @@
-// Tells every workspace of what is wrong with the server, where it concerns its people, and when it is over. What comes and goes within a
-// minute is not told; what cannot be written is told once it can.
+// Notifies every workspace when a server problem that concerns its members starts or ends. Problems shorter than a minute are not reported;
+// while the database cannot be written, notifications are delayed.
 import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Directory } from '../context.ts';
 import { problemChanges, toldKinds, type ToldKind, type ToldProblem } from '../inbox/problem.ts';
@@ -11,25 +11,25 @@ import type { Problems } from '../lib/problems.ts';
 import { systemStatement } from '../store/statement.ts';
 import { backgroundCommitDelayMs, scopeOf, systemOp, type Scope, type Store } from '../store/store.ts';
 
-/** A problem is told when it has been there for so long, and so is its end. */
+/** Time for which a problem, or its end, must last before it is reported. */
 const settledMs = 60_000;
-/** After a failure. */
+/** Retry delay after a failure. */
 const againMs = 60_000;
 const pageWorkspaces = 100;
 
 const readTold = systemStatement<{ told_problems: string }>(
   'installation.told_problems',
-  'what all workspaces were told of the installation',
+  'reported problems are recorded once per installation',
   'SELECT told_problems FROM installation',
 );
 const writeTold = systemStatement(
   'installation.set_told_problems',
-  'what all workspaces were told of the installation',
+  'reported problems are recorded once per installation',
   'UPDATE installation SET told_problems = :told',
 );
 const nextWorkspaces = systemStatement<{ id: string }>(
   'alerts.workspaces',
-  'a problem of the installation is told to all workspaces, a few at a time',
+  'a problem of the installation is reported to all workspaces, page by page',
   `SELECT id FROM workspaces WHERE id > :after ORDER BY id LIMIT ${pageWorkspaces}`,
 );
 
@@ -55,7 +55,7 @@ async function toldBefore(store: Store): Promise<[ToldKind, number][]> {
 
 export function createAlerts(options: AlertsOptions): Alerts {
   const { store, clock, problems } = options;
-  /** Since when, of what was told and is not over yet; what waits in the queue counts as told. */
+  /** Start time of each reported problem that has not ended; includes queued ones. */
   const told = new Map<ToldKind, number>();
   const queue: ToldProblem[] = [];
   const timers = new Map<ToldKind | 'again', () => void>();
@@ -74,18 +74,18 @@ export function createAlerts(options: AlertsOptions): Alerts {
   const tellQueue = async (): Promise<void> => {
     for (let problem = queue[0]; problem && !stopped; problem = queue[0]) {
       if (!(await tellAll(options, problem, () => stopped))) return;
-      // What is told again after a crash is better than what is never told.
+      // Recorded after the notifications: a duplicate after a crash is better than a lost notification.
       if (queue.length === 1) await store.commit([systemOp(writeTold, { told: JSON.stringify([...told]) })]);
       queue.shift();
     }
   };
 
   const tell = (): void => {
-    // A database that takes no writes can be told nothing; the log and readiness say why.
+    // An unwritable database cannot store notifications; log and readiness report the reason.
     if (!store.status().writable) return after('again', againMs, tell);
     telling ??= tellQueue()
       .catch((error: unknown) => {
-        options.log('warn', 'workspaces were not told of a problem', { error: errorForLog(error) });
+        options.log('warn', 'workspaces could not be notified of a problem', { error: errorForLog(error) });
         after('again', againMs, tell);
       })
       .finally(() => (telling = null));
@@ -123,8 +123,8 @@ export function createAlerts(options: AlertsOptions): Alerts {
 }
 
 /**
- * One commit after the other, each of which waits a little for others: the rest of the service goes on.
- * @returns false where it was stopped before the last
+ * Commits one workspace after the other with a background delay, so that other work continues.
+ * @returns false if stopped before the last workspace
  */
 async function tellAll(
   { store, committer, ids, clock, directoryOf }: AlertsOptions,

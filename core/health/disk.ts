@@ -1,13 +1,13 @@
-// How much room there is: of the disk that the data directory lies on, and what the database takes of it.
+// Measures free space on the disk of the data directory, and the size of the database.
 import { statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const megabyte = 1024 * 1024;
-/** What is short of room counts as such until there is so much more again, so that it does not come and go with each file. */
+/** Hysteresis: a shortage ends only when this much more than the reserve is free, so that it does not flap with each file. */
 const enoughFactor = 1.1;
 
 export interface Room {
-  /** Bytes that this user may write. */
+  /** Bytes available to this user. */
   readonly free: number;
   readonly total: number;
 }
@@ -17,7 +17,7 @@ export function roomOf(dataDir: string): Room {
   return { free: bavail * bsize, total: blocks * bsize };
 }
 
-/** Of the database and its log; 0 for one that is not there. */
+/** Returns the sizes of the database and its log in bytes; 0 for a missing file. */
 export function databaseBytes(dataDir: string): { database: number; log: number } {
   const sizeOf = (name: string): number =>
     statSync(join(dataDir, name), { throwIfNoEntry: false })?.size ?? 0;
@@ -25,13 +25,13 @@ export function databaseBytes(dataDir: string): { database: number; log: number 
 }
 
 /**
- * What to say of a disk that is full soon; null where it is not.
- * @param reserveMb less than this is short, or less than a tenth of a small disk
+ * Returns a message if the disk is nearly full, else null.
+ * @param reserveMb minimum of free megabytes; on a small disk a tenth of its size, if that is less
  */
 export function shortage({ free, total }: Room, reserveMb: number, wasShort: boolean): string | null {
   const reserve = Math.min(reserveMb * megabyte, total / 10) * (wasShort ? enoughFactor : 1);
   if (free >= reserve) return null;
-  return `${inMegabytes(free)} of ${inMegabytes(total)} are free on the disk of the data directory. Free some: writes are refused once it is full.`;
+  return `${inMegabytes(free)} of ${inMegabytes(total)} are free on the disk of the data directory. Free some space: writes are rejected once the disk is full.`;
 }
 
 function inMegabytes(bytes: number): string {

@@ -1,4 +1,4 @@
-// How it goes, for those who run it: readiness, the watch behind it, and metrics where they are asked for.
+// Health for operators: readiness, the watch that feeds it, alerts, and optional metrics.
 import type { Committer } from '../changes/commit.ts';
 import type { Config } from '../config.ts';
 import type { Directory, Services } from '../context.ts';
@@ -13,9 +13,9 @@ import type { Scope } from '../store/store.ts';
 
 export interface Health {
   readonly routes: readonly Route[];
-  /** Null where nobody counts requests. */
+  /** Null if metrics are off. */
   readonly traffic: Traffic | null;
-  /** Null where there are none. */
+  /** Null if metrics are off. */
   readonly metricsUrl: string | null;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -32,20 +32,20 @@ interface HealthOptions {
   sandboxState(): string;
 }
 
-/** @throws Error where the metrics cannot be listened on */
+/** @throws Error if the metrics listener cannot be opened */
 export async function createHealth(options: HealthOptions): Promise<Health> {
   const { config, services, version, progress, sandboxState } = options;
   const { store, log, problems } = services;
   const { dataDir, diskReserveMb, metrics: listen } = config;
   const measured = { ...services, dataDir, version, progress, sandboxState };
   problems.onChange((kind, problem) => {
-    if (problem) log('warn', 'a problem came up', { kind, message: problem.message });
-    else log('info', 'a problem is over', { kind });
+    if (problem) log('warn', 'a problem was raised', { kind, message: problem.message });
+    else log('info', 'a problem was resolved', { kind });
   });
   const { clock, committer, directoryOf } = options;
   const alerts = createAlerts({ ...services, clock, committer, directoryOf });
   const watch = createHealthWatch({ ...measured, clock: options.clock, diskReserveMb });
-  // Who asks for none does without the library.
+  // Loads the metrics library only if metrics are on.
   const metrics = listen && (await import('./metrics/metrics.ts')).serveMetrics({ ...measured, ...listen });
   return {
     routes: healthRoutes(() => {

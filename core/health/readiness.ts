@@ -1,4 +1,4 @@
-// Liveness and readiness, for supervisors and load balancers. Public; they say nothing about what is stored.
+// Liveness and readiness endpoints for supervisors and load balancers. They are public and reveal nothing about stored data.
 import { Type } from 'typebox';
 import { isoTime } from '../changes/operations.ts';
 import { defineRoute, type Route } from '../http/route.ts';
@@ -9,30 +9,36 @@ export interface Readiness {
   (): { readonly store: boolean; readonly sandbox: string; readonly problems: readonly Problem[] };
 }
 
-/** With one of these the service is not what it promises: whoever can send requests elsewhere should. The others are warnings. */
+/** Problems that make the service unready (503), so that traffic should go elsewhere. All others are warnings. */
 const blocking: ReadonlySet<ProblemKind> = new Set(['damage', 'read_only', 'key', 'files_moved', 'plugins']);
 
 const LivenessShown = named(
   'Liveness',
-  Closed({ status: Type.Enum(['ok'], { description: 'Says that the process answers.' }) }),
+  Closed({ status: Type.Enum(['ok'], { description: 'Liveness of the process, always `ok`.' }) }),
 );
 
 const ProblemShown = named(
   'Problem',
   Closed({
-    kind: enumeration('ProblemKind', problemKinds, 'What is wrong.'),
-    since: described(time, 'When it began.'),
-    message: Type.String({ description: 'What is wrong, in words.' }),
+    kind: enumeration('ProblemKind', problemKinds, 'Type of the problem.'),
+    since: described(time, 'Time at which the problem began.'),
+    message: Type.String({ description: 'Explanation of the problem.' }),
   }),
 );
 
 const ReadinessShown = named(
   'Readiness',
   Closed({
-    status: enumeration('ReadinessStatus', ['ready', 'degraded'], 'Whether anything is wrong.'),
-    store: Type.Boolean({ description: 'The database can be written.' }),
-    sandbox: Type.String({ description: 'How the sandbox of plugins is.' }),
-    problems: Type.Array(ProblemShown, { description: 'What is wrong now.' }),
+    status: enumeration(
+      'ReadinessStatus',
+      ['ready', 'degraded'],
+      'Overall status; `degraded` while there is any problem.',
+    ),
+    store: Type.Boolean({ description: 'True if the database can be written.' }),
+    sandbox: Type.String({
+      description: 'State of the plugin sandbox: `unused`, `starting`, `ready` or `down`.',
+    }),
+    problems: Type.Array(ProblemShown, { description: 'Current problems.' }),
   }),
 );
 
@@ -42,7 +48,7 @@ export function healthRoutes(readiness: Readiness): Route[] {
       method: 'GET',
       path: '/healthz',
       name: 'health.live',
-      summary: 'The process answers',
+      summary: 'Check that the process responds',
       scope: null,
       limit: 'none',
       responses: { 200: LivenessShown },
@@ -52,8 +58,7 @@ export function healthRoutes(readiness: Readiness): Route[] {
       method: 'GET',
       path: '/readyz',
       name: 'health.ready',
-      summary:
-        'Whether everything works, and what does not since when; 503 where requests should go elsewhere',
+      summary: 'Get readiness and current problems; 503 if requests should go elsewhere',
       scope: null,
       limit: 'none',
       responses: { 200: ReadinessShown, 503: ReadinessShown },

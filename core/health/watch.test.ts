@@ -1,4 +1,4 @@
-// What the watch raises and clears by itself.
+// Problems that the health watch raises and clears.
 import { expect, test } from 'bun:test';
 import { tmpdir } from 'node:os';
 import { createProblems } from '../lib/problems.ts';
@@ -6,7 +6,7 @@ import { StoreError } from '../store/store.ts';
 import { shortage } from './disk.ts';
 import { createHealthWatch } from './watch.ts';
 
-/** A clock that stands, and the timer that was set last. */
+/** A stopped clock that exposes the last timer. */
 function standing() {
   let run = (): void => undefined;
   return {
@@ -59,7 +59,7 @@ test('a store that refuses, a consumer that stands still and a sandbox that is d
   expect(said[1]).toContain('plugins (3 events behind)');
   expect(said[1]).not.toContain('webhooks');
 
-  // Nobody writes: the watch itself finds out that the database takes writes again, the second time it tries.
+  // Without other writes the watch itself detects that the database can be written again, at its second attempt.
   Object.assign(state, { stalledMs: 299_999, sandbox: 'ready' });
   fire();
   await Bun.sleep(0);

@@ -1,4 +1,4 @@
-// Looks after what nobody reports by himself: whether the store takes writes, the disk has room, consumers get on and plugins run.
+// Polls health: writability, disk space, consumer lag, sandbox.
 import { existsSync } from 'node:fs';
 import type { Progress } from '../events/progress.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -10,17 +10,17 @@ import { systemOp, type Store } from '../store/store.ts';
 import { roomOf, shortage } from './disk.ts';
 
 const lookMs = 30_000;
-/** A consumer that has not got on for so long, while there is something to do, is stuck. */
+/** A consumer with pending work counts as stuck after this time without progress. */
 const stalledMs = 300_000;
 
 const touch = systemStatement(
   'installation.touch',
-  'a write that changes nothing, to find out whether the database takes writes again',
+  'a write without effect, to detect that the database can be written again',
   'UPDATE installation SET name = name',
 );
 
 export interface HealthWatch {
-  /** Raises and clears what it finds now. */
+  /** Raises and clears problems by the current state. */
   look(): void;
   start(): void;
   stop(): void;
@@ -32,7 +32,7 @@ interface WatchOptions {
   readonly log: Log;
   readonly problems: Problems;
   readonly dataDir: string;
-  /** Megabytes; 0 does not look. */
+  /** Minimum of free disk space in megabytes; 0 disables the check. */
   readonly diskReserveMb: number;
   sandboxState(): string;
   progress(): readonly Progress[];
@@ -50,7 +50,7 @@ export function createHealthWatch(options: WatchOptions): HealthWatch {
 
   const look = (): void => {
     const { writable, reason } = store.status();
-    // Whoever found it out first knows more of it.
+    // The first detector has the better explanation, which must not be replaced.
     if (writable) problems.clear('read_only');
     else if (!explaining.some(isRaised)) problems.raise('read_only', refusal(reason));
     say('disk', shortageOf(options, isRaised('disk')));
@@ -58,7 +58,7 @@ export function createHealthWatch(options: WatchOptions): HealthWatch {
     say('plugins', options.sandboxState() === 'down' ? noSandbox : null);
   };
 
-  /** Where nobody writes, nobody finds out that the database takes writes again. */
+  /** Without writes nothing would detect that the database can be written again. */
   const probe = async (): Promise<void> => {
     if (store.status().writable) return;
     await store.commit([systemOp(touch, {})]).catch(() => undefined);
@@ -70,7 +70,7 @@ export function createHealthWatch(options: WatchOptions): HealthWatch {
       void probe()
         .then(look)
         .catch((error: unknown) => {
-          log('error', 'health could not be looked at', { error: errorForLog(error) });
+          log('error', 'health could not be checked', { error: errorForLog(error) });
         });
     });
   };
@@ -85,17 +85,17 @@ export function createHealthWatch(options: WatchOptions): HealthWatch {
   };
 }
 
-/** Each of these is a reason why the database takes no writes. */
+/** Problems that explain why the database cannot be written. */
 const explaining: readonly ProblemKind[] = ['read_only', 'damage', 'files_moved'];
 
-const noSandbox = 'The sandbox of plugins does not start: no plugin runs. The log says why.';
+const noSandbox = 'The plugin sandbox does not start, so no plugin runs. See the log for the reason.';
 
 function refusal(reason: string | null): string {
-  return `The database takes no writes: ${(reason ?? 'nobody knows why').replace(/\.$/, '')}. What is stored can be read. It is tried again every ${lookMs / 1000} s.`;
+  return `The database cannot be written: ${(reason ?? 'unknown reason').replace(/\.$/, '')}. Stored data can be read. Writing is retried every ${lookMs / 1000} s.`;
 }
 
 function shortageOf({ dataDir, diskReserveMb }: WatchOptions, wasShort: boolean): string | null {
-  // A directory that was moved away is told elsewhere.
+  // The problem `files_moved` reports a missing directory.
   if (diskReserveMb === 0 || !existsSync(dataDir)) return null;
   return shortage(roomOf(dataDir), diskReserveMb, wasShort);
 }
@@ -104,5 +104,5 @@ function stalled(consumers: readonly Progress[]): string | null {
   const stuck = consumers.filter((consumer) => consumer.stalledMs >= stalledMs);
   if (stuck.length === 0) return null;
   const names = stuck.map(({ consumer, behind }) => `${consumer} (${behind} events behind)`).join(', ');
-  return `Work of events does not get on: ${names}. The log says why.`;
+  return `Event processing is stalled: ${names}. See the log for the reason.`;
 }

@@ -1,4 +1,4 @@
-// Has what old events say moved to files, workspace by workspace, with rests between the files.
+// Moves payloads of old events to archive files, workspace by workspace, with pauses between the files.
 import { archiveEvents } from '../events/archiving.ts';
 import { systemStatement } from '../store/statement.ts';
 import { scopeOf, type Store } from '../store/store.ts';
@@ -10,7 +10,7 @@ const workspaces = systemStatement<{ workspace_id: string }>(
   'SELECT workspace_id FROM workspaces',
 );
 
-/** @returns how many events were moved */
+/** @returns the number of moved events */
 export async function archiveOld(
   { store, nowMs, isStopped }: { store: Store; nowMs: () => number; isStopped: () => boolean },
   before: number,

@@ -1,16 +1,16 @@
-// Removes contents of files that no attachment names: of deleted ones, and of uploads that a crash cut off before their row.
+// Removes file contents without an attachment: those of deleted attachments, and uploads that crashed before their row was committed.
 import type { Blobs } from '../store/blobs.ts';
 import { systemStatement } from '../store/statement.ts';
 import type { Store } from '../store/store.ts';
 
 const named = systemStatement<{ sha256: string }>(
   'attachments.blobs_named',
-  'a content lies once for all workspaces, and stays while one of them names it',
+  'a content is shared by all workspaces, and remains while one of them references it',
   `SELECT DISTINCT sha256 FROM attachments INDEXED BY attachments_blob
    WHERE deleted_at IS NULL AND sha256 IS NOT NULL AND sha256 IN (SELECT value FROM json_each(:names))`,
 );
 
-/** @returns how many it removed */
+/** @returns the number of removed contents */
 export function sweepBlobs(store: Store, blobs: Blobs): Promise<number> {
   return blobs.sweep(async (names) => {
     const rows = await store.readSystem(named, { names: JSON.stringify(names) });

@@ -1,5 +1,5 @@
-// Removes what has outlived its use, and gives its room back: soon after the start, and then again and again. No event is ever removed:
-// history, undo and catching up read them. What old ones say may be moved to files, where it can still be read.
+// Removes expired data and returns its space to the disk, soon after the start and then periodically. Events are never removed, because
+// history, undo and backfill read them; payloads of old ones may move to archive files, which remain readable.
 import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
 import type { Log } from '../lib/log.ts';
@@ -15,13 +15,13 @@ import { sweeps } from './sweeps.ts';
 import { tombstones } from './tombstones.ts';
 import { dayMs } from '../lib/time.ts';
 
-/** A server that has just started has other things to do. */
+/** Delay of the first pass, so that other start-up work goes first. */
 const firstAfterMs = 15_000;
 const everyMs = 600_000;
 
 export interface Housekeeping {
   start(): void;
-  /** One pass over everything, until nothing is left to remove. */
+  /** Runs one pass over everything, until nothing is left to remove. */
   sweep(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -32,7 +32,7 @@ interface HousekeepingOptions {
   readonly log: Log;
   readonly kept: Kept;
   readonly blobs: Blobs;
-  /** The folder of the snapshots. */
+  /** Folder of the snapshots. */
   readonly snapshots: string;
 }
 
@@ -43,7 +43,7 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
   let sweeping: Promise<void> = Promise.resolve();
   const isStopped = (): boolean => stopped;
   const failed = (error: unknown): void => log('warn', 'housekeeping failed', { error: errorForLog(error) });
-  /** One part that fails keeps the others from nothing, unless none of them can write. */
+  /** Logs a failure, so that the other parts still run. A store fault is rethrown, because it affects every part. */
   const apart = (error: unknown): void => {
     if (error instanceof StoreError) throw error;
     failed(error);
@@ -62,7 +62,7 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
     const files = (await sweepBlobs(store, blobs).catch(apart)) ?? 0;
     const pages = await giveSpaceBack(store, isStopped);
     if (Object.keys(removed).length + old.length + events + files + pages > 0)
-      log('info', 'housekeeping removed what is too old', {
+      log('info', 'housekeeping removed expired data', {
         rows: removed,
         snapshots: old,
         archivedEvents: events,

@@ -1,11 +1,11 @@
-// Removes the snapshots that were taken before old migrations. The newest one stays, whatever its age.
+// Removes expired snapshots of earlier migrations. The newest one always remains.
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** `schema-7-2026-11-20T120000.000Z.db`, as `migrate` names them. */
+/** File name pattern of `migrate`, such as `schema-7-2026-11-20T120000.000Z.db`. */
 const name = /^schema-\d+-(\d{4}-\d{2}-\d{2}T)(\d{2})(\d{2})(\d{2}\.\d{3}Z)\.db$/;
 
-/** @returns the names of those that it removed */
+/** @returns the names of removed snapshots */
 export function removeSnapshots(folder: string, before: number): string[] {
   const timed = readFolder(folder)
     .flatMap((file) => {

@@ -1,5 +1,5 @@
-// Removes what is too old, a step at a time until nothing is left of it. Between steps it rests for longer than they take, so that it
-// keeps up with any rate of writes and holds nobody up.
+// Removes expired rows step by step until none is left. Pauses between steps for longer than a step takes, so that it keeps up with any
+// write rate without delaying other work.
 import { firstIdOf } from '../lib/ids.ts';
 import {
   scopeOf,
@@ -15,11 +15,11 @@ import type { Kept } from './retention.ts';
 import type { Sweep } from './sweeps.ts';
 import { dayMs } from '../lib/time.ts';
 
-/** It rests this many times as long as a step took, within bounds: on a slow disk it is others that the step waited for. */
+/** Pause as a multiple of the duration of a step, within bounds: on a slow disk the step itself waited for others. */
 const restShare = 3;
 const restMs = { least: 5, most: 50 };
 
-/** Lets others have their turn. @param tookMs how long the step took that has ended */
+/** Pauses to let other work run. @param tookMs duration of the previous step */
 export async function rest(tookMs: number): Promise<void> {
   const ms = Math.min(Math.max(tookMs * restShare, restMs.least), restMs.most);
   await new Promise((resolve) => setTimeout(resolve, ms));
@@ -32,7 +32,7 @@ interface Sweeping {
   readonly isStopped: () => boolean;
 }
 
-/** @returns how many rows it removed */
+/** @returns the number of removed rows */
 export async function sweepAway(on: Sweeping, sweep: Sweep): Promise<number> {
   const days = sweep.keptFor === null ? 0 : on.kept[sweep.keptFor];
   if (days === null) return 0;

@@ -127,7 +127,11 @@ function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[
     const inside = (name: string) => (path ? `${path}.${name}` : name);
     if (error.keyword === 'required')
       for (const name of error.params.requiredProperties as string[])
-        details.push({ path: inside(name), issue: 'required', fix: giveOf(missingAt(error, name, schema)) });
+        details.push({
+          path: inside(name),
+          issue: 'required',
+          fix: fixOfMissing(missingAt(error, name, schema)),
+        });
     // TypeBox also reports all unknown names in one error, but last, and it stops after `errorsMax`. Each name has its own error before.
     else if (error.keyword === 'boolean')
       details.push({ path, issue: 'unknown_field', fix: unknownFix(error, schema) });
@@ -217,13 +221,13 @@ function fixOf({ keyword, params, schemaPath }: SchemaError, schema: TSchema): {
   const fix = fixes[keyword];
   if (fix) return { fix: fix(params) };
   const wanted = wantedOf(schemaAt(schema, schemaPath));
-  return wanted === null ? {} : { fix: giveWords(wanted) };
+  return wanted === null ? {} : { fix: sendWords(wanted) };
 }
 
 /** Returns the fix for a missing value. */
-function giveOf(schema: unknown): string {
+function fixOfMissing(schema: unknown): string {
   const wanted = wantedOf(schema);
-  if (wanted !== null) return giveWords(wanted);
+  if (wanted !== null) return sendWords(wanted);
   const { type, enum: values } = (schema ?? {}) as {
     type?: string | readonly string[];
     enum?: readonly unknown[];
@@ -240,10 +244,8 @@ function wantedOf(schema: unknown): string | null {
   return words ?? null;
 }
 
-/** `A day as YYYY-MM-DD.` → `Give a day as YYYY-MM-DD.` */
-function giveWords(description: string): string {
-  return `Give ${description.replace(/^[A-Z](?=[a-z]*,? )/, (letter) => letter.toLowerCase())}`;
-}
+/** `Title of the issue.` → `Send the expected value: Title of the issue.` */
+const sendWords = (description: string): string => `Send the expected value: ${description}`;
 
 /** Returns the schema of a missing property. */
 function missingAt({ schemaPath }: SchemaError, name: string, schema: TSchema): unknown {

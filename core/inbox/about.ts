@@ -1,4 +1,4 @@
-// The items that tell of a proposal: put away once nothing is left to do about it, and without its words once these have to go.
+// Inbox items about a proposal: archived once the proposal is decided, and redacted when its text is purged.
 import type { Change } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import { firstIdOf } from '../lib/ids.ts';
@@ -13,7 +13,7 @@ const ofTarget = tenantStatement<{ id: string }>(
    WHERE workspace_id = :ws AND target_json = :target AND reason = 'proposal' AND archived_at IS NULL`,
 );
 
-/** Also those that were put away; they are made with what they tell of. */
+/** Includes archived items. Items are created with their proposal, so a range of ids around its creation finds them all. */
 const allOfTarget = tenantStatement<{ id: string }>(
   'inbox_items.all_of_proposal',
   `SELECT id FROM inbox_items WHERE workspace_id = :ws AND id > :first AND id < :last AND target_json = :target
@@ -25,7 +25,7 @@ const say = tenantStatement(
   'UPDATE inbox_items SET body = :body WHERE workspace_id = :ws AND id = :id',
 );
 
-/** Puts other words in the place of what the items quote. */
+/** Returns statements that replace the body of every item about the target. */
 export async function withoutTextOfItems(
   ctx: Context,
   { target, createdAt }: { readonly target: InboxItem['target']; readonly createdAt: number },
@@ -39,7 +39,7 @@ export async function withoutTextOfItems(
   return rows.map(({ id }) => tenantOp(ctx.scope, say, { id, body }));
 }
 
-/** For the batch in which it is decided. */
+/** Must run in the batch that decides the proposal. */
 export async function archiveItemsAbout(ctx: Context, target: InboxItem['target']): Promise<Change[]> {
   const rows = await ctx.store.read(ctx.scope, ofTarget, { target: JSON.stringify(target) });
   const items = await inboxItemKind.findMany(

@@ -1,4 +1,4 @@
-// The inbox: what each member should look at, an item for each reason.
+// Inbox: notifications of each member, with one reason each.
 import { Type } from 'typebox';
 import { defineContract } from '../contract/contract.ts';
 import { actor, choice, json, number, reference, string, time } from '../contract/field.ts';
@@ -6,7 +6,7 @@ import { member } from '../identity/members/contract.ts';
 import { Closed } from '../lib/schema.ts';
 import { issueNamed } from '../tracker/issues/contract.ts';
 
-/** Why a member is told what people and clocks do: each can be switched off. */
+/** Reasons that come from people and timers; members can switch each one off. */
 export const switchableReasons = [
   'assigned',
   'mentioned',
@@ -16,7 +16,7 @@ export const switchableReasons = [
   'sla',
   'project_update',
 ] as const;
-/** Why admins and owners are told what the system did by itself, and what waits for them. */
+/** Reasons that only admins and owners receive; these cannot be switched off. */
 const systemReasons = ['webhook', 'plugin', 'system', 'proposal'] as const;
 
 const kinds = [
@@ -41,8 +41,8 @@ const kinds = [
 ] as const;
 
 const target = Closed({
-  kind: Type.String({ description: 'Such as `issue` or `webhook`.' }),
-  id: Type.String({ description: 'Its id.' }),
+  kind: Type.String({ description: 'Type of the object, such as `issue` or `webhook`.' }),
+  id: Type.String({ description: 'Id of the object.' }),
 });
 
 export const inboxItem = defineContract({
@@ -50,46 +50,54 @@ export const inboxItem = defineContract({
   path: 'inbox',
   title: 'InboxItem',
   id: 'inb',
-  doc: 'What happened that one member should look at, and why it is they. Nobody else sees it.',
+  doc: 'Notification for one member, with the reason for it. Visible to that member only.',
   fields: {
-    member: reference(member, { write: 'never', doc: 'Whose item it is.' }),
+    member: reference(member, { write: 'never', doc: 'Member who receives the notification.' }),
     reason: choice([...switchableReasons, ...systemReasons], {
       write: 'never',
       filter: true,
-      doc: 'Why they are told.',
+      doc: 'Reason for the notification.',
     }),
-    kind: choice(kinds, { write: 'never', doc: 'What kind of thing happened.' }),
-    title: string(Type.String(), { write: 'never', doc: 'What happened, in one line.' }),
-    body: string(Type.String(), { write: 'never', doc: 'What there is to say of it.' }),
-    target: json(target, { write: 'never', doc: 'What it is about.' }),
+    kind: choice(kinds, { write: 'never', doc: 'Kind of the notification.' }),
+    title: string(Type.String(), { write: 'never', doc: 'Summary of the notification in one line.' }),
+    body: string(Type.String(), { write: 'never', doc: 'Body of the notification.' }),
+    target: json(target, { write: 'never', doc: 'Object that the notification is about.' }),
     issue: json(issueNamed, {
       nullable: true,
       write: 'never',
-      doc: 'The issue that it is about; null where it is about none.',
+      doc: 'Issue that the notification is about; null if it is not about an issue.',
     }),
-    actor: actor({ nullable: true, doc: 'Who did it; null where the system did by itself.' }),
+    actor: actor({ nullable: true, doc: 'Author of the change; null if the system made it.' }),
     count: number(
       { integer: true, minimum: 1 },
       {
         write: 'never',
-        doc: 'How many times the like happened on the issue since the item was made: it tells of the last.',
+        doc: 'Number of similar events on the issue since the notification was created; its content is from the latest.',
       },
     ),
-    happenedAt: time({ write: 'never', doc: 'When it happened, the last time.' }),
-    readAt: time({ nullable: true, write: 'never', doc: 'When it was read; null while it is unread.' }),
-    archivedAt: time({ nullable: true, write: 'never', doc: 'When it was put away; null while it is not.' }),
+    happenedAt: time({ write: 'never', doc: 'Time of the latest event.' }),
+    readAt: time({
+      nullable: true,
+      write: 'never',
+      doc: 'Time at which the notification was read; null while unread.',
+    }),
+    archivedAt: time({
+      nullable: true,
+      write: 'never',
+      doc: 'Time at which the notification was archived; null unless archived.',
+    }),
     snoozedUntil: time({
       nullable: true,
       write: 'update',
-      doc: 'When it comes back, unread; null where it does not rest.',
+      doc: 'Time until which the notification is snoozed; it then returns as unread. Null unless snoozed.',
     }),
   },
   heardBy: 'inboxes:read',
-  undo: { never: 'Inbox items are read or archived by their member alone.' },
+  undo: { never: 'Inbox items can be read or archived by their member only.' },
   operations: {
-    list: "What one's own inbox holds, newest first",
-    get: "Get an item of one's own inbox",
-    update: 'Read, archive or snooze an item, or undo that',
+    list: 'List the items of your inbox, newest first',
+    get: 'Get an item of your inbox',
+    update: 'Mark an item as read, archived or snoozed, or reverse that',
   },
   events: {
     told: ['inbox.item_created'],

@@ -1,4 +1,4 @@
-// The inbox of the calling member: nobody else's is there.
+// Inbox of the calling member. Items of other members are not found.
 import type { ChangeSet } from '../changes/change.ts';
 import { listKind, type PageParameters } from '../changes/list.ts';
 import { updated } from '../changes/operations.ts';
@@ -12,10 +12,10 @@ import { tenantStatement } from '../store/statement.ts';
 import type { inboxItem } from './contract.ts';
 import { inboxItemKind, type InboxItem, type ShownItem } from './kind.ts';
 
-/** Items that one request reads at once. */
+/** Maximum number of items marked as read by one request. */
 export const readAtOnce = 500;
 
-/** That it is about no issue, or about one of some teams: of those that a guest was told of before, no more than they see now. */
+/** Matches items without an issue, or with an issue in one of the given teams: a guest may have lost access since the item was created. */
 const ofTeams = `(inbox_items.issue_id IS NULL OR EXISTS (SELECT 1 FROM issues AS i
   WHERE i.workspace_id = :ws AND i.id = inbox_items.issue_id AND i.team_id IN (SELECT value FROM json_each(:teams))))`;
 const unread = `read_at IS NULL AND archived_at IS NULL AND snoozed_until IS NULL AND (:teams IS NULL OR ${ofTeams})`;
@@ -32,19 +32,18 @@ const isOfTeams = tenantStatement<{ id: string }>(
   `SELECT id FROM inbox_items WHERE workspace_id = :ws AND id = :id AND ${ofTeams}`,
 );
 
-/** The ids of the only teams whose issues the caller sees, as JSON; null for all. */
+/** Returns the ids of the teams whose issues the caller can see, as JSON; null for all. */
 function teamsOf(ctx: Context): string | null {
   const seen = teamsSeen('issues:read', ctx, ctx.directory);
   return seen && JSON.stringify([...seen]);
 }
 
-/** The member whose inbox it is. @throws ApiError forbidden for plugins, who have none */
+/** Returns the member whose inbox the caller uses. @throws ApiError forbidden for plugins, which have no inbox */
 export function holderOf({ actor }: Context): string {
   if (actor.kind !== 'plugin' && actor.memberId !== undefined) return actor.memberId;
-  throw new ApiError('forbidden', 'Only members have an inbox, and whoever acts for one.');
+  throw new ApiError('forbidden', 'Only members have an inbox. Use a key or token of a member.');
 }
 
-/** Which of them a list shows: what is put away, or rests. */
 type Shelf = 'exclude' | 'include' | 'only';
 
 interface InboxQuery extends PageParameters {
@@ -54,7 +53,7 @@ interface InboxQuery extends PageParameters {
   readonly snoozed?: Shelf;
 }
 
-/** Newest first. @throws ApiError invalid_cursor, forbidden */
+/** Lists the newest items first. @throws ApiError invalid_cursor, forbidden */
 export function listInbox(ctx: Context, query: InboxQuery) {
   const teams = teamsOf(ctx);
   const where: Condition[] = [
@@ -74,7 +73,7 @@ function onShelf(column: string, shelf: Shelf = 'exclude'): Condition[] {
   return [{ sql: `${column} IS ${shelf === 'only' ? 'NOT ' : ''}NULL`, params: {} }];
 }
 
-/** @throws ApiError not_found, also for an item of somebody else */
+/** @throws ApiError not_found, also for items of other members */
 async function findOwn(ctx: Context, id: string): Promise<InboxItem> {
   const found = await inboxItemKind.find(ctx, id);
   if (!found || found.memberId !== holderOf(ctx)) throw notFound();
@@ -89,7 +88,7 @@ export async function getItem(ctx: Context, id: string): Promise<ShownItem> {
 
 export type ItemPatch = Patch<typeof inboxItem> & { readonly read?: boolean; readonly archived?: boolean };
 
-/** What is put away or rests counts as read, and no longer rests where it is put away. */
+/** Archiving or snoozing marks an item as read; archiving also ends a snooze. */
 export async function updateItem(
   ctx: Context,
   id: string,
@@ -111,7 +110,7 @@ function restsUntil(given: string | null, now: number): number | null {
   if (given === null) return null;
   const until = readTime(given, 'snoozedUntil');
   if (until > now) return until;
-  throw invalidField('snoozedUntil', 'too_small', 'Give a time in the future, or null to end the rest.');
+  throw invalidField('snoozedUntil', 'too_small', 'Use a time in the future, or null to end the snooze.');
 }
 
 export async function unreadCount(ctx: Context): Promise<{ unread: number }> {
@@ -122,7 +121,7 @@ export async function unreadCount(ctx: Context): Promise<{ unread: number }> {
   return { unread: row?.unread ?? 0 };
 }
 
-/** What comes meanwhile stays unread. */
+/** Marks unread items as read, up to `readAtOnce`. Items created in the meantime stay unread. */
 export async function readAll(ctx: Context): Promise<ChangeSet> {
   const memberId = holderOf(ctx);
   const rows = await ctx.store.read(ctx.scope, unreadIds, {

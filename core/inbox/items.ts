@@ -1,4 +1,4 @@
-// How items come to be: one for each member who is to be told.
+// Creates items, one for each notified member.
 import type { Change } from '../changes/change.ts';
 import type { Directory } from '../context.ts';
 import type { Ids } from '../lib/ids.ts';
@@ -10,7 +10,7 @@ interface Making {
   readonly nowMs: number;
 }
 
-/** What of an item differs from one to the next. */
+/** Caller-chosen fields; the rest is the same in every new item. */
 export type Told = Pick<
   InboxItem,
   'memberId' | 'reason' | 'kind' | 'title' | 'body' | 'target' | 'issueId' | 'issue'
@@ -37,7 +37,7 @@ type Item = Pick<ShownItem, 'kind' | 'title' | 'body' | 'target'> & {
   readonly reason: 'webhook' | 'plugin' | 'system' | 'proposal';
 };
 
-/** The changes that tell the admins and owners of a workspace what the system did by itself: for the batch in which it does. */
+/** Returns changes that notify admins and owners of a system action; they must be committed with that action. */
 export function itemsForAdmins(
   item: Item,
   { directory, ...at }: Making & { readonly directory: Directory },

@@ -1,4 +1,4 @@
-// How items of the inbox are stored and announced. One that rests has an alarm, set and unset in the batch that says so.
+// Storage and events of inbox items. The timer of a snoozed item is set and cleared in the batch that changes the snooze.
 import { plain } from '../changes/columns.ts';
 import type { Shown } from '../contract/contract.ts';
 import { alarmOp, type Alarm } from '../reactions/alarm.ts';
@@ -27,7 +27,7 @@ export const inboxItemKind = kindOf(inboxItem, {
 
 export type InboxItem = NonNullable<Awaited<ReturnType<typeof inboxItemKind.find>>>;
 
-/** An item that has rested is unread again, and the newest. */
+/** Ends a snooze: the item becomes unread and moves to the top. */
 export const snoozeAlarm: Alarm = {
   name: alarm,
   isSetBy: ({ kind, after }) => kind === inboxItem.name && (after as InboxItem).snoozedUntil !== null,

@@ -1,4 +1,4 @@
-// Of which reasons a member wants to hear. Who has said nothing hears of all.
+// Reasons that a member wants notifications for; all of them by default.
 import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../changes/change.ts';
 import { json } from '../changes/columns.ts';
@@ -11,13 +11,13 @@ import { switchableReasons } from './contract.ts';
 type Reason = (typeof switchableReasons)[number];
 
 const words: Readonly<Record<Reason, string>> = {
-  assigned: 'Issues that are assigned to the member.',
+  assigned: 'Issues assigned to the member.',
   mentioned: 'Texts that mention the member.',
-  replied: 'Answers in threads that the member wrote in.',
+  replied: 'Replies in threads that the member wrote in.',
   subscribed:
-    'Comments on issues that the member follows, and changes of their state, priority, assignee and due date.',
-  triage: 'New issues in triage; admins and owners are told of them.',
-  sla: 'Issues of the member whose targets are at risk or missed.',
+    'Comments on issues the member is subscribed to, and changes of their state, priority, assignee and due date.',
+  triage: 'New issues in triage; sent to admins and owners.',
+  sla: 'Issues of the member with an SLA that is at risk or breached.',
   project_update: 'Updates of projects that the member leads.',
 };
 type Flag = ReturnType<typeof Type.Boolean>;
@@ -33,12 +33,15 @@ export const InboxPreferencesPut = named(
 );
 export const InboxPreferencesTold = named(
   'InboxPreferencesTold',
-  Closed({ member: described(idAndName(idOf(member.id), 'the member'), 'Whose they are.'), ...flags }),
+  Closed({
+    member: described(idAndName(idOf(member.id), 'the member'), 'Member the preferences belong to.'),
+    ...flags,
+  }),
 );
 type Preferences = Static<typeof InboxPreferences>;
 
 interface Stored {
-  /** Of the member. */
+  /** Id of the member. */
   readonly id: string;
   readonly version: number;
   readonly off: readonly Reason[];
@@ -65,7 +68,7 @@ export async function getPreferences(ctx: Context, memberId: string): Promise<Pr
   return shownOf((await preferencesKind.find(ctx, memberId))?.off ?? []);
 }
 
-/** What is left out is on. */
+/** Omitted reasons are switched on. */
 export async function putPreferences(
   ctx: Context,
   memberId: string,
@@ -79,7 +82,7 @@ export async function putPreferences(
   return { changes: change && (known || off.length > 0) ? [change] : [], body: shownOf(off) };
 }
 
-/** Of those members, the ones who want to hear of a reason. @param reasonOf by member */
+/** Returns the members who want notifications for their reason. @param reasonOf reason by member id */
 export async function listeningTo(
   ctx: Context,
   reasonOf: ReadonlyMap<string, Reason>,

@@ -1,5 +1,5 @@
-// What is wrong with the server itself, as the people of a workspace are told: what it means for them, and nothing of the machine or of
-// other workspaces. Only what concerns them is told; the rest is for whoever runs the server.
+// Texts that tell a workspace about server problems. They name the effect on the workspace, and nothing of the machine or of other
+// workspaces. Problems without such an effect are left to the operator.
 import { Type, type Static } from 'typebox';
 import { announce } from '../changes/announcement.ts';
 import type { Change } from '../changes/change.ts';
@@ -11,29 +11,30 @@ import { itemsForAdmins } from './items.ts';
 const texts = {
   damage: {
     title: 'Some data of this server is damaged',
-    message: 'Some of what is stored cannot be read. Whoever runs the server has to look after it.',
+    message: 'Some stored data cannot be read. The server administrator must repair it.',
   },
   read_only: {
-    title: 'This server takes no changes',
-    message: 'What is stored can be read; changes are refused until whoever runs the server has mended it.',
+    title: 'This server is read-only',
+    message:
+      'Stored data can be read, but changes are refused until the server administrator has fixed the cause.',
   },
   key: {
-    title: 'Secrets cannot be opened',
+    title: 'Secrets cannot be decrypted',
     message:
       'The server runs without its master key: webhooks are not signed or sent, and secrets cannot be read.',
   },
   plugins: {
-    title: 'Plugins do not run',
-    message: 'The sandbox of plugins does not work. Their events wait, and are run once it does.',
+    title: 'Plugins are not running',
+    message: 'The plugin sandbox does not work. Events for plugins are queued and run once it works again.',
   },
   backup: {
-    title: 'There is no fresh backup',
-    message: 'The last backup of this server failed or is too old. Whoever runs it has to look after it.',
+    title: 'No recent backup',
+    message: 'The last backup of this server failed or is too old. The server administrator must check it.',
   },
   held: {
-    title: 'Webhooks and schedules wait',
+    title: 'Webhooks and schedules are paused',
     message:
-      'This server was restored from a backup. Webhooks and schedules wait until whoever runs it lets them go on.',
+      'This server was restored from a backup. Webhooks and schedules stay paused until the server administrator resumes them.',
   },
 } as const satisfies Partial<Record<ProblemKind, { title: string; message: string }>>;
 
@@ -43,21 +44,26 @@ export const toldKinds = Object.keys(texts) as readonly ToldKind[];
 export const SystemProblemShown = named(
   'SystemProblem',
   Closed({
-    kind: enumeration('SystemProblemKind', toldKinds, 'What is wrong.'),
-    message: Type.String({ description: 'What it means for the workspace.' }),
-    since: described(time, 'When it began.'),
-    until: nullable(Type.String({ format: 'date-time', description: 'Null while there is the problem.' })),
+    kind: enumeration('SystemProblemKind', toldKinds, 'Kind of the problem.'),
+    message: Type.String({ description: 'Effect of the problem on the workspace.' }),
+    since: described(time, 'Time at which the problem began.'),
+    until: nullable(
+      Type.String({
+        format: 'date-time',
+        description: 'Time at which the problem ended; null while it lasts.',
+      }),
+    ),
   }),
 );
 
 export interface ToldProblem {
   readonly kind: ToldKind;
   readonly sinceMs: number;
-  /** Null while there is the problem. */
+  /** Null while the problem lasts. */
   readonly untilMs: number | null;
 }
 
-/** The changes that tell a workspace that a problem has come or gone. */
+/** Returns the changes that publish the start or the end of a problem to a workspace. */
 export function problemChanges(
   { kind, sinceMs, untilMs }: ToldProblem,
   at: Parameters<typeof itemsForAdmins>[1],

@@ -1,4 +1,3 @@
-// The inbox as a resource: each member's own.
 import { Type } from 'typebox';
 import { updateBodyWith } from '../contract/schemas.ts';
 import { defineRoute } from '../http/route.ts';
@@ -14,7 +13,7 @@ const shelf = (what: string) =>
     ...enumeration(
       'InboxShelf',
       ['exclude', 'include', 'only'] as const,
-      `Whether ${what} are listed as well, or alone.`,
+      `Treatment of ${what}: \`exclude\` (default) omits them, \`include\` adds them, \`only\` omits all others.`,
     ),
     default: 'exclude',
   });
@@ -26,13 +25,17 @@ const routes = [
     method: 'GET',
     path: `${v1}/unread-count`,
     name: 'inbox.unread-count',
-    summary: "How many items of one's own inbox are unread",
+    summary: 'Count the unread items of your inbox',
     scope: 'inbox:read',
     limit: 'read',
     responses: {
       200: named(
         'InboxUnread',
-        Closed({ unread: Type.Integer({ description: 'Those that are neither archived nor snoozed.' }) }),
+        Closed({
+          unread: Type.Integer({
+            description: 'Number of unread items that are neither archived nor snoozed.',
+          }),
+        }),
       ),
     },
     errors: ['forbidden'],
@@ -42,8 +45,8 @@ const routes = [
     method: 'POST',
     path: `${v1}/read-all`,
     name: 'inbox.read-all',
-    summary: "Read all that is unread in one's own inbox",
-    description: `Up to ${readAtOnce} at once; what comes meanwhile stays unread.`,
+    summary: 'Mark all items of your inbox as read',
+    description: `Marks up to ${readAtOnce} items per request; items created in the meantime stay unread.`,
     scope: 'inbox:write',
     writes: ['readAt'],
     limit: 'write',
@@ -51,8 +54,8 @@ const routes = [
       200: named(
         'InboxRead',
         Closed({
-          read: Type.Integer({ description: 'How many were read.' }),
-          hasMore: Type.Boolean({ description: 'Whether there are more: ask again.' }),
+          read: Type.Integer({ description: 'Number of items marked as read.' }),
+          hasMore: Type.Boolean({ description: 'True if unread items are left; repeat the request.' }),
         }),
       ),
     },
@@ -63,7 +66,7 @@ const routes = [
     method: 'GET',
     path: `${v1}/preferences`,
     name: 'inbox.preferences.get',
-    summary: 'Of which reasons the calling member hears',
+    summary: 'Get your notification preferences',
     scope: 'inbox:read',
     limit: 'read',
     responses: { 200: InboxPreferences },
@@ -74,9 +77,9 @@ const routes = [
     method: 'PUT',
     path: `${v1}/preferences`,
     name: 'inbox.preferences.put',
-    summary: 'Say of which reasons the calling member hears',
+    summary: 'Replace your notification preferences',
     description:
-      'A reason that is left out is on. What the system did by itself always reaches admins and owners.',
+      'Omitted reasons are switched on. Notifications about system actions always reach admins and owners.',
     scope: 'inbox:write',
     limit: 'write',
     body: InboxPreferencesPut,
@@ -89,16 +92,21 @@ const routes = [
 
 export const inbox = defineResource(inboxItem, inboxItemKind, {
   query: {
-    unread: Type.Optional(Type.Boolean({ description: 'Only what is unread, or only what is read.' })),
+    unread: Type.Optional(
+      Type.Boolean({ description: 'True for unread items only, false for read items only.' }),
+    ),
     archived: shelf('archived items'),
     snoozed: shelf('snoozed items'),
   },
   updateBody: named(
     'InboxItemUpdate',
     updateBodyWith(inboxItem, {
-      read: Type.Optional(Type.Boolean({ description: 'Whether it is read.' })),
+      read: Type.Optional(Type.Boolean({ description: 'True to mark the item as read, false as unread.' })),
       archived: Type.Optional(
-        Type.Boolean({ description: 'Whether it is put away: then it counts as read, and rests no longer.' }),
+        Type.Boolean({
+          description:
+            'True to archive the item, which also marks it as read and ends a snooze; false to unarchive it.',
+        }),
       ),
     }),
   ),

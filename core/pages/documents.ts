@@ -25,6 +25,7 @@ import oauthApps from '../../docs/guides/oauth-apps.md' with { type: 'text' };
 import passkeys from '../../docs/guides/passkeys.md' with { type: 'text' };
 import people from '../../docs/guides/people.md' with { type: 'text' };
 import paging from '../../docs/guides/paging.md' with { type: 'text' };
+import quickStart from '../../docs/guides/quick-start.md' with { type: 'text' };
 import rateLimits from '../../docs/guides/rate-limits.md' with { type: 'text' };
 import guides from '../../docs/guides/README.md' with { type: 'text' };
 import versioning from '../../docs/guides/versioning.md' with { type: 'text' };
@@ -83,6 +84,7 @@ export const documents: Readonly<Record<string, Readonly<Record<string, string>>
     paging,
     passkeys,
     people,
+    'quick-start': quickStart,
     'rate-limits': rateLimits,
     versioning,
   },

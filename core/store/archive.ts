@@ -1,5 +1,5 @@
-// Files of numbered texts beside the database, compressed, whole or not there, and never changed: what is old and seldom read rests in
-// them. Whoever reads one brings the checksum that it had when it was written.
+// Event archive: immutable compressed files beside the database that hold old, rarely read events, keyed by sequence number. Each file is
+// complete or absent, and a reader passes the checksum recorded when the file was written.
 import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -10,41 +10,42 @@ import { makePrivateDir, makePrivateFile } from './private.ts';
 import { syncPathLater } from './whole-file.ts';
 
 interface ArchiveFile {
-  /** The number of its first text, and of its last. */
+  /** Sequence number of the first entry in the file. */
   readonly first: number;
+  /** Sequence number of the last entry in the file. */
   readonly last: number;
-  /** Of the file, in hex. */
+  /** SHA-256 of the file, in hex. */
   readonly sha256: string;
 }
 
 export interface Archive {
   /**
-   * Durable, and read again once, on return. One that was written before and never used is replaced.
-   * @param texts JSON, by their numbers, ascending
+   * Writes a file; it is durable and was verified by reading it back on return. Replaces an unused file of the same name.
+   * @param texts JSON entries by sequence number, ascending
    */
   write(
     workspaceId: string,
     texts: ReadonlyMap<number, string>,
   ): Promise<ArchiveFile & { readonly bytes: number }>;
-  /** @throws ArchiveError where it is missing or damaged */
+  /** Returns the entries of a file by sequence number. @throws ArchiveError if the file is missing or damaged */
   read(workspaceId: string, file: ArchiveFile): Promise<ReadonlyMap<number, string>>;
 }
 
-/** A file of old events, as a database names it. */
+/** Archive file as referenced by a row of the database. */
 export interface ArchivedFile extends ArchiveFile {
   readonly workspaceId: string;
 }
 
-/** Name of the file below the folder `archive`. @throws ArchiveError for an id or a number that would lead out of the folder */
+/** Returns the path of the file below the folder `archive`. @throws ArchiveError for an id or number that would escape the folder */
 export function archivedName({ workspaceId, first, last }: Omit<ArchivedFile, 'sha256'>): string {
   if (!/^[\w-]+$/.test(workspaceId) || !Number.isInteger(first) || !Number.isInteger(last))
     throw new ArchiveError(
-      `The database names a file of old events by \`${workspaceId}\`, ${first} and ${last}, which is no name of such a file: the row was not written by Tatami. Restore a backup from before.`,
+      `The database references an event archive file by \`${workspaceId}\`, ${first} and ${last}, which is not a valid file name: the row was not written by Tatami. Restore an earlier backup.`,
     );
   return `${workspaceId}/${first}-${last}.jsonl.zst`;
 }
 
-/** A file of the archive cannot be read; the message says which. */
+/** An archive file cannot be read; the message names the file. */
 export class ArchiveError extends StoreError {
   constructor(message: string, cause?: unknown) {
     super('damaged', message, cause);
@@ -52,11 +53,11 @@ export class ArchiveError extends StoreError {
   }
 }
 
-/** Room for what was read lately, in characters. */
+/** Capacity of the cache of decoded files, in characters. */
 const rememberedMax = 16 * 1024 * 1024;
 const level = 9;
 
-/** @param onDamage told of a file that cannot be read, and with null when all of those can be read again */
+/** @param onDamage called with a message when a file cannot be read, and with null once all such files are readable again */
 export function createArchive(folder: string, onDamage: (message: string | null) => void): Archive {
   const damaged = new Set<string>();
   const remembered = new LRUCache<string, ReadonlyMap<number, string>>({
@@ -90,7 +91,9 @@ export function createArchive(folder: string, onDamage: (message: string | null)
       await writeWhole(pathOf(workspaceId, file), bytes);
       const again = await readFresh(workspaceId, file);
       if (again.size !== texts.size || [...texts].some(([number, text]) => again.get(number) !== text))
-        throw new ArchiveError(`${pathOf(workspaceId, file)} does not say what was written to it.`);
+        throw new ArchiveError(
+          `${pathOf(workspaceId, file)} does not contain the data that was written to it.`,
+        );
       return { ...file, bytes: bytes.length };
     },
     async read(workspaceId, file) {
@@ -103,7 +106,7 @@ export function createArchive(folder: string, onDamage: (message: string | null)
   };
 }
 
-/** As `Archive.read`, at once: for a command on which nothing else waits. @throws ArchiveError where it is missing or damaged */
+/** Synchronous `Archive.read`, for commands that serve nothing else meanwhile. @throws ArchiveError if the file is missing or damaged */
 export function readArchivedSync(folder: string, file: ArchivedFile): ReadonlyMap<number, string> {
   const name = archivedName(file);
   try {
@@ -114,20 +117,20 @@ export function readArchivedSync(folder: string, file: ArchivedFile): ReadonlyMa
   }
 }
 
-/** @throws Error where these are not the bytes that were written */
+/** Returns the bytes unchanged. @throws Error if the checksum does not match */
 function wholeOf(bytes: Buffer<ArrayBuffer>, { sha256 }: ArchiveFile): Buffer<ArrayBuffer> {
-  if (hashOf(bytes) !== sha256) throw new Error('Its checksum is another one.');
+  if (hashOf(bytes) !== sha256) throw new Error('The checksum does not match.');
   return bytes;
 }
 
 function unreadableAt(path: string, error: unknown): ArchiveError {
   const reason = error instanceof Error ? error.message : String(error);
-  return new ArchiveError(`${path} is missing or damaged: bring it back from a backup. ${reason}`, error);
+  return new ArchiveError(`${path} is missing or damaged: restore it from a backup. ${reason}`, error);
 }
 
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** A list of two, so that each line is JSON to other tools as well. */
+/** A JSON array of two elements, so that other tools can parse each line. */
 const lineOf = ([number, text]: readonly [number, string]): string => `[${number},${text}]\n`;
 
 function linesOf(text: string): ReadonlyMap<number, string> {
@@ -140,7 +143,7 @@ function linesOf(text: string): ReadonlyMap<number, string> {
   );
 }
 
-/** Whole under its name or not there; the disk has it on return, and no sync holds up the event loop. */
+/** Writes the file atomically and durably, without blocking the event loop on a sync. */
 async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
   const unfinished = `${path}.new`;
   makePrivateFile(unfinished, bytes);

@@ -1,6 +1,6 @@
-// The contents of files, each once for the whole server, in `blobs/` under its SHA-256. Which workspace has which is said by rows alone:
-// how long it takes to store one, and what is answered, is the same whether it was there or not. It is there whole before a row names it;
-// what no row names any more is removed after a while.
+// Content-addressed file store: `blobs/` holds each content once per server, under its SHA-256. Only database rows say which workspace has
+// which content, and the duration and the result of an upload are the same if the content already existed. A content is complete before a
+// row references it, and is removed some time after the last reference is gone.
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -12,50 +12,50 @@ import { StoreError } from './store.ts';
 import { syncPathLater } from './whole-file.ts';
 
 declare const checked: unique symbol;
-/** SHA-256 of a content, checked: the only text that a path of a content is built from. */
+/** Validated SHA-256 of a content. Paths of contents are built from this type only. */
 export type Digest = string & { readonly [checked]: true };
 
 const digest = /^[0-9a-f]{64}$/;
 
-/** Null for any text but 64 hexadecimal digits in lower case. */
+/** Returns null unless the text is 64 lower-case hexadecimal digits. */
 export const digestIn = (text: string): Digest | null => (digest.test(text) ? (text as Digest) : null);
 
 export interface BlobLimits {
-  /** Of one file. */
+  /** Maximum size of one file. */
   readonly fileBytesMax: number;
-  /** Of all files of a workspace. */
+  /** Maximum total size of the files of one workspace. */
   readonly workspaceBytesMax: number;
 }
 
-/** What was sent, whole and checked in, and not yet under its name. */
+/** Completely received upload that is not yet stored under its digest. */
 export interface ArrivedBlob {
   readonly sha256: Digest;
   readonly bytes: number;
-  /** Has it under its name, durably. Called before the commit of the row that names it. @throws StoreError */
+  /** Stores the content durably under its digest. Must be called before the commit of the row that references it. @throws StoreError */
   keep(): Promise<void>;
-  /** Forgets it, unless it was kept. */
+  /** Deletes the upload unless `keep` stored it. */
   release(): void;
 }
 
 export interface Blobs {
   readonly limits: BlobLimits;
-  /** @throws ApiError payload_too_large, StoreError */
+  /** Receives an upload. @throws ApiError payload_too_large, StoreError */
   take(source: AsyncIterable<Uint8Array>): Promise<ArrivedBlob>;
   pathOf(sha256: Digest): string;
   /**
-   * Removes what was not needed for an hour. Whoever makes a backup meanwhile has the time to read it.
-   * @param neededOf those of some names that rows name
-   * @returns how many it removed
+   * Removes contents that have had no reference for an hour, which leaves a running backup the time to copy them.
+   * @param neededOf returns those of the given digests that rows reference
+   * @returns the number of removed contents
    */
   sweep(neededOf: (names: readonly string[]) => Promise<ReadonlySet<string>>): Promise<number>;
 }
 
-/** Inside the folder, for what is on its way. */
+/** Subfolder of uploads in progress. */
 const incomingFolder = 'incoming';
 const unneededForMs = 3_600_000;
 const namesAtOnce = 500;
 
-/** Where a content lies in its folder. */
+/** Returns the path of a content in the folder. */
 export const blobPath = (folder: string, sha256: Digest): string => join(folder, sha256.slice(0, 2), sha256);
 
 export function createBlobs(options: {
@@ -66,12 +66,12 @@ export function createBlobs(options: {
   const { folder, limits, nowMs } = options;
   const incoming = join(folder, incomingFolder);
   const pathOf = (sha256: Digest): string => blobPath(folder, sha256);
-  /** Since when a blob has been seen without a row. */
+  /** Time at which each unreferenced content was first seen without a reference. */
   const unneeded = new Map<string, number>();
 
   const keep = async (unfinished: string, sha256: Digest): Promise<void> => {
     const path = pathOf(sha256);
-    // At once, so that no sweep gets in between: one that is under way looks here before it removes anything.
+    // Synchronous up to the rename, so that a concurrent sweep sees this entry gone before it removes the file.
     unneeded.delete(sha256);
     mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
     if (existsSync(path)) rmSync(unfinished, { force: true });
@@ -119,7 +119,7 @@ export function createBlobs(options: {
   };
 }
 
-/** What an earlier process was sent and did not keep is nobody's. Called by the one that holds the directory. */
+/** Removes uploads that an earlier process left unfinished. Only the process that holds the lock of the directory may call this. */
 export function clearIncoming(folder: string): void {
   rmSync(join(folder, incomingFolder), { recursive: true, force: true });
 }
@@ -149,17 +149,17 @@ async function write(
 export function tooLargeFile(bytesMax: number): ApiError {
   return new ApiError(
     'payload_too_large',
-    `A file has at most ${Math.floor(bytesMax / 1024 / 1024)} MiB here.`,
+    `The file is too large: a file may have at most ${Math.floor(bytesMax / 1024 / 1024)} MiB.`,
   );
 }
 
-/** A fault of the disk is the store's; whoever broke off is told as they are. */
+/** Turns a disk error into a StoreError; rethrows any other error, such as an aborted request, unchanged. */
 function refuse(error: unknown): never {
   const isOfSystem = error instanceof Error && 'syscall' in error;
   throw isOfSystem && !(error instanceof StoreError) ? diskFaultOf(error) : error;
 }
 
-/** The names of all contents of a folder; files with other names are ignored. */
+/** Returns the digests of all contents of a folder; files with other names are ignored. */
 export function blobsIn(folder: string): Digest[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)

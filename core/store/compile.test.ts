@@ -1,4 +1,4 @@
-// What is declared is looked at when the store opens: the plan of what a tenant asks, and whether the rest is SQL at all.
+// Declared statements are checked when the store opens: query plans of tenant statements, syntax of system statements.
 import { afterAll, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { createCompiler } from './compile.ts';
@@ -14,7 +14,7 @@ afterAll(() => {
   for (const one of [db, planner]) one.close();
 });
 
-/** As declared, but unknown to the other tests of this process. */
+/** Builds a declared statement outside the registry, so that other tests of this process do not see it. */
 const declared = (reach: Statement['reach'], sql: string): Statement => ({
   ...composedStatement(sql),
   ...{ name: 'declared', reach },

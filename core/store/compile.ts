@@ -1,5 +1,5 @@
-// Prepares each statement once, when it is first used, after the tenant guard has seen its plan at the start; and says of a composed list
-// what it may cost.
+// Compiles statements: applies the tenant guard when the store opens, prepares each statement at its first use, and estimates the cost of
+// composed lists.
 import type Database from 'libsql';
 import { LRUCache } from 'lru-cache';
 import { isScan } from './cost.ts';
@@ -18,25 +18,25 @@ interface Prepared {
 }
 
 interface Compiled {
-  /** Made at its first use: of what the code declares a run uses a part. */
+  /** Prepared at first use, because a process uses only part of the declared statements. */
   readonly prepared: Prepared;
   readonly columns: RowShape;
-  /** Whether it is for the event loop in a workspace; null where nothing is known of its cost. */
+  /** Decides per workspace if the statement may run on the event loop; null if its cost is not tracked. */
   readonly pace: Pace | null;
 }
 
 /** @throws Error when a tenant statement is not bound to its workspace */
 export type Compile = (statement: Statement<unknown>) => Compiled;
 
-/** How a list fares on the event loop. One that may look at every row is not for it, nor one that was slow on it lately. */
+/** Tracks if a list may run on the event loop: not if its plan may scan the whole workspace, nor if it was recently slow there. */
 interface Pace {
   isSlow(workspaceId: string): boolean;
   took(workspaceId: string, ms: number): void;
 }
 
-/** Longer than a page of usual rows takes many times over (milliseconds). */
+/** Several times the duration of a page of rows of usual size (milliseconds). */
 const slowMs = 4;
-/** Once may be the collection of garbage. */
+/** A single slow run may be a garbage collection. */
 const slowTimes = 2;
 const slowForMs = 60_000;
 const slowWorkspacesMax = 1_000;
@@ -63,15 +63,14 @@ function createPace(scans: boolean): Pace {
 }
 
 /**
- * Declared statements that were checked against the schema opened last. The value is true for a list that may look at every row of its
- * workspace, and null for a statement that is not paced.
+ * Verdicts on declared statements for the schema opened last: true for a list that may scan its workspace, null for a statement whose cost
+ * is not tracked.
  */
 let known = { schema: '', checked: new Map<Statement<unknown>, boolean | null>() };
 
 /**
- * Plans and verdicts follow from the statement and the schema. A process that opens several databases of one schema checks each declared
- * statement once, because the check is a third of the work of opening a database. Statistics change plans, so that a database with
- * statistics shares nothing.
+ * Plans and verdicts depend only on the statement and the schema, so databases of one schema share them within a process: the check is a
+ * third of the work of opening a database. Statistics change plans, so a database with statistics shares nothing.
  */
 function checkedStatements(db: Database.Database): Map<Statement<unknown>, boolean | null> {
   const rows = db.prepare('SELECT name, sql FROM sqlite_master ORDER BY name').all([]) as { name: string }[];
@@ -82,16 +81,15 @@ function checkedStatements(db: Database.Database): Map<Statement<unknown>, boole
 }
 
 /**
- * @param planner a connection of its own that reads nothing: EXPLAIN leaves it with a statement in progress, which bars every later
- *   savepoint there and lets no transaction end
+ * @param planner separate connection that reads no rows: EXPLAIN leaves its statement in progress, which blocks later savepoints and the
+ *   end of any transaction on that connection
  */
 export function createCompiler(db: Database.Database, planner: Database.Database): Compile {
-  /** Declared ones: as many as the code has. */
+  /** Holds declared statements only, so the number of entries is bounded by the code. */
   const compiled = new Map<Statement<unknown>, Compiled>();
   const composed = new LRUCache<string, Compiled>({ max: composedMax });
 
-  // Not by the planner: EXPLAIN stays in progress there, and with it the transaction of whatever else is read, which keeps the log from
-  // being folded in.
+  // Must not use the planner: a statement in progress there would keep a read transaction open and block the checkpoint.
   const definitionOf = (index: string): string => {
     const rows = db.prepare('SELECT sql FROM sqlite_master WHERE name = ?').all([index]);
     return (rows as { sql: string | null }[])[0]?.sql ?? '';
@@ -100,8 +98,8 @@ export function createCompiler(db: Database.Database, planner: Database.Database
   let shared: Map<Statement<unknown>, boolean | null> | undefined;
 
   /**
-   * Returns true if the statement may look at every row of its workspace; null if it is not paced.
-   * @throws Error when a tenant statement is not bound to its workspace, or a system statement is no SQL of this schema
+   * Returns true if the statement may scan its workspace, null if its cost is not tracked.
+   * @throws Error if a tenant statement is not bound to its workspace, or if a system statement is not valid SQL for this schema
    */
   const check = (statement: Statement<unknown>, made: () => Prepared): boolean | null => {
     const { reach, terms } = statement;
@@ -111,7 +109,7 @@ export function createCompiler(db: Database.Database, planner: Database.Database
       throw new Error(
         `Statement ${statement.name} is not bound to its workspace: ${breach}\n${statement.sql}`,
       );
-    // EXPLAIN has checked the syntax of the others.
+    // EXPLAIN has already checked the syntax of tenant statements.
     if (reach === 'system') made();
     if (terms === undefined) return null;
     return terms === null || isScan(plan, terms, definitionOf);
@@ -119,11 +117,11 @@ export function createCompiler(db: Database.Database, planner: Database.Database
 
   return (statement: Statement<unknown>): Compiled => {
     const isComposed = statement.name === 'composed';
-    // By the SQL as written: two texts can differ in their parameters' names alone, and the guard judges those.
+    // Keyed by the original SQL: two statements may differ only in parameter names, which the guard checks.
     const before = isComposed ? composed.get(statement.sql) : compiled.get(statement);
     if (before) return before;
     const prepare = once(() => prepareStatement(db, statement));
-    // A composed statement comes from a request: there are as many as people think of.
+    // Composed statements come from requests, so their number is not bounded by the code.
     const checked = isComposed ? null : (shared ??= checkedStatements(db));
     let scans = checked?.get(statement);
     if (scans === undefined) {

@@ -1,5 +1,4 @@
-// Databases beside the one that is served: a consistent copy of a live one, what a copy holds, and whether it is whole. None of this
-// writes the file that it reads, so that a server may go on with it meanwhile.
+// Makes a consistent copy of a live database, and inspects copies. Never writes the file it reads, so a server may keep running on it.
 import Database from 'libsql';
 import { existsSync } from 'node:fs';
 import type { ArchivedFile } from './archive.ts';
@@ -15,7 +14,7 @@ interface WorkspaceFacts {
   readonly lastSequence: number;
 }
 
-/** What a database says of itself; `name` and `generation` are null of one that an older version made. */
+/** Facts recorded in a database; `name` and `generation` are null for schemas before version 7. */
 export interface DatabaseFacts {
   readonly schema: number;
   readonly name: string | null;
@@ -28,18 +27,15 @@ export interface DatabaseFacts {
 /** The first schema that has the table `installation`. */
 const schemaWithInstallation = 7;
 
-/** Copies the database as it is at one moment. @param size bytes that the copy will have at most */
+/** Source of a consistent copy; `sizeBytes` is the maximum size of the copy. */
 export interface LiveDatabase {
   readonly sizeBytes: number;
-  /**
-   * @param path of an empty file; it is not synced
-   * @throws Error when the log lacks what was acknowledged
-   */
+  /** @param path existing empty file; it is not synced @throws Error if the log lacks an acknowledged commit */
   copyInto(path: string): void;
   close(): void;
 }
 
-/** @param logHead the file of the log head, which may be missing */
+/** @param logHead path of the log head file, which may be missing */
 export function openLive(path: string, logHead: string): LiveDatabase {
   if (!existsSync(path)) throw new Error(`There is no database at ${path}.`);
   const db = openReadOnly(path);
@@ -48,7 +44,7 @@ export function openLive(path: string, logHead: string): LiveDatabase {
       (number(db, 'PRAGMA page_count') - number(db, 'PRAGMA freelist_count')) *
       number(db, 'PRAGMA page_size'),
     copyInto(copy) {
-      // Written before anybody is answered, so that whatever is committed later is at least as far.
+      // The log head is written before a commit is acknowledged, so a copy taken after this read must be at least at this position.
       const acknowledged = existsSync(logHead) ? readLogHead(logHead) : null;
       db.prepare('PRAGMA synchronous = OFF').all();
       db.prepare('VACUUM INTO ?1').run([copy]);
@@ -63,7 +59,7 @@ export function openLive(path: string, logHead: string): LiveDatabase {
   };
 }
 
-/** @throws Error when the file is no database of Tatami */
+/** @throws Error if the file is not a database of Tatami */
 export function readFacts(path: string): DatabaseFacts {
   const db = openReadOnly(path);
   try {
@@ -97,7 +93,7 @@ export function readFacts(path: string): DatabaseFacts {
   }
 }
 
-/** Those that a database names. */
+/** Returns the archive files that a database references. */
 export const readArchivedFiles = (path: string): ArchivedFile[] =>
   rowsOf<ArchivedFile>(
     path,
@@ -105,7 +101,7 @@ export const readArchivedFiles = (path: string): ArchivedFile[] =>
     'SELECT workspace_id AS workspaceId, first_sequence AS first, last_sequence AS last, sha256 FROM event_files',
   );
 
-/** SHA-256 of each content that a database names, ascending; a row with another text names no content. */
+/** Returns the digests of the contents that a database references, ascending; rows with an invalid digest are skipped. */
 export const readContents = (path: string): Digest[] =>
   rowsOf<{ sha256: string }>(
     path,
@@ -113,7 +109,7 @@ export const readContents = (path: string): Digest[] =>
     'SELECT DISTINCT sha256 FROM attachments WHERE deleted_at IS NULL AND sha256 IS NOT NULL ORDER BY sha256',
   ).flatMap(({ sha256 }) => digestIn(sha256) ?? []);
 
-/** None of a database that an older version made, without the table. */
+/** Returns no rows if the schema is too old to have the table. */
 function rowsOf<R>(path: string, table: string, sql: string): R[] {
   const db = openReadOnly(path);
   try {
@@ -124,7 +120,9 @@ function rowsOf<R>(path: string, table: string, sql: string): R[] {
   }
 }
 
-/** Since when what was restored waits for the operator's word; null where nothing waits. A server may have the file open. */
+/**
+ * Returns the time at which a restore paused webhooks, plugins and schedules; null if nothing is paused. A server may have the file open.
+ */
 export function readHeldAtMs(path: string): number | null {
   const db = openReadOnly(path);
   try {
@@ -138,7 +136,7 @@ export function readHeldAtMs(path: string): number | null {
   }
 }
 
-/** What SQLite finds wrong with a file that nobody writes; empty where it is whole. */
+/** Returns the faults that SQLite finds in a file that nobody writes; empty if it is intact. */
 export function findDamage(path: string): string[] {
   try {
     const db = openReadOnly(path);

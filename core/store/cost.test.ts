@@ -1,4 +1,4 @@
-// Which lists are for the event loop, told by the plans of the real schema.
+// Checks with the plans of the real schema which lists may run on the event loop.
 import Database from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -66,11 +66,11 @@ test('lists that may look at every row are not', () => {
     ':f0',
   ])
     expect([term, scans('issues', [live, term], newest)]).toEqual([term, true]);
-  // Of several values the rows must be sorted, and of two columns an index finds by one.
+  // A list over several values needs a sort, and an index seeks only one of two columns.
   expect(scans('issues', [live, '(state_id IN (:f0, :f1))'], newest)).toBe(true);
   expect(scans('issues', [live, '(team_id IN (:f0))', '(state_id IN (:f1))'], newest)).toBe(true);
   expect(scans('issues', [live], 'title asc, id asc')).toBe(true);
-  // Many deleted comments may stand before the first that is shown.
+  // Many deleted comments may precede the first one that is shown.
   expect(scans('comments', [live, 'issue_id = :issueId'], 'created_at asc, id asc')).toBe(true);
   expect(scans('runs', ['install_id = :installId', 'status = :status'], newest)).toBe(true);
   expect(scans('labels', [live], 'created_at asc, id asc')).toBe(true);

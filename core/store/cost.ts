@@ -1,21 +1,21 @@
-// Whether a composed list costs no more than what it returns, or may look at every row of its workspace. Read off the query
-// plan: an index must find the rows by every condition, and hand them out in order.
+// Estimates from its query plan if a composed list may scan every row of its workspace. A list is bounded if an index covers every
+// condition and returns the rows in order.
 
-/** `?` of the plan stands where the index seeks: `(workspace_id=? AND team_id=? AND created_at<?)`. */
+/** In a plan, `?` marks the values that the index seeks: `(workspace_id=? AND team_id=? AND created_at<?)`. */
 const seek = /^SEARCH \w+ USING (?:COVERING )?(?:INDEX (\w+)|PRIMARY KEY) \((.*)\)$/;
 const comparison = /^(\w+) (?:(?:=|[<>]=?) :\w+|(IN) \([^()]*\))$/;
 
 /**
- * @param plan the detail column of EXPLAIN QUERY PLAN
- * @param terms the conditions of the list, beside its workspace and the place its cursor names
- * @param definitionOf the text that made an index
+ * @param plan detail column of EXPLAIN QUERY PLAN
+ * @param terms conditions of the list, without its workspace and cursor position
+ * @param definitionOf returns the SQL that created an index
  */
 export function isScan(
   plan: readonly string[],
   terms: readonly string[],
   definitionOf: (index: string) => string,
 ): boolean {
-  // Rows that are sorted after they were found were all found.
+  // A sort reads all matching rows before the first one is returned.
   if (plan.some((line) => line.includes('TEMP B-TREE'))) return true;
   const found = plan.map((line) => seek.exec(line)).find((match) => match !== null);
   if (!found) return true;

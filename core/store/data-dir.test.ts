@@ -1,4 +1,4 @@
-// What a start leaves behind: a file is whole or not there where it was cut short, and everything is private.
+// A start that is cut short leaves complete files or none, and all files are private.
 import { afterEach, expect, test } from 'bun:test';
 import {
   chmodSync,
@@ -51,9 +51,9 @@ test('a log head or master key that was cut short is refused, never made anew ov
   }
   writeFileSync(join(dir, 'log-head'), head);
   truncateSync(join(dir, 'master.key'), 20);
-  expect(() => openStore(dir, Date.now)).toThrow('must hold 32 bytes');
+  expect(() => openStore(dir, Date.now)).toThrow('must contain 32 bytes');
   rmSync(join(dir, 'master.key'));
-  expect(() => openStore(dir, Date.now)).toThrow('put the key back');
+  expect(() => openStore(dir, Date.now)).toThrow('Restore the key file');
   expect(existsSync(join(dir, 'master.key'))).toBe(false);
 });
 
@@ -62,12 +62,12 @@ test('a refused start lets go of the directory', async () => {
   await openStore(dir, Date.now).close();
   const key = readFileSync(join(dir, 'master.key'));
   writeFileSync(join(dir, 'master.key'), 'no key');
-  expect(() => openStore(dir, Date.now)).toThrow('must hold 32 bytes');
+  expect(() => openStore(dir, Date.now)).toThrow('must contain 32 bytes');
   writeFileSync(join(dir, 'master.key'), key);
   await openStore(dir, Date.now).close();
 });
 
-/** Path below the directory → mode in octal, of everything there is while the store is open. */
+/** Octal mode by relative path, for everything in the directory while the store is open. */
 function modes(dir: string): Record<string, string> {
   const names = ['', ...readdirSync(dir, { recursive: true }).map(String)];
   return Object.fromEntries(

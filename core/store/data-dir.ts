@@ -1,6 +1,5 @@
-// The data directory: who may open it (one process), the master key, and the paths of what lives in it.
-// The lock is flock(2), so a killed process leaves no stale lock; libsql's bundled SQLite loses commits when two
-// processes checkpoint at once, so a second opener is refused rather than warned.
+// Opens the data directory: exclusive lock, master key, and paths. The lock is flock(2), so a killed process leaves no stale lock. libsql's
+// bundled SQLite loses commits when two processes checkpoint at once, so a second opener is refused rather than warned.
 import { dlopen } from 'bun:ffi';
 import {
   closeSync,
@@ -26,19 +25,22 @@ export interface DataDir {
   readonly database: string;
   readonly logHead: string;
   readonly snapshots: string;
-  /** Where the continuous copy puts aside what was not sent yet. */
+  /** Folder of WAL segments that the continuous copy has not sent yet. */
   readonly spool: string;
-  /** The contents of files. */
+  /** Folder of file contents. */
   readonly blobs: string;
-  /** 32 bytes; made at the first start. */
+  /** 32 bytes, generated at the first start. */
   readonly masterKey: Uint8Array;
   readonly keyFile: string;
-  /** True when this start made the directory's master key. */
+  /** True if this start generated the master key. */
   readonly created: boolean;
   release(): void;
 }
 
-/** @throws Error when the directory belongs to another user, others may look into it, another process holds it, or its master key is unreadable. */
+/**
+ * @throws Error if the directory belongs to another user, is accessible to others, or is locked by another process, or if its master key is
+ *   unreadable
+ */
 export function openDataDir(path: string): DataDir {
   const snapshots = join(path, 'snapshots');
   const spool = join(path, 'spool');
@@ -52,11 +54,11 @@ export function openDataDir(path: string): DataDir {
     const created = !existsSync(keyFile);
     if (created && existsSync(database))
       throw new Error(
-        `${keyFile} is missing, but the database exists: put the key back; without it no stored secret can be read.`,
+        `${keyFile} is missing, but the database exists. Restore the key file: without it no stored secret can be read.`,
       );
     if (created) inPlace(path, () => writeWholeFile(keyFile, `${randomBytes(32).toString('base64')}\n`));
     const masterKey = new Uint8Array(Buffer.from(readFileSync(keyFile, 'utf8').trim(), 'base64'));
-    if (masterKey.length !== 32) throw new Error(`${keyFile} must hold 32 bytes in base64.`);
+    if (masterKey.length !== 32) throw new Error(`${keyFile} must contain 32 bytes in base64.`);
     return {
       path,
       database,
@@ -79,22 +81,19 @@ const LOCK_SH = 1;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 
-/** @throws Error that says why nothing new can be made there, instead of the system's code */
+/** @throws Error that explains why nothing can be created there, in place of the system's error code */
 function inPlace(dir: string, make: () => void): void {
   try {
     make();
   } catch (error) {
     if (diskFaultOf(error).fault === 'broken') throw error;
-    throw new Error(
-      `${describeUnwritable(dir, error)} A new data directory needs a place that can be written.`,
-      {
-        cause: error,
-      },
-    );
+    throw new Error(`${describeUnwritable(dir, error)} Choose a writable location for the data directory.`, {
+      cause: error,
+    });
   }
 }
 
-/** True when it was to be had. Closing the descriptor gives it back. */
+/** Returns true if the lock was acquired. Closing the descriptor releases it. */
 function takeLock(fd: number, how: number): boolean {
   const libc = dlopen(process.platform === 'darwin' ? 'libSystem.dylib' : 'libc.so.6', {
     flock: { args: ['i32', 'i32'], returns: 'i32' },
@@ -102,7 +101,7 @@ function takeLock(fd: number, how: number): boolean {
   return libc.symbols.flock(fd, how | LOCK_NB) === 0;
 }
 
-/** The number of the process that holds a directory; null where none does. */
+/** Returns the id of the process that holds the lock of a directory; null if it is not locked. */
 export function holderOf(dir: string): string | null {
   const file = join(dir, 'lock');
   if (!existsSync(file)) return null;
@@ -123,8 +122,8 @@ function lock(file: string, dir: string): () => void {
 }
 
 /**
- * Takes the lock that the file stands for, or says who holds it. It is free again when its process ends, however that is. A descriptor
- * that cannot write locks just as well, where the file system takes no writes.
+ * Acquires the lock of a file, or returns the process id of its holder. The lock ends with its process. A read-only descriptor locks as
+ * well, which serves read-only file systems.
  */
 export function tryLock(file: string): { release(): void } | { heldBy: string } {
   const { fd, isWritable } = openLockFile(file);
@@ -146,7 +145,7 @@ export function tryLock(file: string): { release(): void } | { heldBy: string } 
 function openLockFile(file: string): { fd: number; isWritable: boolean } {
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
   try {
-    // The folder of backups may be shared: a link there could have another file of this user truncated.
+    // The backup folder may be shared: following a symbolic link there could truncate another file of this user.
     const isNew = !existsSync(file);
     const fd = openSync(file, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
     fchmodSync(fd, 0o600);
@@ -154,7 +153,7 @@ function openLockFile(file: string): { fd: number; isWritable: boolean } {
     return { fd, isWritable: true };
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ELOOP')
-      throw new Error(`${file} is a symbolic link, and must be a file of its own. Remove it.`, {
+      throw new Error(`${file} is a symbolic link, but must be a regular file. Remove the link.`, {
         cause: error,
       });
     if (diskFaultOf(error).fault === 'broken') throw error;
@@ -163,7 +162,7 @@ function openLockFile(file: string): { fd: number; isWritable: boolean } {
   }
 }
 
-/** A backup that root makes locks the directory of another user, who could not open a lock of root. */
+/** If root makes a backup of another user's directory, that user must be able to open the lock file afterwards. */
 function giveToOwner(fd: number, dir: string): void {
   const { uid, gid } = statSync(dir);
   if (process.geteuid?.() === 0 && uid !== 0) fchownSync(fd, uid, gid);
@@ -174,7 +173,7 @@ function noteHolder(fd: number): void {
     ftruncateSync(fd, 0);
     writeSync(fd, `${process.pid}\n`);
   } catch (error) {
-    // On a full disk whoever is refused is not told by whom.
+    // On a full disk the file cannot name the holder.
     if (diskFaultOf(error).fault === 'broken') throw error;
   }
 }

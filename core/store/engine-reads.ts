@@ -1,4 +1,4 @@
-// Reads of the embedded engine: on the event loop where a statement is known to cost little there, else by the readers.
+// Reads of the embedded engine: on the event loop if the statement is known to be cheap there, else in the reader pool.
 import { threadMs } from '../lib/processor.ts';
 import type { Compile } from './compile.ts';
 import { concernsStore, faultOf, showsDamage } from './engine-errors.ts';
@@ -8,7 +8,7 @@ import type { Params, Statement } from './statement.ts';
 import { StoreError, type Scope, type Store } from './store.ts';
 import { bind, rowOf } from './values.ts';
 
-/** On the event loop. */
+/** Runs synchronously on the event loop. */
 export function readRows<R>(
   compile: Compile,
   statement: Statement<R>,
@@ -23,9 +23,9 @@ export interface ReadsWith {
   readonly compile: Compile;
   readonly readers: Readers;
   readonly guard: DamageGuard;
-  /** Resolves once the loop has heard of all that may be committed by now. */
+  /** Resolves once the loop has processed every commit that may have completed by now. */
   heard(): Promise<void>;
-  /** SQLite met something that it did not write. */
+  /** Called when SQLite finds content that it did not write. */
   onDamage(): void;
 }
 
@@ -36,7 +36,7 @@ export function createReads({
   heard,
   onDamage,
 }: ReadsWith): Pick<Store, 'read' | 'readOne' | 'readSystem'> {
-  /** What the store cannot do is told apart from what is wrong with the request. @throws StoreError */
+  /** Maps engine errors to StoreError, so that callers can tell store faults from invalid requests. @throws StoreError */
   const told = async <T>(statement: Statement<unknown>, work: () => T | Promise<T>): Promise<T> => {
     try {
       guard.check(statement.text);
@@ -55,7 +55,7 @@ export function createReads({
       return found;
     }
     const rows = await readers.read(scope, statement.text, bind(statement, params, scope.workspaceId));
-    // A reader may have seen what no cache knows yet, nor the loop's own connection.
+    // A reader may have seen a commit that neither the caches nor the loop's connection know yet.
     await heard();
     return rows.map((values) => rowOf(columns, values)) as R[];
   };

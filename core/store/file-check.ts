@@ -1,17 +1,17 @@
-// Looks into a database file that nobody has open, without changing it.
+// Inspects a database file that no process has open, without changing it.
 import Database from 'libsql';
 import { immutableUri } from './integrity/uri.ts';
 import type { LogHead } from './log-head.ts';
 
 export interface FileFacts {
-  /** What SQLite finds wrong with the file; empty where nothing is. */
+  /** Faults that SQLite finds in the file; empty if it is intact. */
   readonly faults: readonly string[];
-  /** Of the log head; null in a file that Tatami did not make, or that is too damaged to say. */
+  /** Log head of the database; null if Tatami did not make the file, or if it is too damaged to read. */
   readonly head: LogHead | null;
   readonly generation: string | null;
 }
 
-/** @param path of a file whose log was folded in. @throws what libsql throws where it is no database */
+/** @param path file whose log was checkpointed. @throws libsql's error if the file is not a database */
 export function checkFile(path: string): FileFacts {
   const db = new Database(immutableUri(path));
   try {

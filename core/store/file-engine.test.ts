@@ -1,5 +1,5 @@
-// The embedded engine under errors: what one job does wrong is its own, what the disk does wrong is everybody's, and
-// nothing is acknowledged that was not synced.
+// Error handling of the embedded engine: a fault of one job fails that job alone, a fault of the disk fails all, and a commit is
+// acknowledged only after its sync.
 import { afterEach, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -34,7 +34,7 @@ const one = tenantStatement(
   'test.kv_one',
   'SELECT sequence FROM cursors WHERE workspace_id = :ws AND consumer = :consumer',
 );
-/** Never run: a virtual table whose statement is judged must not keep the log from being folded in. */
+/** Never run: checking a statement on a virtual table must not block the checkpoint. */
 tenantStatement(
   'test.words_drop',
   'DELETE FROM search_index WHERE rowid = (SELECT doc FROM search_documents WHERE workspace_id = :ws AND id = :id)',
@@ -57,7 +57,7 @@ interface Bench {
   heads: LogHead[];
 }
 
-/** A store over a real file and the real thread. */
+/** A store over a real file and the real writer thread. */
 function open(openWriter?: OpenWriter): Omit<Bench, 'heads'> {
   dir = mkdtempSync(join(tmpdir(), 'tatami-engine-'));
   const path = join(dir, 'tatami.db');
@@ -68,7 +68,7 @@ function open(openWriter?: OpenWriter): Omit<Bench, 'heads'> {
   return { store, path };
 }
 
-/** The same without the thread: its log head is held in memory, so that a test can count its writes and make them fail. */
+/** As `open`, without the thread: the log head is in memory, so that a test can count its writes and make them fail. */
 function openHere(writeHead: (head: LogHead) => void = () => undefined): Bench {
   const heads: LogHead[] = [];
   const keeper: HeadKeeper = {
@@ -124,7 +124,7 @@ test.each([
   ['a missing one', {}, ':consumer cannot be bound: it is missing'],
   ['NaN', { consumer: NaN }, ':consumer cannot be bound: NaN'],
   ['infinity', { consumer: -Infinity }, ':consumer cannot be bound: -Infinity'],
-  ['U+0000', { consumer: 'a\0b' }, ':consumer holds U+0000'],
+  ['U+0000', { consumer: 'a\0b' }, ':consumer contains U+0000'],
   ['an object', { consumer: { a: 1 } }, ':consumer cannot be bound: object'],
   ['an array', { consumer: ['a'] }, ':consumer cannot be bound: object'],
   ['a date', { consumer: new Date(0) }, ':consumer cannot be bound: object'],
@@ -174,7 +174,7 @@ test('once a sync failed, nothing that waits is written, and nothing later is ac
   });
   await store.commit([putOp('kept')]);
   fail = true;
-  // More than one group's worth, so that some jobs wait while the first group fails.
+  // More jobs than fit one group, so that some wait while the first group fails.
   const fates = await Promise.all(
     Array.from({ length: 200 }, (_, n) => fate(store.commit([putOp(`n${String(n).padStart(3, '0')}`)]))),
   );

@@ -1,5 +1,5 @@
-// The embedded engine: libsql over one file. The writer thread commits groups of batches to it at synchronous=FULL; the event loop
-// reads with a connection of its own, which holds still between groups, and long reads have readers.
+// The embedded engine: libsql over one file. The writer thread commits groups of batches at synchronous=FULL; the event loop reads through
+// its own connection, whose snapshot moves only between groups, and long reads go to a reader pool.
 import Database from 'libsql';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ import { createNoWrites } from './writer/no-writes.ts';
 import { writerThread, type Copying, type OpenWriter } from './writer/thread.ts';
 import type { TakeOrder } from './writer/wire.ts';
 
-/** Of the loop's connection. */
+/** Pragmas of the event loop's connection. */
 const pragmas = ['query_only = ON', 'busy_timeout = 0', 'cache_size = -65536', 'temp_store = MEMORY'];
 
 const readHead = systemStatement<{ position: number; hash: string }>(
@@ -30,45 +30,45 @@ const readHead = systemStatement<{ position: number; hash: string }>(
   'SELECT position, hash FROM log_head WHERE id = 1',
 );
 
-/** Why and how a store is opened that takes no writes. */
+/** Reason and settings of a store that is opened read-only. */
 export interface OnlyToRead {
-  /** What every write is refused with. */
+  /** Error of every write. */
   readonly fault: StoreError;
-  /** How the database is named to SQLite. */
+  /** SQLite URI of the database. */
   readonly uri: string;
   readonly damage: Damage | null;
 }
 
 export interface FileEngineOptions {
   readonly path: string;
-  /** The file of the log head. */
+  /** Path of the log head file. */
   readonly logHead: string;
-  /** Of one long read: processor time in milliseconds; 0 is unlimited. */
+  /** CPU time budget of one long read in milliseconds; 0 is unlimited. */
   readonly budgetMs: number;
   readonly charge: ChargeRead;
-  /** Where the continuous copy is made. */
+  /** Settings of the continuous copy; null or missing if there is none. */
   readonly copying?: Copying | null;
   readonly openWriter?: OpenWriter;
   readonly onlyToRead?: OnlyToRead | null;
-  /** Called once, when damage is found while the store is open. It takes no writes any more. */
+  /** Called once, when damage is found while the store is open. The store rejects all writes from then on. */
   readonly onDamage?: (damage: Damage) => void;
-  /** Called when a file of old events cannot be read, and with null when all of them can be again. */
+  /** Called with a message when an archive file cannot be read, and with null once all of them are readable again. */
   readonly onArchiveDamage?: (message: string | null) => void;
 }
 
 export interface FileEngine extends Store {
-  /** Puts aside for the continuous copy what was committed. Does nothing in a closed store. */
+  /** Archives the committed WAL frames for the continuous copy. Does nothing in a closed store. */
   take(order: TakeOrder): Promise<void>;
-  /** Refuses every write with this, until it is called with null. */
+  /** Rejects every write with this fault, until called with null. */
   suspend(fault: StoreError | null): void;
-  /** As `close`. @returns whether everything lies in the one file */
+  /** As `close`. @returns true if the database file holds everything and the WAL is empty */
   closeWhole(): Promise<boolean>;
 }
 
-/** How often a piece of the file is compared with its checksums. */
+/** Interval between two checks of a piece of the file against its checksums. */
 const verifyEveryMs = 1_000;
 
-/** Opens a migrated database. @throws Error when a tenant statement breaks the guard, or the log lost acknowledged writes. */
+/** Opens a migrated database. @throws Error if a tenant statement breaks the guard, or if the log lost acknowledged writes */
 export function openFileEngine(options: FileEngineOptions): FileEngine {
   const { path, logHead, onlyToRead = null } = options;
   const uri = onlyToRead?.uri ?? readOnlyUri(path);
@@ -112,7 +112,7 @@ export function openFileEngine(options: FileEngineOptions): FileEngine {
       writes.between(async (writer) => {
         const space = await writer.reclaim(pages);
         snapshot.moveOn();
-        // The file becomes shorter when the log is folded in.
+        // The file shrinks only at a checkpoint.
         await writer.checkpoint();
         snapshot.moveOn();
         return space;
@@ -132,7 +132,7 @@ export function openFileEngine(options: FileEngineOptions): FileEngine {
 const damagedStore = (path: string, damage: Damage): StoreError =>
   new StoreError('damaged', describeDamage(path, damage));
 
-/** The side that writes, and the question whether what it wrote is still there. */
+/** Opens the writer, and the check that the written pages are still intact. */
 function openWrites(
   { path, logHead, copying = null, openWriter = writerThread().open, onDamage }: FileEngineOptions,
   on: { head: LogHead; compile: Compile; snapshot: Snapshot; guard: DamageGuard },
@@ -155,8 +155,8 @@ function openWrites(
 }
 
 /**
- * Compares the head outside the database with the one inside, and makes them equal where it may be written.
- * @returns where the log goes on
+ * Compares the log head file with the head in the database, and updates the file unless the store is read-only.
+ * @returns the head at which the log continues
  */
 function startLogHead(path: string, inside: LogHead | undefined, mayWrite: boolean): LogHead {
   if (!existsSync(path)) {
@@ -175,8 +175,8 @@ function startLogHead(path: string, inside: LogHead | undefined, mayWrite: boole
 }
 
 /**
- * A connection that is only for plans. A virtual table reads tables of its own when a connection first meets it: that is done before any
- * EXPLAIN, whose statements stay in progress there, and with them what else was read.
+ * Opens a connection for EXPLAIN only. A virtual table reads its own tables when a connection first uses it. That must happen before any
+ * EXPLAIN, because EXPLAIN statements stay in progress and would keep those reads open.
  */
 function openPlanner(uri: string): Database.Database {
   const planner = new Database(uri);

@@ -1,41 +1,41 @@
-// Turns a parsed filter into a condition: field names come from a closed table, values are always bound.
+// Compiles a parsed filter into SQL conditions: field names come from a fixed table, values are always bound.
 import type { Filter, FilterTest, FilterValue, FilterWay, Listing, Operand, Order } from '../lib/filter.ts';
 import { foldName } from '../lib/fold.ts';
 import type { Condition } from './page.ts';
 import type { Value } from './statement.ts';
 
-/** How a filter field is compared in SQL. */
+/** SQL mapping of a filter field. */
 export interface FilterColumn {
   readonly sql: string;
-  /** A public value as the column holds it. */
+  /** Converts a public value to the stored value. */
   value?(value: FilterValue): Value;
-  /** The column holds what is greater as the lesser value. */
+  /** True if a greater public value is stored as a lesser one. */
   readonly descends?: boolean;
-  /** Where the column holds an id and the filter says otherwise whose: the ids of all that are meant. */
+  /** For id columns that a filter may address by another key: returns the ids that the values stand for. */
   ids?(way: FilterWay, values: readonly string[]): readonly string[];
-  /** The ids of all whose name passes. */
+  /** Returns the ids of all entities whose name passes. */
   named?(passes: (name: string) => boolean): readonly string[];
-  /** Where a table of its own holds the rows of an id, in the order of their creation: see `Condition.listed`. */
+  /** For columns whose rows a separate table lists by id in creation order: returns the subselect; see `Condition.listed`. */
   listed?(id: string): string;
-  /** Few rows have a value, so that a list had better begin with those than with what is listed elsewhere. */
+  /** True if few rows have a value, so that a query should start from these rows rather than from another column's `listed` subselect. */
   readonly few?: true;
-  /** Text that is stored empty where it is missing, or may be. */
+  /** True for a text column that stores a missing value as an empty text, or may do so. */
   readonly text?: true;
-  /** For a field of many values: wraps a condition on `sql` into an EXISTS over the join table. */
+  /** For multi-valued fields: wraps a condition on `sql` into an EXISTS over the join table. */
   wrap?(condition: string): string;
 }
 
 type Columns = Readonly<Record<string, FilterColumn>>;
 
-/** What compiling needs: how fields lie, where values go, and the moment that relative times are relative to. */
+/** Compiler context; relative times are resolved against `nowMs`. */
 interface Compiling {
   readonly columns: Columns;
-  /** Gives a value to the statement. @returns the parameter that stands for it */
+  /** Binds a value. @returns its parameter placeholder */
   bind(value: Value): string;
   readonly nowMs: number;
 }
 
-/** One condition for each thing that must hold, so that the store can tell which of them an index serves. */
+/** Returns one condition per AND term, so that the store can see which of them an index serves. */
 export function filterConditions(filters: readonly Filter[], columns: Columns, nowMs: number): Condition[] {
   const params: Record<string, Value> = {};
   let count = 0;
@@ -47,7 +47,7 @@ export function filterConditions(filters: readonly Filter[], columns: Columns, n
   const compiling = { columns, bind, nowMs };
   const all = filters.flatMap(parts);
   const isListed = !all.some((part) => isIn(part) && columns[part.field]?.few);
-  // All bound in the first: parameters are the query's, whichever condition names them.
+  // Parameters belong to the whole query, so the first condition carries all of them.
   return all.map((part, index) => ({
     sql: compile(part, compiling),
     params: index === 0 ? params : {},
@@ -55,7 +55,7 @@ export function filterConditions(filters: readonly Filter[], columns: Columns, n
   }));
 }
 
-/** Only of one id, as a row may have several. */
+/** Applies to a single id only, because a row may match several. */
 function listedIn(listing: Listing, param: string, compiling: Compiling): Pick<Condition, 'listed'> {
   const column = compiling.columns[listing.field];
   const [id, ...others] = column?.listed ? valuesOf(listing, column, compiling) : [];
@@ -74,7 +74,7 @@ function compile(node: Filter, compiling: Compiling): string {
   const { bind } = compiling;
   if ('all' in node) return node.all.length === 0 ? constant(true, bind) : all(node.all, 'AND');
   if ('any' in node) return node.any.length === 0 ? constant(false, bind) : all(node.any, 'OR');
-  // What SQL does not know, of a missing value, is false here.
+  // SQL yields NULL for a missing value; a filter treats it as false.
   if ('not' in node) return `(${compile(node.not, compiling)}) IS NOT TRUE`;
   const column = compiling.columns[node.field];
   if (!column) throw new Error(`No column for the filter field ${node.field}.`);
@@ -87,7 +87,7 @@ function comparison(node: FilterTest, column: FilterColumn, compiling: Compiling
   switch (node.test) {
     case 'in': {
       const list = valuesOf(node, column, compiling).map(bind);
-      // A name that stands for nothing matches nothing.
+      // An unknown name matches no row.
       return list.length === 0 ? constant(false, bind) : exists(`${column.sql} IN (${list.join(', ')})`);
     }
     case 'null':
@@ -103,7 +103,7 @@ function comparison(node: FilterTest, column: FilterColumn, compiling: Compiling
   }
 }
 
-/** The length of a text stands in the head of its row, so that a long one is not read. */
+/** SQLite stores the length of a text in the row header, so a long text is not read. */
 function missing({ sql, text }: FilterColumn, isMissing: boolean): string {
   if (!text) return `${sql} IS ${isMissing ? '' : 'NOT '}NULL`;
   return isMissing
@@ -154,7 +154,7 @@ function kept(column: FilterColumn, operand: Operand, { nowMs }: Compiling): Val
   return column.value ? column.value(value) : typeof value === 'boolean' ? Number(value) : value;
 }
 
-/** Bound, because the planner folds a literal and then scans the table without its workspace. */
+/** Bound as a parameter, because the planner folds a literal and then scans the table without its workspace. */
 function constant(truth: boolean, bind: Compiling['bind']): string {
   return bind(truth ? 1 : 0);
 }

@@ -1,29 +1,28 @@
-// What holds for the installation as a whole: its name, which of its histories the database tells, and whether what a restore
-// brought back may act by itself.
+// Installation-wide state: name, log generation, and the pause of outgoing activity after a restore.
 import { systemStatement, tenantStatement } from './statement.ts';
 import { systemOp, type Op, type Scope, type Store } from './store.ts';
 
 export interface Installation {
-  /** Stays the same over restores. */
+  /** Stays the same across restores. */
   readonly name: string;
-  /** Of the history that goes on; a restore begins another one. */
+  /** Current log generation; each restore begins a new one. */
   readonly generation: string;
-  /** Null until a start has known it. */
+  /** Fingerprint of the master key; null until the first start has recorded it. */
   readonly keyFingerprint: string | null;
-  /** Since then webhooks, plugins and schedules wait for the operator's word (milliseconds); null where they run. */
+  /** Time at which a restore paused webhooks, plugins and schedules until `tatami release` (milliseconds); null if they run. */
   readonly heldAtMs: number | null;
 }
 
-/** A sequence after `afterSequence` means another event in this history than in the one before. */
+/** Boundary between two log generations: a sequence after `afterSequence` denotes different events in the two generations. */
 export interface LogCut {
-  /** Cuts of a workspace count from 1. */
+  /** Ordinal within the workspace, from 1. */
   readonly number: number;
-  /** Of the history that begins here. */
+  /** Log generation that begins here. */
   readonly generation: string;
   readonly afterSequence: number;
 }
 
-const why = 'it is one for all workspaces';
+const why = 'the installation is shared by all workspaces';
 
 const readRow = systemStatement<{
   name: string;
@@ -49,7 +48,7 @@ const cutsOf = tenantStatement<{ number: number; generation: string; after_seque
 
 export async function readInstallation(store: Store): Promise<Installation> {
   const [row] = await store.readSystem(readRow);
-  if (!row) throw new Error('The database says nothing of its installation: it was not made by Tatami.');
+  if (!row) throw new Error('The database has no installation row: it was not made by Tatami.');
   return {
     name: row.name,
     generation: row.generation,
@@ -58,7 +57,7 @@ export async function readInstallation(store: Store): Promise<Installation> {
   };
 }
 
-/** In the order in which they were made; none of a workspace that was never restored. */
+/** Returns the cuts of a workspace in the order of their creation; empty if it was never restored. */
 export async function logCuts(store: Store, scope: Scope): Promise<LogCut[]> {
   const rows = await store.read(scope, cutsOf);
   return rows.map((row) => ({
@@ -68,5 +67,5 @@ export async function logCuts(store: Store, scope: Scope): Promise<LogCut[]> {
   }));
 }
 
-/** What waits for the operator's word has it. */
+/** Ends the pause of webhooks, plugins and schedules after a restore. */
 export const releaseOp = (): Op => systemOp(releaseRow, {});

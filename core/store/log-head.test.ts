@@ -1,5 +1,5 @@
-// docs/spec/durability.md › Damaged files: SQLite silently cuts a torn or flipped log off at the first bad frame. The head kept
-// outside the database turns that into a refused start: whatever opens holds every acknowledged commit.
+// docs/spec/durability.md › Damaged files: SQLite silently cuts a torn or bit-flipped log at the first bad frame. The head stored outside
+// the database turns that into a refused start: a store that opens holds every acknowledged commit.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ const long = process.env.TATAMI_LONG !== undefined;
 const parent = mkdtempSync(join(tmpdir(), 'tatami-head-'));
 let wal: Buffer;
 
-/** The files as a killed process leaves them. */
+/** Copies the files as a killed process leaves them. */
 const copy = (from: string, to: string): string => copyAsKilled(join(parent, from), join(parent, to));
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ beforeAll(async () => {
     if (to === acknowledged) copy('made', 'killed');
     await close();
   };
-  // Half of the commits lie in the database file, half in the log.
+  // Half of the commits are in the database file, half in the log.
   await write(0, acknowledged / 2);
   await write(acknowledged / 2, acknowledged);
   wal = readFileSync(join(parent, 'killed', 'tatami.db-wal'));
@@ -47,7 +47,7 @@ afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
 type Verdict = 'complete' | 'refused' | 'silent loss';
 
-/** Starts on what was left, after a damage. */
+/** Starts on a damaged copy of the files. */
 async function start(damage: (dir: string) => void): Promise<Verdict> {
   const dir = copy('killed', 'damaged');
   damage(dir);
@@ -58,7 +58,7 @@ async function start(damage: (dir: string) => void): Promise<Verdict> {
     return row?.n === acknowledged ? 'complete' : 'silent loss';
   } catch (error) {
     if (
-      !/lost acknowledged writes|damaged in both slots|malformed|not a whole data directory/.test(
+      !/lost acknowledged writes|damaged in both slots|malformed|not a complete data directory/.test(
         String(error),
       )
     )
@@ -90,7 +90,7 @@ test('undamaged files start', async () => {
 
 test('a log cut at any 512 bytes is refused', async () => {
   const all = Array.from({ length: Math.ceil(wal.length / 512) }, (_, n) => n * 512);
-  // Frames are longer than that: most cuts of a frame are alike. An odd step meets other places in each.
+  // A frame is longer than 512 bytes, so most cuts within one are equivalent. An odd step cuts each frame at other offsets.
   const cuts = all.filter((_, n) => long || n % 7 === 0);
   expect(await verdicts(cuts.map(cutAt))).toEqual({ complete: 0, refused: cuts.length, 'silent loss': 0 });
 }, 60_000);

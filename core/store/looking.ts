@@ -1,5 +1,4 @@
-// Ways to a database beside the one of a server: to look at what it holds, to change it where no server runs, and what its schema
-// should be.
+// Opens databases outside the server: to inspect them, to change them offline, and to read the schema that the migrations produce.
 import Database from 'libsql';
 import { closeFolded } from './integrity/close-folded.ts';
 import { uriToLook } from './integrity/uri.ts';
@@ -7,16 +6,18 @@ import { migrations } from './migrations/index.ts';
 
 export type Connection = Database.Database;
 
-/** Changes nothing, and makes nothing beside the file where nobody writes it. */
+/** Opens a database for inspection. Changes nothing, and creates no files beside a database that no process writes. */
 export function openToLook(path: string, isServed: boolean): Connection {
   const db = new Database(uriToLook(path, isServed));
   db.prepare('PRAGMA query_only = ON').all();
-  // All that is read is of one moment, although a server writes meanwhile.
+  // One transaction gives a consistent snapshot while a server writes.
   db.exec('BEGIN');
   return db;
 }
 
-/** The log is folded in afterwards, with the checksums of what changed. The caller holds the directory's lock. */
+/**
+ * Applies a change, then checkpoints the log and updates the checksums of the changed pages. The caller holds the lock of the directory.
+ */
 export function changeOffline<T>(path: string, change: (db: Connection) => T): T {
   const db = new Database(path);
   try {
@@ -37,10 +38,10 @@ export interface SchemaEntry {
 export const schemaEntries =
   "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY name";
 
-/** The schema that this program makes. */
+/** Schema version of this build. */
 export const latestSchema = migrations.length;
 
-/** What the first migrations make of an empty database. */
+/** Returns the schema that the first `version` migrations create. */
 export function schemaAt(version: number): SchemaEntry[] {
   return atSchema(version, (db) => db.prepare(schemaEntries).all() as SchemaEntry[]);
 }
@@ -48,15 +49,15 @@ export function schemaAt(version: number): SchemaEntry[] {
 export interface ColumnFacts {
   readonly name: string;
   readonly type: string;
-  /** SQL; null where a row must say it, or may leave it out. */
+  /** SQL expression; null if the column has no default. */
   readonly default: string | null;
-  /** 1 where it cannot be null. */
+  /** 1 for NOT NULL columns. */
   readonly required: 0 | 1;
-  /** The table that it refers to; null for a column without a foreign key. */
+  /** Referenced table; null for a column without a foreign key. */
   readonly refersTo: string | null;
 }
 
-/** The columns that each table has after the first migrations. */
+/** Returns the columns of each table after the first `version` migrations. */
 export function columnsAt(version: number): ReadonlyMap<string, readonly ColumnFacts[]> {
   const known = columnsOfVersions.get(version) ?? readColumns(version);
   columnsOfVersions.set(version, known);
@@ -78,7 +79,7 @@ const allColumns = `SELECT t.name AS "table", c.name, c.type, c.dflt_value AS "d
 
 let latestEntries: readonly (SchemaEntry & { readonly table: string })[] | undefined;
 
-/** Empty tables of this program's schema with their indexes, on the disk where they grow; nobody else sees them. */
+/** Opens a private temporary database with empty tables of the latest schema and their indexes; SQLite moves it to disk when it grows. */
 export function openScratch(tables: readonly string[]): Connection {
   latestEntries ??= atSchema(
     latestSchema,

@@ -1,19 +1,19 @@
-// The files of the master key, and which of them holds the key that the database knows by its fingerprint.
+// Reads the master key files and selects the key that matches the fingerprint recorded in the database.
 import { timingSafeEqual } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { fingerprintOf } from '../lib/sealing.ts';
 
-/** Holds the key that is to come while `tatami master-key rotate` seals everything anew. */
+/** Path of the new key while `tatami master-key rotate` re-encrypts all secrets. */
 export const nextKeyFile = (keyFile: string): string => `${keyFile}.next`;
 
-/** 32 bytes; null where the file is missing or holds something else. */
+/** Returns the 32 bytes of the key; null if the file is missing or has other content. */
 export function readKeyFile(path: string): Uint8Array | null {
   if (!existsSync(path)) return null;
   const key = new Uint8Array(Buffer.from(readFileSync(path, 'utf8').trim(), 'base64'));
   return key.length === 32 ? key : null;
 }
 
-/** The key in the file, or the one that a rotation which was killed had sealed everything with; null where neither is of this database. */
+/** Returns the key in the file, or the new key of a rotation that was killed after re-encryption; null if neither matches the database. */
 export function fittingKey(
   keyFile: string,
   masterKey: Uint8Array,
@@ -30,7 +30,7 @@ function isOf(key: Uint8Array, fingerprint: string): boolean {
 }
 
 export const otherFingerprint = (masterKey: Uint8Array, fingerprint: string): string =>
-  `it has the fingerprint ${fingerprintOf(masterKey)}, and the database wants ${fingerprint}`;
+  `its fingerprint is ${fingerprintOf(masterKey)}, but the database needs ${fingerprint}`;
 
 export const otherKey = (keyFile: string, why: string): string =>
-  `${keyFile} is not the key of this database: ${why}. Put the right key back; it may be beside an earlier copy or in a backup.`;
+  `${keyFile} is not the key of this database: ${why}. Restore the right key file, from an earlier copy of the directory or from a backup.`;

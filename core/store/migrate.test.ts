@@ -1,5 +1,5 @@
-// docs/spec/durability.md › Migrations: a migration is whole or absent whenever it is killed, the snapshot is a database, and a
-// build refuses a schema it does not know without touching a byte.
+// docs/spec/durability.md › Migrations: a migration is complete or absent whenever the process is killed, the snapshot is a usable
+// database, and a build refuses an unknown schema without changing a byte.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { createHash } from 'node:crypto';
@@ -52,7 +52,7 @@ interface Look {
   integrity: string;
 }
 
-/** What a database is, by its contents. */
+/** Contents of a database, for comparison. */
 function look(path: string): Look {
   const db = new Database(path);
   const all = (sql: string): Record<string, unknown>[] => db.prepare(sql).all() as Record<string, unknown>[];
@@ -102,7 +102,7 @@ test.skipIf(!hasStrace)(
         rmSync(at.dir, { recursive: true, force: true });
       }
     };
-    // The snapshot is written page by page before the first statement: some of its pages stand for all.
+    // The snapshot is written page by page before the first statement; a sample of its pages covers them all.
     const step = process.env.TATAMI_LONG ? 1 : 12;
     await Promise.all([killAll('pwrite64', step), killAll('fsync', 1)]);
     expect(wrong).toEqual([]);
@@ -183,7 +183,7 @@ test('an older build refuses a newer database by name of the remedy, and changes
   );
   expect(exitCode).toBe(1);
   expect(stderr.toString()).toContain(
-    `has schema ${current + 2}; this build knows ${current}. Start the newer build`,
+    `has schema ${current + 2}; this build supports up to ${current}. Start the newer build`,
   );
   expect(files()).toBe(before);
 });

@@ -1,5 +1,5 @@
-// Numbered forward-only migrations: each runs in one transaction with its row in `migrations`, after a snapshot of the
-// file; those of a new database all run in one. A database of a newer build is refused untouched.
+// Applies numbered forward-only migrations: each in one transaction with its row in `migrations`, after a snapshot of the file; a new
+// database gets all of them in one transaction. A database of a newer build is refused untouched.
 import Database from 'libsql';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { nameWholeFile } from './whole-file.ts';
 export interface MigrationReport {
   from: number;
   to: number;
-  /** The snapshot made before the first change; null where there was nothing to lose. */
+  /** Path of the snapshot made before the first change; null if there was nothing to save. */
   snapshot: string | null;
 }
 
@@ -22,18 +22,18 @@ type Connection = InstanceType<typeof Database>;
 
 interface MigrationOptions {
   readonly path: string;
-  /** The folder of the snapshots. */
+  /** Folder of the snapshots. */
   readonly snapshots: string;
   readonly nowMs: () => number;
-  /** Told of each step that may take long, before it begins. */
+  /** Called before each step that may take long. */
   readonly onStep?: (message: string) => void;
-  /** Called before the log is folded into the file. */
+  /** Called before the log is checkpointed. */
   readonly beforeFold?: (db: Connection) => void;
 }
 
 /**
- * Brings the file to the newest schema this build knows.
- * @throws Error on a newer schema, on an altered migration, or when a migration fails (the file then keeps its old version).
+ * Upgrades the file to the latest schema of this build.
+ * @throws Error on a newer schema, on an altered migration, or if a migration fails (the file then keeps its old version)
  */
 export function migrate(
   options: MigrationOptions,
@@ -57,21 +57,21 @@ export function migrate(
 }
 
 function prepareForSteps(db: Connection, from: number): void {
-  // An event or issue of usual length fits a page of this size; what does not costs a page more to write and to pass by.
-  // What is deleted later can be given back to the disk only by a file that was made so.
+  // A page of this size fits an event or issue of usual length; a longer row costs one more page to write and to skip. Only a file created
+  // with incremental auto-vacuum can return the space of deleted rows to the disk.
   if (from === 0) db.exec(`PRAGMA page_size = ${newPageBytes}; PRAGMA auto_vacuum = INCREMENTAL`);
-  // Nothing is folded in but where the connection ends.
+  // The only checkpoint is the one at the end of the connection.
   for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'wal_autocheckpoint = 0'])
     db.prepare(`PRAGMA ${pragma}`).all();
 }
 
 function makeEmpty(path: string): void {
-  // The identity of the directory names the inode of an empty file that is there.
+  // An existing empty file is retained, because the directory's identity may record its inode.
   if (!existsSync(path)) makePrivateFile(path);
   writeSums(path, makeSums(newPageBytes));
 }
 
-/** Read by a connection that cannot write: most starts have nothing to change, and leave the log as it is. */
+/** Uses a read-only connection: most starts have nothing to change, and must leave the log as it is. */
 function schemaOf(
   { path, snapshots }: { path: string; snapshots: string },
   steps: readonly Migration[],
@@ -81,7 +81,7 @@ function schemaOf(
     const from = (db.prepare('PRAGMA user_version').all()[0] as { user_version: number }).user_version;
     if (from > steps.length)
       throw new Error(
-        `This database has schema ${from}; this build knows ${steps.length}. Start the newer build, or ${wayBack(snapshots, steps.length)}.`,
+        `This database has schema ${from}; this build supports up to ${steps.length}. Start the newer build, or ${wayBack(snapshots, steps.length)}.`,
       );
     if (from > 0) checkApplied(db, steps.slice(0, from));
     return from;
@@ -90,7 +90,7 @@ function schemaOf(
   }
 }
 
-/** Whole under its name or not there: a half one would be taken for a way back. */
+/** Writes the snapshot atomically: an incomplete one would be taken for a usable one. */
 function takeSnapshot(db: Connection, from: number, options: MigrationOptions): string {
   makePrivateDir(options.snapshots);
   const stamp = new Date(options.nowMs()).toISOString().replaceAll(':', '');
@@ -105,7 +105,7 @@ function takeSnapshot(db: Connection, from: number, options: MigrationOptions): 
   return snapshot;
 }
 
-/** What somebody may do who has only a build that knows `schema`. */
+/** Returns the advice for an operator who has only a build that supports `schema`. */
 function wayBack(folder: string, schema: number): string {
   const snapshots = (existsSync(folder) ? readdirSync(folder) : [])
     .map((name) => ({ name, schema: Number(/^schema-(\d+)-.*\.db$/.exec(name)?.[1]) }))
@@ -113,7 +113,7 @@ function wayBack(folder: string, schema: number): string {
     .sort((a, b) => a.schema - b.schema || a.name.localeCompare(b.name));
   const newest = snapshots.at(-1);
   return newest
-    ? `go back to how it was before the upgrade: \`tatami restore ${join(folder, newest.name)} --data-dir NEW\``
+    ? `restore the snapshot from before the upgrade: \`tatami restore ${join(folder, newest.name)} --data-dir NEW\``
     : 'restore a backup that was made with this build';
 }
 
@@ -129,7 +129,7 @@ function upgrade(
   }
 }
 
-/** All of them or none. @param first the version that the first of them makes */
+/** Applies the steps in one transaction. @param first version that the first step creates */
 function apply(db: Connection, first: number, steps: readonly Migration[], nowMs: number): void {
   let name = '';
   db.exec('BEGIN IMMEDIATE');
@@ -167,7 +167,7 @@ function checkApplied(db: Connection, steps: readonly Migration[]): void {
   for (const [index, step] of steps.entries())
     if (rows[index]?.checksum !== checksum(step))
       throw new Error(
-        `Migration ${step.name} is not the one this database was made with. Start the build that made it, or restore a snapshot.`,
+        `Migration ${step.name} differs from the one that created this database. Start the build that created it, or restore a snapshot.`,
       );
 }
 

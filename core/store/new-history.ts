@@ -1,16 +1,16 @@
-// Begins another history in a database that nobody serves, as a restore does: readers of the one before are told apart by their
-// generation, and what acts by itself waits for the operator's word.
+// Begins a new log generation in a database that no server has open, as a restore does. Consumers detect the change by the generation, and
+// outgoing activity is paused until `tatami release`.
 import Database from 'libsql';
 import { randomBytes } from 'node:crypto';
 import { dropSums } from './integrity/page-sums.ts';
 
-/** Tables by which people are signed in, or reset a password. */
+/** Tables of sessions, password resets and pending sign-in challenges. */
 export const signInTables = ['sessions', 'password_resets', 'ceremonies'] as const;
 
 /**
- * Cuts the log of every workspace where it ends. The pages have no checksums then: `adoptDatabase` follows.
- * @param emptied tables whose rows are deleted, as far as the schema has them
- * @returns the generation that begins
+ * Records a cut at the end of each workspace's log. Drops the page checksums, so `adoptDatabase` must follow.
+ * @param emptied tables to empty, if the schema has them
+ * @returns the new generation
  */
 export function beginHistory(path: string, nowMs: number, emptied: readonly string[] = []): string {
   const generation = randomBytes(8).toString('hex');

@@ -22,7 +22,7 @@ export interface OpenedStore {
   dataDir: DataDir;
   migration: MigrationReport;
   shrinkable: Shrinkable;
-  /** Null where it is written; else why the store was opened only to be read. */
+  /** Reason why the store is read-only; null if it is writable. */
   onlyToRead: string | null;
   close(): Promise<void>;
 }
@@ -33,13 +33,13 @@ export interface OpenOptions {
   readonly log: Log;
   readonly problems: Problems;
   /**
-   * A continuous copy is made: what is committed is put aside for it before it is folded into the file. Where none is made, what an
-   * earlier one has not sent goes; where it is unknown, as to a command beside the server, that stays.
+   * True if a continuous copy is made: committed frames are archived for it before each checkpoint. False removes the unsent segments of an
+   * earlier copy. `unknown`, for commands beside the server, leaves them.
    */
   readonly isCopied: boolean | 'unknown';
 }
 
-/** @throws Error when the directory is in use, is a copy or damaged, the schema is newer, or the log lost acknowledged writes. */
+/** @throws Error if the directory is in use, is a copy or damaged, if the schema is newer, or if the log lost acknowledged writes */
 export function openStore(path: string, nowMs: () => number, given: Partial<OpenOptions> = {}): OpenedStore {
   const options: OpenOptions = {
     budgetMs: 0,
@@ -49,7 +49,7 @@ export function openStore(path: string, nowMs: () => number, given: Partial<Open
     isCopied: 'unknown',
     ...given,
   };
-  // It gets ready meanwhile.
+  // Starts the thread early, so that it loads in parallel.
   writerThread();
   const dataDir = openDataDir(path);
   try {
@@ -86,7 +86,10 @@ function openDirectory(
   };
 }
 
-/** Of a copy that is not made any more. Where it cannot be removed nothing can be written at all, which is told further on. */
+/**
+ * Removes the segments of a copy that is no longer made. If they cannot be removed the directory is read-only, which the start reports
+ * elsewhere.
+ */
 function dropSpool(spool: string): void {
   try {
     rmSync(spool, { recursive: true, force: true });
@@ -102,13 +105,15 @@ function watch(
 ): () => boolean {
   return watchFiles(dir, {
     onMoved(which) {
-      const message = `${which} was moved, removed or replaced under the running server: what it writes would be lost. Put the file back, or stop the server.`;
-      log('error', 'the data directory changed under the server; it takes no writes', { message });
+      const message = `${which} was moved, removed or replaced while the server was running: its writes would be lost. Restore the file, or stop the server.`;
+      log('error', 'the data directory changed while the server was running; writes are rejected', {
+        message,
+      });
       problems.raise('files_moved', message.replace(dir.path, 'The data directory'));
       store.suspend(new StoreError('read_only', message));
     },
     onBack() {
-      log('info', 'the files of the data directory are back');
+      log('info', 'the files of the data directory were restored; writes are accepted again');
       problems.clear('files_moved');
       store.suspend(null);
     },
@@ -120,7 +125,7 @@ function closing(of: {
   dataDir: DataDir;
   store: FileEngine;
   started: Started;
-  /** Tells whether the files were moved. */
+  /** Stops watching. Returns true if the files are moved. */
   unwatch: () => boolean;
 }): () => Promise<void> {
   const { dir, dataDir, store, started, unwatch } = of;
@@ -135,14 +140,15 @@ function closing(of: {
 }
 
 /**
- * From now on a copy of the directory is whole. Where that cannot be written, it counts as one of a running server.
- * @param files that were open: others in their place may be a copy that was made meanwhile
+ * Records that the server was stopped, so that a copy made from now on is complete. If the write fails, a copy counts as one of a running
+ * server.
+ * @param files identity of the files that were open: files in their place may be a copy made meanwhile
  */
 function noteClosed(dir: Directory, files: string | null): void {
   try {
     if (filesOf(dir) !== files) return;
     writeIdentity(dir.identity, dir, 'closed', headOf(dir));
   } catch {
-    // As after a crash.
+    // The next start proceeds as after a crash.
   }
 }

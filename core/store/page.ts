@@ -1,19 +1,18 @@
-// Keyset pages over one tenant table: the next page starts after the sort values of the last row, so its cost does not
-// grow with the table, and rows that were there all along are neither skipped nor repeated while others are written. A page
-// ends after so many rows, or after the row that passes so many bytes: what is long is read only for the rows that it shows.
+// Keyset pagination over one tenant table: the next page starts after the sort values of the last row, so its cost does not grow with the
+// table, and concurrent writes neither skip nor repeat existing rows. A page ends after a number of rows, or after the row that exceeds a
+// number of bytes: long columns are read only for rows that the page shows.
 import { decodeCursor, encodeCursor, type CursorValue } from '../lib/cursor.ts';
 import type { Sealing } from '../lib/sealing.ts';
 import { composedStatement, type Row, type Value } from './statement.ts';
 import type { Scope, Store } from './store.ts';
 
-/** A condition over the table's columns. Parameter names are the caller's; values never enter the text. */
+/** Condition over the columns of the table. The caller chooses the parameter names; values are never part of the text. */
 export interface Condition {
   readonly sql: string;
   readonly params: Readonly<Record<string, Value>>;
   /**
-   * A select of `listed_id` and `listed_at` that an index hands out in this order: the id, once, and the time of creation of every
-   * row that passes, and perhaps of others. By it a list in the order of creation finds its rows; in another order it is left out, with
-   * the parameters that it alone has.
+   * Select of `listed_id` and `listed_at` that an index returns in creation order: the id (once) and the creation time of every row that
+   * passes, and possibly of others. Used when the list is sorted by creation time; otherwise omitted together with its own parameters.
    */
   readonly listed?: { readonly sql: string; readonly params: Readonly<Record<string, Value>> };
 }
@@ -33,14 +32,14 @@ export interface PageQuery {
   readonly order: readonly SortKey[];
   readonly limit: number;
   readonly after: string | undefined;
-  /** In place of a cursor: the values of the keys, the id as the last, that the page begins behind. */
+  /** Sort values after which the page begins, with the id as the last; replaces a cursor. */
   readonly beyond?: readonly CursorValue[];
   /**
-   * What was asked for: a cursor goes on only with a list that the same was asked of. Names it resolves to, and what is under way, are
-   * not among it, as those move while somebody pages.
+   * Request parameters that identify the list: a cursor is valid only for a list with the same parameters. Excludes the ids that names
+   * resolve to, and the current time, because both change between pages.
    */
   readonly asked: Readonly<Record<string, unknown>>;
-  /** Long columns that nobody will look at: they come back empty, and count for nothing. */
+  /** Long columns that the caller does not need: they return empty and do not count toward the byte limit. */
   readonly without?: readonly string[];
 }
 
@@ -54,12 +53,12 @@ export interface Page<T> {
   readonly pageInfo: PageInfo;
 }
 
-/** A page ends after the row that passes this many bytes of long columns. */
+/** Bytes of long columns after which a page ends. */
 export const pageBytesMax = 2 * 1024 * 1024;
-/** Up to this a long column comes along with its row (bytes). */
+/** Up to this size a long column is read with its row (bytes). */
 const alongBytesMax = 8 * 1024;
 
-/** `next` is the first row behind the page. @throws ApiError invalid_cursor, budget_exceeded, rate_limited */
+/** `next` is the first row after the page. @throws ApiError invalid_cursor, budget_exceeded, rate_limited */
 export async function readPage(
   store: Store,
   sealing: Sealing,
@@ -104,21 +103,21 @@ export async function readPage(
   return { data, pageInfo: { hasNextPage, endCursor }, next: rows[shown.length] };
 }
 
-/** What was asked for, by name: the order of its parameters makes no other list. */
+/** Sorted entries of the request parameters, because their order does not make a different list. */
 export function givenOf(asked: Readonly<Record<string, unknown>>): [name: string, value: unknown][] {
   return Object.entries(asked)
     .filter(([, value]) => value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** What its cursors are valid for. */
+/** Identity of the list, to which its cursors are bound. */
 function listOf({ workspaceId }: Scope, { table, asked, order }: PageQuery): string {
   return `${workspaceId} ${table} ${JSON.stringify([givenOf(asked), order])}`;
 }
 
 interface Source {
   readonly from: string;
-  /** What joins the rows to what lists them. */
+  /** Conditions that join the table to the `listed` subselect. */
   readonly byId: readonly string[];
   readonly order: readonly SortKey[];
   readonly params: Readonly<Record<string, Value>>;
@@ -130,7 +129,7 @@ function sourceOf({ table, where, order }: PageQuery): Source {
   if (listed === undefined || order.length !== 1 || order[0]?.sql !== 'created_at')
     return { from: table, byId: [], order: [...order, { sql: 'id', direction }], params: {} };
   return {
-    // CROSS: in this order, whatever the planner thinks of it.
+    // CROSS JOIN fixes the join order against the planner's choice.
     from: `(${listed.sql}) CROSS JOIN ${table}`,
     byId: ['id = listed_id'],
     order: [
@@ -141,7 +140,7 @@ function sourceOf({ table, where, order }: PageQuery): Source {
   };
 }
 
-/** Row values where all keys run one way, so that an index can seek; the expanded form where directions are mixed. Values: k0, k1, … */
+/** Uses a row value comparison if all keys have one direction, so that an index can seek; else the expanded form. Parameters: k0, k1, … */
 export function beyond(order: readonly SortKey[]): string {
   const directions = new Set(order.map((key) => key.direction));
   if (directions.size === 1) {
@@ -155,15 +154,15 @@ export function beyond(order: readonly SortKey[]): string {
   return `(${branches.join(' OR ')})`;
 }
 
-/** Columns whose length users choose, by the names that migrations give them, as they stand in a select list. */
+/** Column names of user-controlled length, as they appear in a select list. */
 const longColumn = /(?<=^|,\s*)(?:description|body|notes|\w+_json)(?=,|$)/g;
 
 interface Columns {
-  /** The select list; where a column is long, its length in bytes stands in its place. */
+  /** Select list that returns the byte length of a long column in place of its value. */
   readonly along: string;
   readonly long: readonly string[];
 }
-/** By what the code selects, which is little. */
+/** Keyed by select list; the code has few of them. */
 const knownColumns = new Map<string, Columns>();
 
 function columnsOf(select: string, without: readonly string[]): Columns {
@@ -182,7 +181,7 @@ function columnsOf(select: string, without: readonly string[]): Columns {
   return made;
 }
 
-/** The rows of a page, and which of them did not come whole. */
+/** Returns the rows of a page, and the ids of rows whose long columns are missing. */
 function upToBytes(
   rows: readonly Row[],
   long: readonly string[],
@@ -202,7 +201,7 @@ function upToBytes(
   return { shown, partial };
 }
 
-/** Reads the rest of the rows that did not come whole. One that was removed meanwhile is left out. */
+/** Reads the missing long columns. Omits rows that were deleted meanwhile. */
 async function withLong(
   store: Store,
   scope: Scope,

@@ -1,4 +1,4 @@
-// The paths of a data directory. Symbolic links are listed and never followed: what they lead to is not part of the directory.
+// Lists the paths of a data directory. Symbolic links are listed but not followed: their targets are not part of the directory.
 import { lstatSync, readdirSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 
@@ -7,7 +7,7 @@ export interface PathFacts {
   readonly stats: Stats;
 }
 
-/** The directory itself first, which may be named by a link. `readdirSync` with `recursive` would follow links inside it. */
+/** Lists the directory itself first; it may be a link. `readdirSync` with `recursive` would follow links inside it. */
 export function pathsOf(dir: string): PathFacts[] {
   return [{ path: dir, stats: statSync(dir) }, ...pathsIn(dir)];
 }
@@ -15,14 +15,14 @@ export function pathsOf(dir: string): PathFacts[] {
 function pathsIn(folder: string): PathFacts[] {
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
-    // A running server removes files meanwhile.
+    // A running server may remove files meanwhile.
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (!stats) return [];
     return [{ path, stats }, ...(stats.isDirectory() ? pathsIn(path) : [])];
   });
 }
 
-/** The files below a folder, without those that a symbolic link leads to. */
+/** Lists the files below a folder, excluding targets of symbolic links. */
 export const filesIn = (folder: string): string[] =>
   pathsIn(folder)
     .filter(({ stats }) => stats.isFile())

@@ -1,5 +1,5 @@
-// What Tatami keeps is for the user it runs as: directories 0700 and files 0600, whatever the umask. What others may read or change
-// is refused rather than narrowed, because they may have done so already.
+// File permissions: directories are 0700 and files 0600 under any umask. A path that others may read or change is refused rather than
+// narrowed, because others may have used it already.
 import {
   chmodSync,
   closeSync,
@@ -18,7 +18,10 @@ import { join } from 'node:path';
 const others = 0o077;
 const othersWrite = 0o022;
 
-/** Makes it, or takes over an empty one of the same user: nothing in it can have been read. Leaves any other as it is. */
+/**
+ * Makes a private directory, or takes over an empty one of the same user, from which nothing can have been read. Leaves any other directory
+ * unchanged.
+ */
 export function makePrivateDir(path: string): void {
   const isNew = mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
   const isOurs = isNew || statSync(path).uid === process.geteuid?.();
@@ -26,8 +29,8 @@ export function makePrivateDir(path: string): void {
 }
 
 /**
- * Makes a directory in which nobody else can have put anything, or takes over one of the same user that nobody else may write to.
- * @throws Error where the path is a symbolic link, another user's, or others may write to it
+ * Makes a directory into which no other user can have put files, or takes over one of the same user that others cannot write to.
+ * @throws Error if the path is a symbolic link, belongs to another user, or is writable by others
  */
 export function makeOwnDir(path: string): void {
   try {
@@ -45,8 +48,8 @@ export function makeOwnDir(path: string): void {
 }
 
 /**
- * Opens a new file for writing, which replaces one of that name. An existing file may be another user's, or a symbolic link to a file
- * of this user, so it is removed and never written to.
+ * Opens a new file for writing, replacing a file of that name. An existing file may belong to another user, or may be a symbolic link to a
+ * file of this user, so it is removed and never written to.
  * @returns its descriptor
  */
 export function openNewPrivateFile(path: string): number {
@@ -56,7 +59,7 @@ export function openNewPrivateFile(path: string): number {
   return fd;
 }
 
-/** An empty file takes whoever opens it as a new one, SQLite included, which gives its log and index the same mode. */
+/** Makes a private file. SQLite treats an empty file as a new database, and gives its log and index the same mode. */
 export function makePrivateFile(path: string, content: string | Uint8Array = ''): void {
   const fd = openNewPrivateFile(path);
   try {
@@ -67,8 +70,9 @@ export function makePrivateFile(path: string, content: string | Uint8Array = '')
 }
 
 /**
- * Files that another user makes in a directory would keep its owner out at the next start, those of root among them.
- * @throws Error
+ * Refuses to run as another user than the owner of the directory, root included: files made by another user would lock out the owner at the
+ * next start.
+ * @throws Error if the directory belongs to another user
  */
 export function requireOwner(dir: string): void {
   const owner = statSync(dir, { throwIfNoEntry: false })?.uid;
@@ -76,17 +80,17 @@ export function requireOwner(dir: string): void {
   if (owner === undefined || owner === user) return;
   const wayOut = user === 0 ? '' : ', or have root give the directory to this user (chown)';
   throw new Error(
-    `${dir} belongs to another user. Type this as that user: sudo -u '#${owner}' tatami …${wayOut}`,
+    `${dir} belongs to another user. Run the command as that user: sudo -u '#${owner}' tatami …${wayOut}`,
   );
 }
 
-/** Root reads files of everybody. */
+/** Skipped for root, who can read the files of all users. */
 function requireSameOwner(dir: string, path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   const user = process.geteuid?.();
   if (!found || found.isSymbolicLink() || user === 0 || found.uid === user) return;
   throw new Error(
-    `${path} belongs to another user than ${dir}. Have root give it back: tatami doctor fix permissions --data-dir ${dir}`,
+    `${path} does not belong to the owner of ${dir}. Run as root: tatami doctor fix permissions --data-dir ${dir}`,
   );
 }
 
@@ -96,7 +100,10 @@ export interface Open {
   readonly isLink: boolean;
 }
 
-/** Lists paths in the directory and in the folders named that others may read or change. A link is not followed, but for the mode of its target. */
+/**
+ * Lists paths in the directory and in the given folders that others may read or change. Links are not followed, except for the mode of
+ * their target.
+ */
 export function openIn(dir: string, inner: readonly string[]): Open[] {
   const folders = [
     dir,
@@ -113,8 +120,8 @@ export function openIn(dir: string, inner: readonly string[]): Open[] {
 }
 
 /**
- * Looks at the directory, what is in it, and what is in the directories named.
- * @throws Error naming what is open to others or is another user's, and the way out
+ * Checks the directory, its entries, and the entries of the given folders.
+ * @throws Error that names the path that is accessible to others or belongs to another user, and the remedy
  */
 export function checkPrivate(dir: string, inner: readonly string[]): void {
   const [first] = openIn(dir, inner);
@@ -122,11 +129,10 @@ export function checkPrivate(dir: string, inner: readonly string[]): void {
   for (const path of [dir, ...readdirSync(dir).map((name) => join(dir, name))]) requireSameOwner(dir, path);
 }
 
-/** A directory without a database may be one of the system, in which no mode is to change. */
+/** A directory without a database may be a system directory, whose mode must not be changed. */
 function wayOutOf(dir: string, { isLink }: Open): string {
-  if (isLink)
-    return 'Links are not followed: make the target private yourself, or put it in the place of the link.';
+  if (isLink) return 'Links are not followed: make the target private, or replace the link with it.';
   if (existsSync(join(dir, 'tatami.db')))
-    return `Make it private with \`chmod -R go-rwx ${dir}\`, or choose with --data-dir a new directory below it, which is made private.`;
-  return `Choose a new directory, which is made private, such as --data-dir ${join(dir, 'tatami')}`;
+    return `Make it private with \`chmod -R go-rwx ${dir}\`, or choose a new directory below it with --data-dir, which Tatami makes private.`;
+  return `Choose a new directory, which Tatami makes private, such as --data-dir ${join(dir, 'tatami')}`;
 }

@@ -1,15 +1,14 @@
-// The budget of one long read: processor time, after which it is interrupted, and again until it stops.
+// CPU time budget of one long read: interrupts the read when the budget is used up, and repeats the interrupt until the read stops.
 import { processMs } from '../lib/processor.ts';
 
-/** A budget is of processor time; on a busy machine a read may take so many times as long, no longer: it keeps the log from being folded in. */
+/** Wall time limit as a multiple of the CPU time budget. It bounds reads on a busy machine, because a long read blocks the checkpoint. */
 const patience = 5;
-/** What had not quite begun when it was interrupted did not notice. */
+/** Interval of repeated interrupts: an interrupt is lost if it precedes the start of the query. */
 export const interruptAgainMs = 20;
 
 /**
- * Calls `interrupt` once a read has used its budget, and again until the returned function is called. What the process as a
- * whole has not used, the read has not: on a machine where it waits for a processor it goes on, for a while.
- * @param budgetMs 0 is unlimited
+ * Calls `interrupt` when a read has used its budget, and repeatedly until the returned function is called. Measures the CPU time of the
+ * process, which is an upper bound for the read: a read that waits for a CPU may continue, up to the wall time limit.
  */
 export function watchBudget(budgetMs: number, interrupt: () => void): () => void {
   if (budgetMs === 0) return () => undefined;

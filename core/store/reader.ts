@@ -1,9 +1,9 @@
-// One connection that only reads, on a thread of libsql's, and the pool of them.
+// Read-only connections on libsql's threads, and their pool.
 import Database from 'libsql/promise';
 import type { Value } from './statement.ts';
 import { StoreError } from './store.ts';
 
-/** With so many statements a reader is given up for a new one. */
+/** Number of prepared statements at which a reader is replaced by a new one. */
 const preparedMax = 100;
 
 interface PreparedRead {
@@ -14,8 +14,8 @@ interface PreparedRead {
 export interface Reader {
   readonly db: Database;
   /**
-   * All that was ever prepared here, by its text. None is forgotten while the reader is in use: a statement that is collected
-   * waits for its connection, and the event loop with it, for as long as another one runs there.
+   * Prepared statements by text. None is dropped while the reader is in use: the finalizer of a statement waits for its connection, and
+   * would block the event loop while another statement runs there.
    */
   readonly prepared: Map<string, PreparedRead>;
 }
@@ -23,7 +23,7 @@ export interface Reader {
 export async function prepareRead(reader: Reader, text: string): Promise<PreparedRead> {
   const known = reader.prepared.get(text);
   if (known) return known;
-  // Rows are fetched on the loop, one after the other, so that all of them must be there when the first one is.
+  // libsql fetches rows on the event loop one by one. MATERIALIZED computes all rows, off the loop, before the first one is returned.
   const whole = `WITH page AS MATERIALIZED (${text}) SELECT * FROM page`;
   const prepared = ((await reader.db.prepare(whole)) as PreparedRead).raw(true);
   reader.prepared.set(text, prepared);
@@ -33,13 +33,13 @@ export async function prepareRead(reader: Reader, text: string): Promise<Prepare
 interface ReaderPool {
   take(): Promise<Reader>;
   give(reader: Reader): void;
-  /** What runs now. */
+  /** Interrupts the reads in progress. */
   interrupt(): void;
-  /** To be called once all were given back. */
+  /** Must be called after all readers were returned. */
   close(): void;
 }
 
-/** It holds as many as were ever taken at once. @param uri how the database is named to SQLite, only to be read */
+/** Creates a pool that grows to the peak number of concurrent readers. @param uri read-only SQLite URI of the database */
 export function createReaderPool(uri: string): ReaderPool {
   const idle: Reader[] = [];
   const busy = new Set<Reader>();
@@ -66,7 +66,7 @@ export function createReaderPool(uri: string): ReaderPool {
 async function openReader(uri: string): Promise<Reader> {
   const reader: Reader = { db: open(uri), prepared: new Map() };
   for (const pragma of [
-    // A connection that closes somewhere holds the file for a moment. This waits on a thread of its own, not on the loop.
+    // A closing connection holds the file lock briefly. This timeout waits on a libsql thread, not on the event loop.
     'PRAGMA busy_timeout = 2000',
     'PRAGMA query_only = ON',
     'PRAGMA cache_size = -8192',
@@ -79,7 +79,7 @@ async function openReader(uri: string): Promise<Reader> {
   return reader;
 }
 
-/** @throws StoreError where the file is not at its place any more; libsql's own error says no code */
+/** @throws StoreError if the file is missing; libsql's own error has no code */
 function open(uri: string): Database {
   try {
     return new Database(uri, {});

@@ -1,4 +1,4 @@
-// Long reads: off the loop, whole before the first row, fair, within a budget, and ended by closing.
+// Long reads run off the event loop, return complete results, are scheduled fairly within a budget, and end when the store closes.
 import Database from 'libsql';
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -40,7 +40,7 @@ function readersOf(budgetMs = 0): { readers: Readers; charged: [payer: string | 
   return { readers, charged };
 }
 
-/** Not by `rejects`, which waits without letting the loop go round. */
+/** Replaces `rejects`, which would block the event loop. */
 const refusal = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     () => null,
@@ -50,11 +50,11 @@ const refusal = (promise: Promise<unknown>): Promise<unknown> =>
 const quick = 'SELECT id FROM texts ORDER BY id DESC LIMIT ?1';
 const counting = (limit: string): string =>
   `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n ${limit}) SELECT count(*) FROM n`;
-/** Runs until it is stopped. */
+/** Runs until it is interrupted. */
 const endless = counting('');
-/** Takes many seconds, and comes to its end even where the loop that would stop it waits for it. */
+/** Takes many seconds, but ends even if the event loop that should interrupt it is blocked by it. */
 const long = counting('LIMIT 20000000');
-/** Each row takes long to find. */
+/** Each row is expensive to find. */
 const slow = `SELECT id FROM texts WHERE ${Array.from({ length: 30 }, (_, n) => `instr(lower(text), 'z${n}') = 0`).join(' AND ')} ORDER BY id LIMIT 30`;
 
 test('rows come in order, and a read only reads', async () => {
@@ -71,7 +71,7 @@ test('rows come in order, and a read only reads', async () => {
   expect(await readers.read(me, quick, [1n])).toEqual([[40]]);
 });
 
-/** The longest that the loop stood still while a slow list was read, of all the processor time that the reading took. */
+/** Longest pause of the event loop during a slow read, as a fraction of the CPU time of the read. */
 async function standstill(): Promise<number> {
   const { readers } = readersOf();
   let isDone = false;
@@ -90,7 +90,7 @@ async function standstill(): Promise<number> {
 }
 
 test('the loop goes on while rows are found, the first as well as the others', async () => {
-  // A busy machine makes the loop wait as well, but not each time; a read on the loop would hold it up each time.
+  // A busy machine may delay the loop in some runs; a read on the loop would delay it in every run.
   let least = 1;
   for (let tries = 0; tries < 5 && least >= 0.5; tries++) least = Math.min(least, await standstill());
   expect(least).toBeLessThan(0.5);
@@ -113,7 +113,7 @@ test('statements that are forgotten never make the loop wait for a reader', asyn
   Bun.gc(true);
   await Bun.sleep(1);
   await readers.close();
-  // Had the loop waited, there would have been nothing left to stop.
+  // Had the read blocked the loop, it would have completed before the close.
   expect(await reading).toMatchObject({ name: 'StoreError' });
 });
 
@@ -141,7 +141,7 @@ test('what waits is bounded, in words', async () => {
   );
   expect(await refusal(readers.read(me, quick, [1n]))).toMatchObject({
     code: 'rate_limited',
-    message: expect.stringContaining('50 of one member'),
+    message: expect.stringContaining('50 for one member'),
   });
   expect(await readers.read(owner('ws_b', 'key_z'), quick, [1n])).toEqual([[40]]);
   await readers.close();
@@ -154,7 +154,7 @@ test('keys of one member wait in one place, and a member who waits for nothing f
     ...{ workspaceId: 'ws_a', payer: `key_${member}_${key}`, party: `mem_${member}` },
   });
   const outcomes: Promise<unknown>[] = [];
-  // One read of a member runs and 50 wait, whichever of two keys they came with, until 200 wait in the workspace.
+  // One read of a member runs and 50 wait, across both of its keys, until 200 wait in the workspace.
   for (let member = 0; member < 5; member++)
     for (let n = 0; n < 60; n++)
       outcomes.push(readers.read(keyOf(member, n % 2), endless, []).catch((error: unknown) => error));

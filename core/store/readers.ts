@@ -1,6 +1,5 @@
-// Reads that may look at much run here, off the event loop: a few connections of their own, whose turns are fair by workspace
-// and payer, and a budget after which a read is interrupted. They only read: one thread alone writes and checkpoints.
-// See docs/decisions/0013.
+// Runs long reads off the event loop: a few read-only connections, a fair queue by workspace and account, and a CPU time budget per read.
+// One thread alone writes and checkpoints. See docs/decisions/0013.
 import { availableParallelism } from 'node:os';
 import { ApiError, tooManyAtOnce } from '../lib/errors.ts';
 import { Turns } from '../lib/fairness/turns.ts';
@@ -12,9 +11,9 @@ import { createReaderPool, prepareRead, type Reader } from './reader.ts';
 import type { Value } from './statement.ts';
 import { StoreError } from './store.ts';
 
-/** libsql has as many threads as there are processors. */
+/** libsql has one thread per CPU. */
 const readersMax = Math.min(4, Math.max(2, availableParallelism()));
-/** One workspace leaves a reader to the others. */
+/** One reader always remains for other workspaces. */
 const runningOfWorkspace = readersMax - 1;
 const runningOfPayer = 1;
 const waitingOfWorkspace = 200;
@@ -25,7 +24,7 @@ export type ChargeRead = (payer: Payer, quantity: 'cpuMs' | 'queueMs', ms: numbe
 export interface Readers {
   /** @throws ApiError budget_exceeded, rate_limited; StoreError once closed */
   read(payer: Payer, text: string, values: Value[]): Promise<Value[][]>;
-  /** Interrupts what runs. To be called before the writer closes. */
+  /** Interrupts the reads in progress. Must be called before the writer closes. */
   close(): Promise<void>;
 }
 
@@ -38,7 +37,7 @@ interface Job {
   reject(error: unknown): void;
 }
 
-/** @param budgetMs processor time that one read may take; 0 is unlimited */
+/** @param budgetMs CPU time budget of one read; 0 is unlimited */
 export function createReaders(options: { uri: string; budgetMs: number; charge: ChargeRead }): Readers {
   const { budgetMs, charge } = options;
   const queue = new Turns<Job>();
@@ -72,7 +71,7 @@ export function createReaders(options: { uri: string; budgetMs: number; charge: 
       running.count(job.payer, 1);
       void serve(job).then(() => {
         running.count(job.payer, -1);
-        // What becomes of the rows is work for the loop, which is to look up before it gets the next ones.
+        // The event loop processes these rows first, and must handle other events before it gets the next rows.
         setImmediate(pump);
       });
     }
@@ -124,7 +123,7 @@ async function readWithin(
   }
 }
 
-/** How many run, of each workspace and payer: no more entries than twice `readersMax`. */
+/** Counts running reads by workspace and by account; at most twice `readersMax` entries. */
 function createRunning() {
   const counts = new Map<string, number>();
   const of = (key: string): number => counts.get(key) ?? 0;
@@ -149,7 +148,7 @@ function createRunning() {
   };
 }
 
-/** Whoever has nothing waiting finds a place, so nobody uses up all of them. */
+/** An account without waiting reads is always admitted, so no other account can fill the queue of its workspace. */
 function isCrowded(queue: Turns<Job>, payer: Payer): boolean {
   const { workspaceId } = payer;
   const ofPayer = queue.waitingOfMember(workspaceId, partyOf(payer));
@@ -159,13 +158,13 @@ function isCrowded(queue: Turns<Job>, payer: Payer): boolean {
 function overBudget(budgetMs: number): ApiError {
   return new ApiError(
     'budget_exceeded',
-    `This read was stopped after ${budgetMs} ms of processor time, its budget. Narrow it by team, state or assignee, search for fewer texts, or leave out the sort.`,
+    `The read exceeded its budget of ${budgetMs} ms of CPU time. Filter by team, state or assignee, search for fewer terms, or omit the sort.`,
   );
 }
 
 function tooManyWait(): ApiError {
   return tooManyAtOnce(
-    `Too many long reads wait for their turn: ${waitingOfPayer} of one member, ${waitingOfWorkspace} of one workspace. Wait for the answers before you ask again.`,
+    `Too many long reads are queued: the limit is ${waitingOfPayer} for one member and ${waitingOfWorkspace} for one workspace. Wait for the responses, then retry.`,
   );
 }
 

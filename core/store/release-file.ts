@@ -1,2 +1,3 @@
-// How the operator's word reaches a running server: a file of this name in its data directory, which only the operator can make.
+// Name of the file that `tatami release` creates in the data directory to signal a running server. Only the operator can create files
+// there.
 export const releaseFile = 'release';

@@ -1,4 +1,4 @@
-// A file of an earlier version is made one that can become smaller, with all that is in it, or stays as it was.
+// A file of an earlier version is rewritten as a shrinkable one with all its rows, or stays unchanged.
 import { afterAll, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { makeShrinkable } from './shrinkable.ts';
 const dir = mkdtempSync(join(tmpdir(), 'tatami-shrinkable-'));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-/** As it was made before: rows, of which the first are kept. */
+/** Makes a file as an earlier version did, with deleted rows after the first `kept` ones. */
 function oldFile(name: string, rows = 2_000, kept = 10): string {
   const made = join(dir, `${name}.made`);
   const path = join(dir, name);

@@ -1,5 +1,5 @@
-// A file of an earlier version cannot give deleted pages back to the disk: it is written anew once, in one transaction, so that a start
-// which is killed meanwhile leaves it as it was.
+// A database file of an earlier version cannot return free pages to the disk. A start rewrites it once in one transaction, so a start that
+// is killed leaves the file unchanged.
 import Database from 'libsql';
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -7,18 +7,21 @@ import { isEngineError } from './engine-errors.ts';
 import { closeFolded } from './integrity/close-folded.ts';
 import { readOnlyUri } from './integrity/uri.ts';
 
-/** `problem`: the file stays as it is, and works; the next start tries again. */
+/** With a `problem` the file is unchanged and usable; the next start tries again. */
 export type Shrinkable = 'already' | 'made' | { readonly problem: string };
 
-/** A copy of the file while it is written anew, the log with all of it, what is put aside of that, and something for everything else. */
+/**
+ * Required disk space as a multiple of the file size: the rewritten copy, the log with all of it, and, with a continuous copy, the archived
+ * segments. `spareBytes` covers everything else.
+ */
 const copies = { alone: 2, putAside: 3 };
 const spareBytes = 64 * 1024 * 1024;
 const incremental = 2;
 
 interface ShrinkableOptions {
-  /** Of the disk that a path lies on. */
+  /** Free bytes of the file system of a path. */
   readonly freeBytes?: (path: string) => number;
-  /** Called before the log is folded into the file, and puts aside all that is in it. */
+  /** Called before the log is checkpointed; archives all of its frames. */
   readonly beforeFold?: (db: Database.Database) => void;
 }
 
@@ -30,8 +33,8 @@ export function makeShrinkable(path: string, options: ShrinkableOptions = {}): S
     const needed = (beforeFold ? copies.putAside : copies.alone) * statSync(path).size + spareBytes;
     const free = freeBytes(path);
     if (free < needed)
-      return { problem: left(path, `that needs ${mib(needed)} of free space, and there are ${mib(free)}`) };
-    // The copy lies where there is room, rather than in a folder of temporary files in memory.
+      return { problem: left(path, `this needs ${mib(needed)} of free space, and there are ${mib(free)}`) };
+    // The temporary copy goes beside the database, because a temporary folder may be in memory.
     db.prepare(`PRAGMA temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`).all();
     for (const pragma of ['wal_autocheckpoint = 0', 'auto_vacuum = INCREMENTAL'])
       db.prepare(`PRAGMA ${pragma}`).all();
@@ -64,4 +67,4 @@ function freeBytesOf(path: string): number {
 const mib = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} MiB`;
 
 const left = (path: string, reason: string): string =>
-  `${path} does not get smaller when things are deleted until it has been written anew, and ${reason}. The next start tries again.`;
+  `${path} cannot shrink after deletions until it has been rewritten, but ${reason}. The next start tries again.`;

@@ -1,21 +1,21 @@
-// What the event loop sees of the file: the state after the last group that it has heard of, and no later one. The writer thread commits
-// beside it, so that a read between a commit and its message would be ahead of every cache; and reads that follow one another without
-// a pause would see two states. docs/decisions/0018.
+// Read snapshot of the event loop: the state after the last group that the loop has processed. The writer thread commits concurrently;
+// without the snapshot a read between a commit and its message would be ahead of every cache, and consecutive reads could see two states.
+// docs/decisions/0018.
 import type Database from 'libsql';
 import { isEngineError } from './engine-errors.ts';
 
 export interface Snapshot {
-  /** On to what is committed now. To be called while nobody commits. */
+  /** Moves the read snapshot to the latest commit. Must not run while a commit is in flight. */
   moveOn(): void;
-  /** The log can be folded in only where nobody holds to what is before its end. */
+  /** Ends the snapshot. A checkpoint is complete only if no snapshot is older than the end of the log. */
   release(): void;
 }
 
-/** @param db is only for reading */
+/** @param db read-only connection */
 export function holdSnapshot(db: Database.Database): Snapshot {
   const begin = db.prepare('BEGIN');
   const end = db.prepare('COMMIT');
-  // A transaction sees what was there when it first read.
+  // The snapshot of a transaction is that of its first read.
   const look = db.prepare('SELECT 1 FROM log_head').raw(true);
 
   const release = (): void => {
@@ -27,7 +27,7 @@ export function holdSnapshot(db: Database.Database): Snapshot {
       begin.run();
       look.all([]);
     } catch (error) {
-      // Whoever reads next is told what is wrong with the file.
+      // The next read reports the error.
       if (!isEngineError(error)) throw error;
     }
   };

@@ -1,6 +1,6 @@
-// The statement registry: all SQL of the service is declared here-style, by name, with its reach.
-// A *tenant* statement sees one workspace, because `:ws` is bound by the request's Scope and nothing else can bind it;
-// a *system* statement crosses workspaces and states why it must (key look-up, claims, sweeps, the log head).
+// The statement registry: all SQL of the service is declared by name, with its reach. A *tenant* statement sees one workspace, because only
+// the Scope of the request can bind `:ws`. A *system* statement crosses workspaces and states why it must (key look-up, claims, sweeps, the
+// log head).
 
 import { LRUCache } from 'lru-cache';
 
@@ -12,27 +12,27 @@ export interface Statement<R = Row> {
   readonly name: string;
   readonly sql: string;
   readonly reach: 'tenant' | 'system';
-  /** Parameter names in the order of their position in `text`. */
+  /** Parameter names by position in `text`. */
   readonly params: readonly string[];
   /** The SQL with `?1 ?2 …` for its named parameters. */
   readonly text: string;
   readonly returnsRows: boolean;
-  /** Its parameters and returned rows enter the hash chain of the log head. */
+  /** True if parameters and returned rows enter the hash chain of the log head. */
   readonly chained: boolean;
   /**
-   * Of a composed list: its conditions, from which the engine tells whether an index bounds its cost; null where nothing does.
-   * A list that may look at every row is read off the event loop, within a budget.
+   * Conditions of a composed list, from which the engine determines if an index bounds its cost; null if no index can. A list that may scan
+   * its workspace is read off the event loop, within a budget.
    */
   readonly terms?: readonly string[] | null;
-  /** Phantom: the shape of a row. */
+  /** Phantom type of a row. */
   readonly row?: R;
 }
 
 const registry = new Map<string, Statement<unknown>>();
-/** The usual lists are asked for again and again. */
+/** Common lists repeat, so their statements are cached. */
 const composed = new LRUCache<string, Statement<unknown>>({ max: 500 });
 
-/** Every statement declared so far, for the start-up guard. */
+/** Returns every statement declared so far, for the tenant guard at start. */
 export function registeredStatements(): IterableIterator<Statement<unknown>> {
   return registry.values();
 }
@@ -46,13 +46,13 @@ export function tenantStatement<R = Row>(
   return register(build<R>(name, sql, 'tenant', options.chained ?? false));
 }
 
-/** Declares a statement that crosses workspaces; `why` is for the reader of the declaration. */
+/** Declares a statement that crosses workspaces; `why` documents the reason at the declaration. */
 export function systemStatement<R = Row>(name: string, why: string, sql: string): Statement<R> {
-  if (why.length < 10) throw new Error(`System statement ${name} must say why it crosses workspaces.`);
+  if (why.length < 10) throw new Error(`System statement ${name} must state why it crosses workspaces.`);
   return register(build<R>(name, sql, 'system', false));
 }
 
-/** A tenant statement made at run time from a closed grammar (list filters); the engine checks its plan before first use. */
+/** Builds a tenant statement at run time from a closed grammar (list filters); the engine checks its plan before first use. */
 export function composedStatement<R = Row>(sql: string, terms?: readonly string[] | null): Statement<R> {
   let statement = composed.get(sql);
   if (!statement) composed.set(sql, (statement = build<unknown>('composed', sql, 'tenant', false)));

@@ -1,5 +1,4 @@
-// The tenant guard against statements as they are got wrong: each leaky form is refused, each right one runs. The plans are
-// SQLite's own.
+// Tenant guard: each leaky form of a statement is rejected, each correct one accepted. Query plans come from SQLite itself.
 import { afterAll, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { composedStatement } from './statement.ts';

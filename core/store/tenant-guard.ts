@@ -1,6 +1,6 @@
-// The start-up tenant guard: a tenant statement may run only if its query plan reads every table through
-// `workspace_id = ?`, and its text can bind nothing but the caller's workspace there. The plan does not say which value is
-// bound, and shows no rows for an INSERT; that is what the rules of the text are for. docs/spec/durability.md › The store.
+// The start-up tenant guard: a tenant statement is accepted only if its query plan reads every table through `workspace_id = ?`, and if its
+// text can bind only the caller's workspace there. The text rules are needed because the plan does not show the bound value, and shows no
+// rows for an INSERT. docs/spec/durability.md › The store.
 import type { Statement } from './statement.ts';
 
 const column = String.raw`(?:\w+\.)?workspace_id\b`;
@@ -9,16 +9,16 @@ const rule = (reason: string, pattern: string): { reason: string; pattern: RegEx
   pattern: new RegExp(pattern, 'is'),
 });
 
-/** What the text must not contain once its string literals are emptied. */
+/** Patterns that the text must not contain, checked after its string literals are emptied. */
 const rules = [
-  rule('it holds a comment, which the guard cannot read past', String.raw`--|/\*`),
-  rule('it quotes workspace_id, which the guard cannot read', '["`[]\\s*workspace_id'),
+  rule('it contains a comment, which the guard cannot parse', String.raw`--|/\*`),
+  rule('it quotes workspace_id, which the guard cannot parse', '["`[]\\s*workspace_id'),
   rule(
     'it compares workspace_id with something other than :ws',
     String.raw`workspace_id\s*(?:=(?!\s*(?::ws\b|\w+\.workspace_id\b|workspace_id\b))|<|>|!|(?:IS|IN|NOT|LIKE|GLOB|BETWEEN|COLLATE)\b)`,
   ),
   rule(
-    'it computes with :ws where it compares workspace_id',
+    'it compares workspace_id with an expression over :ws',
     String.raw`workspace_id\s*=\s*:ws\s*(?:[-+*/%&|<>=]|COLLATE\b)`,
   ),
   rule(
@@ -50,7 +50,7 @@ const scopedInsert =
   /(?:\bINSERT\s+(?:OR\s+\w+\s+)?|\bREPLACE\s+)INTO\s+\w+\s*\(\s*workspace_id\b[^()]*\)\s*(?:VALUES\s*\(|SELECT)\s*:ws\s*,/gi;
 const furtherArm = /\b(?:UNION(?:\s+ALL)?|EXCEPT|INTERSECT)\s+(?!\s|ALL\b|SELECT\s+:ws\s*,)/i;
 
-/** Returns what is wrong with a tenant statement, or null. `plan` holds the detail column of EXPLAIN QUERY PLAN. */
+/** Returns the violation of a tenant statement, or null. @param plan detail column of EXPLAIN QUERY PLAN */
 export function tenantBreach(statement: Statement<unknown>, plan: readonly string[]): string | null {
   if (!statement.params.includes('ws')) return 'it never uses :ws';
   const text = statement.sql.replace(/'[^']*'/g, "''");
@@ -65,9 +65,9 @@ export function tenantBreach(statement: Statement<unknown>, plan: readonly strin
 }
 
 /**
- * The full-text index has rows and no workspace of theirs. It is read in two ways only: each row that matches is joined, in the same
- * FROM, to the row of the caller's workspace that says whose words these are; or the best of them are, by a text that leaves nothing
- * open. It is removed by that row alone. What stands behind cannot widen an inner join.
+ * The full-text index has no workspace column. Two read forms are allowed: each matching row is joined, in the same FROM, to the caller's
+ * row in `search_documents` that owns the words; or a fixed query ranks the best matches first and then joins them. Rows are deleted only
+ * through that owning row. Further clauses cannot widen an inner join.
  */
 const fullTextIndex = 'search_index';
 const ofCaller = String.raw`CROSS JOIN search_documents AS d ON d\.workspace_id = :ws AND d\.doc =`;
@@ -94,9 +94,9 @@ function planBreach(text: string, plan: readonly string[]): string | null {
   const derived = derivedTables(plan);
   const wordReads = plan.filter((line) => line.startsWith(`SCAN ${fullTextIndex} VIRTUAL TABLE INDEX`));
   if (wordReads.length !== ownWordsIn(text))
-    return `it reads ${fullTextIndex} other than joined to whose words they are`;
+    return `it reads ${fullTextIndex} without the required join to search_documents`;
   const mistakable = derived.find((name) => isAliasOfTable(name, text));
-  if (mistakable !== undefined) return `a table goes by the name of the derived table ${mistakable}`;
+  if (mistakable !== undefined) return `a table has the alias of the derived table ${mistakable}`;
   const lists = listsOf(text);
   for (const line of plan) {
     const read = /^(?:SCAN|SEARCH) (\S+)/.exec(line)?.[1];
@@ -108,7 +108,7 @@ function planBreach(text: string, plan: readonly string[]): string | null {
   return null;
 }
 
-/** What they read has its own lines. */
+/** Returns the names of derived tables; the tables they read have their own plan lines. */
 function derivedTables(plan: readonly string[]): string[] {
   return plan.flatMap((line) => /^(?:MATERIALIZE|CO-ROUTINE) (\S+)/.exec(line)?.[1] ?? []);
 }
@@ -119,7 +119,7 @@ function isAliasOfTable(name: string, text: string): boolean {
   );
 }
 
-/** The names of json_each over a parameter or a part of a column, which reads no table of its own. */
+/** Returns the aliases of json_each over a parameter or over a part of a column, which reads no table. */
 function listsOf(text: string): ReadonlySet<string> {
   return new Set(
     [...text.matchAll(/\bjson_each\((?::\w+|\w+, '')\)(?:\s+(?:AS\s+)?(\w+))?/gi)].flatMap(([, alias]) => [

@@ -1,16 +1,13 @@
-// Bound values, checked before they reach libsql: a boolean would abort the process, undefined and NaN would become NULL,
-// a text with U+0000 would read back cut, and a JS number would bind as REAL. And what libsql returns, as rows.
+// Converts values: checks bound values before they reach libsql, where a boolean would abort the process, undefined and NaN would become
+// NULL, a text with U+0000 would be truncated, and a JS number would bind as REAL; and converts results to rows.
 import type { Params, Row, Statement, Value } from './statement.ts';
 
-/** Values in the order of the statement's parameters, as libsql takes them. @throws Error naming the statement and the parameter. */
+/** Returns the values in parameter order, as libsql takes them. @throws Error that names the statement and the parameter */
 export function bind(statement: Statement<unknown>, params: Params, workspaceId: string | null): Value[] {
   return inOrder(statement, params, workspaceId, asInteger);
 }
 
-/**
- * Values in the order of the statement's parameters, each as `convert` makes it of what it was given.
- * @throws Error naming the statement and the parameter.
- */
+/** Returns the values in parameter order, each converted by `convert`. @throws Error that names the statement and the parameter */
 export function inOrder<V>(
   statement: Statement<unknown>,
   params: Params,
@@ -36,14 +33,15 @@ export function inOrder<V>(
   return values;
 }
 
-/** libsql binds every JS number as REAL. */
+/** Converts an integer to BigInt, because libsql binds every JS number as REAL. */
 export function asInteger(value: Value): Value {
   return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;
 }
 
 function checked(statement: string, name: string, value: unknown): Value {
   if (typeof value === 'string') {
-    if (value.includes('\0')) throw new Error(`${statement} :${name} holds U+0000, which would be cut.`);
+    if (value.includes('\0'))
+      throw new Error(`${statement} :${name} contains U+0000, which would truncate it.`);
     return value;
   }
   if (typeof value === 'number') {
@@ -60,7 +58,7 @@ function checked(statement: string, name: string, value: unknown): Value {
   );
 }
 
-/** The names of a statement's columns, and a row that has them all. */
+/** Column names of a statement, and an empty row to copy. */
 export interface RowShape {
   readonly names: readonly string[];
   readonly empty: Row;
@@ -70,7 +68,7 @@ export function shapeOf(names: readonly string[]): RowShape {
   return { names, empty: Object.fromEntries(names.map((name) => [name, null])) };
 }
 
-/** Copied and filled, which costs half of giving an object one property after the other. */
+/** Copies and fills an empty row, which costs half of adding one property after the other. */
 export function rowOf({ names, empty }: RowShape, values: readonly Value[]): Row {
   const row: Record<string, Value> = { ...empty };
   for (let i = 0; i < names.length; i++) row[names[i]!] = values[i]!;

@@ -1,5 +1,4 @@
-// Makes a small file so that it is either there whole and durable, or not there: a start that is killed half-way must not
-// leave an empty key behind that bars every later start.
+// Writes small files atomically and durably: a start that is killed midway must not leave an empty key that blocks every later start.
 import { closeSync, fsyncSync, openSync, renameSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -10,14 +9,14 @@ export function writeWholeFile(path: string, content: string | Uint8Array): void
   nameWholeFile(`${path}.new`, path);
 }
 
-/** Gives a finished file its name. Both are durable on return. */
+/** Renames a finished file to its final name. Content and name are durable on return. */
 export function nameWholeFile(unfinished: string, path: string): void {
   syncPath(unfinished);
   renameSync(unfinished, path);
   syncPath(dirname(path));
 }
 
-/** A file, or the names in a folder. */
+/** Syncs a file, or the entries of a folder. */
 export function syncPath(path: string): void {
   const fd = openSync(path, 'r');
   try {
@@ -27,7 +26,7 @@ export function syncPath(path: string): void {
   }
 }
 
-/** As `syncPath`, without holding up the event loop. */
+/** As `syncPath`, without blocking the event loop. */
 export async function syncPathLater(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {

@@ -1,5 +1,5 @@
-// How some issues stood at the end of each day, as the event log tells it: each as its last event of a day shows it, where the caller sees
-// the team that it was of. What a burn-up draws, of a cycle or of a project.
+// Counts issues at the end of each day from the event log, for the burn-up charts of cycles and projects. An issue counts for a day if its
+// last event of that day is in scope and in a team that the caller can see.
 import { Type, type Static } from 'typebox';
 import type { Context } from '../context.ts';
 import { eventsAt } from '../events/log.ts';
@@ -13,27 +13,27 @@ import type { StateType } from './workflows/contract.ts';
 const countsOf = (what: string) =>
   Closed(
     {
-      scope: Type.Number({ description: 'Of all that is in it, canceled ones among them.' }),
-      started: Type.Number({ description: 'Of what is under way.' }),
-      completed: Type.Number({ description: 'Of what is done.' }),
-      canceled: Type.Number({ description: 'Of what is canceled or a duplicate.' }),
+      scope: Type.Number({ description: 'All issues in scope, including canceled ones.' }),
+      started: Type.Number({ description: 'Started issues.' }),
+      completed: Type.Number({ description: 'Completed issues.' }),
+      canceled: Type.Number({ description: 'Canceled and duplicate issues.' }),
     },
     { description: what },
   );
 
-/** @param described which days */
+/** @param described description of the days covered */
 export const dayByDay = (described: string) =>
   Type.Array(
     Closed({
-      day: Type.String({ format: 'date', description: 'A day.' }),
-      issues: countsOf('How many issues.'),
-      points: countsOf('Their estimates together; an issue without one counts nothing.'),
+      day: Type.String({ format: 'date', description: 'Calendar day.' }),
+      issues: countsOf('Number of issues.'),
+      points: countsOf('Sum of estimates; an issue without an estimate counts as 0.'),
     }),
     { description: described },
   );
 type Day = Static<ReturnType<typeof dayByDay>>[number];
 
-/** Issues whose events are looked through at once. */
+/** Number of issues whose events one query reads. */
 const issuesAtOnce = 200;
 const eventsAtOnce = 500;
 
@@ -49,20 +49,20 @@ const toldOf = tenantStatement<Told>(
    ORDER BY sequence`,
 );
 
-/** What an event of an issue shows; those of before there were cycles have none. */
+/** Fields read from an event of an issue. Old events have neither cycle nor project. */
 type ToldIssue = Pick<ShownIssue, 'state' | 'estimate' | 'deletedAt' | 'team'> &
   Partial<Pick<ShownIssue, 'cycle' | 'project'>>;
 
 interface Counting {
-  /** All that may ever have been in it. */
+  /** Ids of all issues that may have been in scope at any time. */
   readonly ids: readonly string[];
   readonly days: readonly DayEnd[];
-  /** Events from this sequence on do not count. */
+  /** Sequence at which counting stops; events from it on are ignored. */
   readonly before?: number;
   isIn(issue: ToldIssue): boolean;
 }
 
-/** @returns a day for each, in their order */
+/** Returns one entry per requested day, in the order of `days`. */
 export async function countedByDay(
   ctx: Context,
   { ids, days, before = Number.MAX_SAFE_INTEGER, isIn }: Counting,
@@ -86,11 +86,11 @@ export async function countedByDay(
 
 export interface DayEnd {
   readonly day: string;
-  /** Of the last one, however late its events were written. */
+  /** Exclusive. Infinity for the last day, so that events written late still count. */
   readonly endMs: number;
 }
 
-/** The days that a span touches; one without length has the day that it began on. */
+/** Returns the days that a span touches; an empty span has the day on which it begins. */
 export function daysOf(zone: string, fromMs: number, toMs: number): DayEnd[] {
   const days: DayEnd[] = [];
   const { year, month, day } = utcToWall(zone, fromMs);
@@ -103,7 +103,7 @@ export function daysOf(zone: string, fromMs: number, toMs: number): DayEnd[] {
   }
 }
 
-/** Of each issue its last event at the end of each day: the days, by the event. */
+/** Maps the sequence of each issue's last event before the end of a day to the indexes of those days. */
 function endsOf(rows: readonly Told[], days: readonly DayEnd[]): ReadonlyMap<number, readonly number[]> {
   const ends = new Map<number, number[]>();
   for (const told of byIssue(rows))
@@ -139,7 +139,7 @@ function count({ issues, points }: Day, { state, estimate }: ToldIssue): void {
 const nothing = { scope: 0, started: 0, completed: 0, canceled: 0 };
 const emptyDay = (day: string): Day => ({ day, issues: { ...nothing }, points: { ...nothing } });
 
-/** Sums of fractions, without what binary ones add to them. */
+/** Removes binary floating-point noise from the sums. */
 function rounded({ day, issues, points }: Day): Day {
   const round = (value: number): number => Math.round(value * 1e6) / 1e6;
   const { scope, started, completed, canceled } = points;

@@ -1,4 +1,4 @@
-// What operations ask of a workspace's directory about teams, states and members.
+// Look-ups of teams and workflow states in a workspace's directory.
 import type { Entry } from '../contract/contract.ts';
 import type { Directory } from '../context.ts';
 import { invalidField, type Wrong } from '../lib/errors.ts';
@@ -9,7 +9,7 @@ import { state, type StateType } from './workflows/contract.ts';
 export type TeamEntry = Entry<typeof team>;
 export type StateEntry = Entry<typeof state>;
 
-/** @param name its key, in any case, or its id */
+/** @param name key of the team in any case, or its id */
 export function findTeam({ teams }: Directory, name: string): TeamEntry | undefined {
   const named = teams.get(name);
   if (named) return named;
@@ -18,19 +18,19 @@ export function findTeam({ teams }: Directory, name: string): TeamEntry | undefi
   return undefined;
 }
 
-/** What to say of a team that is not there, without naming those that the caller may not see. @param given its key or its id */
+/** Returns the error text for an unknown team. It does not list teams, since the caller may not see them all. @param given key or id */
 export function noTeam(given: string): Wrong {
   return { why: `There is no team ${given}.`, fix: 'Use a team that GET /api/v1/teams lists.' };
 }
 
-/** The team that a list is asked for. @throws ApiError validation_failed (not_found) */
+/** Returns the team that a list is filtered by. @throws ApiError validation_failed (not_found) */
 export function getTeam(directory: Directory, name: string): TeamEntry {
   const team = findTeam(directory, name);
   if (!team) throw invalidField('team', 'not_found', noTeam(name));
   return team;
 }
 
-/** The states a team's issues can stand in, by position; those that share one in the order of their creation. */
+/** Returns the states that issues of a team can be in, by position and then by creation. */
 export function statesOf(directory: Directory, teamId: string): StateEntry[] {
   return [...directory.states.values()]
     .filter((state) => state.teamId === teamId && !state.removed)
@@ -39,10 +39,10 @@ export function statesOf(directory: Directory, teamId: string): StateEntry[] {
 
 const finished: ReadonlySet<StateType | undefined> = new Set(['completed', 'canceled', 'duplicate']);
 
-/** Whether nothing is left to do of an issue in a state of that type. */
+/** Returns true for states that need no more work. */
 export const isFinishedState = (type: StateType | undefined): boolean => finished.has(type);
 
-/** Where new issues of a team go. */
+/** Returns the state that new issues of a team start in. */
 export function firstState(directory: Directory, teamId: string): StateEntry {
   const states = statesOf(directory, teamId);
   const state = states.find(({ type }) => type === 'backlog') ?? states[0];
@@ -50,7 +50,7 @@ export function firstState(directory: Directory, teamId: string): StateEntry {
   return state;
 }
 
-/** Names of states in requests: names of the team's states, and types, which stand for the first state of the type. */
+/** Scope of state names in requests: states of the team, and state types, which mean the first state of the type. */
 function statesIn(teamId: string): Among {
   return {
     has: (entry) => entry.teamId === teamId,
@@ -60,7 +60,7 @@ function statesIn(teamId: string): Among {
   };
 }
 
-/** Id of a state that issues of the team can be moved to, by its id, name or type. @throws ApiError validation_failed */
+/** Returns the id of a state of the team, given its id, name or type. @throws ApiError validation_failed */
 export function stateNamed(ctx: Naming, teamId: string, given: string, path: string): string {
   const { directory } = ctx;
   const name = given === 'cancelled' ? 'canceled' : given;
@@ -68,11 +68,11 @@ export function stateNamed(ctx: Naming, teamId: string, given: string, path: str
   if (findState(directory, teamId, id)) return id;
   throw invalidField(path, 'not_found', {
     why: `${id} is not a state of this team.`,
-    fix: `Use one of its states, as GET /api/v1/workflows?team=${directory.teams.get(teamId)?.key ?? ''} lists them.`,
+    fix: `Use a state that GET /api/v1/workflows?team=${directory.teams.get(teamId)?.key ?? ''} lists.`,
   });
 }
 
-/** The state of that id which issues of the team can be moved to. */
+/** Returns the state with that id, if issues of the team can be moved to it. */
 export function findState(directory: Directory, teamId: string, id: string): StateEntry | undefined {
   const state = directory.states.get(id);
   return state?.teamId === teamId && !state.removed ? state : undefined;

@@ -1,19 +1,19 @@
-// Who is mentioned in a text: `@` and a name or handle of a member, outside of code. A handle is the first name, or the name
-// with its words joined by nothing, a dot, a hyphen or an underscore. What could be two people is nobody: `@usr_…` is always one.
+// Finds mentions in a text: `@` and a name or handle of a member, outside of code. A handle is the first name, or the words of the name
+// joined by nothing, a dot, a hyphen or an underscore. An ambiguous name mentions nobody; `@usr_…` is always unique.
 import type { Directory } from '../context.ts';
 import { foldName } from '../lib/fold.ts';
 import { plainText } from '../lib/markdown.ts';
 
-/** Of one text; further ones are passed over. */
+/** Maximum number of mentions in one text; further ones are ignored. */
 const mentionsMax = 50;
 
-/** Names of people: folded name or handle → the members that it may mean. */
+/** Folded name or handle → ids of the members that it may mean. */
 type Names = ReadonlyMap<string, ReadonlySet<string>>;
 
 const known = new WeakMap<Directory['members'], Names>();
 const handle = /[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_])?/uy;
 
-/** Ids of members, in the order in which they are first mentioned. */
+/** Returns member ids in the order of their first mention. */
 export function mentionsIn(markdown: string, { members }: Pick<Directory, 'members'>): string[] {
   if (!markdown.includes('@')) return [];
   const names = namesOf(members);
@@ -27,7 +27,7 @@ export function mentionsIn(markdown: string, { members }: Pick<Directory, 'membe
   return [...found];
 }
 
-/** The longest name of up to four words that begins there. */
+/** Matches the longest name of up to four words at this index. */
 function memberAt(text: string, at: number, members: Directory['members'], names: Names): string | undefined {
   const line = /^[^\n]{0,160}/.exec(text.slice(at, at + 161))?.[0] ?? '';
   const ends = wordEnds(line);
@@ -41,7 +41,7 @@ function memberAt(text: string, at: number, members: Directory['members'], names
   return undefined;
 }
 
-/** Where the first four words of a line end. */
+/** Returns the end indexes of the first four words of a line. */
 function wordEnds(line: string): number[] {
   const ends: number[] = [];
   for (let at = 0; ends.length < 4;) {

@@ -1,4 +1,4 @@
-// Lists of what belongs to one team or to the whole workspace: asked for a team, they hold what its issues can use.
+// Lists of objects that belong to one team or to the whole workspace. The team filter returns all that issues of the team can use.
 import { Type } from 'typebox';
 import type { Context } from '../context.ts';
 import type { Condition } from '../store/page.ts';
@@ -7,7 +7,7 @@ import { teamAsked } from './teams/contract.ts';
 
 export const teamQuery = { team: Type.Optional(teamAsked) };
 
-/** @throws ApiError for a team that is not there */
+/** @throws ApiError for an unknown team */
 export function usableInTeam(
   { directory }: Context,
   { team }: Readonly<Record<string, unknown>>,

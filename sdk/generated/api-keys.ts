@@ -29,9 +29,9 @@ export interface ApiKey {
   readonly replacedBy: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** When it was made. ISO 8601, UTC. */
+  /** Time of creation. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** When it was last changed. ISO 8601, UTC. */
+  /** Time of the last change. ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
@@ -43,7 +43,7 @@ export interface ApiKeyQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses. */
+  /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
 }
 

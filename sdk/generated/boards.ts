@@ -2,46 +2,46 @@
 
 import type { AsOf, Issue } from './issues.ts';
 
-/** Issues in columns, which are moved by hand. */
+/** Board that shows issues as cards in columns. */
 export interface Board {
   /** An id with the prefix brd_. */
   readonly id: string;
-  /** What it is called. */
+  /** Name of the board. */
   readonly name: string;
-  /** What it is for. Markdown. */
+  /** Description of the board. Markdown. */
   readonly description: string;
-  /** The team whose issues it shows, by its key; null for those of all teams. */
+  /** Key of the team whose issues the board shows; null for all teams. */
   readonly team: string | null;
-  /** Which issues it shows. A filter tree, as in the list of issues; `{}` lets all pass. */
+  /** Filter for the issues that the board shows. Filter tree, as for the list of issues; `{}` matches all. */
   readonly filter: Readonly<Record<string, unknown>>;
-  /** What its columns stand for: state, stateType, assignee, priority, label, or fields.<key> for a custom field (a select, a member or a checkbox). state, stateType, assignee, priority, label, or fields.<key> for a custom field (a select, a member or a checkbox). */
+  /** Field that the columns group issues by. One of state, stateType, assignee, priority, label, or fields.<key> for a custom field of type select, member or checkbox. */
   readonly groupBy: string;
-  /** Its columns, from left to right; null for one of each state, type, priority, or assignee or label that has cards. */
+  /** Columns, left to right; null for one column per state, type or priority, or per assignee or label that has cards. */
   readonly columns:
     | readonly {
-        /** What its issues have in common: the name or id of a state, a type of states, a priority, the id of a member or label, the value of an option, or `true` or `false`. Null stands for issues without any. */
+        /** Value shared by the issues of the column: name or id of a state, state type, priority, id of a member or label, value of an option, or `true` or `false`. Null for issues without a value. */
         readonly value: string | null;
-        /** Its heading, where that is not the value. */
+        /** Heading of the column; default: the value. */
         readonly title?: string | null;
-        /** How many cards it should hold at most (WIP limit). */
+        /** Maximum number of cards (WIP limit). */
         readonly limit?: number | null;
-        /** Its cards are counted, and not shown with the board. */
+        /** True to hide the column: its cards are counted, not listed. */
         readonly hidden?: boolean;
       }[]
     | null;
-  /** What its swim lanes stand for, which cross the columns; null where it has none. One of state, stateType, assignee, priority, or fields.<key> for a custom field (a select, a member or a checkbox). state, stateType, assignee, priority, or fields.<key> for a custom field (a select, a member or a checkbox). */
+  /** Field that the swimlanes group issues by; null for no swimlanes. One of state, stateType, assignee, priority, or fields.<key> for a custom field of type select, member or checkbox. */
   readonly swimlanes: string | null;
-  /** The order of cards in a column: `manual` for the one that people make, or a sort of issues such as `-priority,updatedAt`. */
+  /** Order of the cards in a column: `manual`, or a sort of issues such as `-priority,updatedAt`. */
   readonly sort: string;
-  /** What the limits of columns do: soft ones show that there are too many, hard ones refuse moves as well. */
+  /** Enforcement of column limits: `soft` marks columns over their limit, `hard` also refuses moves into full columns. */
   readonly limits: 'soft' | 'hard';
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** When it was made. ISO 8601, UTC. */
+  /** Time of creation. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** When it was last changed. ISO 8601, UTC. */
+  /** Time of the last change. ISO 8601, UTC. */
   readonly updatedAt: string;
-  /** When it was deleted; null while it is there. */
+  /** Time of deletion, ISO 8601, UTC; null if the object is not deleted. */
   readonly deletedAt: string | null;
 }
 
@@ -53,103 +53,103 @@ export interface BoardQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** What it is called. Text that is not only white space. */
+  /** Name of the board. Text that is not only white space. */
   name?: string | undefined;
-  /** The team, by its key or id; also `none`. */
+  /** The key or id of the team; also `none`. */
   team?: string | undefined;
-  /** Whether deleted ones are listed as well, or alone. */
+  /** Deleted objects: left out, listed as well, or listed alone. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
-  /** As it was at a moment: a sequence of the event log, or an ISO 8601 time. The answer says in `asOf` which sequence it shows. */
+  /** Moment to read at: a sequence of the event log, or an ISO 8601 time; default now. `asOf` in the response has the sequence. */
   asOf?: string | undefined;
-  /** Up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses. */
+  /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
 }
 
 /** Create a board. */
 export interface BoardCreate {
-  /** What it is called. Text that is not only white space. */
+  /** Name of the board. Text that is not only white space. */
   name: string;
-  /** What it is for. Markdown, up to 65536 characters. */
+  /** Description of the board. Markdown, up to 65536 characters. */
   description?: string | undefined;
-  /** The team whose issues it shows, by its key; null for those of all teams. Id, key or name of a team. */
+  /** Key of the team whose issues the board shows; null for all teams. Id, key or name of a team. */
   team?: string | null | undefined;
-  /** Which issues it shows. A filter tree, as in the list of issues; `{}` lets all pass. */
+  /** Filter for the issues that the board shows. Filter tree, as for the list of issues; `{}` matches all. */
   filter?: Readonly<Record<string, unknown>> | undefined;
-  /** What its columns stand for: state, stateType, assignee, priority, label, or fields.<key> for a custom field (a select, a member or a checkbox). state, stateType, assignee, priority, label, or fields.<key> for a custom field (a select, a member or a checkbox). */
+  /** Field that the columns group issues by. One of state, stateType, assignee, priority, label, or fields.<key> for a custom field of type select, member or checkbox. */
   groupBy?: string | undefined;
-  /** Its columns, from left to right; null for one of each state, type, priority, or assignee or label that has cards. */
+  /** Columns, left to right; null for one column per state, type or priority, or per assignee or label that has cards. */
   columns?:
     | readonly {
-        /** What its issues have in common: the name or id of a state, a type of states, a priority, the id of a member or label, the value of an option, or `true` or `false`. Null stands for issues without any. */
+        /** Value shared by the issues of the column: name or id of a state, state type, priority, id of a member or label, value of an option, or `true` or `false`. Null for issues without a value. */
         value: string | null;
-        /** Its heading, where that is not the value. */
+        /** Heading of the column; default: the value. */
         title?: string | null | undefined;
-        /** How many cards it should hold at most (WIP limit). */
+        /** Maximum number of cards (WIP limit). */
         limit?: number | null | undefined;
-        /** Its cards are counted, and not shown with the board. */
+        /** True to hide the column: its cards are counted, not listed. */
         hidden?: boolean | undefined;
       }[]
     | null
     | undefined;
-  /** What its swim lanes stand for, which cross the columns; null where it has none. One of state, stateType, assignee, priority, or fields.<key> for a custom field (a select, a member or a checkbox). state, stateType, assignee, priority, or fields.<key> for a custom field (a select, a member or a checkbox). */
+  /** Field that the swimlanes group issues by; null for no swimlanes. One of state, stateType, assignee, priority, or fields.<key> for a custom field of type select, member or checkbox. */
   swimlanes?: string | null | undefined;
-  /** The order of cards in a column: `manual` for the one that people make, or a sort of issues such as `-priority,updatedAt`. Text that is not only white space. */
+  /** Order of the cards in a column: `manual`, or a sort of issues such as `-priority,updatedAt`. Text that is not only white space. */
   sort?: string | undefined;
-  /** What the limits of columns do: soft ones show that there are too many, hard ones refuse moves as well. */
+  /** Enforcement of column limits: `soft` marks columns over their limit, `hard` also refuses moves into full columns. */
   limits?: 'soft' | 'hard' | undefined;
 }
 
 /** Get a board. */
 export interface BoardGetQuery {
-  /** As it was at a moment: a sequence of the event log, or an ISO 8601 time. The answer says in `asOf` which sequence it shows. */
+  /** Moment to read at: a sequence of the event log, or an ISO 8601 time; default now. `asOf` in the response has the sequence. */
   asOf?: string | undefined;
 }
 
 /** Change a board. */
 export interface BoardPatch {
-  /** What it is called. Text that is not only white space. */
+  /** Name of the board. Text that is not only white space. */
   name?: string | undefined;
-  /** What it is for. Markdown, up to 65536 characters. */
+  /** Description of the board. Markdown, up to 65536 characters. */
   description?: string | undefined;
-  /** The team whose issues it shows, by its key; null for those of all teams. Id, key or name of a team. */
+  /** Key of the team whose issues the board shows; null for all teams. Id, key or name of a team. */
   team?: string | null | undefined;
-  /** Which issues it shows. A filter tree, as in the list of issues; `{}` lets all pass. */
+  /** Filter for the issues that the board shows. Filter tree, as for the list of issues; `{}` matches all. */
   filter?: Readonly<Record<string, unknown>> | undefined;
-  /** What its columns stand for: state, stateType, assignee, priority, label, or fields.<key> for a custom field (a select, a member or a checkbox). state, stateType, assignee, priority, label, or fields.<key> for a custom field (a select, a member or a checkbox). */
+  /** Field that the columns group issues by. One of state, stateType, assignee, priority, label, or fields.<key> for a custom field of type select, member or checkbox. */
   groupBy?: string | undefined;
-  /** Its columns, from left to right; null for one of each state, type, priority, or assignee or label that has cards. */
+  /** Columns, left to right; null for one column per state, type or priority, or per assignee or label that has cards. */
   columns?:
     | readonly {
-        /** What its issues have in common: the name or id of a state, a type of states, a priority, the id of a member or label, the value of an option, or `true` or `false`. Null stands for issues without any. */
+        /** Value shared by the issues of the column: name or id of a state, state type, priority, id of a member or label, value of an option, or `true` or `false`. Null for issues without a value. */
         value: string | null;
-        /** Its heading, where that is not the value. */
+        /** Heading of the column; default: the value. */
         title?: string | null | undefined;
-        /** How many cards it should hold at most (WIP limit). */
+        /** Maximum number of cards (WIP limit). */
         limit?: number | null | undefined;
-        /** Its cards are counted, and not shown with the board. */
+        /** True to hide the column: its cards are counted, not listed. */
         hidden?: boolean | undefined;
       }[]
     | null
     | undefined;
-  /** What its swim lanes stand for, which cross the columns; null where it has none. One of state, stateType, assignee, priority, or fields.<key> for a custom field (a select, a member or a checkbox). state, stateType, assignee, priority, or fields.<key> for a custom field (a select, a member or a checkbox). */
+  /** Field that the swimlanes group issues by; null for no swimlanes. One of state, stateType, assignee, priority, or fields.<key> for a custom field of type select, member or checkbox. */
   swimlanes?: string | null | undefined;
-  /** The order of cards in a column: `manual` for the one that people make, or a sort of issues such as `-priority,updatedAt`. Text that is not only white space. */
+  /** Order of the cards in a column: `manual`, or a sort of issues such as `-priority,updatedAt`. Text that is not only white space. */
   sort?: string | undefined;
-  /** What the limits of columns do: soft ones show that there are too many, hard ones refuse moves as well. */
+  /** Enforcement of column limits: `soft` marks columns over their limit, `hard` also refuses moves into full columns. */
   limits?: 'soft' | 'hard' | undefined;
 }
 
-/** Show a board: of each column how many cards it has, and the first of them. */
+/** Get a board with its columns, their card counts and their first cards. */
 export interface BoardCardsQuery {
-  /** How many cards of each column are shown, or of each lane in a column. */
+  /** Maximum number of cards returned per column, or per lane of a column. */
   perColumn?: number | undefined;
-  /** As it was at a moment: a sequence of the event log, or an ISO 8601 time. The answer says in `asOf` which sequence it shows. */
+  /** Moment to read at: a sequence of the event log, or an ISO 8601 time; default now. `asOf` in the response has the sequence. */
   asOf?: string | undefined;
-  /** Only these fields of each card, comma-separated. */
+  /** Comma-separated fields to return for each card. */
   fields?: string | readonly string[] | undefined;
 }
 
-/** List the cards of a column, in their order. */
+/** List the cards of a column, in board order. */
 export interface BoardColumnCardsQuery {
   /** Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB. */
   limit?: number | undefined;
@@ -157,88 +157,88 @@ export interface BoardColumnCardsQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** The key of a swim lane: only its cards. */
+  /** Key of a swimlane, to list only its cards. */
   lane?: string | undefined;
-  /** As it was at a moment: a sequence of the event log, or an ISO 8601 time. The answer says in `asOf` which sequence it shows. */
+  /** Moment to read at: a sequence of the event log, or an ISO 8601 time; default now. `asOf` in the response has the sequence. */
   asOf?: string | undefined;
-  /** Only these fields of each card, comma-separated. */
+  /** Comma-separated fields to return for each card. */
   fields?: string | readonly string[] | undefined;
 }
 
 /** Move a card. */
 export interface BoardMove {
-  /** The issue that is moved, by its id or identifier. */
+  /** The issue to move, by its id or identifier. */
   issueId: string;
-  /** The key of the column that it goes to. */
+  /** The key of the column to move the card to. */
   column: string;
-  /** The key of the swim lane that it goes to; absent: it stays in its own. */
+  /** Key of the swimlane to move the card to; default: its current one. */
   lane?: string | undefined;
-  /** Where columns stand for labels: the key of the column whose label it loses. Absent: it loses the labels of all other columns. */
+  /** On boards grouped by label: key of the column whose label is removed; default: the labels of all other columns. */
   from?: string | undefined;
-  /** The card that it is put before; null puts it last. */
+  /** Card to place this one before; null places it last. */
   before?: string | null | undefined;
-  /** The card that it is put behind; null puts it first. */
+  /** Card to place this one after; null places it first. */
   after?: string | null | undefined;
-  /** The end of the column that it is put at. Absent, and without `before` and `after`: a card that comes from elsewhere is put at the top, and one that stands there keeps its place. */
+  /** End of the column to place the card at. Without `position`, `before` and `after`, a card that comes from another column goes to the top, and any other stays in place. */
   position?: 'top' | 'bottom' | undefined;
 }
 
 export interface BoardAsOf extends Board {
-  /** The moment that an answer shows; absent where it shows now. */
+  /** Moment that the response shows; absent if it shows the current state. */
   readonly asOf?: AsOf;
 }
 
 export interface BoardCards {
-  /** The board that is shown. */
+  /** The board. */
   readonly board: {
     /** An id with the prefix brd_. */
     readonly id: string;
     /** What the board is called. */
     readonly name: string;
   };
-  /** From left to right. */
+  /** Columns, left to right. */
   readonly columns: readonly BoardColumnShown[];
-  /** The swim lanes, from top to bottom; null where the board has none. */
+  /** Swimlanes, top to bottom; null if the board has none. */
   readonly lanes:
     | readonly {
-        /** What requests name it by: its value, or `none`. */
+        /** Key that requests use: the value, or `none`. */
         readonly key: string;
-        /** Its heading. */
+        /** Heading of the column or swimlane. */
         readonly title: string;
-        /** How many cards stand in it. */
+        /** Number of cards in the swimlane. */
         readonly count: number;
       }[]
     | null;
-  /** How many issues of the board stand in none of its columns. */
+  /** Number of issues on the board that are in none of its columns. */
   readonly elsewhere: number;
-  /** The moment that an answer shows; absent where it shows now. */
+  /** Moment that the response shows; absent if it shows the current state. */
   readonly asOf?: AsOf;
 }
 
 export interface BoardColumnShown {
-  /** What requests name it by: its value, or `none`. */
+  /** Key that requests use: the value, or `none`. */
   readonly key: string;
-  /** What it stands for; null for issues without any. */
+  /** Value that issues of the column have; null for issues without a value. */
   readonly value: string | null;
-  /** Its heading. */
+  /** Heading of the column or swimlane. */
   readonly title: string;
-  /** How many cards stand in it. */
+  /** Number of cards in the column. */
   readonly count: number;
-  /** How many it should hold at most. */
+  /** Recommended maximum number of cards; null for no limit. */
   readonly limit: number | null;
-  /** Whether it holds more than its limit. */
+  /** True if the column exceeds its limit. */
   readonly over: boolean;
-  /** Its cards are counted, and not shown here. */
+  /** True if the column is hidden: its cards are counted, not listed. */
   readonly hidden: boolean;
-  /** The first of them, in the order of the board. */
+  /** First page of cards, in board order. */
   readonly cards?: readonly BoardCard[];
   /** Where a page stands in its list. */
   readonly pageInfo?: PageInfo;
-  /** Of a board with swim lanes, in place of `cards`: those lanes that have any. */
+  /** Swimlanes that have cards, in place of `cards`; present only on boards with swimlanes. */
   readonly lanes?: readonly BoardLaneCards[];
 }
 
-/** An issue, without its description. */
+/** Issue without its description. */
 export interface BoardCard extends Omit<Issue, 'description' | 'descriptionHtml'> {}
 
 /** Where a page stands in its list. */
@@ -250,11 +250,11 @@ export interface PageInfo {
 }
 
 export interface BoardLaneCards {
-  /** What requests name it by: its value, or `none`. */
+  /** Key that requests use: the value, or `none`. */
   readonly key: string;
-  /** How many cards of the column stand in the lane. */
+  /** Number of cards that are in both the column and the lane. */
   readonly count: number;
-  /** The first of them, in the order of the board. */
+  /** First page of cards, in board order. */
   readonly cards: readonly BoardCard[];
   /** Where a page stands in its list. */
   readonly pageInfo: PageInfo;

@@ -61,9 +61,9 @@ export interface ReadCalls {
     list(query: IssueQuery): Promise<Page<Received<Chosen<Issue>>>>;
   };
   readonly comments: {
-    /** List the comments of an issue, oldest first. A deleted first comment of a thread is listed without its text, with `deletedAt`, as long as the thread has replies. */
+    /** List the comments of an issue, oldest first. A deleted first comment of a thread is listed with `deletedAt` and without its text while the thread has replies. */
     list(issueId: string, query?: CommentQuery): Promise<Page<Comment>>;
-    /** Get a comment. A deleted first comment is shown without its text as long as its thread has replies. */
+    /** Get a comment. A deleted first comment is returned without its text while its thread has replies. */
     get(id: string, query?: CommentGetQuery): Promise<Comment>;
   };
   readonly attachments: {
@@ -71,29 +71,29 @@ export interface ReadCalls {
     list(issueId: string, query?: AttachmentQuery): Promise<Page<Attachment>>;
   };
   readonly fields: {
-    /** List custom fields. With `team`, the fields that issues of that team can have: its own and those of the workspace. */
+    /** List custom fields. With `team`, lists the fields available to issues of that team: its own and those of the workspace. */
     list(query?: FieldQuery): Promise<Page<Received<Field>>>;
   };
   readonly relations: {
-    /** List the relations of an issue, oldest first. Those to deleted issues are left out. */
+    /** List the relations of an issue, oldest first. Relations to deleted issues are left out. */
     list(issueId: string, query?: RelationQuery): Promise<Page<Relation>>;
-    /** Get a relation. From the side of the issue that blocks the other one, or is its duplicate. */
+    /** Get a relation. Shown from the side of the issue that blocks or duplicates the other one. */
     get(id: string): Promise<Relation>;
   };
   readonly templates: {
-    /** List templates. With `team`, those for issues of that team. */
+    /** List templates. With `team`, lists the templates for issues of that team. */
     list(query?: TemplateQuery): Promise<Page<Received<Template>>>;
     /** Get a template. */
     get(id: string): Promise<Received<Template>>;
   };
   readonly reactions: {
-    /** The reactions to a comment, by emoji. */
+    /** List the reactions to a comment, grouped by emoji. */
     list(id: string): Promise<ReactionGroups>;
-    /** The reactions to an issue, by emoji. */
+    /** List the reactions to an issue, grouped by emoji. */
     listOnIssue(id: string): Promise<ReactionGroups>;
   };
   readonly subscribers: {
-    /** Who is told of what becomes of an issue, the first first. */
+    /** List the subscribers of an issue, earliest first. */
     list(id: string, query?: SubscriberQuery): Promise<Page<Subscriber>>;
   };
   readonly projects: {
@@ -101,7 +101,7 @@ export interface ReadCalls {
     get(id: string, query?: ProjectGetQuery): Promise<Received<ProjectAsOf>>;
     /** List projects, newest first. */
     list(query?: ProjectQuery): Promise<Page<Received<Project>>>;
-    /** Count what of a project is done. Its issues and those of each milestone by what their states mean, as they stand now, of the teams whose issues the caller reads. It looks at every issue of the project. */
+    /** Get the progress of a project. Counts the issues of the project and of each milestone by the type of their current state, in the teams whose issues the caller can read. Reads every issue of the project. */
     progress(id: string, query?: ProjectProgressQuery): Promise<ProjectProgress>;
   };
   readonly 'project-updates': {
@@ -111,7 +111,7 @@ export interface ReadCalls {
   readonly milestones: {
     /** Get a milestone. */
     get(id: string): Promise<Received<Milestone>>;
-    /** List the milestones of a project, in their order. */
+    /** List the milestones of a project, in order. */
     list(projectId: string, query?: MilestoneQuery): Promise<Page<Received<Milestone>>>;
   };
   readonly pipelines: {
@@ -127,9 +127,9 @@ export interface ReadCalls {
   readonly cycles: {
     /** Get a cycle. */
     get(id: string): Promise<Received<Cycle>>;
-    /** List cycles, the earliest first. */
+    /** List cycles, earliest first. */
     list(query?: CycleQuery): Promise<Page<Received<Cycle>>>;
-    /** Scope and progress of a cycle, day by day. What a burn-up draws, read from the event log: as the issues were at the end of each day. */
+    /** Get scope and progress of a cycle, day by day. Data for a burn-up chart, computed from the event log: issues as they were at the end of each day. */
     progress(id: string): Promise<CycleProgress>;
   };
   readonly boards: {
@@ -137,21 +137,21 @@ export interface ReadCalls {
     list(query?: BoardQuery): Promise<Page<Received<Board>>>;
     /** Get a board. */
     get(id: string, query?: BoardGetQuery): Promise<Received<BoardAsOf>>;
-    /** Show a board: of each column how many cards it has, and the first of them. One answer holds up to 1,000 cards in 150 cells; a cell beyond that has `hasNextPage` and no `endCursor`, and is read by the column. Cards whose issues a token does not see are neither shown nor counted. */
+    /** Get a board with its columns, their card counts and their first cards. Returns up to 1,000 cards in up to 150 cells. Any further cell has `hasNextPage` true and no `endCursor`; read it with the cards of its column. Cards whose issues the caller cannot see are neither listed nor counted. */
     cards(id: string, query?: BoardCardsQuery): Promise<BoardCards>;
   };
   readonly views: {
-    /** List shared views and one's own, oldest first. */
+    /** List shared views and your own, oldest first. */
     list(query?: ViewQuery): Promise<Page<Received<View>>>;
     /** Get a view. */
     get(id: string): Promise<Received<View>>;
   };
   readonly labels: {
-    /** List labels. With `team`, the labels that issues of that team can carry: its own and those of the workspace. */
+    /** List labels. With `team`, lists the labels available to issues of that team: its own and those of the workspace. */
     list(query?: LabelQuery): Promise<Page<Label>>;
   };
   readonly search: {
-    /** Find issues by their words, the likeliest first. Looks at titles and descriptions, and with `comments:read` at comments, which lead to their issue. An issue has all words in itself or in one comment. The identifier or number of an issue finds it first. Reaches 1000 issues deep. */
+    /** Search issues by text, best match first. Searches titles and descriptions and, with `comments:read`, comments. All words must occur in the issue itself or in one of its comments. An issue whose identifier or number matches comes first. Pages end after 1000 issues. */
     query(query: SearchQueryQuery): Promise<Page<SearchHit>>;
   };
 }
@@ -161,9 +161,9 @@ export interface WriteCalls {
   readonly issues: {
     /** Create an issue. */
     create(body: IssueCreate): Promise<IssueCreated>;
-    /** Update an issue. A patch that changes nothing answers 200 with the same version and makes no event. */
+    /** Update an issue. A patch that changes nothing returns 200 with the same version and creates no event. */
     update(id: string, body: IssuePatch, options?: VersionOptions): Promise<Received<Issue>>;
-    /** Move an issue to another team. It gets an identifier of that team; the old one goes on finding it. Labels of the old team become what the other team or the workspace calls so, or go. Sub-issues stay where they are. */
+    /** Move an issue to another team. The issue gets an identifier of the new team; the old identifier keeps resolving. Labels of the old team are replaced by labels of the same name in the new team or the workspace, or removed. Sub-issues stay in their team. */
     move(id: string, body: IssueMove, options?: VersionOptions): Promise<Received<Issue>>;
   };
   readonly comments: {
@@ -171,7 +171,7 @@ export interface WriteCalls {
     create(issueId: string, body: CommentCreate): Promise<Comment>;
     /** @deprecated Its name is `create`. */
     add(issueId: string, body: CommentCreate): Promise<Comment>;
-    /** Change the text of a comment of one's own. */
+    /** Change the text of your comment. */
     update(id: string, body: CommentPatch, options?: VersionOptions): Promise<Comment>;
     /** Resolve a thread at its first comment. */
     resolve(id: string, options?: VersionOptions): Promise<Comment>;
@@ -181,17 +181,17 @@ export interface WriteCalls {
     create(issueId: string, body: AttachmentCreate): Promise<Attachment>;
   };
   readonly relations: {
-    /** Relate an issue to another. Also to one of another team. With `duplicate_of` the issue moves to the state of its team of type `duplicate`, else `canceled`; with `duplicated_by` the other one does. */
+    /** Relate an issue to another. The issues may belong to different teams. With `duplicate_of` the issue moves to a state of type `duplicate`, or else `canceled`, of its team; with `duplicated_by` the other issue does. */
     create(issueId: string, body: RelationCreate): Promise<Relation>;
-    /** Remove a relation, on both sides. */
+    /** Delete a relation from both issues. */
     delete(id: string, options?: VersionOptions): Promise<void>;
   };
   readonly reactions: {
-    /** React to a comment with an emoji. Who has reacted with it already gets that reaction (200). */
+    /** React to a comment with an emoji. If the caller already reacted with the emoji, returns that reaction (200). */
     create(id: string, body: ReactionCreate): Promise<Reaction>;
-    /** React to an issue with an emoji. Who has reacted with it already gets that reaction (200). */
+    /** React to an issue with an emoji. If the caller already reacted with the emoji, returns that reaction (200). */
     createOnIssue(id: string, body: ReactionCreateOnIssue): Promise<Reaction>;
-    /** Take a reaction of one’s own back. What is taken back already is taken back again without an error. */
+    /** Remove your reaction. Removing a reaction that was already removed has no effect. */
     delete(id: string, options?: VersionOptions): Promise<void>;
   };
   readonly projects: {
@@ -211,15 +211,15 @@ export interface WriteCalls {
     update(id: string, body: MilestonePatch, options?: VersionOptions): Promise<Received<Milestone>>;
   };
   readonly releases: {
-    /** Plan a release. */
+    /** Create a release. */
     create(body: ReleaseCreate): Promise<Release>;
-    /** Change a release. Once it is published only its notes can be changed. */
+    /** Change a release. Once a release is published, only its notes can be changed. */
     update(id: string, body: ReleasePatch, options?: VersionOptions): Promise<Release>;
-    /** Publish a release, once. From then on its issues stay as they are, and of its fields only the notes can be changed. */
+    /** Publish a release. Afterwards the issues are fixed, and only the notes can be changed. */
     publish(id: string, options?: VersionOptions): Promise<Release>;
   };
   readonly boards: {
-    /** Move a card. The issue becomes what the column and lane stand for, and gets its place there, all or nothing. `If-Match` takes the version of the issue, which is what is answered. */
+    /** Move a card. Changes the fields of the issue to match the column and lane, and sets its position, in one transaction. `If-Match` takes the version of the issue, which the response contains. */
     move(id: string, body: BoardMove, options?: VersionOptions): Promise<BoardCard>;
   };
 }

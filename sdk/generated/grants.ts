@@ -36,9 +36,9 @@ export interface Grant {
   readonly revokedAt: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** When it was made. ISO 8601, UTC. */
+  /** Time of creation. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** When it was last changed. ISO 8601, UTC. */
+  /** Time of the last change. ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
@@ -50,11 +50,11 @@ export interface GrantQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** The member, by its id or name; also `me`. */
+  /** The id or name of the member; also `me`. */
   member?: string | undefined;
   /** What its tokens are for: the REST API, or the MCP endpoint. */
   resource?: 'api' | 'mcp' | undefined;
-  /** Up to 3 of createdAt, updatedAt, comma-separated; a minus before a name reverses. */
+  /** Sort order: up to 3 of createdAt, updatedAt, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
 }
 

@@ -8,19 +8,19 @@ export interface IssueWithRelation extends Omit<Issue, 'descriptionHtml'> {
   readonly relation: {
     /** An id with the prefix rln_. */
     readonly id: string;
-    /** What the issue is to the other one. */
+    /** Relation from the issue to the other one. */
     readonly type: 'blocks' | 'blocked_by' | 'duplicate_of' | 'duplicated_by' | 'relates_to';
-    /** The other one. */
+    /** The other issue. */
     readonly issue: {
       /** An id with the prefix iss_. */
       readonly id: string;
-      /** How people name it. */
+      /** Identifier of the issue. */
       readonly identifier: string | null;
     };
   };
 }
 
 export interface IssueWithAttachment extends Omit<Issue, 'descriptionHtml'> {
-  /** A link on an issue, or a file. */
+  /** Link or file attached to an issue. */
   readonly attachment: Attachment;
 }

@@ -3,124 +3,124 @@
 import type { IssueFilter } from './filters.ts';
 import type { FoundIssue } from './search.ts';
 
-/** A piece of work of a team. */
+/** Piece of work of a team. */
 export interface Issue {
   /** An id with the prefix iss_. */
   readonly id: string;
-  /** How people name it: `<TEAM_KEY>-<number>`; null while staged or simulated. */
+  /** Identifier of the issue: `<TEAM_KEY>-<number>`; null while staged or simulated. */
   readonly identifier: string | null;
-  /** Counts the issues of the team; null while staged or simulated. */
+  /** Number of the issue within its team; null while staged or simulated. */
   readonly number: number | null;
-  /** What it is about, in up to 500 characters. */
+  /** Title of the issue, up to 500 characters. */
   readonly title: string;
-  /** All there is to say of it. Markdown. */
+  /** Description of the issue. Markdown. */
   readonly description: string;
-  /** The step of the work that it is in. */
+  /** Workflow state of the issue. */
   readonly state: {
     /** An id with the prefix wfs_. */
     readonly id: string;
-    /** What the state is called in its team. */
+    /** Name of the state. */
     readonly name: string;
-    /** What the state means, the same in all teams. */
+    /** Type of the state, with the same meaning in all teams. */
     readonly type: 'triage' | 'backlog' | 'unstarted' | 'started' | 'completed' | 'canceled' | 'duplicate';
   };
-  /** How much it presses. */
+  /** Priority of the issue. */
   readonly priority: 'none' | 'low' | 'medium' | 'high' | 'urgent';
-  /** Who works on it. */
+  /** Assignee of the issue. */
   readonly assignee: {
     /** An id with the prefix usr_. */
     readonly id: string;
     /** What it is called. */
     readonly name: string;
   } | null;
-  /** Who created it. */
+  /** Creator of the issue. */
   readonly creator: {
-    /** What kind of author it is. */
+    /** Type of the author. */
     readonly kind: 'user' | 'plugin' | 'system';
-    /** The id of the member or plugin install. */
+    /** Id of the member or plugin install. */
     readonly id: string;
-    /** The name they had then. */
+    /** Name of the author at that time. */
     readonly name: string;
   };
-  /** The team that it belongs to. */
+  /** Team of the issue. */
   readonly team: {
     /** A UUID in lower case. */
     readonly id: string;
     /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
     readonly key: string;
-    /** What the team is called. */
+    /** Name of the team. */
     readonly name: string;
   };
-  /** Its labels. */
+  /** Labels of the issue. */
   readonly labels: readonly {
     /** An id with the prefix lbl_. */
     readonly id: string;
     /** What the label is called. */
     readonly name: string;
   }[];
-  /** What it says in custom fields of its workspace and team. By key; fields without a value are left out. */
+  /** Values of the custom fields of the workspace and the team. Map of field key → value; fields without a value are omitted. */
   readonly fields: Readonly<Record<string, string | number | boolean | readonly string[]>>;
-  /** The project that it is part of. */
+  /** Project of the issue. */
   readonly project: {
     /** An id with the prefix prj_. */
     readonly id: string;
     /** What it is called. */
     readonly name: string;
   } | null;
-  /** The step of its project that it is part of; left behind where it moves to another project. */
+  /** Milestone of the project; cleared when the issue moves to another project. */
   readonly milestone: {
     /** An id with the prefix mil_. */
     readonly id: string;
     /** What it is called. */
     readonly name: string;
   } | null;
-  /** The issue that it is a part of. */
+  /** Parent of the issue. */
   readonly parent: {
     /** An id with the prefix iss_. */
     readonly id: string;
-    /** How people name that issue; null while it is staged, and in the event of an issue that was made in the same run. */
+    /** Identifier of the parent; null while staged, and in the event of an issue that was created in the same run. */
     readonly identifier: string | null;
   } | null;
-  /** Its rank among the issues of its parent, compared by its bytes; null without a parent. */
+  /** Rank among the sub-issues of the parent, compared by bytes; null without a parent. */
   readonly subOrder: string | null;
-  /** When it comes back to triage; null where it is not put off. ISO 8601, UTC. */
+  /** Time at which the issue returns to triage; null unless snoozed. ISO 8601, UTC. */
   readonly snoozedUntil: string | null;
-  /** Time of the first entry into a state of type `started`; null in `triage`, `backlog` and `unstarted`. Null where it is unknown. ISO 8601, UTC. */
+  /** Time of the first entry into a state of type `started`; null in `triage`, `backlog` and `unstarted`. Null if unknown. ISO 8601, UTC. */
   readonly startedAt: string | null;
-  /** Time of the entry into a state of type `completed`; null in other types. Null where it is unknown. ISO 8601, UTC. */
+  /** Time of the entry into a state of type `completed`; null in other types. Null if unknown. ISO 8601, UTC. */
   readonly completedAt: string | null;
-  /** Time of the entry into a state of type `canceled` or `duplicate`; null in other types. Null where it is unknown. ISO 8601, UTC. */
+  /** Time of the entry into a state of type `canceled` or `duplicate`; null in other types. Null if unknown. ISO 8601, UTC. */
   readonly canceledAt: string | null;
-  /** How much work it is, in whatever the team counts. */
+  /** Estimate of the work, in the unit of the team. */
   readonly estimate: number | null;
-  /** The cycle of its team in which it is planned. */
+  /** Cycle in which the issue is planned. */
   readonly cycle: {
     /** An id with the prefix cyc_. */
     readonly id: string;
-    /** Counts the cycles of the team. */
+    /** Number of the cycle within its team. */
     readonly number: number;
-    /** What the cycle is called. */
+    /** Name of the cycle. */
     readonly name: string;
   } | null;
-  /** The day by which it is to be done. A day as YYYY-MM-DD. */
+  /** Due date of the issue. A day as YYYY-MM-DD. */
   readonly dueDate: string | null;
-  /** When the first of its SLA clocks is due, or was; null where none counts. It moves by itself, without a new version. ISO 8601, UTC. */
+  /** Earliest due time of the running SLA clocks, possibly in the past; null if none is running. Changes without a new version. ISO 8601, UTC. */
   readonly slaDueAt: string | null;
-  /** The system that it was imported from. */
+  /** System that the issue was imported from. */
   readonly externalSource: string | null;
-  /** What that system calls it; unique with its source in a workspace. */
+  /** Id of the issue in the external system; unique per `externalSource` in the workspace. */
   readonly externalId: string | null;
-  /** Its page; null while staged or simulated. */
+  /** URL of the issue; null while staged or simulated. */
   readonly url: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** When it was made. ISO 8601, UTC. */
+  /** Time of creation. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** When it was last changed. ISO 8601, UTC. */
+  /** Time of the last change. ISO 8601, UTC. */
   readonly updatedAt: string;
-  /** When it was deleted; null while it is there. */
+  /** Time of deletion, ISO 8601, UTC; null if the object is not deleted. */
   readonly deletedAt: string | null;
-  /** `description` as HTML that any page may show; there where `include` asks for it. */
+  /** `description` as safe HTML; present if `include` requests it. */
   readonly descriptionHtml?: string;
 }
 
@@ -132,318 +132,318 @@ export interface IssueQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** The team, by its id or key. */
+  /** The id or key of the team. */
   team?: string | undefined;
-  /** The state, by its id or type or name. */
+  /** The id or type or name of the state. */
   state?: string | undefined;
-  /** The member, by its id or name; also `me` and `none`. */
+  /** The id or name of the member; also `me` and `none`. */
   assignee?: string | undefined;
-  /** The label, by its id or name; also `none`. */
+  /** The id or name of the label; also `none`. */
   label?: string | undefined;
-  /** The issue, by its id or identifier; also `none`. */
+  /** The id or identifier of the issue; also `none`. */
   parent?: string | undefined;
-  /** The cycle, by its id or name; also `current` and `next` and `previous` and `none`. */
+  /** The id or name of the cycle; also `current` and `next` and `previous` and `none`. */
   cycle?: string | undefined;
-  /** The project, by its id or name; also `none`. */
+  /** The id or name of the project; also `none`. */
   project?: string | undefined;
-  /** The milestone, by its id or name; also `none`. */
+  /** The id or name of the milestone; also `none`. */
   milestone?: string | undefined;
-  /** How much it presses. */
+  /** Priority of the issue. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** An ISO 8601 time, inclusive, or one relative to now, such as `-P7D`. */
+  /** Earliest time of the last update, inclusive: ISO 8601, or relative to now, such as `-P7D`. */
   updatedSince?: string | undefined;
-  /** A JSON filter tree. */
+  /** Filter tree as JSON. */
   filter?: string | IssueFilter | undefined;
-  /** Only issues that block this one: An id with the prefix iss_, or its identifier, such as ENG-42. */
+  /** Issue that the listed issues block. An id with the prefix iss_, or its identifier, such as ENG-42. */
   blocks?: string | undefined;
-  /** Only issues that this one blocks: An id with the prefix iss_, or its identifier, such as ENG-42. */
+  /** Issue that blocks the listed issues. An id with the prefix iss_, or its identifier, such as ENG-42. */
   blockedBy?: string | undefined;
-  /** Only duplicates of this one: An id with the prefix iss_, or its identifier, such as ENG-42. */
+  /** Issue that the listed issues are duplicates of. An id with the prefix iss_, or its identifier, such as ENG-42. */
   duplicateOf?: string | undefined;
-  /** Whether an issue blocks them that is neither completed nor canceled. */
+  /** True for issues that are blocked by an issue which is neither completed nor canceled; false for the others. */
   hasOpenBlockers?: boolean | undefined;
-  /** Whether deleted ones are listed as well, or alone. */
+  /** Deleted objects: left out, listed as well, or listed alone. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
-  /** Such as `-priority,updatedAt` or `fields.severity`; default `-createdAt`. */
+  /** Comma-separated sort keys such as `-priority,updatedAt` or `fields.severity`; `-` means descending. Default `-createdAt`. */
   sort?: string | undefined;
-  /** Only these fields, comma-separated: the answer then leaves out the others, also those that it always has otherwise. */
+  /** Comma-separated fields to return; all others are left out. */
   fields?: string | readonly string[] | undefined;
-  /** Whole objects in place of references: assignee, project, parent. */
+  /** Comma-separated references to return as whole objects: assignee, project, parent. */
   expand?: string | readonly string[] | undefined;
-  /** What is shown beside the object itself: descriptionHtml. */
+  /** Optional fields to include, comma-separated: descriptionHtml. */
   include?: string | readonly string[] | undefined;
-  /** As it was at a moment: a sequence of the event log, or an ISO 8601 time. The answer says in `asOf` which sequence it shows. */
+  /** Moment to read at: a sequence of the event log, or an ISO 8601 time; default now. `asOf` in the response has the sequence. */
   asOf?: string | undefined;
 }
 
 /** Create an issue. */
 export interface IssueCreate {
-  /** The team that the issue belongs to. Id, key or name of a team. */
+  /** Team of the issue. Id, key or name of a team. */
   team?: string | undefined;
   /** Another name for `team`. Id, key or name of a team. */
   teamKey?: string | undefined;
   /** Another name for `team`. Id, key or name of a team. */
   teamId?: string | undefined;
-  /** A template: what the body leaves out is as the template has it, and its sub-issues are made along. Id or name of a template. */
+  /** Template for the issue. Fields in the body override the template; its sub-issues are created as well. Id or name of a template. */
   templateId?: string | undefined;
   /** Another name for `templateId`. Id or name of a template. */
   template?: string | undefined;
-  /** The system that it was imported from. Up to 255 characters. */
+  /** System that the issue was imported from. Up to 255 characters. */
   externalSource?: string | undefined;
-  /** What that system calls it; unique with its source in a workspace. Up to 255 characters. */
+  /** Id of the issue in the external system; unique per `externalSource` in the workspace. Up to 255 characters. */
   externalId?: string | undefined;
-  /** The number that it had elsewhere, where no issue of its team has it or had it; needs the scope `import:write`. Absent: the next one. */
+  /** Number of the issue in the other system, if its team never used it; needs the scope `import:write`. Default: the next number. */
   number?: number | undefined;
-  /** ISO 8601 time at which it was made elsewhere; needs the scope `import:write`. */
+  /** Time of creation in the other system, ISO 8601; needs the scope `import:write`. */
   createdAt?: string | undefined;
-  /** The member who made it elsewhere, by id also one who was removed; needs the scope `import:write`. Id, e-mail address or name of a member, or `me`. */
+  /** Creator of the issue in the other system; a removed member must be given by id. Needs the scope `import:write`. Id, e-mail address or name of a member, or `me`. */
   creatorId?: string | undefined;
-  /** ISO 8601 time, for a state of type started, completed, canceled, duplicate; needs the scope `import:write`. Absent: null where `createdAt` is given, else as for any other issue. */
+  /** Time, ISO 8601, allowed in states of type started, completed, canceled, duplicate; needs the scope `import:write`. Default: null if `createdAt` is given, otherwise as for other issues. */
   startedAt?: string | undefined;
-  /** ISO 8601 time, for a state of type completed; needs the scope `import:write`. Absent: null where `createdAt` is given, else as for any other issue. */
+  /** Time, ISO 8601, allowed in states of type completed; needs the scope `import:write`. Default: null if `createdAt` is given, otherwise as for other issues. */
   completedAt?: string | undefined;
-  /** ISO 8601 time, for a state of type canceled, duplicate; needs the scope `import:write`. Absent: null where `createdAt` is given, else as for any other issue. */
+  /** Time, ISO 8601, allowed in states of type canceled, duplicate; needs the scope `import:write`. Default: null if `createdAt` is given, otherwise as for other issues. */
   canceledAt?: string | undefined;
-  /** What it is about, in up to 500 characters. Text that is not only white space. */
+  /** Title of the issue, up to 500 characters. Text that is not only white space. */
   title: string;
-  /** All there is to say of it. Markdown, up to 256 KiB. */
+  /** Description of the issue. Markdown, up to 256 KiB. */
   description?: string | undefined;
-  /** The step of the work that it is in. Id, name or type of a state. */
+  /** Workflow state of the issue. Id, name or type of a state. */
   stateId?: string | undefined;
   /** Another name for `stateId`. Id, name or type of a state. */
   state?: string | undefined;
-  /** How much it presses. */
+  /** Priority of the issue. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** Who works on it. Id, e-mail address or name of a member, or `me`. */
+  /** Assignee of the issue. Id, e-mail address or name of a member, or `me`. */
   assigneeId?: string | null | undefined;
   /** Another name for `assigneeId`. Id, e-mail address or name of a member, or `me`. */
   assignee?: string | null | undefined;
-  /** Its labels. Names or ids. */
+  /** Labels of the issue. Names or ids of labels. */
   labels?: readonly string[] | undefined;
-  /** What it says in custom fields of its workspace and team. By key. What is not named stays; null takes a value away. */
+  /** Values of the custom fields of the workspace and the team. Map of field key → value. Omitted fields keep their value; null removes it. */
   fields?: Readonly<Record<string, string | number | boolean | readonly string[] | null>> | undefined;
-  /** The project that it is part of. Id or name of a project. */
+  /** Project of the issue. Id or name of a project. */
   projectId?: string | null | undefined;
   /** Another name for `projectId`. Id or name of a project. */
   project?: string | null | undefined;
-  /** The step of its project that it is part of; left behind where it moves to another project. Id or name of a milestone. */
+  /** Milestone of the project; cleared when the issue moves to another project. Id or name of a milestone. */
   milestoneId?: string | null | undefined;
   /** Another name for `milestoneId`. Id or name of a milestone. */
   milestone?: string | null | undefined;
-  /** The issue that it is a part of. An id with the prefix iss_, or its identifier, such as ENG-42. */
+  /** Parent of the issue. An id with the prefix iss_, or its identifier, such as ENG-42. */
   parentId?: string | null | undefined;
   /** Another name for `parentId`. An id with the prefix iss_, or its identifier, such as ENG-42. */
   parent?: string | null | undefined;
-  /** How much work it is, in whatever the team counts. */
+  /** Estimate of the work, in the unit of the team. */
   estimate?: number | null | undefined;
-  /** The cycle of its team in which it is planned. Id, number or name of a cycle. */
+  /** Cycle in which the issue is planned. Id, number or name of a cycle. */
   cycleId?: string | null | undefined;
   /** Another name for `cycleId`. Id, number or name of a cycle. */
   cycle?: string | null | undefined;
-  /** The day by which it is to be done. A day as YYYY-MM-DD. */
+  /** Due date of the issue. A day as YYYY-MM-DD. */
   dueDate?: string | null | undefined;
 }
 
 /** Get an issue. */
 export interface IssueGetQuery {
-  /** Only these fields, comma-separated: the answer then leaves out the others, also those that it always has otherwise. */
+  /** Comma-separated fields to return; all others are left out. */
   fields?: string | readonly string[] | undefined;
-  /** Whole objects in place of references: assignee, project, parent. */
+  /** Comma-separated references to return as whole objects: assignee, project, parent. */
   expand?: string | readonly string[] | undefined;
-  /** What is shown beside the object itself: descriptionHtml. */
+  /** Optional fields to include, comma-separated: descriptionHtml. */
   include?: string | readonly string[] | undefined;
-  /** As it was at a moment: a sequence of the event log, or an ISO 8601 time. The answer says in `asOf` which sequence it shows. */
+  /** Moment to read at: a sequence of the event log, or an ISO 8601 time; default now. `asOf` in the response has the sequence. */
   asOf?: string | undefined;
 }
 
 /** Update an issue. */
 export interface IssuePatch {
-  /** What it is about, in up to 500 characters. Text that is not only white space. */
+  /** Title of the issue, up to 500 characters. Text that is not only white space. */
   title?: string | undefined;
-  /** All there is to say of it. Markdown, up to 256 KiB. */
+  /** Description of the issue. Markdown, up to 256 KiB. */
   description?: string | undefined;
-  /** The step of the work that it is in. Id, name or type of a state. */
+  /** Workflow state of the issue. Id, name or type of a state. */
   stateId?: string | undefined;
   /** Another name for `stateId`. Id, name or type of a state. */
   state?: string | undefined;
-  /** How much it presses. */
+  /** Priority of the issue. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** Who works on it. Id, e-mail address or name of a member, or `me`. */
+  /** Assignee of the issue. Id, e-mail address or name of a member, or `me`. */
   assigneeId?: string | null | undefined;
   /** Another name for `assigneeId`. Id, e-mail address or name of a member, or `me`. */
   assignee?: string | null | undefined;
-  /** Its labels. Names or ids. */
+  /** Labels of the issue. Names or ids of labels. */
   labels?: readonly string[] | undefined;
-  /** What it says in custom fields of its workspace and team. By key. What is not named stays; null takes a value away. */
+  /** Values of the custom fields of the workspace and the team. Map of field key → value. Omitted fields keep their value; null removes it. */
   fields?: Readonly<Record<string, string | number | boolean | readonly string[] | null>> | undefined;
-  /** The project that it is part of. Id or name of a project. */
+  /** Project of the issue. Id or name of a project. */
   projectId?: string | null | undefined;
   /** Another name for `projectId`. Id or name of a project. */
   project?: string | null | undefined;
-  /** The step of its project that it is part of; left behind where it moves to another project. Id or name of a milestone. */
+  /** Milestone of the project; cleared when the issue moves to another project. Id or name of a milestone. */
   milestoneId?: string | null | undefined;
   /** Another name for `milestoneId`. Id or name of a milestone. */
   milestone?: string | null | undefined;
-  /** The issue that it is a part of. An id with the prefix iss_, or its identifier, such as ENG-42. */
+  /** Parent of the issue. An id with the prefix iss_, or its identifier, such as ENG-42. */
   parentId?: string | null | undefined;
   /** Another name for `parentId`. An id with the prefix iss_, or its identifier, such as ENG-42. */
   parent?: string | null | undefined;
-  /** How much work it is, in whatever the team counts. */
+  /** Estimate of the work, in the unit of the team. */
   estimate?: number | null | undefined;
-  /** The cycle of its team in which it is planned. Id, number or name of a cycle. */
+  /** Cycle in which the issue is planned. Id, number or name of a cycle. */
   cycleId?: string | null | undefined;
   /** Another name for `cycleId`. Id, number or name of a cycle. */
   cycle?: string | null | undefined;
-  /** The day by which it is to be done. A day as YYYY-MM-DD. */
+  /** Due date of the issue. A day as YYYY-MM-DD. */
   dueDate?: string | null | undefined;
-  /** Names or ids of labels that the issue is to have beside those it has. Others who add at the same time lose nothing. */
+  /** Names or ids of labels to add. Labels that others add at the same time are preserved. */
   addLabels?: readonly string[] | undefined;
-  /** Names or ids of labels that the issue is not to have. */
+  /** Names or ids of labels to remove. */
   removeLabels?: readonly string[] | undefined;
 }
 
 /** Create up to 100 issues, all or nothing. */
 export interface IssueBulk {
-  /** The issues to create, up to 100. */
+  /** Issues to create, up to 100. */
   issues: readonly IssueCreate[];
 }
 
-/** Change up to 500 issues in the same way, all or none. */
+/** Make the same change to up to 500 issues, all or none. */
 export interface IssueBulkUpdate {
-  /** Ids or identifiers of up to 500 issues. */
+  /** Ids or identifiers of issues, up to 500. */
   ids?: readonly string[] | undefined;
-  /** A filter tree, as in the list of issues. More than 500 that pass are refused. */
+  /** Filter tree, as for the list of issues. A filter that matches more than 500 issues is refused. */
   filter?: Readonly<Record<string, unknown>> | undefined;
-  /** What becomes of each of them. */
+  /** Changes to make to each issue. */
   set: IssueUpdate;
 }
 
 export interface IssueUpdate {
-  /** What it is about, in up to 500 characters. Text that is not only white space. */
+  /** Title of the issue, up to 500 characters. Text that is not only white space. */
   title?: string | undefined;
-  /** All there is to say of it. Markdown, up to 256 KiB. */
+  /** Description of the issue. Markdown, up to 256 KiB. */
   description?: string | undefined;
-  /** The step of the work that it is in. Id, name or type of a state. */
+  /** Workflow state of the issue. Id, name or type of a state. */
   stateId?: string | undefined;
   /** Another name for `stateId`. Id, name or type of a state. */
   state?: string | undefined;
-  /** How much it presses. */
+  /** Priority of the issue. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** Who works on it. Id, e-mail address or name of a member, or `me`. */
+  /** Assignee of the issue. Id, e-mail address or name of a member, or `me`. */
   assigneeId?: string | null | undefined;
   /** Another name for `assigneeId`. Id, e-mail address or name of a member, or `me`. */
   assignee?: string | null | undefined;
-  /** Its labels. Names or ids. */
+  /** Labels of the issue. Names or ids of labels. */
   labels?: readonly string[] | undefined;
-  /** What it says in custom fields of its workspace and team. By key. What is not named stays; null takes a value away. */
+  /** Values of the custom fields of the workspace and the team. Map of field key → value. Omitted fields keep their value; null removes it. */
   fields?: Readonly<Record<string, string | number | boolean | readonly string[] | null>> | undefined;
-  /** The project that it is part of. Id or name of a project. */
+  /** Project of the issue. Id or name of a project. */
   projectId?: string | null | undefined;
   /** Another name for `projectId`. Id or name of a project. */
   project?: string | null | undefined;
-  /** The step of its project that it is part of; left behind where it moves to another project. Id or name of a milestone. */
+  /** Milestone of the project; cleared when the issue moves to another project. Id or name of a milestone. */
   milestoneId?: string | null | undefined;
   /** Another name for `milestoneId`. Id or name of a milestone. */
   milestone?: string | null | undefined;
-  /** The issue that it is a part of. An id with the prefix iss_, or its identifier, such as ENG-42. */
+  /** Parent of the issue. An id with the prefix iss_, or its identifier, such as ENG-42. */
   parentId?: string | null | undefined;
   /** Another name for `parentId`. An id with the prefix iss_, or its identifier, such as ENG-42. */
   parent?: string | null | undefined;
-  /** How much work it is, in whatever the team counts. */
+  /** Estimate of the work, in the unit of the team. */
   estimate?: number | null | undefined;
-  /** The cycle of its team in which it is planned. Id, number or name of a cycle. */
+  /** Cycle in which the issue is planned. Id, number or name of a cycle. */
   cycleId?: string | null | undefined;
   /** Another name for `cycleId`. Id, number or name of a cycle. */
   cycle?: string | null | undefined;
-  /** The day by which it is to be done. A day as YYYY-MM-DD. */
+  /** Due date of the issue. A day as YYYY-MM-DD. */
   dueDate?: string | null | undefined;
-  /** Names or ids of labels that the issue is to have beside those it has. Others who add at the same time lose nothing. */
+  /** Names or ids of labels to add. Labels that others add at the same time are preserved. */
   addLabels?: readonly string[] | undefined;
-  /** Names or ids of labels that the issue is not to have. */
+  /** Names or ids of labels to remove. */
   removeLabels?: readonly string[] | undefined;
 }
 
 /** Delete up to 500 issues, all or none; they can be restored. */
 export interface IssueBulkDelete {
-  /** Ids or identifiers of up to 500 issues. */
+  /** Ids or identifiers of issues, up to 500. */
   ids?: readonly string[] | undefined;
-  /** A filter tree, as in the list of issues. More than 500 that pass are refused. */
+  /** Filter tree, as for the list of issues. A filter that matches more than 500 issues is refused. */
   filter?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Create or update an issue by the id that it has elsewhere. */
+/** Create or update an issue by its external id. */
 export interface IssueExternalPut {
-  /** The team that the issue belongs to. Id, key or name of a team. */
+  /** Team of the issue. Id, key or name of a team. */
   team?: string | undefined;
   /** Another name for `team`. Id, key or name of a team. */
   teamKey?: string | undefined;
   /** Another name for `team`. Id, key or name of a team. */
   teamId?: string | undefined;
-  /** What it is about, in up to 500 characters. Text that is not only white space. */
+  /** Title of the issue, up to 500 characters. Text that is not only white space. */
   title: string;
-  /** All there is to say of it. Markdown, up to 256 KiB. */
+  /** Description of the issue. Markdown, up to 256 KiB. */
   description?: string | undefined;
-  /** The step of the work that it is in. Id, name or type of a state. */
+  /** Workflow state of the issue. Id, name or type of a state. */
   stateId?: string | undefined;
   /** Another name for `stateId`. Id, name or type of a state. */
   state?: string | undefined;
-  /** How much it presses. */
+  /** Priority of the issue. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** Who works on it. Id, e-mail address or name of a member, or `me`. */
+  /** Assignee of the issue. Id, e-mail address or name of a member, or `me`. */
   assigneeId?: string | null | undefined;
   /** Another name for `assigneeId`. Id, e-mail address or name of a member, or `me`. */
   assignee?: string | null | undefined;
-  /** Its labels. Names or ids. */
+  /** Labels of the issue. Names or ids of labels. */
   labels?: readonly string[] | undefined;
-  /** What it says in custom fields of its workspace and team. By key. What is not named stays; null takes a value away. */
+  /** Values of the custom fields of the workspace and the team. Map of field key → value. Omitted fields keep their value; null removes it. */
   fields?: Readonly<Record<string, string | number | boolean | readonly string[] | null>> | undefined;
-  /** The project that it is part of. Id or name of a project. */
+  /** Project of the issue. Id or name of a project. */
   projectId?: string | null | undefined;
   /** Another name for `projectId`. Id or name of a project. */
   project?: string | null | undefined;
-  /** The step of its project that it is part of; left behind where it moves to another project. Id or name of a milestone. */
+  /** Milestone of the project; cleared when the issue moves to another project. Id or name of a milestone. */
   milestoneId?: string | null | undefined;
   /** Another name for `milestoneId`. Id or name of a milestone. */
   milestone?: string | null | undefined;
-  /** The issue that it is a part of. An id with the prefix iss_, or its identifier, such as ENG-42. */
+  /** Parent of the issue. An id with the prefix iss_, or its identifier, such as ENG-42. */
   parentId?: string | null | undefined;
   /** Another name for `parentId`. An id with the prefix iss_, or its identifier, such as ENG-42. */
   parent?: string | null | undefined;
-  /** How much work it is, in whatever the team counts. */
+  /** Estimate of the work, in the unit of the team. */
   estimate?: number | null | undefined;
-  /** The cycle of its team in which it is planned. Id, number or name of a cycle. */
+  /** Cycle in which the issue is planned. Id, number or name of a cycle. */
   cycleId?: string | null | undefined;
   /** Another name for `cycleId`. Id, number or name of a cycle. */
   cycle?: string | null | undefined;
-  /** The day by which it is to be done. A day as YYYY-MM-DD. */
+  /** Due date of the issue. A day as YYYY-MM-DD. */
   dueDate?: string | null | undefined;
 }
 
 /** Move an issue to another team. */
 export interface IssueMove {
-  /** The team that it goes to. Id, key or name of a team. */
+  /** Team to move the issue to. Id, key or name of a team. */
   team?: string | undefined;
   /** Another name for `team`. Id, key or name of a team. */
   teamKey?: string | undefined;
   /** Another name for `team`. Id, key or name of a team. */
   teamId?: string | undefined;
-  /** Its state there; absent: the one of the same type and, where there is one, name. Id, name or type of a state. */
+  /** State in the new team; default: the state of the same type, with the same name if there is one. Id, name or type of a state. */
   stateId?: string | undefined;
   /** Another name for `stateId`. Id, name or type of a state. */
   state?: string | undefined;
 }
 
-/** Put a sub-issue into another place among those of its parent. */
+/** Move a sub-issue among the sub-issues of its parent. */
 export interface IssueReorder {
-  /** The issue of the same parent that it is put before; null puts it last. */
+  /** Sibling issue to place this one before; null places it last. */
   before?: string | null | undefined;
-  /** The issue of the same parent that it is put behind; null puts it first. */
+  /** Sibling issue to place this one after; null places it first. */
   after?: string | null | undefined;
-  /** The end of their order that it is put at. */
+  /** End of the list of sub-issues to place the issue at. */
   position?: 'top' | 'bottom' | undefined;
 }
 
-/** The events of an issue, oldest first. */
+/** List the events of an issue, oldest first. */
 export interface IssueHistoryQuery {
   /** Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB. */
   limit?: number | undefined;
@@ -455,67 +455,67 @@ export interface IssueHistoryQuery {
 
 /** Accept an issue that is in triage. */
 export interface IssueTriageAccept {
-  /** What it is about, in up to 500 characters. Text that is not only white space. */
+  /** Title of the issue, up to 500 characters. Text that is not only white space. */
   title?: string | undefined;
-  /** All there is to say of it. Markdown, up to 256 KiB. */
+  /** Description of the issue. Markdown, up to 256 KiB. */
   description?: string | undefined;
-  /** The step of the work that it is in. Id, name or type of a state. */
+  /** Workflow state of the issue. Id, name or type of a state. */
   stateId?: string | undefined;
   /** Another name for `stateId`. Id, name or type of a state. */
   state?: string | undefined;
-  /** How much it presses. */
+  /** Priority of the issue. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** Who works on it. Id, e-mail address or name of a member, or `me`. */
+  /** Assignee of the issue. Id, e-mail address or name of a member, or `me`. */
   assigneeId?: string | null | undefined;
   /** Another name for `assigneeId`. Id, e-mail address or name of a member, or `me`. */
   assignee?: string | null | undefined;
-  /** Its labels. Names or ids. */
+  /** Labels of the issue. Names or ids of labels. */
   labels?: readonly string[] | undefined;
-  /** What it says in custom fields of its workspace and team. By key. What is not named stays; null takes a value away. */
+  /** Values of the custom fields of the workspace and the team. Map of field key → value. Omitted fields keep their value; null removes it. */
   fields?: Readonly<Record<string, string | number | boolean | readonly string[] | null>> | undefined;
-  /** The project that it is part of. Id or name of a project. */
+  /** Project of the issue. Id or name of a project. */
   projectId?: string | null | undefined;
   /** Another name for `projectId`. Id or name of a project. */
   project?: string | null | undefined;
-  /** The step of its project that it is part of; left behind where it moves to another project. Id or name of a milestone. */
+  /** Milestone of the project; cleared when the issue moves to another project. Id or name of a milestone. */
   milestoneId?: string | null | undefined;
   /** Another name for `milestoneId`. Id or name of a milestone. */
   milestone?: string | null | undefined;
-  /** The issue that it is a part of. An id with the prefix iss_, or its identifier, such as ENG-42. */
+  /** Parent of the issue. An id with the prefix iss_, or its identifier, such as ENG-42. */
   parentId?: string | null | undefined;
   /** Another name for `parentId`. An id with the prefix iss_, or its identifier, such as ENG-42. */
   parent?: string | null | undefined;
-  /** How much work it is, in whatever the team counts. */
+  /** Estimate of the work, in the unit of the team. */
   estimate?: number | null | undefined;
-  /** The cycle of its team in which it is planned. Id, number or name of a cycle. */
+  /** Cycle in which the issue is planned. Id, number or name of a cycle. */
   cycleId?: string | null | undefined;
   /** Another name for `cycleId`. Id, number or name of a cycle. */
   cycle?: string | null | undefined;
-  /** The day by which it is to be done. A day as YYYY-MM-DD. */
+  /** Due date of the issue. A day as YYYY-MM-DD. */
   dueDate?: string | null | undefined;
-  /** Names or ids of labels that the issue is to have beside those it has. Others who add at the same time lose nothing. */
+  /** Names or ids of labels to add. Labels that others add at the same time are preserved. */
   addLabels?: readonly string[] | undefined;
-  /** Names or ids of labels that the issue is not to have. */
+  /** Names or ids of labels to remove. */
   removeLabels?: readonly string[] | undefined;
 }
 
-/** Decline an issue that is in triage: it is canceled. */
+/** Decline an issue that is in triage, which cancels it. */
 export interface IssueTriageDecline {
-  /** Why it is declined: a comment on the issue. Needs the scope `comments:write`. */
+  /** Reason for declining, added as a comment on the issue. Needs the scope `comments:write`. */
   reason?: string | undefined;
 }
 
-/** Put off an issue that is in triage. */
+/** Snooze an issue that is in triage. */
 export interface IssueTriageSnooze {
-  /** An ISO 8601 time to come; null brings it back now. */
+  /** A future ISO 8601 time; null ends the snooze now. */
   until: string | null;
 }
 
-/** Get issues that may be about the same thing, the likest first. */
+/** Get issues that may be about the same thing, most similar first. */
 export interface IssueSimilarQuery {
-  /** Where to look. */
+  /** Issues to compare with: all of the workspace, or those of the same team. */
   within?: 'workspace' | 'team' | undefined;
-  /** At most so many. */
+  /** Maximum number of issues. */
   limit?: number | undefined;
 }
 
@@ -532,56 +532,56 @@ export interface IssueTrailQuery {
 }
 
 export interface IssueAsOf extends Issue {
-  /** The moment that an answer shows; absent where it shows now. */
+  /** Moment that the response shows; absent if it shows the current state. */
   readonly asOf?: AsOf;
 }
 
-/** The moment that an answer shows; absent where it shows now. */
+/** Moment that the response shows; absent if it shows the current state. */
 export interface AsOf {
-  /** The last event of the log that it takes into account. */
+  /** Sequence of the last event that the response takes into account. */
   readonly sequence: number;
-  /** The time that was asked for, or that event happened at. ISO 8601, UTC. */
+  /** Requested time, or time of that event. ISO 8601, UTC. */
   readonly at: string;
 }
 
 export interface IssueCreated {
   /** An id with the prefix iss_. */
   readonly id: string;
-  /** How people name it: `<TEAM_KEY>-<number>`; null while staged or simulated. */
+  /** Identifier of the issue: `<TEAM_KEY>-<number>`; null while staged or simulated. */
   readonly identifier: string | null;
-  /** What it is about, in up to 500 characters. */
+  /** Title of the issue, up to 500 characters. */
   readonly title: string;
-  /** How much it presses. */
+  /** Priority of the issue. */
   readonly priority: 'none' | 'low' | 'medium' | 'high' | 'urgent';
-  /** Its page; null while staged or simulated. */
+  /** URL of the issue; null while staged or simulated. */
   readonly url: string | null;
 }
 
 export interface IssueBulkCreated {
-  /** What was created, in the order of the request. */
+  /** Created issues, in the order of the request. */
   readonly data: readonly IssueCreated[];
 }
 
 export interface IssueBulkChanged {
-  /** What of each issue changes. */
+  /** Changes of each issue. */
   readonly data: readonly IssueChanges[];
 }
 
 export interface IssueChanges {
   /** An id with the prefix iss_. */
   readonly id: string;
-  /** How people name it: `<TEAM_KEY>-<number>`; null while staged or simulated. */
+  /** Identifier of the issue: `<TEAM_KEY>-<number>`; null while staged or simulated. */
   readonly identifier: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** What of it changes, by field; empty where nothing does. */
+  /** Changed fields by name; empty if nothing changes. */
   readonly changes: Readonly<
     Record<
       string,
       {
-        /** What it was. */
+        /** Value before the change. */
         readonly from: unknown;
-        /** What it is now. */
+        /** Value after the change. */
         readonly to: unknown;
       }
     >
@@ -589,16 +589,16 @@ export interface IssueChanges {
 }
 
 export interface SimilarIssues {
-  /** The likest first. */
+  /** Similar issues, most similar first. */
   readonly data: readonly SimilarIssue[];
 }
 
 export interface SimilarIssue {
-  /** An issue without its description. */
+  /** Issue without its description. */
   readonly issue: FoundIssue;
-  /** How much of what is rare in both they share; from 0.6 on it is often the same thing. */
+  /** Similarity, weighted by the rarity of shared words; issues with at least 0.6 are often about the same thing. */
   readonly score: number;
-  /** The words that they share, the rarest first. */
+  /** Shared words, rarest first. */
   readonly evidence: readonly string[];
 }
 

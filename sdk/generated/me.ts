@@ -35,7 +35,7 @@ export interface Me {
     readonly expiresAt: string | null;
     /** When a request last came with it, up to a minute late; null for never. ISO 8601, UTC. */
     readonly lastUsedAt: string | null;
-    /** When it was made. ISO 8601, UTC. */
+    /** Time of creation. ISO 8601, UTC. */
     readonly createdAt: string;
   } | null;
   /** What lets the app that sent it act; null where no app did. */
@@ -61,7 +61,7 @@ export interface Me {
     readonly guarded: readonly ('delete' | 'bulk' | 'finish' | 'others')[];
     /** When a request last came by it, up to a minute late; null for never. ISO 8601, UTC. */
     readonly lastUsedAt: string | null;
-    /** When it was made. ISO 8601, UTC. */
+    /** Time of creation. ISO 8601, UTC. */
     readonly createdAt: string;
   } | null;
   /** Where the person is signed in; null where no person sent it. */

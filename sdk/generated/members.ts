@@ -16,9 +16,9 @@ export interface Member {
   readonly teams: readonly string[];
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** When it was made. ISO 8601, UTC. */
+  /** Time of creation. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** When it was last changed. ISO 8601, UTC. */
+  /** Time of the last change. ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
@@ -30,7 +30,7 @@ export interface MemberQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses. */
+  /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
 }
 

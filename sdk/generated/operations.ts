@@ -216,7 +216,7 @@ export interface Operations {
     get(id: string, query?: IssueGetQuery & { fields?: never }, options?: CallOptions): Promise<IssueAsOf>;
     /** Get an issue. */
     get(id: string, query: IssueGetQuery, options?: CallOptions): Promise<Chosen<IssueAsOf>>;
-    /** Update an issue. A patch that changes nothing answers 200 with the same version and makes no event. */
+    /** Update an issue. A patch that changes nothing returns 200 with the same version and creates no event. */
     update(id: string, body: IssuePatch, options?: ChangeOptions): Promise<Issue>;
     /** Delete an issue; it can be restored. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
@@ -224,14 +224,14 @@ export interface Operations {
     restore(id: string, options?: ChangeOptions): Promise<Issue>;
     /** Create up to 100 issues, all or nothing. Counts as one request. */
     bulk(body: IssueBulk, options?: WriteOptions): Promise<IssueBulkCreated>;
-    /** Change up to 500 issues in the same way, all or none. Those that `ids` names, or all that pass `filter`. The answer says what of each changes; with `Tatami-Mode: simulate` it says so before it happens. Counts as one request. */
+    /** Make the same change to up to 500 issues, all or none. Selects the issues in `ids`, or all that match `filter`. Returns the changes of each issue; with `Tatami-Mode: simulate` nothing is written. Counts as one request. */
     bulkUpdate(body: IssueBulkUpdate, options?: WriteOptions): Promise<IssueBulkChanged>;
-    /** Delete up to 500 issues, all or none; they can be restored. Those that `ids` names, or all that pass `filter`. Counts as one request. */
+    /** Delete up to 500 issues, all or none; they can be restored. Selects the issues in `ids`, or all that match `filter`. Counts as one request. */
     bulkDelete(body?: IssueBulkDelete, options?: WriteOptions): Promise<IssueBulkChanged>;
     readonly external: {
-      /** Get an issue by the id that it has elsewhere. */
+      /** Get an issue by its external id. */
       get(source: string, externalId: string, options?: CallOptions): Promise<Issue>;
-      /** Create or update an issue by the id that it has elsewhere. Where no issue has that id one is made (201), else the fields that are given are changed (200) and the others stay as they are. Sent twice, it does nothing the second time. */
+      /** Create or update an issue by its external id. Creates the issue if none has this external id (201); otherwise changes the given fields and leaves the others unchanged (200). A repeated request changes nothing. */
       put(
         source: string,
         externalId: string,
@@ -239,45 +239,45 @@ export interface Operations {
         options?: ChangeOptions,
       ): Promise<Issue>;
     };
-    /** Move an issue to another team. It gets an identifier of that team; the old one goes on finding it. Labels of the old team become what the other team or the workspace calls so, or go. Sub-issues stay where they are. */
+    /** Move an issue to another team. The issue gets an identifier of the new team; the old identifier keeps resolving. Labels of the old team are replaced by labels of the same name in the new team or the workspace, or removed. Sub-issues stay in their team. */
     move(id: string, body?: IssueMove, options?: ChangeOptions): Promise<Issue>;
-    /** Put a sub-issue into another place among those of its parent. Give one of `before`, `after` and `position`. `GET /issues?parent=ENG-1&sort=subOrder` lists them in their order. */
+    /** Move a sub-issue among the sub-issues of its parent. Give one of `before`, `after` and `position`. `GET /issues?parent=ENG-1&sort=subOrder` lists the sub-issues in order. */
     reorder(id: string, body?: IssueReorder, options?: ChangeOptions): Promise<Issue>;
-    /** Remove a deleted issue for good, with its comments. For owners and admins, with a key or a session; no app purges. An issue with sub-issues, also deleted ones, is not purged (409). Its external id is free afterwards, its number is not given again, and the event log keeps what it says of the issue. */
+    /** Purge a deleted issue permanently, with its comments. Allowed for owners and admins, with a key or a session; apps cannot purge. An issue with sub-issues, even deleted ones, is refused (409). Its external id becomes free, its number is not reused, and the event log keeps its events. */
     purge(id: string, options?: ChangeOptions): Promise<void>;
-    /** The events of an issue, oldest first. */
+    /** List the events of an issue, oldest first. */
     history(id: string, query?: IssueHistoryQuery, options?: CallOptions): List<TatamiEvent>;
     readonly triage: {
-      /** Accept an issue that is in triage. It goes to `stateId`, or to the backlog of its team. The body may say whatever an update does, all in one change. */
+      /** Accept an issue that is in triage. The issue moves to `stateId`, or to the backlog of its team. The body may contain any fields of an update, applied in the same change. */
       accept(id: string, body?: IssueTriageAccept, options?: ChangeOptions): Promise<Issue>;
-      /** Decline an issue that is in triage: it is canceled. */
+      /** Decline an issue that is in triage, which cancels it. */
       decline(id: string, body?: IssueTriageDecline, options?: ChangeOptions): Promise<Issue>;
-      /** Put off an issue that is in triage. It stays in triage; at that time `snoozedUntil` is null again, which `issue.updated` tells. */
+      /** Snooze an issue that is in triage. The issue stays in triage. At the given time `snoozedUntil` becomes null again, with an `issue.updated` event. */
       snooze(id: string, body: IssueTriageSnooze, options?: ChangeOptions): Promise<Issue>;
     };
-    /** Get issues that may be about the same thing, the likest first. */
+    /** Get issues that may be about the same thing, most similar first. */
     similar(id: string, query?: IssueSimilarQuery, options?: CallOptions): Promise<SimilarIssues>;
     /** Why an issue is what it is: events, plugin runs and deliveries, by what they began with. The newest first. Each root is a tree of nodes: an event, the runs that it caused, the events that those made, and so on. A root whose events on the issue lie on both sides of the end of a page is on both pages, with its events of each. Runs that are under way are shown once they have ended. */
     trail(id: string, query?: IssueTrailQuery, options?: CallOptions): List<TrailRoot>;
   };
   readonly comments: {
-    /** List the comments of an issue, oldest first. A deleted first comment of a thread is listed without its text, with `deletedAt`, as long as the thread has replies. */
+    /** List the comments of an issue, oldest first. A deleted first comment of a thread is listed with `deletedAt` and without its text while the thread has replies. */
     list(issueId: string, query?: CommentQuery, options?: CallOptions): List<Comment>;
     /** Add a comment to an issue. */
     create(issueId: string, body: CommentCreate, options?: WriteOptions): Promise<Comment>;
-    /** Get a comment. A deleted first comment is shown without its text as long as its thread has replies. */
+    /** Get a comment. A deleted first comment is returned without its text while its thread has replies. */
     get(id: string, query?: CommentGetQuery, options?: CallOptions): Promise<Comment>;
-    /** Change the text of a comment of one's own. */
+    /** Change the text of your comment. */
     update(id: string, body: CommentPatch, options?: ChangeOptions): Promise<Comment>;
-    /** Delete a comment; it can be restored. For its author, and for admins and owners. */
+    /** Delete a comment; it can be restored. Allowed for the author, admins and owners. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
-    /** Restore a deleted comment. For its author, and for admins and owners. */
+    /** Restore a deleted comment. Allowed for the author, admins and owners. */
     restore(id: string, options?: ChangeOptions): Promise<Comment>;
     /** Resolve a thread at its first comment. */
     resolve(id: string, options?: ChangeOptions): Promise<Comment>;
-    /** Open a resolved thread again. */
+    /** Reopen a resolved thread. */
     unresolve(id: string, options?: ChangeOptions): Promise<Comment>;
-    /** What a comment said before, oldest first. An entry for each change of its text: who changed it, when, and the text that it had until then. */
+    /** List the earlier versions of a comment, oldest first. One entry per change of the text: author, time, and the text before the change. */
     history(id: string, query?: CommentHistoryQuery, options?: CallOptions): List<CommentEdit>;
   };
   readonly attachments: {
@@ -287,11 +287,11 @@ export interface Operations {
     create(issueId: string, body: AttachmentCreate, options?: WriteOptions): Promise<Attachment>;
     /** Get an attachment. */
     get(id: string, options?: CallOptions): Promise<Attachment>;
-    /** Delete an attachment. A guest deletes only their own. */
+    /** Delete an attachment. Guests can delete only their own attachments. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
   };
   readonly fields: {
-    /** List custom fields. With `team`, the fields that issues of that team can have: its own and those of the workspace. */
+    /** List custom fields. With `team`, lists the fields available to issues of that team: its own and those of the workspace. */
     list(query?: FieldQuery, options?: CallOptions): List<Field>;
     /** Create a custom field. */
     create(body: FieldCreate, options?: WriteOptions): Promise<Field>;
@@ -305,47 +305,47 @@ export interface Operations {
     restore(id: string, options?: ChangeOptions): Promise<Field>;
   };
   readonly reactions: {
-    /** The reactions to a comment, by emoji. */
+    /** List the reactions to a comment, grouped by emoji. */
     list(id: string, options?: CallOptions): Promise<ReactionGroups>;
-    /** React to a comment with an emoji. Who has reacted with it already gets that reaction (200). */
+    /** React to a comment with an emoji. If the caller already reacted with the emoji, returns that reaction (200). */
     create(id: string, body: ReactionCreate, options?: WriteOptions): Promise<Reaction>;
     /** Get a reaction. */
     get(id: string, options?: CallOptions): Promise<Reaction>;
-    /** Take a reaction of one’s own back. What is taken back already is taken back again without an error. */
+    /** Remove your reaction. Removing a reaction that was already removed has no effect. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
-    /** The reactions to an issue, by emoji. */
+    /** List the reactions to an issue, grouped by emoji. */
     listOnIssue(id: string, options?: CallOptions): Promise<ReactionGroups>;
-    /** React to an issue with an emoji. Who has reacted with it already gets that reaction (200). */
+    /** React to an issue with an emoji. If the caller already reacted with the emoji, returns that reaction (200). */
     createOnIssue(id: string, body: ReactionCreateOnIssue, options?: WriteOptions): Promise<Reaction>;
   };
   readonly subscribers: {
-    /** Who is told of what becomes of an issue, the first first. */
+    /** List the subscribers of an issue, earliest first. */
     list(id: string, query?: SubscriberQuery, options?: CallOptions): List<Subscriber>;
-    /** Make a member follow an issue. */
+    /** Subscribe a member to an issue. */
     add(id: string, memberId: string, options?: ChangeOptions): Promise<Subscriber>;
-    /** Make a member follow an issue no longer. They stay away, whatever they do on the issue: only who is assigned or mentioned afterwards follows it again. */
+    /** Unsubscribe a member from an issue. The member stays unsubscribed until assigned or mentioned again. */
     remove(id: string, memberId: string, options?: ChangeOptions): Promise<void>;
   };
   readonly inbox: {
-    /** What one's own inbox holds, newest first. */
+    /** List the items of your inbox, newest first. */
     list(query?: InboxItemQuery, options?: CallOptions): List<InboxItem>;
-    /** Get an item of one's own inbox. */
+    /** Get an item of your inbox. */
     get(id: string, options?: CallOptions): Promise<InboxItem>;
-    /** Read, archive or snooze an item, or undo that. Inbox items are read or archived by their member alone. */
+    /** Mark an item as read, archived or snoozed, or reverse that. Inbox items can be read or archived by their member only. */
     update(id: string, body: InboxItemPatch, options?: ChangeOptions): Promise<InboxItem>;
-    /** How many items of one's own inbox are unread. */
+    /** Count the unread items of your inbox. */
     unreadCount(options?: CallOptions): Promise<InboxUnread>;
-    /** Read all that is unread in one's own inbox. Up to 500 at once; what comes meanwhile stays unread. */
+    /** Mark all items of your inbox as read. Marks up to 500 items per request; items created in the meantime stay unread. */
     readAll(options?: WriteOptions): Promise<InboxRead>;
     readonly preferences: {
-      /** Of which reasons the calling member hears. */
+      /** Get your notification preferences. */
       get(options?: CallOptions): Promise<InboxPreferences>;
-      /** Say of which reasons the calling member hears. A reason that is left out is on. What the system did by itself always reaches admins and owners. */
+      /** Replace your notification preferences. Omitted reasons are switched on. Notifications about system actions always reach admins and owners. */
       put(body?: InboxItemPreferencesPut, options?: WriteOptions): Promise<InboxPreferences>;
     };
   };
   readonly labels: {
-    /** List labels. With `team`, the labels that issues of that team can carry: its own and those of the workspace. */
+    /** List labels. With `team`, lists the labels available to issues of that team: its own and those of the workspace. */
     list(query?: LabelQuery, options?: CallOptions): List<Label>;
     /** Create a label. */
     create(body: LabelCreate, options?: WriteOptions): Promise<Label>;
@@ -365,15 +365,15 @@ export interface Operations {
     get(id: string, query?: ProjectGetQuery, options?: CallOptions): Promise<ProjectAsOf>;
     /** Change a project. */
     update(id: string, body: ProjectPatch, options?: ChangeOptions): Promise<Project>;
-    /** Delete a project; it can be restored. Its issues stay, and go on to show it. It takes no further issues, and its milestones and updates are not shown until it is restored. */
+    /** Delete a project; it can be restored. Issues stay in the project. No issues can be added, and milestones and updates are hidden until it is restored. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
     /** Restore a deleted project. */
     restore(id: string, options?: ChangeOptions): Promise<Project>;
-    /** Archive a project: lists leave it out. */
+    /** Archive a project, which hides it from lists. */
     archive(id: string, options?: ChangeOptions): Promise<Project>;
-    /** Take a project out of the archive. */
+    /** Unarchive a project. */
     unarchive(id: string, options?: ChangeOptions): Promise<Project>;
-    /** Count what of a project is done. Its issues and those of each milestone by what their states mean, as they stand now, of the teams whose issues the caller reads. It looks at every issue of the project. */
+    /** Get the progress of a project. Counts the issues of the project and of each milestone by the type of their current state, in the teams whose issues the caller can read. Reads every issue of the project. */
     progress(id: string, query?: ProjectProgressQuery, options?: CallOptions): Promise<ProjectProgress>;
   };
   readonly projectUpdates: {
@@ -383,13 +383,13 @@ export interface Operations {
     create(projectId: string, body: StatusUpdateCreate, options?: WriteOptions): Promise<StatusUpdate>;
     /** Get an update of a project. */
     get(id: string, options?: CallOptions): Promise<StatusUpdate>;
-    /** Change the text of an update of one's own. */
+    /** Change the text of your project update. */
     update(id: string, body: StatusUpdatePatch, options?: ChangeOptions): Promise<StatusUpdate>;
-    /** Delete an update of one's own; the project keeps its health. */
+    /** Delete your project update; the project keeps its health. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
   };
   readonly milestones: {
-    /** List the milestones of a project, in their order. */
+    /** List the milestones of a project, in order. */
     list(projectId: string, query?: MilestoneQuery, options?: CallOptions): List<Milestone>;
     /** Add a milestone to a project. */
     create(projectId: string, body: MilestoneCreate, options?: WriteOptions): Promise<Milestone>;
@@ -397,7 +397,7 @@ export interface Operations {
     get(id: string, options?: CallOptions): Promise<Milestone>;
     /** Change a milestone, or move it among the others. */
     update(id: string, body: MilestonePatch, options?: ChangeOptions): Promise<Milestone>;
-    /** Delete a milestone. Its issues stay in the project. With more than 500 issues it is refused. */
+    /** Delete a milestone. Issues stay in the project. A milestone with more than 500 issues is refused. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
   };
   readonly pipelines: {
@@ -407,7 +407,7 @@ export interface Operations {
     create(body: PipelineCreate, options?: WriteOptions): Promise<Pipeline>;
     /** Get a pipeline. */
     get(id: string, options?: CallOptions): Promise<Pipeline>;
-    /** Change a pipeline. Releases in a stage that is taken away stay in it until they are moved. */
+    /** Change a pipeline. Releases in a removed stage stay in it until they are moved. */
     update(id: string, body: PipelinePatch, options?: ChangeOptions): Promise<Pipeline>;
     /** Delete a pipeline without releases. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
@@ -415,45 +415,45 @@ export interface Operations {
   readonly releases: {
     /** List releases, newest first. */
     list(query?: ReleaseQuery, options?: CallOptions): List<Release>;
-    /** Plan a release. */
+    /** Create a release. */
     create(body: ReleaseCreate, options?: WriteOptions): Promise<Release>;
     /** Get a release. */
     get(id: string, options?: CallOptions): Promise<Release>;
-    /** Change a release. Once it is published only its notes can be changed. */
+    /** Change a release. Once a release is published, only its notes can be changed. */
     update(id: string, body: ReleasePatch, options?: ChangeOptions): Promise<Release>;
     /** Delete a release that was not published. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
     /** Move a release to a stage of its pipeline. */
     stage(id: string, body: ReleaseStage, options?: ChangeOptions): Promise<Release>;
-    /** Publish a release, once. From then on its issues stay as they are, and of its fields only the notes can be changed. */
+    /** Publish a release. Afterwards the issues are fixed, and only the notes can be changed. */
     publish(id: string, options?: ChangeOptions): Promise<Release>;
-    /** Say that a published release was taken back. */
+    /** Mark a published release as rolled back. */
     rollback(id: string, body: ReleaseRollback, options?: ChangeOptions): Promise<Release>;
     readonly notes: {
-      /** Draft notes from the issues of a release. Features, fixes and other changes, by the labels `feature` and `bug`, without what was canceled. The notes that the release has stay as they are, unless `save` is true. */
+      /** Draft notes from the issues of a release. Groups issues as features, fixes and other changes by the labels `feature` and `bug`, and omits canceled ones. The notes of the release stay unchanged unless `save` is true. */
       draft(id: string, body?: ReleaseNotesDraft, options?: WriteOptions): Promise<ReleaseNotes>;
     };
     readonly issues: {
       /** List the issues of a release, newest first. */
       list(id: string, query?: ReleaseIssuesListQuery, options?: CallOptions): List<Issue>;
-      /** Add issues to a release. Those that `issueIds` names, or all that pass `filter`. What is in it already stays, and a release has up to 500 issues. */
+      /** Add issues to a release. Adds the issues in `issueIds`, or all that match `filter`. Issues already in the release stay in it. A release has at most 500 issues. */
       add(id: string, body?: ReleaseIssuesAdd, options?: ChangeOptions): Promise<Release>;
-      /** Take issues out of a release. What is not in it is passed over. */
+      /** Remove issues from a release. Issues that are not in the release are ignored. */
       remove(id: string, body: ReleaseIssuesRemove, options?: ChangeOptions): Promise<Release>;
     };
   };
   readonly relations: {
-    /** List the relations of an issue, oldest first. Those to deleted issues are left out. */
+    /** List the relations of an issue, oldest first. Relations to deleted issues are left out. */
     list(issueId: string, query?: RelationQuery, options?: CallOptions): List<Relation>;
-    /** Relate an issue to another. Also to one of another team. With `duplicate_of` the issue moves to the state of its team of type `duplicate`, else `canceled`; with `duplicated_by` the other one does. */
+    /** Relate an issue to another. The issues may belong to different teams. With `duplicate_of` the issue moves to a state of type `duplicate`, or else `canceled`, of its team; with `duplicated_by` the other issue does. */
     create(issueId: string, body: RelationCreate, options?: WriteOptions): Promise<Relation>;
-    /** Get a relation. From the side of the issue that blocks the other one, or is its duplicate. */
+    /** Get a relation. Shown from the side of the issue that blocks or duplicates the other one. */
     get(id: string, options?: CallOptions): Promise<Relation>;
-    /** Remove a relation, on both sides. */
+    /** Delete a relation from both issues. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
   };
   readonly templates: {
-    /** List templates. With `team`, those for issues of that team. */
+    /** List templates. With `team`, lists the templates for issues of that team. */
     list(query?: TemplateQuery, options?: CallOptions): List<Template>;
     /** Create a template. */
     create(body: TemplateCreate, options?: WriteOptions): Promise<Template>;
@@ -465,23 +465,23 @@ export interface Operations {
     delete(id: string, options?: ChangeOptions): Promise<void>;
   };
   readonly cycles: {
-    /** List cycles, the earliest first. */
+    /** List cycles, earliest first. */
     list(query?: CycleQuery, options?: CallOptions): List<Cycle>;
     /** Create a cycle. */
     create(body: CycleCreate, options?: WriteOptions): Promise<Cycle>;
     /** Get a cycle. */
     get(id: string, options?: CallOptions): Promise<Cycle>;
-    /** Change a cycle. Of one that has started, the start stays; of one that is completed, the end as well. */
+    /** Change a cycle. A cycle that has started keeps its start; a completed cycle also keeps its end. */
     update(id: string, body: CyclePatch, options?: ChangeOptions): Promise<Cycle>;
     /** Delete an upcoming cycle without issues. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
-    /** Start the next cycle of a team early. Its start moves to now. One that is active already stays as it is. */
+    /** Start the next cycle of a team early. Moves `startsAt` to now. A cycle that is already active stays unchanged. */
     start(id: string, options?: ChangeOptions): Promise<Cycle>;
-    /** Complete an active cycle early. Its end moves to now, and its unfinished issues go on to the next cycle of the team. One that is completed already stays as it is. */
+    /** Complete an active cycle early. Moves `endsAt` to now, and unfinished issues to the next cycle of the team. A cycle that is already completed stays unchanged. */
     complete(id: string, options?: ChangeOptions): Promise<Cycle>;
-    /** Scope and progress of a cycle, day by day. What a burn-up draws, read from the event log: as the issues were at the end of each day. */
+    /** Get scope and progress of a cycle, day by day. Data for a burn-up chart, computed from the event log: issues as they were at the end of each day. */
     progress(id: string, options?: CallOptions): Promise<CycleProgress>;
-    /** The issues that went on when a cycle was completed. */
+    /** List the issues that rolled over when a cycle was completed. */
     rollovers(id: string, query?: CycleRolloversQuery, options?: CallOptions): List<CycleRollover>;
   };
   readonly boards: {
@@ -497,27 +497,27 @@ export interface Operations {
     delete(id: string, options?: ChangeOptions): Promise<void>;
     /** Restore a deleted board. */
     restore(id: string, options?: ChangeOptions): Promise<Board>;
-    /** Show a board: of each column how many cards it has, and the first of them. One answer holds up to 1,000 cards in 150 cells; a cell beyond that has `hasNextPage` and no `endCursor`, and is read by the column. Cards whose issues a token does not see are neither shown nor counted. */
+    /** Get a board with its columns, their card counts and their first cards. Returns up to 1,000 cards in up to 150 cells. Any further cell has `hasNextPage` true and no `endCursor`; read it with the cards of its column. Cards whose issues the caller cannot see are neither listed nor counted. */
     cards(id: string, query?: BoardCardsQuery, options?: CallOptions): Promise<BoardCards>;
-    /** List the cards of a column, in their order. Goes on after the `endCursor` of the column, or of its lane. */
+    /** List the cards of a column, in board order. Continues after an `endCursor` of the column or of one of its lanes. */
     columnCards(
       id: string,
       column: string,
       query?: BoardColumnCardsQuery & { fields?: never },
       options?: CallOptions,
     ): List<BoardCard>;
-    /** List the cards of a column, in their order. Goes on after the `endCursor` of the column, or of its lane. */
+    /** List the cards of a column, in board order. Continues after an `endCursor` of the column or of one of its lanes. */
     columnCards(
       id: string,
       column: string,
       query: BoardColumnCardsQuery,
       options?: CallOptions,
     ): List<Chosen<BoardCard>>;
-    /** Move a card. The issue becomes what the column and lane stand for, and gets its place there, all or nothing. `If-Match` takes the version of the issue, which is what is answered. */
+    /** Move a card. Changes the fields of the issue to match the column and lane, and sets its position, in one transaction. `If-Match` takes the version of the issue, which the response contains. */
     move(id: string, body: BoardMove, options?: ChangeOptions): Promise<BoardCard>;
   };
   readonly views: {
-    /** List shared views and one's own, oldest first. */
+    /** List shared views and your own, oldest first. */
     list(query?: ViewQuery, options?: CallOptions): List<View>;
     /** Create a view. */
     create(body: ViewCreate, options?: WriteOptions): Promise<View>;
@@ -529,9 +529,9 @@ export interface Operations {
     delete(id: string, options?: ChangeOptions): Promise<void>;
     /** Restore a deleted view. */
     restore(id: string, options?: ChangeOptions): Promise<View>;
-    /** List the issues of a view. Takes what the list of issues takes: conditions narrow the view further, and `sort` goes before its own. With `asOf` the view is as it is now, and its issues are as they were. */
+    /** List the issues of a view. Accepts the parameters of the list of issues: conditions narrow the view further, and `sort` replaces the sort of the view. With `asOf`, the current view is applied to the issues of that moment. */
     issues(id: string, query?: ViewIssuesQuery & { fields?: never }, options?: CallOptions): List<Issue>;
-    /** List the issues of a view. Takes what the list of issues takes: conditions narrow the view further, and `sort` goes before its own. With `asOf` the view is as it is now, and its issues are as they were. */
+    /** List the issues of a view. Accepts the parameters of the list of issues: conditions narrow the view further, and `sort` replaces the sort of the view. With `asOf`, the current view is applied to the issues of that moment. */
     issues(id: string, query: ViewIssuesQuery, options?: CallOptions): List<Chosen<Issue>>;
   };
   readonly workflows: {
@@ -551,27 +551,27 @@ export interface Operations {
     create(body: CalendarCreate, options?: WriteOptions): Promise<Calendar>;
     /** Get a calendar. */
     get(id: string, options?: CallOptions): Promise<Calendar>;
-    /** Change a calendar. Clocks that run keep the time at which they are due; the next that starts or goes on counts by the change. */
+    /** Change a calendar. A running SLA clock keeps its due time; a clock that starts or resumes later uses the change. */
     update(id: string, body: CalendarPatch, options?: ChangeOptions): Promise<Calendar>;
-    /** Delete a calendar that no policy counts by. */
+    /** Delete a calendar that no SLA policy uses. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
   };
   readonly slaPolicies: {
     /** List SLA policies, by position. */
     list(query?: SlaPolicyQuery, options?: CallOptions): List<SlaPolicy>;
-    /** Create an SLA policy. It holds for issues that are made or changed from then on. */
+    /** Create an SLA policy. The policy applies to issues that are created or changed afterwards. */
     create(body: SlaPolicyCreate, options?: WriteOptions): Promise<SlaPolicy>;
     /** Get an SLA policy. */
     get(id: string, options?: CallOptions): Promise<SlaPolicy>;
-    /** Change an SLA policy. An issue comes under the change, or leaves the policy, when it is changed next. A clock that runs keeps the time at which it is due. */
+    /** Change an SLA policy. The change applies to an issue when the issue changes next. A running clock keeps its due time. */
     update(id: string, body: SlaPolicyPatch, options?: ChangeOptions): Promise<SlaPolicy>;
-    /** Delete an SLA policy. Its clocks that run are canceled: soon, and of many one part after the other. */
+    /** Delete an SLA policy. Running clocks are canceled soon afterwards, in batches. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
   };
   readonly sla: {
     /** List the SLA clocks of an issue, oldest first. */
     list(issueId: string, query?: SlaClockQuery, options?: CallOptions): List<SlaClock>;
-    /** List the SLA clocks of all issues, what is due first. Those that still count, or with `state` all that are in it, ended ones among them. What is paused is due at no time, and comes last. */
+    /** List the SLA clocks of all issues, earliest due first. Lists open clocks or, with `state`, all clocks in that state, ended ones included. Paused clocks have no due time and come last. */
     clocks(query?: SlaClockClocksQuery, options?: CallOptions): List<SlaClock>;
   };
   readonly teams: {
@@ -583,9 +583,9 @@ export interface Operations {
     get(id: string, options?: CallOptions): Promise<Team>;
     /** Change a team or its allowed transitions. */
     update(id: string, body: TeamPatch, options?: ChangeOptions): Promise<Team>;
-    /** Archive a team: it takes no new issues, and lists leave it out. Its issues stay and can be changed, and its key stays its own. Its cycles, SLA clocks and snoozed issues do nothing by themselves until it is unarchived. */
+    /** Archive a team, which refuses new issues and is hidden from lists. Existing issues stay and can be changed, and the key stays reserved. Cycles, SLA clocks and snoozed issues are suspended until the team is unarchived. */
     archive(id: string, options?: ChangeOptions): Promise<Team>;
-    /** Take a team out of the archive. Cycles, SLA clocks and snoozed issues whose time came meanwhile go on at once. */
+    /** Unarchive a team. Cycles, SLA clocks and snoozed issues that came due in the meantime continue immediately. */
     unarchive(id: string, options?: ChangeOptions): Promise<Team>;
   };
   readonly members: {
@@ -651,7 +651,7 @@ export interface Operations {
     delete(id: string, options?: ChangeOptions): Promise<void>;
   };
   readonly search: {
-    /** Find issues by their words, the likeliest first. Looks at titles and descriptions, and with `comments:read` at comments, which lead to their issue. An issue has all words in itself or in one comment. The identifier or number of an issue finds it first. Reaches 1000 issues deep. */
+    /** Search issues by text, best match first. Searches titles and descriptions and, with `comments:read`, comments. All words must occur in the issue itself or in one of its comments. An issue whose identifier or number matches comes first. Pages end after 1000 issues. */
     query(query: SearchQueryQuery, options?: CallOptions): List<SearchHit>;
   };
   readonly events: {

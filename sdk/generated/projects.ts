@@ -2,49 +2,49 @@
 
 import type { AsOf } from './issues.ts';
 
-/** Work with a goal and a date, across teams. */
+/** Work with a goal and a target date, across teams. */
 export interface Project {
   /** An id with the prefix prj_. */
   readonly id: string;
-  /** What it is called. */
+  /** Name of the project. */
   readonly name: string;
-  /** What it is for. Markdown. */
+  /** Description of the project. Markdown. */
   readonly description: string;
-  /** How far it has come. */
+  /** Status of the project. */
   readonly status: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled';
-  /** Whether it will reach its goal; null where nobody has said. */
+  /** Health of the project; null until set. */
   readonly health: 'on_track' | 'at_risk' | 'off_track' | null;
-  /** Who leads it. */
+  /** Lead of the project. */
   readonly lead: {
     /** An id with the prefix usr_. */
     readonly id: string;
     /** What it is called. */
     readonly name: string;
   } | null;
-  /** Who works on it. */
+  /** Members who work on the project. */
   readonly members: readonly {
     /** An id with the prefix usr_. */
     readonly id: string;
     /** What the member is called. */
     readonly name: string;
   }[];
-  /** The day on which it begins. A day as YYYY-MM-DD. */
+  /** Start date of the project. A day as YYYY-MM-DD. */
   readonly startDate: string | null;
-  /** The day on which it is to be reached. A day as YYYY-MM-DD. */
+  /** Target date of the project. A day as YYYY-MM-DD. */
   readonly targetDate: string | null;
-  /** An emoji, or the name of a picture. */
+  /** Emoji, or name of an icon. */
   readonly icon: string | null;
-  /** How it is shown. A colour as #rrggbb in lower case. */
+  /** Color of the project. A color as #rrggbb in lower case. */
   readonly color: string | null;
-  /** When it was put away; null while lists show it. ISO 8601, UTC. */
+  /** Time at which the project was archived; null unless archived. ISO 8601, UTC. */
   readonly archivedAt: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** When it was made. ISO 8601, UTC. */
+  /** Time of creation. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** When it was last changed. ISO 8601, UTC. */
+  /** Time of the last change. ISO 8601, UTC. */
   readonly updatedAt: string;
-  /** When it was deleted; null while it is there. */
+  /** Time of deletion, ISO 8601, UTC; null if the object is not deleted. */
   readonly deletedAt: string | null;
 }
 
@@ -56,127 +56,127 @@ export interface ProjectQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** What it is called. Text that is not only white space. */
+  /** Name of the project. Text that is not only white space. */
   name?: string | undefined;
-  /** How far it has come. */
+  /** Status of the project. */
   status?: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled' | undefined;
-  /** Whether it will reach its goal; null where nobody has said. */
+  /** Health of the project; null until set. */
   health?: 'on_track' | 'at_risk' | 'off_track' | undefined;
-  /** The member, by its id or name; also `me` and `none`. */
+  /** The id or name of the member; also `me` and `none`. */
   lead?: string | undefined;
-  /** A day as YYYY-MM-DD, or one relative to today, such as `-P7D`. */
+  /** A date as YYYY-MM-DD, or relative to today, such as `-P7D`. */
   startDate?: string | undefined;
-  /** A day as YYYY-MM-DD, or one relative to today, such as `-P7D`. */
+  /** A date as YYYY-MM-DD, or relative to today, such as `-P7D`. */
   targetDate?: string | undefined;
-  /** Whether deleted ones are listed as well, or alone. */
+  /** Deleted objects: left out, listed as well, or listed alone. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
-  /** As it was at a moment: a sequence of the event log, or an ISO 8601 time. The answer says in `asOf` which sequence it shows. */
+  /** Moment to read at: a sequence of the event log, or an ISO 8601 time; default now. `asOf` in the response has the sequence. */
   asOf?: string | undefined;
-  /** Up to 3 of createdAt, updatedAt, name, status, health, startDate, targetDate, comma-separated; a minus before a name reverses. */
+  /** Sort order: up to 3 of createdAt, updatedAt, name, status, health, startDate, targetDate, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
-  /** Whether archived ones are listed as well, or alone. */
+  /** Archived objects: left out, listed as well, or listed alone. */
   archived?: 'exclude' | 'include' | 'only' | undefined;
 }
 
 /** Create a project. */
 export interface ProjectCreate {
-  /** What it is called. Text that is not only white space. */
+  /** Name of the project. Text that is not only white space. */
   name: string;
-  /** What it is for. Markdown, up to 65536 characters. */
+  /** Description of the project. Markdown, up to 65536 characters. */
   description?: string | undefined;
-  /** How far it has come. */
+  /** Status of the project. */
   status?: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled' | undefined;
-  /** Whether it will reach its goal; null where nobody has said. */
+  /** Health of the project; null until set. */
   health?: 'on_track' | 'at_risk' | 'off_track' | null | undefined;
-  /** Who leads it. Id, e-mail address or name of a member, or `me`. */
+  /** Lead of the project. Id, e-mail address or name of a member, or `me`. */
   leadId?: string | null | undefined;
   /** Another name for `leadId`. Id, e-mail address or name of a member, or `me`. */
   lead?: string | null | undefined;
-  /** Who works on it. Up to 100 ids, `me` among them. */
+  /** Members who work on the project. Up to 100 ids; `me` is allowed. */
   members?: readonly string[] | undefined;
-  /** The day on which it begins. A day as YYYY-MM-DD. */
+  /** Start date of the project. A day as YYYY-MM-DD. */
   startDate?: string | null | undefined;
-  /** The day on which it is to be reached. A day as YYYY-MM-DD. */
+  /** Target date of the project. A day as YYYY-MM-DD. */
   targetDate?: string | null | undefined;
-  /** An emoji, or the name of a picture. Text that is not only white space. */
+  /** Emoji, or name of an icon. Text that is not only white space. */
   icon?: string | null | undefined;
-  /** How it is shown. A colour as #rrggbb in lower case. */
+  /** Color of the project. A color as #rrggbb in lower case. */
   color?: string | null | undefined;
 }
 
 /** Get a project. */
 export interface ProjectGetQuery {
-  /** As it was at a moment: a sequence of the event log, or an ISO 8601 time. The answer says in `asOf` which sequence it shows. */
+  /** Moment to read at: a sequence of the event log, or an ISO 8601 time; default now. `asOf` in the response has the sequence. */
   asOf?: string | undefined;
 }
 
 /** Change a project. */
 export interface ProjectPatch {
-  /** What it is called. Text that is not only white space. */
+  /** Name of the project. Text that is not only white space. */
   name?: string | undefined;
-  /** What it is for. Markdown, up to 65536 characters. */
+  /** Description of the project. Markdown, up to 65536 characters. */
   description?: string | undefined;
-  /** How far it has come. */
+  /** Status of the project. */
   status?: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled' | undefined;
-  /** Whether it will reach its goal; null where nobody has said. */
+  /** Health of the project; null until set. */
   health?: 'on_track' | 'at_risk' | 'off_track' | null | undefined;
-  /** Who leads it. Id, e-mail address or name of a member, or `me`. */
+  /** Lead of the project. Id, e-mail address or name of a member, or `me`. */
   leadId?: string | null | undefined;
   /** Another name for `leadId`. Id, e-mail address or name of a member, or `me`. */
   lead?: string | null | undefined;
-  /** Who works on it. Up to 100 ids, `me` among them. */
+  /** Members who work on the project. Up to 100 ids; `me` is allowed. */
   members?: readonly string[] | undefined;
-  /** The day on which it begins. A day as YYYY-MM-DD. */
+  /** Start date of the project. A day as YYYY-MM-DD. */
   startDate?: string | null | undefined;
-  /** The day on which it is to be reached. A day as YYYY-MM-DD. */
+  /** Target date of the project. A day as YYYY-MM-DD. */
   targetDate?: string | null | undefined;
-  /** An emoji, or the name of a picture. Text that is not only white space. */
+  /** Emoji, or name of an icon. Text that is not only white space. */
   icon?: string | null | undefined;
-  /** How it is shown. A colour as #rrggbb in lower case. */
+  /** Color of the project. A color as #rrggbb in lower case. */
   color?: string | null | undefined;
 }
 
-/** Count what of a project is done. */
+/** Get the progress of a project. */
 export interface ProjectProgressQuery {
-  /** A day of the last year, as YYYY-MM-DD: each from it on is told as well, which a burn-up draws. */
+  /** First day of the daily counts for a burn-up chart, YYYY-MM-DD, within the last year; default: no daily counts. */
   since?: string | undefined;
 }
 
 export interface ProjectAsOf extends Project {
-  /** The moment that an answer shows; absent where it shows now. */
+  /** Moment that the response shows; absent if it shows the current state. */
   readonly asOf?: AsOf;
 }
 
 export interface ProjectProgress {
-  /** Of all issues of the project. */
+  /** Progress of the whole project. */
   readonly progress: Progress;
-  /** Of each milestone, in their order. */
+  /** Progress of each milestone, in order. */
   readonly milestones: readonly MilestoneProgress[];
-  /** Each day from `since` to today, in UTC, as the issues were at its end; null without `since`. */
+  /** One entry per day from `since` to today, in UTC, with the issues as they were at its end; null without `since`. */
   readonly days:
     | readonly {
-        /** A day. */
+        /** Calendar day. */
         readonly day: string;
-        /** How many issues. */
+        /** Number of issues. */
         readonly issues: {
-          /** Of all that is in it, canceled ones among them. */
+          /** All issues in scope, including canceled ones. */
           readonly scope: number;
-          /** Of what is under way. */
+          /** Started issues. */
           readonly started: number;
-          /** Of what is done. */
+          /** Completed issues. */
           readonly completed: number;
-          /** Of what is canceled or a duplicate. */
+          /** Canceled and duplicate issues. */
           readonly canceled: number;
         };
-        /** Their estimates together; an issue without one counts nothing. */
+        /** Sum of estimates; an issue without an estimate counts as 0. */
         readonly points: {
-          /** Of all that is in it, canceled ones among them. */
+          /** All issues in scope, including canceled ones. */
           readonly scope: number;
-          /** Of what is under way. */
+          /** Started issues. */
           readonly started: number;
-          /** Of what is done. */
+          /** Completed issues. */
           readonly completed: number;
-          /** Of what is canceled or a duplicate. */
+          /** Canceled and duplicate issues. */
           readonly canceled: number;
         };
       }[]
@@ -184,31 +184,31 @@ export interface ProjectProgress {
 }
 
 export interface Progress {
-  /** All of them. */
+  /** Number of all issues. */
   readonly issues: number;
-  /** In triage, backlog or unstarted states. */
+  /** Issues in triage, backlog or unstarted states. */
   readonly unstarted: number;
-  /** In started states. */
+  /** Issues in started states. */
   readonly started: number;
-  /** In completed states. */
+  /** Issues in completed states. */
   readonly completed: number;
-  /** In canceled and duplicate states. */
+  /** Issues in canceled and duplicate states. */
   readonly canceled: number;
-  /** Estimates of all that are not canceled, together. */
+  /** Sum of the estimates of issues that are not canceled. */
   readonly estimate: number;
-  /** Estimates of those that are completed, together. */
+  /** Sum of the estimates of completed issues. */
   readonly estimateCompleted: number;
 }
 
 export interface MilestoneProgress {
   /** An id with the prefix mil_. */
   readonly id: string;
-  /** What the milestone is called. */
+  /** Name of the milestone. */
   readonly name: string;
-  /** The day by which it is to be reached. */
+  /** Target date of the milestone. */
   readonly targetDate: string | null;
-  /** Done when its issues are; overdue after its day; next is the first that is neither; the others are unstarted. */
+  /** Status of the milestone: `done` when its issues are; `overdue` after its target date; `next` for the first that is neither; otherwise `unstarted`. */
   readonly status: 'unstarted' | 'next' | 'overdue' | 'done';
-  /** Of its issues. */
+  /** Progress of the milestone. */
   readonly progress: Progress;
 }

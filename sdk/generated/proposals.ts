@@ -12,11 +12,11 @@ export interface Proposal {
   readonly title: string;
   /** Who proposed it. */
   readonly author: {
-    /** What kind of author it is. */
+    /** Type of the author. */
     readonly kind: 'user' | 'plugin' | 'system';
-    /** The id of the member or plugin install. */
+    /** Id of the member or plugin install. */
     readonly id: string;
-    /** The name they had then. */
+    /** Name of the author at that time. */
     readonly name: string;
   };
   /** The app or the key that asked for it on behalf of its author; null where none did. */
@@ -66,11 +66,11 @@ export interface Proposal {
   readonly expiresAt: string;
   /** Who decided; null while nobody has, and where it ended by itself. */
   readonly decidedBy: {
-    /** What kind of author it is. */
+    /** Type of the author. */
     readonly kind: 'user' | 'plugin' | 'system';
-    /** The id of the member or plugin install. */
+    /** Id of the member or plugin install. */
     readonly id: string;
-    /** The name they had then. */
+    /** Name of the author at that time. */
     readonly name: string;
   } | null;
   /** When it was decided. ISO 8601, UTC. */
@@ -88,9 +88,9 @@ export interface Proposal {
   readonly undoneBy: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** When it was made. ISO 8601, UTC. */
+  /** Time of creation. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** When it was last changed. ISO 8601, UTC. */
+  /** Time of the last change. ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
@@ -104,7 +104,7 @@ export interface ProposalQuery {
   cursor?: string | undefined;
   /** Whether it waits, and what became of it. */
   status?: 'open' | 'approved' | 'partly_approved' | 'rejected' | 'expired' | undefined;
-  /** Up to 3 of createdAt, updatedAt, comma-separated; a minus before a name reverses. */
+  /** Sort order: up to 3 of createdAt, updatedAt, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
   /** Those of one plugin, by the id of its install. */
   install?: string | undefined;

@@ -2,42 +2,42 @@
 
 import type { IssueFilter } from './filters.ts';
 
-/** What goes out of a pipeline under one version. */
+/** Version of a product that a pipeline publishes. */
 export interface Release {
   /** An id with the prefix rel_. */
   readonly id: string;
-  /** What it is called. */
+  /** Name of the release. */
   readonly name: string;
-  /** The version that people know it by, such as 2.5.0; each once in a pipeline. */
+  /** Version tag such as 2.5.0; unique within the pipeline. */
   readonly tag: string;
-  /** The pipeline that it goes through. */
+  /** Pipeline of the release. */
   readonly pipeline: {
     /** An id with the prefix pip_. */
     readonly id: string;
     /** What it is called. */
     readonly name: string;
   };
-  /** The stage of the pipeline that it is in. */
+  /** Current stage in the pipeline. */
   readonly stage: string;
-  /** Planned in the first stage, in progress beyond it; then whether it was published, and taken back. */
+  /** Status of the release: `planned` in the first stage, `in_progress` in later ones, then `published`, and `rolled_back` after a rollback. */
   readonly status: 'planned' | 'in_progress' | 'published' | 'rolled_back';
-  /** The day on which it is to be published. A day as YYYY-MM-DD. */
+  /** Planned date of publication. A day as YYYY-MM-DD. */
   readonly targetDate: string | null;
-  /** What is new in it. Markdown. */
+  /** Release notes. Markdown. */
   readonly notes: string;
-  /** The issues that are in it, in the order in which they were added; fixed once it is published. */
+  /** Issues of the release, in the order in which they were added; fixed once published. */
   readonly issueIds: readonly string[];
-  /** When it was published. ISO 8601, UTC. */
+  /** Time of publication; null until then. ISO 8601, UTC. */
   readonly publishedAt: string | null;
-  /** When it was taken back. ISO 8601, UTC. */
+  /** Time of the rollback; null if none. ISO 8601, UTC. */
   readonly rolledBackAt: string | null;
-  /** Why it was taken back. */
+  /** Reason for the rollback; null if none. */
   readonly rollbackReason: string | null;
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** When it was made. ISO 8601, UTC. */
+  /** Time of creation. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** When it was last changed. ISO 8601, UTC. */
+  /** Time of the last change. ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
@@ -49,45 +49,45 @@ export interface ReleaseQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** What it is called. Text that is not only white space. */
+  /** Name of the release. Text that is not only white space. */
   name?: string | undefined;
-  /** The version that people know it by, such as 2.5.0; each once in a pipeline. Text that is not only white space. */
+  /** Version tag such as 2.5.0; unique within the pipeline. Text that is not only white space. */
   tag?: string | undefined;
-  /** The pipeline, by its id or name. */
+  /** The id or name of the pipeline. */
   pipeline?: string | undefined;
-  /** The stage of the pipeline that it is in. Text that is not only white space. */
+  /** Current stage in the pipeline. Text that is not only white space. */
   stage?: string | undefined;
-  /** Planned in the first stage, in progress beyond it; then whether it was published, and taken back. */
+  /** Status of the release: `planned` in the first stage, `in_progress` in later ones, then `published`, and `rolled_back` after a rollback. */
   status?: 'planned' | 'in_progress' | 'published' | 'rolled_back' | undefined;
-  /** A day as YYYY-MM-DD, or one relative to today, such as `-P7D`. */
+  /** A date as YYYY-MM-DD, or relative to today, such as `-P7D`. */
   targetDate?: string | undefined;
-  /** Up to 3 of createdAt, updatedAt, name, status, targetDate, publishedAt, comma-separated; a minus before a name reverses. */
+  /** Sort order: up to 3 of createdAt, updatedAt, name, status, targetDate, publishedAt, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
 }
 
-/** Plan a release. */
+/** Create a release. */
 export interface ReleaseCreate {
-  /** What it is called. Text that is not only white space. */
+  /** Name of the release. Text that is not only white space. */
   name: string;
-  /** The version that people know it by, such as 2.5.0; each once in a pipeline. Text that is not only white space. */
+  /** Version tag such as 2.5.0; unique within the pipeline. Text that is not only white space. */
   tag: string;
-  /** The pipeline that it goes through. Id or name of a pipeline. */
+  /** Pipeline of the release. Id or name of a pipeline. */
   pipelineId: string;
-  /** The day on which it is to be published. A day as YYYY-MM-DD. */
+  /** Planned date of publication. A day as YYYY-MM-DD. */
   targetDate?: string | null | undefined;
-  /** What is new in it. Markdown, up to 256 KiB. */
+  /** Release notes. Markdown, up to 256 KiB. */
   notes?: string | undefined;
 }
 
 /** Change a release. */
 export interface ReleasePatch {
-  /** What it is called. Text that is not only white space. */
+  /** Name of the release. Text that is not only white space. */
   name?: string | undefined;
-  /** The version that people know it by, such as 2.5.0; each once in a pipeline. Text that is not only white space. */
+  /** Version tag such as 2.5.0; unique within the pipeline. Text that is not only white space. */
   tag?: string | undefined;
-  /** The day on which it is to be published. A day as YYYY-MM-DD. */
+  /** Planned date of publication. A day as YYYY-MM-DD. */
   targetDate?: string | null | undefined;
-  /** What is new in it. Markdown, up to 256 KiB. */
+  /** Release notes. Markdown, up to 256 KiB. */
   notes?: string | undefined;
 }
 
@@ -97,15 +97,15 @@ export interface ReleaseStage {
   stage: string;
 }
 
-/** Say that a published release was taken back. */
+/** Mark a published release as rolled back. */
 export interface ReleaseRollback {
-  /** Why it is taken back. */
+  /** The reason for the rollback. */
   reason: string;
 }
 
 /** Draft notes from the issues of a release. */
 export interface ReleaseNotesDraft {
-  /** Whether they take the place of the notes that the release has; default false. */
+  /** True to replace the notes of the release; default false. */
   save?: boolean | undefined;
 }
 
@@ -117,27 +117,27 @@ export interface ReleaseIssuesListQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** A JSON filter tree of issues. */
+  /** Filter tree of issues as JSON. */
   filter?: string | IssueFilter | undefined;
-  /** As in the list of issues; default `-createdAt`. */
+  /** Sort keys, as for the list of issues; default `-createdAt`. */
   sort?: string | undefined;
 }
 
 /** Add issues to a release. */
 export interface ReleaseIssuesAdd {
-  /** Ids or identifiers of up to 500 issues. */
+  /** Ids or identifiers of issues, up to 500. */
   issueIds?: readonly string[] | undefined;
-  /** A filter tree, as in the list of issues. More than 500 that pass are refused. */
+  /** Filter tree, as for the list of issues. A filter that matches more than 500 issues is refused. */
   filter?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Take issues out of a release. */
+/** Remove issues from a release. */
 export interface ReleaseIssuesRemove {
-  /** Ids or identifiers of up to 500 issues. */
+  /** Ids or identifiers of issues, up to 500. */
   issueIds: readonly string[];
 }
 
 export interface ReleaseNotes {
-  /** Markdown. Empty where no issue came to anything. */
+  /** Release notes in Markdown; empty if every issue is canceled or a duplicate. */
   readonly notes: string;
 }

@@ -3,9 +3,9 @@
 import type { IssueFilter } from './filters.ts';
 import type { Issue } from './issues.ts';
 
-/** Find issues by their words, the likeliest first. */
+/** Search issues by text, best match first. */
 export interface SearchQueryQuery {
-  /** Some words, in any case and without accents; `"a phrase"`, `begin*`, `-without`. The last word may be the beginning of one. */
+  /** Search words, in any case and without accents; `"a phrase"`, `prefix*` and `-excluded` are supported. The last word may be a prefix. */
   q: string;
   /** Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB. */
   limit?: number | undefined;
@@ -13,52 +13,52 @@ export interface SearchQueryQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** The team, by its id or key. */
+  /** The id or key of the team. */
   team?: string | undefined;
-  /** The state, by its id or type or name. */
+  /** The id or type or name of the state. */
   state?: string | undefined;
-  /** The member, by its id or name; also `me` and `none`. */
+  /** The id or name of the member; also `me` and `none`. */
   assignee?: string | undefined;
-  /** The label, by its id or name; also `none`. */
+  /** The id or name of the label; also `none`. */
   label?: string | undefined;
-  /** The issue, by its id or identifier; also `none`. */
+  /** The id or identifier of the issue; also `none`. */
   parent?: string | undefined;
-  /** The cycle, by its id or name; also `current` and `next` and `previous` and `none`. */
+  /** The id or name of the cycle; also `current` and `next` and `previous` and `none`. */
   cycle?: string | undefined;
-  /** The project, by its id or name; also `none`. */
+  /** The id or name of the project; also `none`. */
   project?: string | undefined;
-  /** The milestone, by its id or name; also `none`. */
+  /** The id or name of the milestone; also `none`. */
   milestone?: string | undefined;
-  /** How much it presses. */
+  /** Priority of the issue. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** An ISO 8601 time, inclusive, or one relative to now, such as `-P7D`. */
+  /** Earliest time of the last update, inclusive: ISO 8601, or relative to now, such as `-P7D`. */
   updatedSince?: string | undefined;
-  /** A JSON filter tree. */
+  /** Filter tree as JSON. */
   filter?: string | IssueFilter | undefined;
 }
 
 export interface SearchHit {
-  /** An issue without its description. */
+  /** Issue without its description. */
   readonly issue: FoundIssue;
-  /** One for each text that has it; none where the issue was found by its identifier or number. */
+  /** One highlight per matching text; empty if the issue was found by its identifier or number. */
   readonly highlights: readonly Highlight[];
 }
 
-/** An issue without its description. */
+/** Issue without its description. */
 export interface FoundIssue extends Omit<Issue, 'description' | 'descriptionHtml'> {}
 
 export interface Highlight {
-  /** Whose text this is. */
+  /** Field that contains the match. */
   readonly field: 'title' | 'description' | 'comment';
-  /** The comment that says it; null for the issue itself. */
+  /** Id of the comment that matches; null for the issue itself. */
   readonly commentId: string | null;
-  /** Up to 240 characters around the first place, as they were written: escape them like any other text. */
+  /** Excerpt of up to 240 characters around the first match, unescaped: escape it like any other text. */
   readonly text: string;
-  /** Where `text` has what was looked for. */
+  /** Matches in `text`. */
   readonly ranges: readonly {
-    /** Its first UTF-16 code unit in `text`. */
+    /** First UTF-16 code unit of the match in `text`. */
     readonly start: number;
-    /** The one after its last. */
+    /** UTF-16 code unit after the match. */
     readonly end: number;
   }[];
 }

@@ -2,38 +2,38 @@
 
 import type { IssueFilter } from './filters.ts';
 
-/** A promise: issues like these are answered or done within so long. */
+/** Target time for the first response to issues, or for their resolution. */
 export interface SlaPolicy {
   /** An id with the prefix sla_. */
   readonly id: string;
-  /** What it is called. */
+  /** Name of the policy. */
   readonly name: string;
-  /** What is to happen in time: that somebody else than the creator comments, or that the issue is completed. To complete it answers it as well. */
+  /** Kind of the target: `first_response` is met when someone other than the creator comments or the issue is completed, `resolution` when the issue is completed. */
   readonly kind: 'first_response' | 'resolution';
-  /** Whether issues come under it. */
+  /** True if the policy applies to issues; default true. */
   readonly enabled: boolean;
-  /** Its place: of each kind, the first policy that is enabled and that an issue passes counts. */
+  /** Position of the policy; of each kind, the first enabled policy whose filter matches an issue applies. Default: last. */
   readonly position: number;
-  /** The issues that it is about; {} for all. A filter tree over the fields of issues, as in the list of issues; what it names must be there. */
+  /** Filter for the issues that the policy applies to; {} for all. Filter tree, as for the list of issues; every object that it names must exist. */
   readonly filter: Readonly<Record<string, unknown>>;
-  /** Within how many minutes it is to happen, of the working hours of its calendar. */
+  /** Target time in minutes, counted in the working hours of the calendar. */
   readonly targetMinutes: number;
-  /** So many of these minutes before, the issue is at risk; null for no warning. */
+  /** Warning time in minutes before the target; null for no warning. */
   readonly atRiskMinutes: number | null;
-  /** The calendar by whose working hours it counts; null counts around the clock. */
+  /** Calendar whose working hours are counted; null to count around the clock. */
   readonly calendar: {
     /** An id with the prefix cal_. */
     readonly id: string;
     /** What it is called. */
     readonly name: string;
   } | null;
-  /** States in which the time stands still, by id or by type: triage, backlog, unstarted, started, completed, canceled, duplicate. */
+  /** States in which the clock is paused, by id, name or type: triage, backlog, unstarted, started, completed, canceled, duplicate. */
   readonly pausedIn: readonly string[];
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** When it was made. ISO 8601, UTC. */
+  /** Time of creation. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** When it was last changed. ISO 8601, UTC. */
+  /** Time of the last change. ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
@@ -45,52 +45,52 @@ export interface SlaPolicyQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses. */
+  /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
 }
 
 /** Create an SLA policy. */
 export interface SlaPolicyCreate {
-  /** What it is called. Text that is not only white space. */
+  /** Name of the policy. Text that is not only white space. */
   name: string;
-  /** What is to happen in time: that somebody else than the creator comments, or that the issue is completed. To complete it answers it as well. */
+  /** Kind of the target: `first_response` is met when someone other than the creator comments or the issue is completed, `resolution` when the issue is completed. */
   kind?: 'first_response' | 'resolution' | undefined;
-  /** Whether issues come under it. */
+  /** True if the policy applies to issues; default true. */
   enabled?: boolean | undefined;
-  /** Its place: of each kind, the first policy that is enabled and that an issue passes counts. */
+  /** Position of the policy; of each kind, the first enabled policy whose filter matches an issue applies. Default: last. */
   position?: number | undefined;
-  /** The issues that it is about; {} for all. A filter tree over the fields of issues, as in the list of issues; what it names must be there. */
+  /** Filter for the issues that the policy applies to; {} for all. Filter tree, as for the list of issues; every object that it names must exist. */
   filter?: IssueFilter | undefined;
-  /** Within how many minutes it is to happen, of the working hours of its calendar. */
+  /** Target time in minutes, counted in the working hours of the calendar. */
   targetMinutes: number;
-  /** So many of these minutes before, the issue is at risk; null for no warning. */
+  /** Warning time in minutes before the target; null for no warning. */
   atRiskMinutes?: number | null | undefined;
-  /** The calendar by whose working hours it counts; null counts around the clock. Id or name of a calendar. */
+  /** Calendar whose working hours are counted; null to count around the clock. Id or name of a calendar. */
   calendarId?: string | null | undefined;
   /** Another name for `calendarId`. Id or name of a calendar. */
   calendar?: string | null | undefined;
-  /** States in which the time stands still, by id or by type: triage, backlog, unstarted, started, completed, canceled, duplicate. */
+  /** States in which the clock is paused, by id, name or type: triage, backlog, unstarted, started, completed, canceled, duplicate. */
   pausedIn?: readonly string[] | undefined;
 }
 
 /** Change an SLA policy. */
 export interface SlaPolicyPatch {
-  /** What it is called. Text that is not only white space. */
+  /** Name of the policy. Text that is not only white space. */
   name?: string | undefined;
-  /** Whether issues come under it. */
+  /** True if the policy applies to issues; default true. */
   enabled?: boolean | undefined;
-  /** Its place: of each kind, the first policy that is enabled and that an issue passes counts. */
+  /** Position of the policy; of each kind, the first enabled policy whose filter matches an issue applies. Default: last. */
   position?: number | undefined;
-  /** The issues that it is about; {} for all. A filter tree over the fields of issues, as in the list of issues; what it names must be there. */
+  /** Filter for the issues that the policy applies to; {} for all. Filter tree, as for the list of issues; every object that it names must exist. */
   filter?: IssueFilter | undefined;
-  /** Within how many minutes it is to happen, of the working hours of its calendar. */
+  /** Target time in minutes, counted in the working hours of the calendar. */
   targetMinutes?: number | undefined;
-  /** So many of these minutes before, the issue is at risk; null for no warning. */
+  /** Warning time in minutes before the target; null for no warning. */
   atRiskMinutes?: number | null | undefined;
-  /** The calendar by whose working hours it counts; null counts around the clock. Id or name of a calendar. */
+  /** Calendar whose working hours are counted; null to count around the clock. Id or name of a calendar. */
   calendarId?: string | null | undefined;
   /** Another name for `calendarId`. Id or name of a calendar. */
   calendar?: string | null | undefined;
-  /** States in which the time stands still, by id or by type: triage, backlog, unstarted, started, completed, canceled, duplicate. */
+  /** States in which the clock is paused, by id, name or type: triage, backlog, unstarted, started, completed, canceled, duplicate. */
   pausedIn?: readonly string[] | undefined;
 }

@@ -2,44 +2,44 @@
 
 import type { IssueFilter } from './filters.ts';
 
-/** A filter of issues under a name, with how they are sorted and laid out. */
+/** Named filter of issues, with sort and layout. */
 export interface View {
   /** An id with the prefix viw_. */
   readonly id: string;
-  /** What it is called. */
+  /** Name of the view. */
   readonly name: string;
-  /** What it is for. Markdown. */
+  /** Description of the view. Markdown. */
   readonly description: string;
-  /** Which issues it shows. A filter tree, as in the list of issues; `{}` lets all pass. */
+  /** Filter for the issues that the view shows. Filter tree, as for the list of issues; `{}` matches all. */
   readonly filter: Readonly<Record<string, unknown>>;
-  /** How they are sorted, such as `-priority,updatedAt`; null for newest first. */
+  /** Sort of the issues, such as `-priority,updatedAt`; null for newest first. */
   readonly sort: string | null;
-  /** How programs lay them out. */
+  /** Layout of the issues. */
   readonly layout: 'list' | 'board' | 'timeline' | 'calendar';
-  /** What they are grouped by where they are laid out, as boards are; null for nothing. state, stateType, assignee, priority, label, or fields.<key> for a custom field (a select, a member or a checkbox). */
+  /** Field that issues are grouped by, as on boards; null for no grouping. One of state, stateType, assignee, priority, label, or fields.<key> for a custom field of type select, member or checkbox. */
   readonly groupBy: string | null;
-  /** Whether only its owner sees it, or everybody who reads views. */
+  /** Visibility of the view: `personal` for its owner only, `shared` for everyone who can read views. */
   readonly visibility: 'personal' | 'shared';
-  /** Who made it. */
+  /** Owner of the view. */
   readonly owner: {
-    /** What kind of author it is. */
+    /** Type of the author. */
     readonly kind: 'user' | 'plugin' | 'system';
-    /** The id of the member or plugin install. */
+    /** Id of the member or plugin install. */
     readonly id: string;
-    /** The name they had then. */
+    /** Name of the author at that time. */
     readonly name: string;
   };
   /** Counts the changes of the object; compared by If-Match. */
   readonly version: number;
-  /** When it was made. ISO 8601, UTC. */
+  /** Time of creation. ISO 8601, UTC. */
   readonly createdAt: string;
-  /** When it was last changed. ISO 8601, UTC. */
+  /** Time of the last change. ISO 8601, UTC. */
   readonly updatedAt: string;
-  /** When it was deleted; null while it is there. */
+  /** Time of deletion, ISO 8601, UTC; null if the object is not deleted. */
   readonly deletedAt: string | null;
 }
 
-/** List shared views and one's own, oldest first. */
+/** List shared views and your own, oldest first. */
 export interface ViewQuery {
   /** Items a page. Of long items a page holds fewer: it ends after the one that passes 2 MiB. */
   limit?: number | undefined;
@@ -47,49 +47,49 @@ export interface ViewQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Whether only its owner sees it, or everybody who reads views. */
+  /** Visibility of the view: `personal` for its owner only, `shared` for everyone who can read views. */
   visibility?: 'personal' | 'shared' | undefined;
-  /** The member, by its id; also `me`. */
+  /** The id of the member; also `me`. */
   owner?: string | undefined;
-  /** Whether deleted ones are listed as well, or alone. */
+  /** Deleted objects: left out, listed as well, or listed alone. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
-  /** Up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses. */
+  /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
 }
 
 /** Create a view. */
 export interface ViewCreate {
-  /** What it is called. Text that is not only white space. */
+  /** Name of the view. Text that is not only white space. */
   name: string;
-  /** What it is for. Markdown, up to 65536 characters. */
+  /** Description of the view. Markdown, up to 65536 characters. */
   description?: string | undefined;
-  /** Which issues it shows. A filter tree, as in the list of issues; `{}` lets all pass. */
+  /** Filter for the issues that the view shows. Filter tree, as for the list of issues; `{}` matches all. */
   filter?: Readonly<Record<string, unknown>> | undefined;
-  /** How they are sorted, such as `-priority,updatedAt`; null for newest first. Text that is not only white space. */
+  /** Sort of the issues, such as `-priority,updatedAt`; null for newest first. Text that is not only white space. */
   sort?: string | null | undefined;
-  /** How programs lay them out. */
+  /** Layout of the issues. */
   layout?: 'list' | 'board' | 'timeline' | 'calendar' | undefined;
-  /** What they are grouped by where they are laid out, as boards are; null for nothing. state, stateType, assignee, priority, label, or fields.<key> for a custom field (a select, a member or a checkbox). */
+  /** Field that issues are grouped by, as on boards; null for no grouping. One of state, stateType, assignee, priority, label, or fields.<key> for a custom field of type select, member or checkbox. */
   groupBy?: string | null | undefined;
-  /** Whether only its owner sees it, or everybody who reads views. */
+  /** Visibility of the view: `personal` for its owner only, `shared` for everyone who can read views. */
   visibility?: 'personal' | 'shared' | undefined;
 }
 
 /** Change a view. */
 export interface ViewPatch {
-  /** What it is called. Text that is not only white space. */
+  /** Name of the view. Text that is not only white space. */
   name?: string | undefined;
-  /** What it is for. Markdown, up to 65536 characters. */
+  /** Description of the view. Markdown, up to 65536 characters. */
   description?: string | undefined;
-  /** Which issues it shows. A filter tree, as in the list of issues; `{}` lets all pass. */
+  /** Filter for the issues that the view shows. Filter tree, as for the list of issues; `{}` matches all. */
   filter?: Readonly<Record<string, unknown>> | undefined;
-  /** How they are sorted, such as `-priority,updatedAt`; null for newest first. Text that is not only white space. */
+  /** Sort of the issues, such as `-priority,updatedAt`; null for newest first. Text that is not only white space. */
   sort?: string | null | undefined;
-  /** How programs lay them out. */
+  /** Layout of the issues. */
   layout?: 'list' | 'board' | 'timeline' | 'calendar' | undefined;
-  /** What they are grouped by where they are laid out, as boards are; null for nothing. state, stateType, assignee, priority, label, or fields.<key> for a custom field (a select, a member or a checkbox). */
+  /** Field that issues are grouped by, as on boards; null for no grouping. One of state, stateType, assignee, priority, label, or fields.<key> for a custom field of type select, member or checkbox. */
   groupBy?: string | null | undefined;
-  /** Whether only its owner sees it, or everybody who reads views. */
+  /** Visibility of the view: `personal` for its owner only, `shared` for everyone who can read views. */
   visibility?: 'personal' | 'shared' | undefined;
 }
 
@@ -101,46 +101,46 @@ export interface ViewIssuesQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** The team, by its id or key. */
+  /** The id or key of the team. */
   team?: string | undefined;
-  /** The state, by its id or type or name. */
+  /** The id or type or name of the state. */
   state?: string | undefined;
-  /** The member, by its id or name; also `me` and `none`. */
+  /** The id or name of the member; also `me` and `none`. */
   assignee?: string | undefined;
-  /** The label, by its id or name; also `none`. */
+  /** The id or name of the label; also `none`. */
   label?: string | undefined;
-  /** The issue, by its id or identifier; also `none`. */
+  /** The id or identifier of the issue; also `none`. */
   parent?: string | undefined;
-  /** The cycle, by its id or name; also `current` and `next` and `previous` and `none`. */
+  /** The id or name of the cycle; also `current` and `next` and `previous` and `none`. */
   cycle?: string | undefined;
-  /** The project, by its id or name; also `none`. */
+  /** The id or name of the project; also `none`. */
   project?: string | undefined;
-  /** The milestone, by its id or name; also `none`. */
+  /** The id or name of the milestone; also `none`. */
   milestone?: string | undefined;
-  /** How much it presses. */
+  /** Priority of the issue. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
-  /** An ISO 8601 time, inclusive, or one relative to now, such as `-P7D`. */
+  /** Earliest time of the last update, inclusive: ISO 8601, or relative to now, such as `-P7D`. */
   updatedSince?: string | undefined;
-  /** A JSON filter tree. */
+  /** Filter tree as JSON. */
   filter?: string | IssueFilter | undefined;
-  /** Only issues that block this one: An id with the prefix iss_, or its identifier, such as ENG-42. */
+  /** Issue that the listed issues block. An id with the prefix iss_, or its identifier, such as ENG-42. */
   blocks?: string | undefined;
-  /** Only issues that this one blocks: An id with the prefix iss_, or its identifier, such as ENG-42. */
+  /** Issue that blocks the listed issues. An id with the prefix iss_, or its identifier, such as ENG-42. */
   blockedBy?: string | undefined;
-  /** Only duplicates of this one: An id with the prefix iss_, or its identifier, such as ENG-42. */
+  /** Issue that the listed issues are duplicates of. An id with the prefix iss_, or its identifier, such as ENG-42. */
   duplicateOf?: string | undefined;
-  /** Whether an issue blocks them that is neither completed nor canceled. */
+  /** True for issues that are blocked by an issue which is neither completed nor canceled; false for the others. */
   hasOpenBlockers?: boolean | undefined;
-  /** Whether deleted ones are listed as well, or alone. */
+  /** Deleted objects: left out, listed as well, or listed alone. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
-  /** Such as `-priority,updatedAt` or `fields.severity`; default `-createdAt`. */
+  /** Comma-separated sort keys such as `-priority,updatedAt` or `fields.severity`; `-` means descending. Default `-createdAt`. */
   sort?: string | undefined;
-  /** Only these fields, comma-separated: the answer then leaves out the others, also those that it always has otherwise. */
+  /** Comma-separated fields to return; all others are left out. */
   fields?: string | readonly string[] | undefined;
-  /** Whole objects in place of references: assignee, project, parent. */
+  /** Comma-separated references to return as whole objects: assignee, project, parent. */
   expand?: string | readonly string[] | undefined;
-  /** What is shown beside the object itself: descriptionHtml. */
+  /** Optional fields to include, comma-separated: descriptionHtml. */
   include?: string | readonly string[] | undefined;
-  /** As it was at a moment: a sequence of the event log, or an ISO 8601 time. The answer says in `asOf` which sequence it shows. */
+  /** Moment to read at: a sequence of the event log, or an ISO 8601 time; default now. `asOf` in the response has the sequence. */
   asOf?: string | undefined;
 }

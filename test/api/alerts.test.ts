@@ -59,7 +59,9 @@ test('what cannot be written is told once it can, both that it was there and tha
   store.commit = () => Promise.reject(new Error('no room'));
   problems.raise('plugins', 'The sandbox is down.');
   app.clock.advance(60_000);
-  await until(() => Promise.resolve(app.logs.some(({ message }) => message.includes('were not told'))));
+  await until(() =>
+    Promise.resolve(app.logs.some(({ message }) => message.includes('could not be notified'))),
+  );
   problems.clear('plugins');
   store.commit = commit;
   expect(await told(app)).toEqual([]);

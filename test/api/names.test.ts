@@ -252,7 +252,7 @@ test('a name that nothing has is refused where it was sent, with the nearest nam
     [{ assignee: 'ana@acme.exmple' }, 'assignee', 'Did you mean ana@acme.example'],
     [{ project: 'Alpah' }, 'project', 'Did you mean Alpha?'],
     [{ cycle: 'Sprnig' }, 'cycle', 'Did you mean Spring?'],
-    [{ milestone: 'Beta' }, 'milestone', 'The issue is in no project.'],
+    [{ milestone: 'Beta' }, 'milestone', 'The issue has no project.'],
     [{ labels: ['bug', 'featrue'] }, 'labels.1', 'Did you mean feature?'],
     [{ parent: 'ENG-99999' }, 'parent', 'There is no issue ENG-99999.'],
     // Shaped like an id, it is an id.

@@ -70,7 +70,7 @@ test('the doctor names such rows, and an export refuses them', async () => {
   expect(findings[0]).toMatchObject({ level: 'error', message: expect.stringContaining(attachments[0]!.id) });
   const exported = await tatami(['export', dir.path('out.jsonl'), '--data-dir', copy, '--json']);
   expect(exported.code).toBe(1);
-  expect(exported.out).toContain('is no SHA-256');
+  expect(exported.out).toContain('has an invalid SHA-256');
 });
 
 test('housekeeping looks at nothing in the folder of contents that is not named like one', async () => {

@@ -61,7 +61,12 @@ const changes: readonly [title: string, table: string, change: (row: Row) => voi
     'must be one of guest, member, admin, owner',
   ],
   ['JSON is broken', 'workspaces', (row) => (row.guarded_json = '["delete"'), 'workspaces.guarded_json'],
-  ['JSON has another shape', 'workspaces', (row) => (row.guarded_json = '{"delete":true}'), 'another shape'],
+  [
+    'JSON has another shape',
+    'workspaces',
+    (row) => (row.guarded_json = '{"delete":true}'),
+    'matches the schema of this column',
+  ],
   [
     'JSON names a member twice',
     'workspaces',
@@ -185,7 +190,9 @@ test('no row of a table that holds keys, grants, tokens, invitations, webhooks o
       file.lines,
     );
     const named = (await target.import(lines))?.lines ?? [];
-    expect(named.filter((line) => line.includes('come with no workspace'))).toHaveLength(some.length);
+    expect(named.filter((line) => line.includes('is not part of an exported workspace'))).toHaveLength(
+      some.length,
+    );
     expect(target.rows()).toBe(0);
   }
 });

@@ -140,7 +140,7 @@ test('a file that cannot be used is told in a sentence that says what to do', as
   const wrong: [string[], string][] = [
     [
       ['backup', backups, ...at, '--with-key'],
-      `${dataDir}/master.key is missing, so that no backup can hold it`,
+      `${dataDir}/master.key is missing, so the backup cannot include it`,
     ],
     [
       ['restore', join(backups, made), '--data-dir', dir.path('new'), '--key', none],

@@ -208,7 +208,7 @@ test('a file that was cut short is refused whole; an import that was cut short g
   const cut = await takenIn(half, target);
   expect([cut.code, JSON.stringify(cut.json)]).toMatchObject([
     1,
-    expect.stringContaining('it was cut short'),
+    expect.stringContaining('it was truncated'),
   ]);
   expect((await exported(target, 'nothing.jsonl', '--workspace', 'Acme')).out).toContain('no workspace Acme');
   await interrupted(lines.slice(0, -1), target);
@@ -220,17 +220,17 @@ test('a file that was cut short is refused whole; an import that was cut short g
   const twice = await takenIn(file, target);
   expect([twice.code, JSON.stringify(twice.json)]).toMatchObject([
     1,
-    expect.stringContaining('is here already'),
+    expect.stringContaining('already exists here'),
   ]);
   const third = await newDirectory('third');
   const isPiece = (line: string): boolean => line.startsWith('{"blob":');
   const piece = lines.findIndex((line) => isPiece(line) && !line.endsWith('"data":""}'));
   const other = lines[piece]!.replace(/"data":"..../, '"data":"AAAA');
   const refusals: [string[], string][] = [
-    [lines.with(5, '{"table":"iss'), 'Line 6 is no JSON'],
-    [lines.with(piece, other), `The content from line ${piece + 1} on is not`],
+    [lines.with(5, '{"table":"iss'), 'Line 6 is not JSON'],
+    [lines.with(piece, other), `The content from line ${piece + 1} on does not have the SHA-256`],
     [[...lines.slice(0, -1), ...lines], `Line ${lines.length} follows the end of the workspace`],
-    [lines.filter((line) => !isPiece(line)), 'names a content that is not in the file'],
+    [lines.filter((line) => !isPiece(line)), 'names content that is not in the file'],
   ];
   for (const [changed, said] of refusals) {
     const broken = dir.path('broken.jsonl');

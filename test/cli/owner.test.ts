@@ -90,7 +90,7 @@ describe.skipIf(!isRoot)('in a data directory of another user (needs root)', () 
     expect([code, err]).toEqual([
       1,
       expect.stringContaining(
-        `${dir} belongs to another user. Type this as that user: sudo -u '#65534' tatami …`,
+        `${dir} belongs to another user. Run the command as that user: sudo -u '#65534' tatami …`,
       ),
     ]);
     expect(pathsOf(dir).map(({ path }) => path)).toEqual(before);
@@ -140,7 +140,7 @@ describe.skipIf(!isPublic)(
       const { code, err } = await asNobody('serve', '--data-dir', dir, '--port', '0');
       expect([code, err]).toEqual([
         1,
-        expect.stringContaining(`${dir}/identity belongs to another user than ${dir}`),
+        expect.stringContaining(`${dir}/identity does not belong to the owner of ${dir}`),
       ]);
       expect(err).toContain(`tatami doctor fix permissions --data-dir ${dir}`);
       expect(err).not.toContain('--port');

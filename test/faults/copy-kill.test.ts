@@ -159,7 +159,7 @@ const killedWhileBasing = async (): Promise<void> => {
   await until(async () => (await source.list()).some((name) => name.endsWith('/base-000001/00000000')));
   await first.kill();
   expect(await hasBase(source)).toBe(false);
-  await expect(copied(to).then(({ titles }) => titles)).rejects.toThrow('holds no whole copy');
+  await expect(copied(to).then(({ titles }) => titles)).rejects.toThrow('contains no complete copy');
 
   const second = load(await startServer(dir, { flags }), key);
   await until(() => hasBase(source));

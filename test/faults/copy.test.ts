@@ -184,7 +184,7 @@ test('what is too old goes, and moments as far back as are kept stay', async () 
   }
   const [first, ...kept] = moments.slice(-3);
   await expect(copied(to, moments[0]!.timeMs).then(({ titles }) => titles)).rejects.toThrow(
-    'It reaches from',
+    'The copy covers the time from',
   );
   for (const { timeMs, titles } of [first!, ...kept])
     expect((await copied(to, timeMs)).titles).toEqual(titles);
@@ -215,7 +215,7 @@ test('a start without a copy ends the chain, and nobody claims to know what was 
   await last.stop();
 
   expect((await copied(to, firstMs)).titles).toEqual(['In the first chain']);
-  await expect(copied(to, betweenMs).then(({ titles }) => titles)).rejects.toThrow('does not reach');
+  await expect(copied(to, betweenMs).then(({ titles }) => titles)).rejects.toThrow('does not cover');
   expect((await copied(to)).titles).toEqual(['In the first chain', 'Between']);
   expect((await verifyCopy(openDestination(to, noS3))).chains).toHaveLength(2);
 });

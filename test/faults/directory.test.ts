@@ -111,7 +111,7 @@ test.each([
   const part = join(parent, 'part');
   mkdirSync(part, { mode: 0o700 });
   for (const name of names) copy(join(dir, name), join(part, name));
-  expect(await refusal(part)).toMatch(/is missing: this is not a whole data directory.*tatami backup/);
+  expect(await refusal(part)).toMatch(/is missing: this is not a complete data directory.*tatami backup/);
 });
 
 test('a file of the database from another moment is refused, or read as damaged', async () => {
@@ -175,7 +175,7 @@ test('pages without checksums get them once the whole database was looked at', a
   rmSync(join(spoilt, 'tatami.db-sums'));
   spoil(join(spoilt, 'tatami.db'), 'one: text text');
   expect(await refusal(spoilt)).toMatch(
-    /is damaged: row \d+ of issues holds a text in description that is not UTF-8.*tatami restore/,
+    /is damaged: row \d+ of issues has a text in description that is not valid UTF-8.*tatami restore/,
   );
 });
 
@@ -191,7 +191,7 @@ test('a directory of an earlier version gets an identity and checksums at its fi
   await app.stop();
   expect(verifyPages(database)).toEqual({ damaged: [], isUnsure: false });
   rmSync(join(dir, 'identity'));
-  expect(await refusal(dir)).toContain('not a whole data directory');
+  expect(await refusal(dir)).toContain('not a complete data directory');
 });
 
 test('another master key is refused, and the right one taken', async () => {
@@ -199,7 +199,7 @@ test('another master key is refused, and the right one taken', async () => {
   await app.stop();
   const key = readFileSync(join(dir, 'master.key'));
   writeFileSync(join(dir, 'master.key'), `${Buffer.alloc(32, 9).toString('base64')}\n`);
-  expect(await refusal(dir)).toMatch(/master.key is not the key of this database: it has the fingerprint/);
+  expect(await refusal(dir)).toMatch(/master.key is not the key of this database: its fingerprint is/);
   writeFileSync(join(dir, 'master.key'), key);
   await (await start(dir, app)).stop();
 });
@@ -257,7 +257,7 @@ test('a database that was copied by VACUUM INTO becomes the own of its directory
   await app.stop();
   copy(join(dir, 'master.key'), restored);
   run('chmod', '-R', 'go-rwx', restored);
-  expect(await refusal(restored)).toContain('not a whole data directory');
+  expect(await refusal(restored)).toContain('not a complete data directory');
   adoptDatabase(restored);
   const again = await start(restored, app);
   expect((await again.call('GET', '/api/v1/issues')).json.data).toHaveLength(2);
@@ -336,7 +336,7 @@ test.skipIf(!canMount).each(['stopped', 'killed', 'killed and tidied'])(
     );
     await again.stop();
     expect(await refusal(join(readOnly, 'new'))).toMatch(
-      /new cannot be written: it is on a read-only file system \([\d.]+ MB free\). A new data directory needs/,
+      /new cannot be written: it is on a read-only file system \([\d.]+ MB free\). Choose a writable location/,
     );
   },
 );
@@ -359,7 +359,7 @@ test.skipIf(!canMount).each(['stopped', 'killed'])(
     expect((await create(again, 'three')).status).toBe(507);
     const [problem] = again.services.problems.list();
     expect(problem?.message).toMatch(
-      /directory cannot be written: the disk is full \(0.0 MB free\).*started again/,
+      /directory cannot be written: the disk is full \(0.0 MB free\).*restart the server/,
     );
     await again.stop();
     rmSync(join(full, 'ballast'));

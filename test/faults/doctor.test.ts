@@ -99,7 +99,7 @@ const faults: readonly (readonly [
   [
     'the key of another directory that holds no secret',
     'key',
-    /it has the fingerprint \w{32}, and the database wants f{32}/,
+    /its fingerprint is \w{32}, but the database needs f{32}/,
     "UPDATE installation SET key_fingerprint = 'ffffffffffffffffffffffffffffffff'",
   ],
   ['no key', 'key', /master\.key is missing/, (dir) => rmSync(join(dir, 'master.key'))],

@@ -134,7 +134,7 @@ test('the key of before is refused from then on, with its fingerprint', async ()
     const now = keyOf(dir);
     writeFileSync(join(dir, 'master.key'), readFileSync(oldKeyFile));
     const refused: unknown = await rotateMasterKey(dir, () => nowMs).catch((error: unknown) => error);
-    expect(String(refused)).toContain('is not the key of this database: it has the fingerprint');
+    expect(String(refused)).toContain('is not the key of this database: its fingerprint is');
     writeFileSync(join(dir, 'master.key'), now);
   });
 });

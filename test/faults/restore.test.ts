@@ -213,7 +213,7 @@ test.skipIf(!hasStrace)(
         const args = ['backup', folder, '--data-dir', dataDir];
         const fault = await faultAt(args, `${call}:${how}:when=${when}`, files);
         if (!fault) break;
-        if (how !== kill && !fault.said.includes('got full'))
+        if (how !== kill && !fault.said.includes('is full'))
           wrong.push(`${call} ${how} ${when}: ${fault.said}`);
         faults++;
         const left = existsSync(folder) ? await listBackups(folder) : [];

@@ -181,11 +181,11 @@ describe('migrations', () => {
     const sha = (): string => createHash('sha256').update(readFileSync(at.path)).digest('hex');
     const before = sha();
     expect(() => migrate({ ...at, nowMs: Date.now })).toThrow(
-      `has schema ${current + 1}; this build knows ${current}. Start the newer build, or go back to how it was before the upgrade: \`tatami restore ${join(at.snapshots, 'schema-')}`,
+      `has schema ${current + 1}; this build supports up to ${current}. Start the newer build, or restore the snapshot from before the upgrade: \`tatami restore ${join(at.snapshots, 'schema-')}`,
     );
     expect(() =>
       migrate({ ...at, nowMs: Date.now }, [...migrations, { ...next, sql: `${next.sql}\n-- altered` }]),
-    ).toThrow('is not the one this database was made with');
+    ).toThrow('differs from the one that created this database');
     expect(sha()).toBe(before);
     expect(statSync(at.path).size).toBeGreaterThan(0);
     rmSync(at.dir, { recursive: true, force: true });
@@ -200,7 +200,7 @@ test('a data directory has one process, keeps its key, and is released when its 
     const again = openStore(dir, Date.now);
     await again.close();
     rmSync(join(dir, 'master.key'));
-    expect(() => openStore(dir, Date.now)).toThrow('put the key back');
+    expect(() => openStore(dir, Date.now)).toThrow('Restore the key file');
     rmSync(dir, { recursive: true, force: true });
   });
 });

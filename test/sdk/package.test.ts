@@ -84,7 +84,11 @@ describe('in a strict project', () => {
 });
 
 test('the examples of its README, and of ours, compile where a runtime has its types', async () => {
-  const readmes = [join(folder, 'node_modules/@tatami/sdk/README.md'), join(root, 'README.md')];
+  const readmes = [
+    join(folder, 'node_modules/@tatami/sdk/README.md'),
+    join(root, 'README.md'),
+    join(root, 'docs/guides/quick-start.md'),
+  ];
   const examples = readmes.flatMap((path) =>
     blocksOf(readFileSync(path, 'utf8')).flatMap(({ language, name, text }) =>
       language === 'ts' && name === '' ? [text] : [],

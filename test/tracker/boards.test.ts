@@ -247,7 +247,7 @@ test('who reads and changes the issues of one team sees, counts and moves the ca
   const fields = rightsBut({ 'issues:write': { fields: ['stateId'] } });
   expect(await askAs(app, fields, 'POST', path, { issueId: eng, column: 'low' })).toMatchObject({
     status: 403,
-    message: expect.stringContaining('this writes priority.'),
+    message: expect.stringContaining('this request writes priority.'),
   });
 });
 

@@ -102,7 +102,7 @@ test('circles are refused, of blocks and of duplicates, however long', async () 
   await relate(a.id, 'duplicate_of', b.id);
   expect((await relate(b.id, 'duplicate_of', a.id)).status).toBe(409);
   expect((await relate(a.id, 'duplicate_of', c.id)).json.error.message).toContain(
-    'is a duplicate of another',
+    'is already a duplicate of another',
   );
 });
 

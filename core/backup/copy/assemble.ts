@@ -1,5 +1,5 @@
-// Makes a database file of a copy: the newest base before the moment, and its segments up to there. Everything is checked as it is read; what
-// is damaged is gone round where another base leads there, and told where none does.
+// Builds a database file from a continuous copy: the newest base before the requested time, and the segments up to it. Every object is
+// verified as it is read. A damaged object is bypassed through another base, or reported if no other base covers the time.
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { checkFile } from '../../store/file-check.ts';
 import type { LogHead } from '../../store/log-head.ts';
@@ -9,25 +9,25 @@ import { decodeObject } from './object.ts';
 import { readTimeline, reasonOf, runOf, without, type Base, type Chain, type Damaged } from './timeline.ts';
 
 export interface Assembled {
-  /** The moment it stands at (milliseconds): of the last segment at or before the one asked for. */
+  /** Time of the state (milliseconds): that of the last segment at or before the requested time. */
   readonly timeMs: number;
-  /** Of the event log in it. */
+  /** Log head of the database. */
   readonly head: LogHead | null;
-  /** Of the history that it tells. */
+  /** Log generation of the database. */
   readonly generation: string | null;
   readonly installation: string | null;
   readonly bytes: number;
 }
 
 interface AssembleOptions {
-  /** Called with how far it is: objects read, of so many. */
+  /** Called with the number of objects read, and their total. */
   onProgress?(done: number, of: number): void;
 }
 
 /**
- * Writes the database as it was at the moment into a new file, which is whole and synced once resolved, and gone where it fails.
- * @param timeMs null is the newest moment
- * @throws CopyError saying which moments are reached, and what is damaged
+ * Writes the database as of the given time into a new file, which is complete and synced on success, and removed on failure.
+ * @param timeMs null is the newest state
+ * @throws CopyError that names the covered periods and the damaged objects
  */
 export async function assembleAt(
   source: Destination,
@@ -42,7 +42,7 @@ export async function assembleAt(
       const outcome = await assemble(source, target, toFile, onProgress);
       if (!outcome.damaged) return finished(toFile, target, outcome.head);
       const { damaged } = outcome;
-      // Another base may lead to the same moment; where none does, the next search says so.
+      // Another base may cover the same time; if none does, the next search reports it.
       chains = chains.map((chain) => (chain === target.chain ? without(chain, [damaged]) : chain));
     } catch (error) {
       await rm(toFile, { force: true });
@@ -52,14 +52,14 @@ export async function assembleAt(
   }
 }
 
-/** The newest base that leads to a segment. */
+/** Returns the newest base from which a segment is reachable. */
 function baseFor(chain: Chain, index: number): Base | undefined {
   return chain.bases.findLast(
     (base) => base.end <= index && (runOf(chain, base).at(-1)?.index ?? -1) >= index,
   );
 }
 
-/** What became of applying a base and its segments. */
+/** Result of applying a base and its segments. */
 type Outcome = { readonly damaged: Damaged } | { readonly damaged: null; readonly head: LogHead | null };
 
 async function assemble(
@@ -69,7 +69,7 @@ async function assemble(
   onProgress: (done: number, of: number) => void,
 ): Promise<Outcome> {
   const base = baseFor(chain, segment.index);
-  if (!base) throw new CopyError(`${source.title} has no base that leads there.`);
+  if (!base) throw new CopyError(`${source.title} has no base for this time.`);
   const segments = runOf(chain, base).filter(({ index }) => index <= segment.index);
   const names = [...base.names, ...segments.flatMap((each) => each.names)];
   const file = await open(toFile, 'wx', 0o600);
@@ -99,24 +99,24 @@ async function assemble(
   }
 }
 
-/** A full disk here says nothing of the copy. */
+/** Returns true for write errors of the local file, such as a full disk, which do not mean a damaged copy. */
 const isOfTheFile = (error: unknown): boolean =>
   error instanceof Error && 'syscall' in error && (error.syscall === 'write' || error.syscall === 'pwrite');
 
 async function applyBasePart(file: FileHandle, chain: string, bytes: Uint8Array): Promise<void> {
   const { head, payload } = await decodeObject('base', bytes);
-  if (head.chain !== chain) throw new Error('it belongs to another chain');
+  if (head.chain !== chain) throw new Error('the object belongs to another chain');
   await file.write(payload, 0, payload.length, head.offset);
 }
 
-/** @returns the database behind it: its size, where anything was committed, and its log */
+/** @returns the size of the database after the segment, if anything was committed, and its log head */
 async function applySegmentPart(
   file: FileHandle,
   chain: string,
   bytes: Uint8Array,
 ): Promise<{ dbBytes: number | null; head: LogHead | null }> {
   const { head: part, payload } = await decodeObject('segment', bytes);
-  if (part.chain !== chain) throw new Error('it belongs to another chain');
+  if (part.chain !== chain) throw new Error('the object belongs to another chain');
   const { pageBytes, dbPages, head } = part;
   const numbers = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
   for (let at = 0; at < payload.length; at += 4 + pageBytes)
@@ -124,14 +124,14 @@ async function applySegmentPart(
   return { dbBytes: dbPages === null ? null : dbPages * pageBytes, head };
 }
 
-/** @throws CopyError where what was made is not what was copied */
+/** @throws CopyError if the result is not the copied database */
 function finished(toFile: string, { chain, segment }: Target, expected: LogHead | null): Assembled {
   const { faults, head, generation } = checkFile(toFile);
   if (faults.length > 0)
-    throw new CopyError(`What the copy leads to is no whole database: ${faults.slice(0, 3).join('; ')}.`);
+    throw new CopyError(`The database restored from the copy is damaged: ${faults.slice(0, 3).join('; ')}.`);
   if (expected && (head?.position !== expected.position || head.hash !== expected.hash))
     throw new CopyError(
-      `What the copy leads to ends at commit ${head?.position ?? 'none'} in place of ${expected.position}.`,
+      `The database restored from the copy ends at commit ${head?.position ?? 'none'} instead of ${expected.position}.`,
     );
   const { installation } = chain;
   return { timeMs: segment.timeMs, head, generation, installation, bytes: Bun.file(toFile).size };

@@ -1,5 +1,5 @@
-// Takes a base: the database file as it lies there while the server writes it, part by part. Pages that are folded in meanwhile may be old,
-// new or half of each; the segments since its beginning hold all of them, and put right what it got wrong.
+// Takes a base: copies the database file part by part while the server writes it. Pages that are checkpointed meanwhile may be old, new, or
+// torn; the segments since the start of the base contain all of them and correct the copy.
 import { fstatSync, read } from 'node:fs';
 import { promisify } from 'node:util';
 import { lastHeader, readEnd } from '../../store/spool/spool.ts';
@@ -14,23 +14,23 @@ export interface BaseOptions {
   readonly destination: Destination;
   readonly root: string;
   readonly spool: string;
-  /** Of the database file. It must not be closed while the store is open, because that would drop SQLite's locks on the file. */
+  /** Descriptor of the database file. Must not be closed while the store is open, because that would drop SQLite's locks on the file. */
   readonly fd: number;
   readonly chain: string;
   readonly base: number;
   nowMs(): number;
-  /** Gives up where the chain ended or the server stops. */
+  /** Aborted when the chain ends or the server stops. */
   readonly signal: AbortSignal;
   onProgress(done: number, of: number): void;
-  /** Repeats what fails. */
+  /** Retries failing work. */
   retried<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** @returns the bytes it takes in the destination */
+/** @returns the size of the base in the destination in bytes */
 export async function takeBase(options: BaseOptions): Promise<number> {
   const { destination, root, spool, fd, chain, base, nowMs, signal, onProgress, retried } = options;
   const beganMs = nowMs();
-  // What the log holds now may not be in the file yet, and what comes later is folded in while it is read.
+  // Pages in the log may not be in the file yet, and later ones are checkpointed during the read.
   const first = newest(spool, chain).first;
   const fileBytes = fstatSync(fd).size;
   const parts = Math.ceil(fileBytes / partBytes);
@@ -48,14 +48,14 @@ export async function takeBase(options: BaseOptions): Promise<number> {
     );
     await retried(() => destination.put(basePartName(root, base, part), object));
     sent += object.length;
-    // Half of the time is for others.
+    // Pauses for as long as the part took, to leave half of the time to other work.
     await Bun.sleep(performance.now() - startedMs);
   }
   signal.throwIfAborted();
   const manifest = await encodeObject({
     kind: 'manifest',
     ...{ chain, base, parts, fileBytes, first },
-    // Whatever was folded in meanwhile was taken before.
+    // Everything checkpointed meanwhile was archived before.
     end: newest(spool, chain).index,
     ...{ beganMs, endedMs: nowMs() },
   });
@@ -65,7 +65,8 @@ export async function takeBase(options: BaseOptions): Promise<number> {
 
 function newest(spool: string, chain: string): { first: number; index: number } {
   const last = lastHeader(spool);
-  // Without the segments that were not taken any more, what was folded in meanwhile makes no whole database.
-  if (last?.chain !== chain || readEnd(spool) !== null) throw new Error('The chain of the copy ended.');
+  // A base is usable only with the segments of everything checkpointed meanwhile, which are missing once the chain has ended.
+  if (last?.chain !== chain || readEnd(spool) !== null)
+    throw new Error('The chain of the continuous copy ended.');
   return last;
 }

@@ -1,35 +1,35 @@
-// When a base is taken, and that one is at a time: for a chain that has none, and before its segments become long to apply.
+// Schedules bases, one at a time: for a chain without one, and before its segments take long to apply.
 import { closeSync, openSync } from 'node:fs';
 import { takeBase, type BaseOptions } from './base.ts';
 import type { BaseManifest } from './object.ts';
 
 const everyMs = 24 * 3_600_000;
-/** Segments of so many bytes are worth another base, and where the last base was larger, as many as that. */
+/** Bytes of segments after which a new base is taken; at least the size of the last base. */
 const segmentBytesMax = 256 * 1024 * 1024;
 const retryMs = { first: 1_000, last: 60_000 };
 
-/** What is known of a chain's bases. */
+/** State of a chain's bases in the destination. */
 interface BasesOf {
   readonly chain: string;
   readonly root: string;
   readonly last: BaseManifest | null;
-  /** The number of the next one. */
+  /** Number of the next base. */
   readonly next: number;
 }
 
 export interface Bases {
-  /** Of another chain from now on. What is under way is given up. */
+  /** Switches to another chain and aborts the base in progress. */
   use(of: BasesOf): void;
-  /** Segments were sent. */
+  /** Records the bytes of sent segments. */
   sent(bytes: number): void;
-  /** Begins one where it is time. */
+  /** Starts a base if one is due. */
   takeIfDue(): void;
-  /** The chain has one, so that its moments are reached. */
+  /** True if the chain has a base, so that it can be restored. */
   has(): boolean;
-  /** Number and parts of the one under way. */
+  /** Number and progress of the base in progress. */
   underWay(): { readonly base: number; readonly done: number; readonly of: number } | null;
   stop(): Promise<void>;
-  /** To be called once the store is closed. */
+  /** Must be called after the store was closed. */
   close(): void;
 }
 
@@ -37,7 +37,7 @@ interface State {
   readonly chain: string;
   readonly root: string;
   next: number;
-  /** When the last one began; null where there is none. */
+  /** Start of the last base; null if there is none. */
   lastMs: number | null;
   baseBytes: number;
   sinceBytes: number;
@@ -108,7 +108,7 @@ function isDue({ lastMs, baseBytes, sinceBytes }: State, nowMs: number): boolean
   return sinceBytes > 0 && (isOld || sinceBytes > Math.max(segmentBytesMax, baseBytes));
 }
 
-/** Until it succeeds or is given up. */
+/** Retries until success or abort. */
 async function retried<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let delayMs = retryMs.first; ; delayMs = Math.min(delayMs * 2, retryMs.last)) {
     try {

@@ -1,5 +1,5 @@
-// The continuous copy: every few seconds what was committed is taken aside and sent, so that losing the disk loses seconds. A fault of the copy
-// or its destination never holds up a write: it is repeated, told, and where the chain of segments broke, a new chain begins with a base.
+// The continuous copy: archives and sends new commits every few seconds, so that losing the disk loses seconds. A failure of the copy or
+// its destination never delays a write: it is retried and reported, and if the chain of segments breaks, a new chain starts with a base.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
@@ -23,10 +23,10 @@ const retryMs = { first: 1_000, last: 60_000 };
 
 export interface CopierOptions {
   readonly store: Pick<FileEngine, 'take'>;
-  /** The file. */
+  /** Path of the database file. */
   readonly database: string;
   readonly spool: string;
-  /** The folder of the files of old events. */
+  /** Folder of the event archive. */
   readonly archive: string;
   readonly destination: Destination;
   readonly installation: { readonly name: string; readonly generation: string };
@@ -35,15 +35,15 @@ export interface CopierOptions {
   readonly problems: Problems;
   readonly version: string;
   readonly everyMs: number;
-  /** Moments reach back so far. */
+  /** Retention of the copy: points in time within this period remain restorable. */
   readonly keepMs: number;
 }
 
 interface CopyStatus {
   readonly destination: string;
-  /** What losing the disk now would lose (milliseconds). */
+  /** Age of the oldest write that losing the disk now would lose (milliseconds). */
   readonly lagMs: number;
-  /** Taken and not sent yet. */
+  /** Bytes of archived segments that are not sent yet. */
   readonly waitingBytes: number;
   readonly chain: string | null;
   readonly base: { readonly done: number; readonly of: number } | null;
@@ -53,18 +53,18 @@ interface CopyStatus {
 export interface Copier {
   start(): void;
   status(): CopyStatus;
-  /** Takes and sends what there is now. */
+  /** Archives and sends everything committed so far. */
   round(): Promise<void>;
-  /** Sends the rest. To be called once the store is closed. */
+  /** Sends the rest. Must be called after the store was closed. */
   finish(withinMs: number): Promise<void>;
 }
 
-/** What the steps of the copy share. */
+/** State shared by the steps of the copy. */
 interface Copying extends CopierOptions {
   readonly outbox: Outbox;
   readonly bases: Bases;
   readonly lag: CopyLag;
-  /** The chain that is known to be in the destination. */
+  /** Chain that is known to exist in the destination. */
   chain: string | null;
   prunedMs: number | null;
 }
@@ -75,7 +75,7 @@ export function createCopier(given: CopierOptions): Copier {
   const lag = createLag({ ...options, title: destination.title });
   const failed = (error: unknown): void => {
     lag.failed(error instanceof Error ? error.message : String(error));
-    log('warn', 'the continuous copy failed, and is tried again', { error: errorForLog(error) });
+    log('warn', 'the continuous copy failed; it will be retried', { error: errorForLog(error) });
   };
   const files = createFiles(options);
   const copying: Copying = {
@@ -135,13 +135,13 @@ function createFiles({ destination, archive, installation, log }: CopierOptions)
   return createFilesSender({
     ...{ destination, folder: archive, installation: installation.name },
     onUnreadable: (name, error) =>
-      log('error', 'a file of old events cannot be read, and is not in the continuous copy', {
+      log('error', 'an event archive file cannot be read, and is not in the continuous copy', {
         ...{ name, error: errorForLog(error) },
       }),
   });
 }
 
-/** One sending at a time; after one that failed the next waits longer. */
+/** Runs one transfer at a time, with increasing delays after failures. */
 function createSending(copying: Copying, failed: (error: unknown) => void) {
   const { clock, outbox } = copying;
   let running: Promise<void> | null = null;
@@ -163,16 +163,16 @@ function createSending(copying: Copying, failed: (error: unknown) => void) {
     (running = attempt(takenMs).finally(() => void (running = null)));
 
   return {
-    /** Leaves it to the one under way, and to the next one after a failure. @param takenMs see `send` */
+    /** Does nothing while a transfer runs, or before the delay after a failure has passed. @param takenMs see `send` */
     sendIfIdle(takenMs: number): void {
       if (!running && clock.monotonicMs() >= notBeforeMs) void begin(takenMs);
     },
-    /** @param takenMs all that was committed until then is in the spool */
+    /** @param takenMs time up to which all commits are archived */
     async send(takenMs: number): Promise<void> {
       while (running) await running;
       await begin(takenMs);
     },
-    /** Waits for the one under way, and sends what was taken since. */
+    /** Waits for the running transfer, then sends the segments archived since. */
     async finish(): Promise<void> {
       await running;
       await knowChain(copying);
@@ -197,7 +197,7 @@ async function sendAll(copying: Copying): Promise<void> {
   await pruneIfDue(copying);
 }
 
-/** The first time: whether the chain that the spool goes on with is in the destination, and which bases it has there. */
+/** On first use of a chain: checks that the destination has it, and loads its bases. */
 async function knowChain(copying: Copying): Promise<void> {
   const { spool, destination, installation, store, bases, log } = copying;
   const chain = lastHeader(spool)?.chain;
@@ -205,7 +205,7 @@ async function knowChain(copying: Copying): Promise<void> {
   const root = chainRoot(installation.name, chain);
   const names = await destination.list(root);
   if (!names.includes(chainHeadName(root))) {
-    await store.take({ end: 'it is not in the destination' });
+    await store.take({ end: 'the chain is not in the destination' });
     copying.outbox.drop();
     return;
   }
@@ -220,7 +220,7 @@ async function knowChain(copying: Copying): Promise<void> {
     next: Math.max(0, ...numbers.map(({ base }) => base)) + 1,
   });
   copying.chain = chain;
-  log('info', 'the continuous copy goes on', { destination: destination.title, chain });
+  log('info', 'the continuous copy continues its chain', { destination: destination.title, chain });
 }
 
 async function lastManifest(
@@ -245,18 +245,18 @@ async function beginChain(copying: Copying, ended: string | null): Promise<void>
   bases.use({ chain, root, last: null, next: 1 });
   copying.chain = chain;
   bases.sent(await copying.outbox.send());
-  log('info', 'the continuous copy begins a chain with a new base', {
+  log('info', 'the continuous copy starts a chain with a new base', {
     ...{ destination: destination.title, chain },
     ...(ended === null ? {} : { because: ended }),
   });
 }
 
-/** A destination that is away for long must not fill the disk. */
+/** A destination that is unreachable for long must not fill the disk. */
 async function giveUpWhatIsTooMuch({ outbox, store, log }: Copying): Promise<void> {
   if (outbox.waitingBytes() <= spoolBytesMax) return;
-  await store.take({ end: 'more waited to be sent than the disk may hold' });
+  await store.take({ end: 'the unsent segments exceeded their disk quota' });
   outbox.drop();
-  log('warn', 'the continuous copy gave up what waited to be sent, and takes a new base later');
+  log('warn', 'the continuous copy dropped its unsent segments; it will take a new base');
 }
 
 async function pruneIfDue(copying: Copying): Promise<void> {
@@ -269,15 +269,15 @@ async function pruneIfDue(copying: Copying): Promise<void> {
     underWay: bases.underWay()?.base ?? null,
     fromMs: clock.nowMs() - keepMs,
   });
-  if (removed > 0) log('info', 'the continuous copy removed what is too old', { objects: removed });
+  if (removed > 0) log('info', 'the continuous copy removed expired objects', { objects: removed });
   if (!isBroken) return;
-  log('warn', 'objects of the continuous copy are missing or damaged: it takes a new base', { chain });
+  log('warn', 'objects of the continuous copy are missing or damaged; it will take a new base', { chain });
   await store.take({ end: 'objects are missing or damaged in the destination' });
   outbox.drop();
 }
 
 function stateOf({ bases, outbox }: Copying): string {
   const base = bases.underWay();
-  if (base && !bases.has()) return `its first base is being taken (${base.done} of ${base.of} parts).`;
-  return `${Math.round(outbox.waitingBytes() / 1024)} KiB wait to be sent.`;
+  if (base && !bases.has()) return `the first base is being copied (${base.done} of ${base.of} parts).`;
+  return `${Math.round(outbox.waitingBytes() / 1024)} KiB are not sent yet.`;
 }

@@ -1,23 +1,23 @@
-// Where a continuous copy lies: a folder or an S3-compatible store, as four operations on named objects.
+// Destination of a continuous copy, a folder or an S3-compatible store, with four operations on named objects.
 import { openFolder } from './folder.ts';
 import { openS3, type S3Settings } from './s3.ts';
 
 export interface Destination {
-  /** For messages; without credentials. */
+  /** Name for messages, without credentials. */
   readonly title: string;
-  /** Where a disk may have to be mounted; null where it is a store. */
+  /** Path of the folder, on which a disk may have to be mounted; null for a store. */
   readonly folder: string | null;
-  /** Whole under its name once resolved, or not there. */
+  /** Writes an object atomically. */
   put(name: string, bytes: Uint8Array): Promise<void>;
-  /** @throws Error where there is none */
+  /** @throws Error if the object does not exist */
   get(name: string): Promise<Uint8Array>;
-  /** The names that begin so, in order. */
+  /** Returns the names with the prefix, ascending. */
   list(prefix?: string): Promise<string[]>;
-  /** Those that are not there are passed by. */
+  /** Deletes objects; ignores missing ones. */
   delete(names: readonly string[]): Promise<void>;
 }
 
-/** @param where an absolute path, or `s3://bucket/prefix` */
+/** @param where absolute path, or `s3://bucket/prefix` */
 export function openDestination(where: string, s3: S3Settings): Destination {
   return where.startsWith('s3://') ? openS3(where, s3) : openFolder(where);
 }

@@ -1,5 +1,5 @@
-// The files of old events beside the database: they never change, and a database that was copied needs those it names. Each is sent before
-// the segment that names it, under a name that says its content, because after a restore another file may be called the same.
+// Event archive files in a copy: they never change, and a copied database needs those it references. Each is sent before the segment that
+// references it, under a name with its checksum, because after a restore another file may have the same name.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -16,36 +16,36 @@ const copiedName = (local: string, sha256: string): string =>
 
 const copiedPattern = /(?:^|\/)archive\/[^/]+\/\d+-\d+-([0-9a-f]{16})\.jsonl\.zst$/;
 
-/** The names of files of old events among those of a copy. */
+/** Returns the names of archive files among the names of a copy. */
 export const filesAmong = (names: readonly string[]): string[] =>
   names.filter((name) => copiedPattern.test(name));
 
-/** @param name of a file in a copy @returns whether it is what was sent under this name */
+/** @param name name of an archive file in a copy @returns true if the content matches the checksum in the name */
 export const isAsNamed = (name: string, bytes: Uint8Array): boolean =>
   hashOf(bytes).slice(0, 16) === copiedPattern.exec(name)?.[1];
 
 export interface FilesSender {
-  /** Resolves once every file that is there now, and can be read, is in the destination. */
+  /** Resolves once every readable file that exists now is in the destination. */
   send(): Promise<void>;
-  /** Which files could not be read the last time, as a sentence; null where there are none. */
+  /** Sentence that names the files that could not be read last time; null if there are none. */
   fault(): string | null;
 }
 
-/** @param options.folder of the files; it may be missing */
+/** @param options.folder archive folder; may be missing */
 export function createFilesSender(options: {
   destination: Destination;
   folder: string;
   installation: string;
-  /** Called once for each file that cannot be read, until it can. */
+  /** Called once for each unreadable file, until it is readable again. */
   onUnreadable(name: string, error: unknown): void;
 }): FilesSender {
   const { destination, folder, installation } = options;
-  /** By their names here. As many as there are files. */
+  /** Local names; one entry per file. */
   const sent = new Set<string>();
   let there: Set<string> | null = null;
   let unreadable: readonly string[] = [];
 
-  /** One that cannot be read must not keep back all that is written later. */
+  /** An unreadable file must not block later ones. */
   const read = async (name: string): Promise<Uint8Array | null> => {
     try {
       return await readFile(join(folder, name));
@@ -82,20 +82,20 @@ export function createFilesSender(options: {
     fault: () =>
       unreadable.length === 0
         ? null
-        : `Files of old events cannot be read and are not in the copy: ${unreadable.slice(0, 3).join(', ')}` +
+        : `Event archive files cannot be read and are not in the copy: ${unreadable.slice(0, 3).join(', ')}` +
           `${unreadable.length > 3 ? ` and ${unreadable.length - 3} more` : ''}.`,
   };
 }
 
-/** Where the files that a database names are brought from. */
+/** Source of the archive files that a database references. */
 export interface FilesSource {
-  /** For messages. */
+  /** Name for messages. */
   readonly title: string;
-  /** Null where there is none. */
+  /** Returns null if the file does not exist. */
   read(file: ArchivedFile): Promise<Uint8Array | null>;
 }
 
-/** @param source the root of a destination, or the folder of one installation */
+/** @param source root of a destination, or folder of one installation */
 export function filesOfCopy(source: Destination): FilesSource {
   let names: Map<string, string> | null = null;
   return {
@@ -110,7 +110,7 @@ export function filesOfCopy(source: Destination): FilesSource {
   };
 }
 
-/** @param folder `archive` of a data directory */
+/** @param folder `archive` folder of a data directory */
 export const filesOfDirectory = (folder: string): FilesSource => ({
   title: folder,
   async read(file) {
@@ -119,7 +119,7 @@ export const filesOfDirectory = (folder: string): FilesSource => ({
   },
 });
 
-/** Puts the files that a database names into a data directory. @throws CopyError where one is missing or damaged */
+/** Writes the archive files that a database references into a data directory. @throws CopyError if one is missing or damaged */
 export async function bringFiles(
   source: FilesSource,
   files: readonly ArchivedFile[],
@@ -132,7 +132,7 @@ export async function bringFiles(
     const bytes = await source.read(file);
     if (!bytes || hashOf(bytes) !== file.sha256)
       throw new CopyError(
-        `${source.title} lacks the file of old events ${local}, or it is damaged: the database that would be restored names it.`,
+        `The archive file ${local}, which the database references, is missing or damaged in ${source.title}.`,
       );
     const path = join(dataDir, 'archive', local);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

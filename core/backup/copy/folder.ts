@@ -1,5 +1,4 @@
-// A folder as the destination of a copy: a disk of its own, or one that is mounted from elsewhere. For the user alone, as the data
-// directory is.
+// A folder as the destination of a copy: on a separate disk, or mounted. Private to the user, like the data directory.
 import { open, readFile, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makePrivateDir } from '../../store/private.ts';
@@ -15,7 +14,7 @@ export function openFolder(root: string): Destination {
     async put(name, bytes) {
       const path = join(root, name);
       makePrivateDir(dirname(path));
-      // A link of that name would have the file that it leads to overwritten.
+      // Writing through an existing symbolic link would overwrite its target.
       await rm(path + unfinished, { force: true });
       const file = await open(path + unfinished, 'wx', 0o600);
       try {
@@ -38,7 +37,7 @@ export function openFolder(root: string): Destination {
     },
     async delete(names) {
       for (const name of names) await rm(join(root, name), { force: true });
-      // Folders that are empty now; one that is not stays.
+      // Removes folders that are empty now; `rmdir` fails for others.
       const folders = new Set(names.flatMap((name) => parents(name)));
       for (const folder of [...folders].sort((a, b) => b.length - a.length))
         await rmdir(join(root, folder)).catch(() => undefined);

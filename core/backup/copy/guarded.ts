@@ -1,9 +1,9 @@
-// A folder as a destination that was in use before and is empty now is not written to.
+// Refuses to write to a destination folder that was in use before and is empty now.
 import { dirname, join } from 'node:path';
 import type { Destination } from './destination.ts';
 import { createKnownFolder } from './known-folder.ts';
 
-/** @param database the file; what is remembered lies beside it */
+/** @param database path of the database, beside which the marker file is stored */
 export function guarded(destination: Destination, database: string): Destination {
   const { folder } = destination;
   if (folder === null) return destination;
@@ -15,7 +15,7 @@ export function guarded(destination: Destination, database: string): Destination
       await destination.put(name, bytes);
       known.remember();
     },
-    /** Checked as well: who reads that nothing is there begins anew. */
+    /** Checked as well: an empty list would start a new chain. */
     async list(prefix) {
       await known.check();
       return destination.list(prefix);

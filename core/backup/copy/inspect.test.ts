@@ -1,4 +1,4 @@
-// Verifying a copy reads the files of old events, too.
+// Verifying a copy includes the event archive files.
 import { expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import type { Destination } from './destination.ts';
@@ -22,7 +22,7 @@ test('a file of old events that is not what its name says is damaged', async () 
   };
   const seen: number[][] = [];
   const { damaged } = await verifyCopy(source, (...progress) => void seen.push(progress));
-  expect(damaged).toEqual([{ name: bad, reason: 'its checksum is wrong' }]);
+  expect(damaged).toEqual([{ name: bad, reason: 'the checksum is wrong' }]);
   expect(seen).toEqual([
     [0, 2],
     [1, 2],

@@ -1,4 +1,4 @@
-// Says what a copy holds, and reads all of it to find what is damaged.
+// Reports the content of a copy, and verifies all of it.
 import type { Destination } from './destination.ts';
 import { filesAmong, isAsNamed } from './files.ts';
 import { parseName } from './names.ts';
@@ -16,16 +16,16 @@ interface ChainReport {
   readonly bases: number;
   readonly segments: number;
   readonly objects: number;
-  /** In milliseconds; nobody knows what was between them. */
+  /** Covered periods in milliseconds; times between two periods cannot be restored. */
   readonly moments: readonly { readonly fromMs: number; readonly toMs: number }[];
 }
 
-/** By the names alone. */
+/** Reports from object names and manifests only. */
 export async function listCopy(source: Destination): Promise<CopyReport> {
   return reportOf(await readTimeline(source));
 }
 
-/** Reads every object. @param onProgress objects read, of so many */
+/** Reads and verifies every object. @param onProgress called with the number of objects read, and their total */
 export async function verifyCopy(
   source: Destination,
   onProgress: (done: number, of: number) => void = () => undefined,
@@ -57,7 +57,7 @@ export async function verifyCopy(
 
 async function fileDamageOf(source: Destination, name: string): Promise<string | null> {
   try {
-    return isAsNamed(name, await source.get(name)) ? null : 'its checksum is wrong';
+    return isAsNamed(name, await source.get(name)) ? null : 'the checksum is wrong';
   } catch (error) {
     return reasonOf(error);
   }
@@ -74,7 +74,7 @@ async function damageOf(source: Destination, name: string): Promise<string | nul
         : parsed.is;
   try {
     const { head } = await decodeObject(kind, await source.get(name));
-    return head.chain === parsed.chain ? null : 'it belongs to another chain';
+    return head.chain === parsed.chain ? null : 'the object belongs to another chain';
   } catch (error) {
     return reasonOf(error);
   }

@@ -1,28 +1,28 @@
-// Remembers in the data directory which folder something was put into. An empty folder in its place is the mount point of a disk that is
-// not mounted, and what began anew there would lie on the disk that it is to outlive.
+// Records in the data directory which folder was used. If that folder is empty now, its disk is probably not mounted; starting over there
+// would write to the disk that the copy must outlive.
 import { readdir } from 'node:fs/promises';
 import { existsSync, readFileSync } from 'node:fs';
 import { writeWholeFile } from '../../store/whole-file.ts';
 
-/** Its message says what to do. */
+/** The message states the remedy. */
 export class EmptiedFolder extends Error {}
 
 export interface KnownFolder {
-  /** @throws EmptiedFolder where something was put there and nothing is there any more */
+  /** @throws EmptiedFolder if the folder was used before and is empty now */
   check(): Promise<void>;
-  /** Something of ours is there now. */
+  /** Records that the folder contains our files. */
   remember(): void;
 }
 
-/** @param marker the file that remembers @param folder absolute */
+/** @param marker path of the marker file @param folder absolute path */
 export function createKnownFolder(marker: string, folder: string): KnownFolder {
   let isKnown = existsSync(marker) && readFileSync(marker, 'utf8').trim() === folder;
   return {
     async check() {
       if (isKnown && existsSync(marker) && (await isBare(folder)))
         throw new EmptiedFolder(
-          `${folder} is empty or missing, and was in use before: mount the disk that belongs there. ` +
-            `To begin anew in it, delete ${marker}.`,
+          `${folder} is empty or missing, but was in use before: mount the disk. ` +
+            `To start over in this folder, delete ${marker}.`,
         );
     },
     remember() {
@@ -31,13 +31,13 @@ export function createKnownFolder(marker: string, folder: string): KnownFolder {
         writeWholeFile(marker, `${folder}\n`);
         isKnown = true;
       } catch {
-        // A disk that takes no writes must not stop what saves its data. The next time does it.
+        // A read-only data directory must not stop the copy that saves its data. The next call retries.
       }
     },
   };
 }
 
-/** Lock files do not count, nor what was not finished. */
+/** Lock files and unfinished files do not count. */
 async function isBare(folder: string): Promise<boolean> {
   try {
     return (await readdir(folder)).every((name) => name.startsWith('.') || name === 'lost+found');

@@ -1,18 +1,21 @@
-// How much would be lost if the disk were lost now, and when that is too much.
+// Tracks the lag of the continuous copy, and raises a problem if it is too large.
 import type { Clock } from '../../lib/clock.ts';
 import type { Problems } from '../../lib/problems.ts';
 
-/** More than this is told. */
+/** Lag above which a problem is raised. */
 const lagMsMax = 60_000;
 
 export interface CopyLag {
-  /** All that was committed until then can be restored from the copy. */
+  /** Records that all commits up to this time can be restored from the copy. */
   safeUntil(monotonicMs: number): void;
   failed(message: string): void;
-  /** Milliseconds. */
+  /** Lag in milliseconds. */
   lagMs(): number;
   lastError(): string | null;
-  /** Tells whoever asks for problems. @param state what is going on, as a sentence @param fault what the copy lacks, however far it is */
+  /**
+   * Updates the problem `copy`. @param state sentence about the current activity @param fault sentence about missing parts of the copy,
+   * reported regardless of the lag
+   */
   tell(state: string, fault: string | null): void;
 }
 
@@ -37,10 +40,10 @@ export function createLag(options: {
     tell(state, fault) {
       if (lagMs() <= Math.max(lagMsMax, 3 * everyMs)) {
         if (fault === null) problems.clear('copy');
-        else problems.raise('copy', `The continuous copy to ${title} is not whole. ${fault}`);
+        else problems.raise('copy', `The continuous copy to ${title} is incomplete. ${fault}`);
         return;
       }
-      const cause = lastError === null ? '' : ` The last error: ${lastError}`;
+      const cause = lastError === null ? '' : ` Last error: ${lastError}`;
       problems.raise(
         'copy',
         `The continuous copy to ${title} is ${Math.round(lagMs() / 1000)} s behind: ${state}${cause}`,

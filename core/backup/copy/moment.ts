@@ -1,4 +1,4 @@
-// Finds the moment that a restore asks for, and says what is reached where it is not.
+// Finds the restore target for a requested time, and reports the covered periods if there is none.
 import { parseName } from './names.ts';
 import { reachesOf, type Chain, type Damaged, type Reach, type Segment } from './timeline.ts';
 
@@ -7,34 +7,31 @@ export interface Target {
   readonly segment: Segment;
 }
 
-/** The copy does not reach the moment, or is damaged. The message says what it reaches. */
+/** The copy does not cover the requested time, or is damaged. The message names the covered periods. */
 export class CopyError extends Error {}
 
-/**
- * The last moment at or before `timeMs`, or the newest.
- * @throws CopyError
- */
+/** Returns the last segment at or before `timeMs`, or the newest. @throws CopyError */
 export function findTarget(title: string, chains: readonly Chain[], timeMs: number | null): Target {
   const installations = new Set(chains.map(({ installation }) => installation));
   if (installations.size > 1)
     throw new CopyError(
-      `${title} holds copies of ${installations.size} installations. Name one: ${[...installations].map((name) => `${title}/${name}`).join(', ')}.`,
+      `${title} contains copies of ${installations.size} installations. Specify one: ${[...installations].map((name) => `${title}/${name}`).join(', ')}.`,
     );
   const reaches = chains.flatMap(reachesOf).sort((a, b) => a.to.timeMs - b.to.timeMs);
   const newest = reaches.at(-1);
-  if (!newest) throw new CopyError(`${title} holds no whole copy.${damageText(chains)}`);
+  if (!newest) throw new CopyError(`${title} contains no complete copy.${damageText(chains)}`);
   if (timeMs === null || timeMs >= newest.to.timeMs) return newestOf(title, chains, newest, timeMs);
   const within = reaches.findLast(({ from, to }) => from.timeMs <= timeMs && timeMs < to.timeMs);
   const at = reaches.find(({ to }) => to.timeMs === timeMs);
   const reach = within ?? at;
   if (!reach)
     throw new CopyError(
-      `${title} does not reach ${timeText(timeMs)}. ${reachText(reaches)}${damageText(chains)}`,
+      `${title} does not cover ${timeText(timeMs)}. ${reachText(reaches)}${damageText(chains)}`,
     );
   return { chain: reach.chain, segment: lastUntil(reach, timeMs) };
 }
 
-/** What comes behind the newest moment that is reached, and cannot be, must not be passed over in silence. */
+/** Rejects a target if later data exists but cannot be restored, so that its loss is not silent. */
 function newestOf(
   title: string,
   chains: readonly Chain[],
@@ -49,7 +46,7 @@ function newestOf(
   );
   if (lost)
     throw new CopyError(
-      `${title} is damaged or lacks objects behind ${timeText(to.timeMs)}. ${reachText(chains.flatMap(reachesOf))}${damageText(chains)} Name a moment that it reaches.`,
+      `${title} is damaged or lacks objects after ${timeText(to.timeMs)}. ${reachText(chains.flatMap(reachesOf))}${damageText(chains)} Specify a time that the copy covers.`,
     );
   return { chain, segment: to };
 }
@@ -71,7 +68,9 @@ export const timeText = (timeMs: number): string => new Date(timeMs).toISOString
 
 function reachText(reaches: readonly Reach[]): string {
   const spans = reaches.map(({ from, to }) => `from ${timeText(from.timeMs)} to ${timeText(to.timeMs)}`);
-  return spans.length === 0 ? 'It reaches no moment.' : `It reaches ${spans.join(', and ')}.`;
+  return spans.length === 0
+    ? 'The copy covers no point in time.'
+    : `The copy covers the time ${spans.join(', and ')}.`;
 }
 
 function damageText(chains: readonly { readonly damaged: readonly Damaged[] }[]): string {

@@ -1,17 +1,17 @@
-// The names of a copy's objects. They sort, and those of segments say their moment, so that a list alone tells which moments are reached.
+// Object names of a copy. They sort, and segment names contain their time, so a listing alone shows which times are covered.
 // <installation>/<chain>/chain | base-<number>/<part> | base-<number>/manifest | segments/<index>-<part>of<parts>-<time>-<log position>
 
-/** A moment of the database that a segment leads to. */
+/** Point in time that a segment leads to. */
 export interface Moment {
   readonly index: number;
   readonly timeMs: number;
-  /** Of the event log; null where it was not known. */
+  /** Log position; null if unknown. */
   readonly position: number | null;
 }
 
 const digits = (value: number, width: number): string => String(value).padStart(width, '0');
 
-/** Names of chains sort by the time when they began. */
+/** Chain names sort by start time. */
 export function chainName(beganMs: number, generation: string, random: string): string {
   const stamp = new Date(beganMs).toISOString().replaceAll(/[-:]|\.\d+/g, '');
   return `${stamp}-${generation}-${random}`;
@@ -32,7 +32,7 @@ export function segmentPartName(
   return `${root}segments/${digits(index, 10)}-${of}-${digits(timeMs, 13)}-${position ?? 'x'}`;
 }
 
-/** What a name says; null for one that is not ours. */
+/** Parsed object name; null for a foreign name. */
 export type ParsedName = {
   readonly root: string;
   readonly installation: string | null;
@@ -45,7 +45,7 @@ export type ParsedName = {
 
 const chainPattern = /^((?:([0-9a-f]{32})\/)?(\d{8}T\d{6}Z-[0-9a-f]+-[0-9a-f]{8})\/)(.+)$/;
 
-/** @param name from the root of the destination, or from the folder of one installation */
+/** @param name relative to the root of the destination, or to the folder of one installation */
 export function parseName(name: string): ParsedName | null {
   const [, root, installation, chain, rest] = chainPattern.exec(name) ?? [];
   if (root === undefined || chain === undefined || rest === undefined) return null;

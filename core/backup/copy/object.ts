@@ -1,5 +1,5 @@
-// What a copy is made of: objects that carry what they are and a checksum over all of it, so that each can be told whole by itself. A line
-// with the SHA-256 of what follows, a line of JSON, and the payload compressed.
+// Objects of a copy. Each is self-describing and verifiable on its own: a line with the SHA-256 of the rest, a line of JSON, and the
+// compressed payload.
 
 import type { LogHead } from '../../store/log-head.ts';
 
@@ -10,10 +10,10 @@ interface SegmentPart {
   readonly part: number;
   readonly parts: number;
   readonly timeMs: number;
-  /** Of the event log after the segment; null where there is none yet. */
+  /** Log head after the segment; null if there is none yet. */
   readonly head: LogHead | null;
   readonly pageBytes: number;
-  /** Size of the database after the segment; null where nothing was committed. */
+  /** Size of the database after the segment; null if nothing was committed. */
   readonly dbPages: number | null;
 }
 
@@ -22,33 +22,33 @@ interface BasePart {
   readonly chain: string;
   readonly base: number;
   readonly part: number;
-  /** Where in the database file its bytes lie. */
+  /** Offset in the database file. */
   readonly offset: number;
 }
 
-/** Written behind all parts of a base. */
+/** Written after all parts of a base. */
 export interface BaseManifest {
   readonly kind: 'manifest';
   readonly chain: string;
   readonly base: number;
   readonly parts: number;
   readonly fileBytes: number;
-  /** The segments from this one on are to be applied. */
+  /** Index of the first segment to apply. */
   readonly first: number;
-  /** Only with this one the database is whole. */
+  /** Index of the first segment after which the database is consistent. */
   readonly end: number;
   readonly beganMs: number;
   readonly endedMs: number;
 }
 
-/** Begins a chain. */
+/** First object of a chain. */
 interface ChainHead {
   readonly kind: 'chain';
   readonly chain: string;
   readonly installation: string;
   readonly generation: string;
   readonly beganMs: number;
-  /** The release that began it. */
+  /** Version of Tatami that started the chain. */
   readonly version: string;
 }
 
@@ -66,17 +66,17 @@ export async function encodeObject(
   return Buffer.concat([Buffer.from(`${sha256(content)}\n`), content]);
 }
 
-/** @throws Error where it is not what was written */
+/** @throws Error if the object is damaged or of another kind */
 export async function decodeObject<K extends ObjectHead['kind']>(
   kind: K,
   bytes: Uint8Array,
 ): Promise<{ head: Extract<ObjectHead, { kind: K }>; payload: Uint8Array }> {
   const content = bytes.subarray(sumBytes + 1);
   if (Buffer.from(bytes.subarray(0, sumBytes)).toString('latin1') !== sha256(content))
-    throw new Error('its checksum is wrong');
+    throw new Error('the checksum is wrong');
   const end = content.indexOf(newline);
   const head = JSON.parse(new TextDecoder().decode(content.subarray(0, end))) as ObjectHead;
-  if (!isKind(head, kind)) throw new Error(`it is a ${head.kind} in the place of a ${kind}`);
+  if (!isKind(head, kind)) throw new Error(`the object is a ${head.kind} instead of a ${kind}`);
   const packed = content.subarray(end + 1);
   return { head, payload: packed.length === 0 ? packed : await Bun.zstdDecompress(packed) };
 }

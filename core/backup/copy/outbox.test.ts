@@ -1,4 +1,4 @@
-// What a segment names is in the destination before the segment is, and a file that cannot be read keeps nothing else back.
+// Archive files reach the destination before the segment that references them, and an unreadable file blocks nothing else.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ function writeSegment(index: number): void {
   writeFileSync(segmentPath(spool(), index), Buffer.concat([encodeHeader(header), page]));
 }
 
-/** Remembers the names in the order in which they came. */
+/** Records the object names in order of arrival. */
 function createDestination(onList: () => void = () => undefined): Destination & { names: string[] } {
   const names: string[] = [];
   return {

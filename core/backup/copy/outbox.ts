@@ -1,4 +1,4 @@
-// Sends what the spool holds, in order, and keeps it from growing without bound while the destination is away.
+// Sends the archived segments in order, and bounds their size while the destination is unreachable.
 import { rmSync, statSync } from 'node:fs';
 import { markSent, readHeader, waitingPaths } from '../../store/spool/spool.ts';
 import type { Destination } from './destination.ts';
@@ -6,14 +6,14 @@ import type { FilesSender } from './files.ts';
 import { chainRoot } from './names.ts';
 import { sendSegment, SpoolError } from './send.ts';
 
-/** Of the data directory's disk. What is more is given up, and a new base is taken once the destination is back. */
+/** Disk quota of unsent segments. Above it they are dropped, and a new base is taken when the destination is reachable again. */
 export const spoolBytesMax = 1024 * 1024 * 1024;
 
 export interface Outbox {
-  /** Sends all that waits, behind the files that it names. @returns bytes sent @throws SpoolError */
+  /** Sends the unsent segments after the archive files they reference. @returns bytes sent @throws SpoolError */
   send(): Promise<number>;
   waitingBytes(): number;
-  /** Forgets what waits. */
+  /** Drops the unsent segments. */
   drop(): void;
 }
 
@@ -26,13 +26,13 @@ export function createOutbox(options: {
   const { destination, spool, installation, files } = options;
   return {
     async send() {
-      // Listed before the files are: what a segment of these names lay there already when it was written.
+      // Listed before the archive files, because archive files exist before the segments that reference them.
       const waiting = waitingPaths(spool);
       await files.send();
       let bytes = 0;
       for (const path of waiting) {
         const header = readHeader(path);
-        if (!header) throw new SpoolError('a segment in the spool is damaged');
+        if (!header) throw new SpoolError('an unsent segment is damaged');
         bytes += await sendSegment(destination, chainRoot(installation, header.chain), path, header);
         markSent(spool, path);
       }

@@ -1,5 +1,5 @@
-// Removes from a copy what no moment needs that it has to reach: bases and segments before the last base that is old enough, and chains
-// that ended before. Of other installations, and of chains that may still be written, nothing.
+// Removes objects of a copy that no restorable time needs: bases and segments before the last sufficiently old base, and chains that ended
+// before. Never removes objects of other installations, or of chains that may still be written.
 import type { Destination } from './destination.ts';
 import { parseName } from './names.ts';
 import { reachesOf, readTimeline, runOf, type Chain } from './timeline.ts';
@@ -7,15 +7,15 @@ import { reachesOf, readTimeline, runOf, type Chain } from './timeline.ts';
 export interface PruneOptions {
   readonly destination: Destination;
   readonly installation: string;
-  /** The chain that is written now. */
+  /** Chain that is being written. */
   readonly chain: string;
-  /** The base that is being taken. */
+  /** Base in progress. */
   readonly underWay: number | null;
-  /** Moments from here on stay reached. */
+  /** Start of the period that must remain restorable. */
   readonly fromMs: number;
 }
 
-/** @returns how many objects were removed */
+/** @returns the number of removed objects, and `isBroken` if the current chain is damaged */
 export async function prune(options: PruneOptions): Promise<{ removed: number; isBroken: boolean }> {
   const { destination, installation, chain: current } = options;
   const chains = (await readTimeline(destination)).filter((chain) => chain.installation === installation);
@@ -28,7 +28,7 @@ export async function prune(options: PruneOptions): Promise<{ removed: number; i
   return { removed: names.length, isBroken };
 }
 
-/** The chain ended before, and a later one reaches back to there. */
+/** Returns true if the chain ended before the period, and a later chain covers its start. */
 function isPast(chain: Chain, later: readonly Chain[], fromMs: number): boolean {
   const ended = [...chain.segments.values()].every(({ timeMs }) => timeMs < fromMs);
   return ended && later.flatMap(reachesOf).some(({ from }) => from.timeMs <= fromMs);

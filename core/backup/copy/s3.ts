@@ -1,18 +1,18 @@
-// An S3-compatible store as the destination of a copy. It is the operator's own, named by the operator alone, so it is not reached through
-// the guard that requests of tenants go through. docs/decisions/0025.
+// An S3-compatible store as the destination of a copy. Only the operator configures it, so it bypasses the egress guard for requests of
+// tenants. docs/decisions/0025.
 import { inTime } from '../../lib/in-time.ts';
 import type { Destination } from './destination.ts';
 
-/** From the environment only; never logged. */
+/** Read from the environment only; never logged. */
 export interface S3Settings {
-  /** Null: Amazon's, of the region. */
+  /** Endpoint URL; null for Amazon's endpoint of the region. */
   readonly endpoint: string | null;
   readonly region: string | null;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 }
 
-/** A store that does not answer is given up after so long, and asked again later. */
+/** Timeout of a request to the store, which is retried later. */
 const answerMs = 60_000;
 const deletesAtOnce = 16;
 
@@ -55,6 +55,6 @@ export function openS3(where: string, settings: S3Settings): Destination {
   };
 }
 
-/** The client has no limit of its own. */
+/** The client has no timeout of its own. */
 const answered = <T>(work: Promise<T>): Promise<T> =>
-  inTime(work, answerMs, () => new Error('The store does not answer.'));
+  inTime(work, answerMs, () => new Error('The store does not respond.'));

@@ -1,17 +1,17 @@
-// Sends a segment from the spool to the destination, in parts that fit the memory.
+// Sends a segment to the destination in parts that fit into memory.
 import { open } from 'node:fs/promises';
 import { addPage, segmentHeaderBytes, type SegmentHeader } from '../../store/spool/spool.ts';
 import type { Destination } from './destination.ts';
 import { segmentPartName } from './names.ts';
 import { encodeObject } from './object.ts';
 
-/** Of pages, before they are compressed. */
+/** Uncompressed bytes of pages per part. */
 const partBytesMax = 8 * 1024 * 1024;
 
-/** The spool is not what was written there, as after a power cut: the chain cannot go on. */
+/** A stored segment is damaged, as after a power failure, so the chain cannot continue. */
 export class SpoolError extends Error {}
 
-/** Whole once resolved: a segment counts only where all of its parts are there. @returns bytes sent */
+/** Sends all parts; a segment counts only if all of its parts exist. @returns bytes sent */
 export async function sendSegment(
   destination: Destination,
   root: string,
@@ -36,7 +36,7 @@ export async function sendSegment(
         sum = addPage(sum, payload.subarray(entry * entryBytes, (entry + 1) * entryBytes));
       const isLast = part === parts - 1;
       if (bytesRead !== payload.length || (isLast && sum.toString(16) !== header.sum))
-        throw new SpoolError('a segment in the spool is damaged');
+        throw new SpoolError('an unsent segment is damaged');
       const object = await encodeObject(
         { kind: 'segment', chain, index, part, parts, timeMs, head, pageBytes, dbPages },
         payload,

@@ -1,16 +1,16 @@
-// Which moments a copy reaches, told from the names of its objects and the manifests of its bases. A moment is reached where a whole base
-// and all segments from the base's first one on are there.
+// Determines the periods that a copy covers, from object names and base manifests. A time is covered if a complete base and all segments
+// since its first one exist.
 import type { Destination } from './destination.ts';
 import { manifestName, parseName, type Moment, type ParsedName } from './names.ts';
 import { decodeObject, type BaseManifest } from './object.ts';
 
 export interface Segment extends Moment {
-  /** Of its parts, in order. */
+  /** Object names of its parts, ascending. */
   readonly names: readonly string[];
 }
 
 export interface Base extends BaseManifest {
-  /** Of its parts, in order. */
+  /** Object names of its parts, ascending. */
   readonly names: readonly string[];
 }
 
@@ -18,13 +18,13 @@ export interface Chain {
   readonly root: string;
   readonly installation: string | null;
   readonly chain: string;
-  /** In the order in which they were made. */
+  /** In order of creation. */
   readonly bases: readonly Base[];
-  /** Those whose parts are all there, by index. */
+  /** Complete segments by index. */
   readonly segments: ReadonlyMap<number, Segment>;
-  /** All that lies under its root. */
+  /** All object names below the root. */
   readonly names: readonly string[];
-  /** What is there and cannot be used, with the reason. */
+  /** Unusable or missing objects, with the reason. */
   readonly damaged: readonly Damaged[];
 }
 
@@ -33,14 +33,14 @@ export interface Damaged {
   readonly reason: string;
 }
 
-/** Without a gap between its moments. */
+/** Period without gaps. */
 export interface Reach {
   readonly chain: Chain;
   readonly from: Segment;
   readonly to: Segment;
 }
 
-/** In the order in which the chains began. */
+/** Returns the chains by start time. */
 export async function readTimeline(source: Destination): Promise<Chain[]> {
   const byRoot = Map.groupBy(
     (await source.list()).flatMap((name) => {
@@ -62,8 +62,7 @@ async function chainOf(source: Destination, found: Found): Promise<Chain> {
   for (const [number, names] of basesOf(found)) {
     try {
       const { head } = await decodeObject('manifest', await source.get(manifestName(root, number)));
-      if (head.parts !== names.length)
-        throw new Error(`${head.parts - names.length} of its parts are missing`);
+      if (head.parts !== names.length) throw new Error(`${head.parts - names.length} parts are missing`);
       bases.push({ ...head, names });
     } catch (error) {
       damaged.push({ name: manifestName(root, number), reason: reasonOf(error) });
@@ -72,11 +71,11 @@ async function chainOf(source: Destination, found: Found): Promise<Chain> {
   const names = found.map(({ name }) => name);
   const segments = segmentsOf(found);
   for (const index of missingOf([...segments.keys()]))
-    damaged.push({ name: `${root}segments/${index}`, reason: 'it is missing' });
+    damaged.push({ name: `${root}segments/${index}`, reason: 'the segment is missing' });
   return { root, installation, chain, bases, segments, names, damaged };
 }
 
-/** Only the oldest are ever removed, so that between those that are there none may lack. @param indices ascending */
+/** Pruning removes only the oldest segments, so a gap is damage. @param indices ascending */
 function missingOf(indices: readonly number[]): number[] {
   const missing: number[] = [];
   for (const [at, index] of indices.entries())
@@ -84,7 +83,7 @@ function missingOf(indices: readonly number[]): number[] {
   return missing;
 }
 
-/** Those with a manifest: any other was never finished. */
+/** Returns the finished bases, which are those with a manifest. */
 function basesOf(found: Found): [number, string[]][] {
   const parts = new Map<number, string[]>();
   const finished: number[] = [];
@@ -109,7 +108,7 @@ function segmentsOf(found: Found): Map<number, Segment> {
   return new Map(whole.sort(([a], [b]) => a - b));
 }
 
-/** The segments that lead from a base to the last moment that it reaches; none where it is not whole yet. */
+/** Returns the consecutive segments from a base on; empty if the base is not usable yet. */
 export function runOf({ segments }: Chain, { first, end }: Base): Segment[] {
   const run: Segment[] = [];
   for (let index = first; ; index++) {
@@ -119,7 +118,7 @@ export function runOf({ segments }: Chain, { first, end }: Base): Segment[] {
   }
 }
 
-/** In order; where there is more than one, nobody knows what was between them. */
+/** Returns the covered periods in order; times between two periods cannot be restored. */
 export function reachesOf(chain: Chain): Reach[] {
   const reaches: Reach[] = [];
   for (const base of chain.bases) {
@@ -137,7 +136,7 @@ export function reachesOf(chain: Chain): Reach[] {
 
 const later = (a: Segment, b: Segment): Segment => (a.index < b.index ? b : a);
 
-/** Without the objects that were found damaged. */
+/** Returns the chain without the given damaged objects. */
 export function without(chain: Chain, damaged: readonly Damaged[]): Chain {
   const gone = new Set(damaged.map(({ name }) => name));
   const isWhole = ({ names }: { names: readonly string[] }): boolean => !names.some((name) => gone.has(name));

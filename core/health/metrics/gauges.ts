@@ -1,4 +1,4 @@
-// What is read when somebody asks for the metrics. No label names a workspace, an object or an address.
+// Metrics that are computed at each scrape. No label identifies a workspace, an object or an address.
 import { readdirSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Progress } from '../../events/progress.ts';
@@ -9,19 +9,19 @@ import type { Store } from '../../store/store.ts';
 import { databaseBytes, roomOf } from '../disk.ts';
 import type { LoopLag } from './loop-lag.ts';
 
-/** Counting goes no further, so that a long backlog costs the loop no more than a short one. */
+/** Upper limit of the count, so that a long backlog costs the event loop no more than a short one. */
 const countedMax = 20_000;
 
 const openWork = systemStatement<{ waiting: number }>(
   'metrics.open_work',
-  'the operator sees how much work waits, of all workspaces together',
+  'the operator sees the total of pending work of all workspaces',
   `SELECT count(*) AS waiting FROM (SELECT 1 FROM due_work WHERE kind = :kind AND lease_owner IS NULL AND due_at < 8640000000000000 LIMIT ${countedMax})`,
 );
 const workKinds = ['run', 'delivery', 'schedule', 'catch-up', 'replay', 'once'] as const;
 
 const pluginStates = systemStatement<{ state: string; plugins: number }>(
   'metrics.plugins',
-  'the operator sees how many plugins are off, of all workspaces together',
+  'the operator sees the number of plugins by state over all workspaces',
   'SELECT state, count(*) AS plugins FROM plugins WHERE deleted_at IS NULL GROUP BY state',
 );
 
@@ -38,25 +38,25 @@ export interface Measured {
 
 export function defineGauges(registry: Registry, measured: Measured, lag: LoopLag): void {
   const gauge = gauges(registry);
-  gauge('tatami_info', 'The version that runs.', 'version', () => [[measured.version, 1]]);
+  gauge('tatami_info', 'Version of the server.', 'version', () => [[measured.version, 1]]);
   defineWork(registry, measured);
   defineState(registry, measured);
   gauge(
     'tatami_event_loop_lag_seconds',
-    'The longest wait for the event loop since the last reading.',
+    'Longest delay of the event loop since the last scrape.',
     null,
     () => [['', lag.longestMs() / 1_000]],
   );
-  gauge('process_resident_memory_bytes', 'Memory of the process.', null, () => [
+  gauge('process_resident_memory_bytes', 'Resident memory of the process.', null, () => [
     ['', process.memoryUsage.rss()],
   ]);
   gauge('process_open_fds', 'Open file descriptors.', null, () => [['', openFiles()]]);
-  gauge('process_start_time_seconds', 'When the process began, since the epoch.', null, () => [
+  gauge('process_start_time_seconds', 'Start time of the process since the epoch.', null, () => [
     ['', Math.floor(measured.nowMs() / 1_000 - process.uptime())],
   ]);
 }
 
-/** What goes on behind the door. */
+/** Defines metrics of background work. */
 function defineWork(registry: Registry, { store, tally, progress }: Measured): void {
   const gauge = gauges(registry);
   const counter = counters(registry);
@@ -64,21 +64,25 @@ function defineWork(registry: Registry, { store, tally, progress }: Measured): v
   counter('tatami_store_groups_total', 'Groups of batches committed, each with one sync.', null, () => [
     ['', store.counts().groups],
   ]);
-  counter('tatami_runs_total', 'Attempts of plugin runs, by how they ended.', 'outcome', () =>
-    tally.of('runs'),
-  );
-  counter('tatami_deliveries_total', 'Attempts of webhook deliveries, by how they ended.', 'outcome', () =>
+  counter('tatami_runs_total', 'Attempts of plugin runs, by outcome.', 'outcome', () => tally.of('runs'));
+  counter('tatami_deliveries_total', 'Attempts of webhook deliveries, by outcome.', 'outcome', () =>
     tally.of('deliveries'),
   );
-  gauge('tatami_consumer_events_behind', 'Events whose work is neither done nor stored.', 'consumer', () =>
-    progress().map(({ consumer, behind }) => [consumer, behind]),
+  gauge(
+    'tatami_consumer_events_behind',
+    'Events that the consumer has not processed or queued yet.',
+    'consumer',
+    () => progress().map(({ consumer, behind }) => [consumer, behind]),
   );
-  gauge('tatami_consumer_stalled_seconds', 'How long a consumer has not got on.', 'consumer', () =>
-    progress().map(({ consumer, stalledMs }) => [consumer, stalledMs / 1_000]),
+  gauge(
+    'tatami_consumer_stalled_seconds',
+    'Time since the last progress of a consumer with pending events.',
+    'consumer',
+    () => progress().map(({ consumer, stalledMs }) => [consumer, stalledMs / 1_000]),
   );
   gauge(
     'tatami_work_waiting',
-    `Stored work that waits for its time or a worker; at most ${countedMax}.`,
+    `Queued jobs that are not due or wait for a worker; at most ${countedMax}.`,
     'kind',
     () =>
       Promise.all(
@@ -92,39 +96,39 @@ function defineWork(registry: Registry, { store, tally, progress }: Measured): v
   );
 }
 
-/** What it lies on, and what is wrong. */
+/** Defines metrics of disk, sandbox and problems. */
 function defineState(registry: Registry, { problems, dataDir, nowMs, sandboxState }: Measured): void {
   const gauge = gauges(registry);
-  gauge('tatami_database_bytes', 'Size of the files of the database.', 'file', () => {
+  gauge('tatami_database_bytes', 'Size of the database files.', 'file', () => {
     const { database, log } = databaseBytes(dataDir);
     return [
       ['database', database],
       ['log', log],
     ];
   });
-  gauge('tatami_disk_free_bytes', 'Free on the disk of the data directory.', null, () => [
+  gauge('tatami_disk_free_bytes', 'Free space on the disk of the data directory.', null, () => [
     ['', roomOf(dataDir).free],
   ]);
   gauge('tatami_disk_total_bytes', 'Size of the disk of the data directory.', null, () => [
     ['', roomOf(dataDir).total],
   ]);
-  gauge('tatami_sandbox_state', '1 for the state that the sandbox of plugins is in.', 'state', () =>
+  gauge('tatami_sandbox_state', '1 for the current state of the plugin sandbox.', 'state', () =>
     ['unused', 'starting', 'ready', 'down'].map((state) => [state, sandboxState() === state ? 1 : 0]),
   );
   const ages = (): ReadonlyMap<string, number> =>
     new Map(problems.list().map(({ kind, sinceMs }) => [kind, Math.max(0, nowMs() - sinceMs) / 1_000]));
-  gauge('tatami_problem', '1 while there is a problem of the kind.', 'kind', () => {
+  gauge('tatami_problem', '1 while there is a problem of this kind.', 'kind', () => {
     const raised = ages();
     return problemKinds.map((kind) => [kind, raised.has(kind) ? 1 : 0]);
   });
-  gauge('tatami_problem_seconds', 'How long there has been a problem of the kind.', 'kind', () => {
+  gauge('tatami_problem_seconds', 'Age of the problem of this kind; 0 if there is none.', 'kind', () => {
     const raised = ages();
     return problemKinds.map((kind) => [kind, raised.get(kind) ?? 0]);
   });
 }
 
 type Values = Iterable<readonly [label: string, value: number]>;
-/** @param label null where there is one value, whose label is not looked at */
+/** @param label null for a single value, whose label is ignored */
 type Define = (
   name: string,
   help: string,
@@ -146,7 +150,7 @@ function gauges(registry: Registry): Define {
   };
 }
 
-/** Of numbers that only grow. */
+/** Defines metrics that only grow. */
 function counters(registry: Registry): Define {
   return (name, help, label, read) => {
     const counter: Counter = new Counter({
@@ -161,7 +165,7 @@ function counters(registry: Registry): Define {
   };
 }
 
-/** 0 where the system does not tell. */
+/** Returns 0 if the system does not report it. */
 function openFiles(): number {
   try {
     return readdirSync('/proc/self/fd').length;

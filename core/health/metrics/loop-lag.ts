@@ -1,9 +1,9 @@
-// How long the event loop kept others waiting.
+// Measures delays of the event loop.
 
 const everyMs = 500;
 
 export interface LoopLag {
-  /** The longest wait since this was last asked (milliseconds). */
+  /** Returns the longest delay since the last call (milliseconds). */
   longestMs(): number;
   stop(): void;
 }

@@ -1,4 +1,4 @@
-// Metrics for Prometheus, on a listener of their own: they are for whoever runs the server, and nobody else should reach them.
+// Prometheus metrics on a separate listener, so that only operators can reach them.
 import { Registry } from 'prom-client';
 import type { Traffic } from '../../http/app.ts';
 import { errorForLog } from '../../lib/failures.ts';
@@ -19,7 +19,7 @@ export interface MetricsOptions extends Measured {
   readonly log: Log;
 }
 
-/** @throws Error where the address cannot be listened on */
+/** @throws Error if the address cannot be used */
 export function serveMetrics(options: MetricsOptions): Metrics {
   const { host, port, log } = options;
   const registry = new Registry();
@@ -56,7 +56,7 @@ function listenOn(
     return Bun.serve({ hostname, port, reusePort: false, fetch: (request) => answer(request) });
   } catch (cause) {
     throw new Error(
-      `Metrics cannot be served at port ${port} of ${hostname}. Choose others with --metrics-port and --metrics-host.`,
+      `Metrics cannot be served on ${hostname} port ${port}. Choose another address with --metrics-host and --metrics-port.`,
       { cause },
     );
   }

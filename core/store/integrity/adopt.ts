@@ -1,6 +1,6 @@
-// Makes a database file a data directory's own: its log is folded in, and the head of the log, the checksums of its pages and the
-// identity are made anew from what it holds. A restore ends so, and so does an operator's word that this copy is to go on.
-// No server may have the directory open; `openDataDir` holds the lock that says so.
+// Makes a database file the own one of a data directory: checkpoints its log, and recreates log head, page checksums and identity from its
+// content. Used at the end of a restore, and when the operator accepts a copy. The caller holds the lock of `openDataDir`, so no server has
+// the directory open.
 import Database from 'libsql';
 import { join } from 'node:path';
 import { resetLogHead, type LogHead } from '../log-head.ts';
@@ -8,11 +8,11 @@ import { openPageFile } from './page-file.ts';
 import { writeIdentity } from './identity.ts';
 import { dropSums, makeSums, writeSums } from './page-sums.ts';
 
-/** @throws Error where the file is no database of Tatami's; look at what it holds first (`checkWhole`), for nothing is said of it here */
+/** Does not check the content; call `checkWhole` first. @throws Error if the file is not a database of Tatami */
 export function adoptDatabase(dir: string): void {
   const database = join(dir, 'tatami.db');
   const logHead = join(dir, 'log-head');
-  // Killed from here on, checksums of what the pages held before would tell of damage.
+  // Dropped first: if the process is killed from here on, old checksums would report damage.
   dropSums(database);
   const head = foldAll(database);
   resetLogHead(logHead, head);
@@ -20,12 +20,12 @@ export function adoptDatabase(dir: string): void {
   writeIdentity(join(dir, 'identity'), { database, logHead }, 'closed', head);
 }
 
-/** As `adoptDatabase`, for a program of before there were checksums and identities, which would leave them behind what it writes. */
+/** As `adoptDatabase`, for a version without checksums and identities, which would let these become stale. */
 export function adoptForEarlier(dir: string): void {
   resetLogHead(join(dir, 'log-head'), foldAll(join(dir, 'tatami.db')));
 }
 
-/** Everything into the one file. @returns the head of the log that it holds */
+/** Checkpoints the whole log. @returns the log head in the database */
 function foldAll(database: string): LogHead {
   const db = new Database(database);
   try {
@@ -40,7 +40,7 @@ function foldAll(database: string): LogHead {
   }
 }
 
-/** Checksums of all pages of the file. A page that lies in the log gets its own when the log is folded in. */
+/** Returns checksums of all pages of the file. A page with a frame in the log gets its checksum at the checkpoint. */
 export function sumsOfFile(database: string): Buffer {
   const file = openPageFile(database);
   try {

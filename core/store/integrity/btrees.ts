@@ -1,6 +1,6 @@
-// Finds out which tables and indexes damaged pages belong to. The trees are walked here, not by SQLite, so that no damaged page is ever
-// read: one that is met makes its tree damaged, and what lies below it is that tree's as well, because every page of a whole tree is met
-// in it. https://sqlite.org/fileformat2.html#b_tree_pages
+// Determines which tables and indexes own damaged pages. Traverses the b-trees without SQLite, so that no damaged page is ever read: a
+// damaged page makes its tree damaged, including everything below it, because a tree is intact only if each of its pages was visited.
+// https://sqlite.org/fileformat2.html#b_tree_pages
 import type { PageFile } from './page-file.ts';
 
 const interiorIndex = 2;
@@ -8,18 +8,15 @@ const interiorTable = 5;
 const leafIndex = 10;
 const leafTable = 13;
 
-/** Page 1 begins with the header of the database. */
+/** Page 1 starts with the database header. */
 const startOf = (page: number): number => (page === 1 ? 100 : 0);
 
-/**
- * Whether a tree is whole: none of its pages, overflow pages included, is damaged, or what it ought not to be.
- * @param root its first page
- */
+/** Returns true if no page of a tree, overflow pages included, is damaged or of a wrong type. @param root first page of the tree */
 export function isWholeTree(file: PageFile, root: number, damaged: ReadonlySet<number>): boolean {
   const seen = new Set<number>();
   const open = [root];
   const meet = (page: number): Buffer | null => {
-    // Two ways to one page are no tree.
+    // A page that is reached twice is damage.
     if (damaged.has(page) || seen.has(page)) return null;
     seen.add(page);
     return file.read(page);
@@ -45,11 +42,11 @@ function isWholeChain(first: number, meet: (page: number) => Buffer | null): boo
 
 interface Parts {
   readonly children: readonly number[];
-  /** The first overflow pages of its cells. */
+  /** First overflow pages of the cells. */
   readonly chains: readonly number[];
 }
 
-/** Null where it is no page of a tree. */
+/** Returns null if the page is not a b-tree page. */
 function partsOf(content: Buffer, start: number): Parts | null {
   const kind = content[start] ?? 0;
   const isInterior = kind === interiorIndex || kind === interiorTable;
@@ -66,16 +63,16 @@ function partsOf(content: Buffer, start: number): Parts | null {
   return { children, chains: chains.filter((chain) => chain !== null) };
 }
 
-/** Where the cells begin; null where that is not on the page. */
+/** Returns the cell offsets; null if any is outside the page. */
 function cellsOf(content: Buffer, pointers: number, count: number): number[] | null {
   if (pointers + 2 * count > content.length) return null;
   const cells = Array.from({ length: count }, (_, cell) => content.readUInt16BE(pointers + 2 * cell));
   return cells.every((at) => at + 4 <= content.length) ? cells : null;
 }
 
-/** The first overflow page of a cell's payload; null where the page holds all of it. */
+/** Returns the first overflow page of a cell's payload; null if the page holds the whole payload, 0 if the cell is invalid. */
 function chainOf(content: Buffer, at: number, isTable: boolean): number | null {
-  // No bytes at the end of a page are set aside: nothing of ours asks for that.
+  // Tatami reserves no bytes at the end of a page.
   const usable = content.length;
   const [payload, afterLength] = varint(content, at);
   const start = isTable ? varint(content, afterLength)[1] : afterLength;
@@ -87,7 +84,7 @@ function chainOf(content: Buffer, at: number, isTable: boolean): number | null {
   return start + local + 4 <= usable ? content.readUInt32BE(start + local) : 0;
 }
 
-/** @returns the value, and where it ends */
+/** @returns the value, and the offset after it */
 function varint(content: Buffer, at: number): [value: number, end: number] {
   let value = 0;
   for (let n = 0; n < 8; n++) {
@@ -103,7 +100,7 @@ export interface Tree {
   readonly root: number;
 }
 
-/** All trees of a database whose `sqlite_schema` is whole. https://sqlite.org/fileformat2.html#record_format */
+/** Returns all trees of a database whose `sqlite_schema` is intact. https://sqlite.org/fileformat2.html#record_format */
 export function schemaOf(file: PageFile): Tree[] {
   const trees: Tree[] = [{ name: 'sqlite_schema', root: 1 }];
   const open = [1];
@@ -122,7 +119,7 @@ export function schemaOf(file: PageFile): Tree[] {
   return trees;
 }
 
-/** The row is (type, name, tbl_name, rootpage, sql); what is needed of it comes first, and is never on an overflow page. */
+/** The row is (type, name, tbl_name, rootpage, sql); the needed columns come first and are never on an overflow page. */
 function treeOf(content: Buffer, at: number): Tree {
   const [, afterLength] = varint(content, at);
   const [, start] = varint(content, afterLength);
@@ -142,7 +139,7 @@ function treeOf(content: Buffer, at: number): Tree {
   return { name, root: root.length === 0 ? 0 : root.readUIntBE(0, Math.min(6, root.length)) };
 }
 
-/** Of a value by its serial type. The types 8 and 9 are the numbers 0 and 1. */
+/** Returns the size of a value by its serial type. The types 8 and 9 are the constants 0 and 1. */
 function bytesOf(type: number): number {
   if (type >= 12) return Math.floor((type - 12) / 2);
   return [0, 1, 2, 3, 4, 6, 8, 8][type] ?? 0;

@@ -1,5 +1,5 @@
-// Ends the one connection that wrote, outside a running server: the last connection that closes would fold the log in without the
-// checksums of what changed.
+// Closes the only writing connection outside a running server. Checkpoints first, because SQLite would checkpoint on the last close without
+// updating the page checksums.
 import type Database from 'libsql';
 import { existsSync } from 'node:fs';
 import { openFolding } from './folding.ts';

@@ -1,5 +1,5 @@
-// Keeps every read away from what is damaged: a statement whose program opens a damaged table or index is refused, all others run and
-// are right. Which they open is read from the program itself (EXPLAIN), where a query plan has only the names a statement gives.
+// Refuses statements that would read damaged tables or indexes; all others run and return correct results. The opened trees come from the
+// statement's program (EXPLAIN), because a query plan shows only the names that the statement uses.
 import type Database from 'libsql';
 import { LRUCache } from 'lru-cache';
 import { StoreError } from '../store.ts';
@@ -14,7 +14,7 @@ export interface DamageGuard {
   check(text: string): void;
 }
 
-/** @param planner a connection that is only for plans */
+/** @param planner connection used only for EXPLAIN */
 export function createDamageGuard(planner: Database.Database): DamageGuard {
   const rootsOf = new LRUCache<string, readonly number[]>({ max: textsMax });
   let damage: Damage | null = null;
@@ -39,7 +39,10 @@ export function createDamageGuard(planner: Database.Database): DamageGuard {
       if (!damage) return;
       const { roots, isTotal } = damage;
       if (isTotal || opened(text).some((root) => roots.includes(root)))
-        throw new StoreError('damaged', 'What is asked for lies in a damaged part of the database.');
+        throw new StoreError(
+          'damaged',
+          'The requested data is in a damaged part of the database. Ask your administrator to restore a backup.',
+        );
     },
   };
 }

@@ -1,18 +1,18 @@
-// What is damaged: pages, and the tables and indexes that they make unreadable. The rest of the database stays readable and right.
+// Describes damage: pages, and the tables and indexes that they make unreadable. The rest of the database remains readable and correct.
 import { isWholeTree, schemaOf } from './btrees.ts';
 import type { PageFile } from './page-file.ts';
 
 export interface Damage {
   readonly pages: readonly number[];
-  /** The first pages of the trees that may not be read. */
+  /** Root pages of the unreadable trees. */
   readonly roots: readonly number[];
-  /** Their names. */
+  /** Names of the unreadable trees. */
   readonly names: readonly string[];
-  /** Nothing may be read: these say what the rest is, or SQLite does not open the file. */
+  /** True if the whole database is unreadable: an essential table is damaged, or SQLite cannot open the file. */
   readonly isTotal: boolean;
 }
 
-/** They say what this database is, and where its log ends. */
+/** Tables that identify the database and the end of its log. */
 const essential = ['sqlite_schema', 'migrations', 'log_head', 'installation'];
 const pagesShown = 10;
 
@@ -22,7 +22,7 @@ export function damageOf(file: PageFile, pages: readonly number[]): Damage {
   if (!schema) return { pages, roots: [1], names: ['sqlite_schema'], isTotal: true };
   const trees = schema.filter(({ root }) => !isWholeTree(file, root, damaged));
   const names = trees.map(({ name }) => name);
-  // SQLite takes no file that is shorter than its header says.
+  // SQLite rejects a file that is shorter than its header says.
   const isCut = !file.log && pages.some((page) => page > file.pagesInFile);
   return {
     pages,
@@ -32,15 +32,15 @@ export function damageOf(file: PageFile, pages: readonly number[]): Damage {
   };
 }
 
-/** For operators. Holds nothing of what is stored. */
+/** Message for operators. Contains no stored data. */
 export function describeDamage(database: string, { pages, names }: Damage): string {
   const shown = pages.slice(0, pagesShown).join(', ') + (pages.length > pagesShown ? ' …' : '');
   const which = names.length === 0 ? 'no table' : names.join(', ');
   return (
     `${pages.length} damaged ${pages.length === 1 ? 'page' : 'pages'} (${shown}) in ${database}, of ${which}: ` +
-    'they are not what Tatami wrote (a failing disk, or another program wrote to the file).'
+    'the content differs from what Tatami wrote (a failing disk, or another program wrote to the file).'
   );
 }
 
 export const wayBack =
-  'Restore a backup with `tatami restore`; `tatami doctor` tells what can be saved. Keep the damaged files until then.';
+  'Restore a backup with `tatami restore`; `tatami doctor` reports what can be saved. Keep the damaged files until then.';

@@ -1,6 +1,6 @@
-// Folds the write-ahead log into the database file and keeps the checksums of its pages in step. A page gets its checksum from the log,
-// which holds what was to be written, and before the log may begin anew: a crash between the two leaves the log, and what lies
-// there is not verified. docs/decisions/0023.
+// Checkpoints the write-ahead log and updates the page checksums with it. A checksum is computed from the log, which holds the intended
+// content, and is written before the log may restart: after a crash between the two the log still exists, and pages with a frame in it are
+// not verified. docs/decisions/0023.
 import type Database from 'libsql';
 import { closeSync, openSync } from 'node:fs';
 import { isEngineError } from '../engine-errors.ts';
@@ -10,18 +10,21 @@ import { eachFrame, pagesAfter, readWalLog, saltOf } from './wal-log.ts';
 interface Folded {
   /** Frames in the log. */
   readonly frames: number;
-  /** Frames of these that are in the file. */
+  /** Frames that are in the database file. */
   readonly folded: number;
 }
 
 export interface Folding {
-  /** @returns the frames of the log. What it could not do is done by a later one. */
+  /** Runs a passive checkpoint. @returns the number of frames in the log. A later checkpoint completes what this one could not */
   fold(): number;
-  /** To be called before anything is written: it may overwrite the log. @throws what writing checksums failed with before, and again */
+  /**
+   * Writes pending checksums. Must be called before any write, which may overwrite the log. @throws the error of a repeated failure to
+   * write checksums
+   */
   settle(): void;
-  /** Null while they are behind the file, or where there are none. */
+  /** Null while checksums are behind the file, or if there are none. */
   sums(): PageSums | null;
-  /** @returns whether all is in the file, with its checksums, and the log is empty */
+  /** Checkpoints everything. @returns true if the file and its checksums are complete and the log is empty */
   foldAll(): boolean;
   close(): void;
 }
@@ -29,7 +32,7 @@ export interface Folding {
 export function openFolding(db: Database.Database, database: string, pageBytes: number): Folding {
   const walFd = openSync(`${database}-wal`, 'r');
   const sums = hasSums(database) ? keepSums(database) : null;
-  // A crash while the log was folded in may have left half of such a page in the file.
+  // A crash during a checkpoint may have left such a page half written in the file.
   for (const page of readWalLog(`${database}-wal`)?.frameOf.keys() ?? []) sums?.unset(page);
   let unrecorded: Folded | null = null;
   let recorded: Recorded | null = null;
@@ -42,12 +45,12 @@ export function openFolding(db: Database.Database, database: string, pageBytes: 
   const fold = (): Folded | null => {
     const done = checkpoint(db, 'PASSIVE');
     if (done) unrecorded = done;
-    // A full disk may have taken some of the pages, or half of one. They are read from the log until a later checkpoint writes them all.
+    // A full disk may have stored some of the pages, or half of one. Reads use the log until a later checkpoint writes them all.
     else for (const page of pagesAfter(walFd, pageBytes, foldedOf(walFd, recorded))) sums?.unset(page);
     try {
       settle();
     } catch {
-      // The next write tries again, and is refused where it cannot be done.
+      // The next write retries, and is rejected if that fails.
     }
     return done;
   };
@@ -82,18 +85,18 @@ function checkpoint(db: Database.Database, mode: 'PASSIVE' | 'TRUNCATE'): Folded
   }
 }
 
-/** What is noted of the log, so that no frame is looked at twice. */
+/** Progress in the log, so that no frame is processed twice. */
 interface Recorded {
-  /** Changes when the log begins anew. */
+  /** Changes when the log restarts. */
   readonly salt: bigint;
   readonly folded: number;
 }
 
-/** Frames of the log of now that are in the file, with their checksums. */
+/** Returns the frames of the current log that are in the file with their checksums. */
 const foldedOf = (walFd: number, recorded: Recorded | null): number =>
   recorded?.salt === saltOf(walFd) ? recorded.folded : 0;
 
-/** @returns what is recorded now */
+/** @returns the new progress */
 function record(
   sums: KeptSums,
   { walFd, pageBytes }: { walFd: number; pageBytes: number },
@@ -102,7 +105,7 @@ function record(
 ): Recorded {
   const from = foldedOf(walFd, before);
   if (folded > from) {
-    /** Null where the page is in the log once more, behind what was folded in: the file still holds what it held before. */
+    /** Null if the page has a later frame that is not checkpointed: the file still holds the earlier content. */
     const sumOf = new Map<number, number | null>();
     let pages = 0;
     eachFrame(walFd, pageBytes, [from + 1, frames], (frame, header, content) => {

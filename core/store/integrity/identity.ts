@@ -1,32 +1,32 @@
-// Which files on which disk a data directory is made of, and whether its server was stopped: the file `identity`. A copy has other
-// inodes, so that a start recognises one, and takes only that of a stopped server. docs/decisions/0023.
+// The file `identity`: inodes of the directory's files, and if its server was stopped. A copy has other inodes, so a start recognises it,
+// and accepts only a copy of a stopped server. docs/decisions/0023.
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import type { LogHead } from '../log-head.ts';
 import { writeWholeFile } from '../whole-file.ts';
 
-/** The files that are made once and never replaced. */
+/** Files that are created once and never replaced. */
 export interface Kept {
   readonly database: string;
   readonly logHead: string;
 }
 
 export interface Identity {
-  /** `open`: a server runs, or was killed. */
+  /** `open` while a server runs, or after it was killed. */
   readonly state: 'open' | 'closed';
   readonly files: string;
-  /** Of the log, when the state was written. */
+  /** Log head at the time the state was written. */
   readonly head: LogHead;
 }
 
-/** It is there twice, so that one damaged place does not cost it. */
+/** Stored twice, so that one damaged sector does not lose it. */
 const copyBytes = 512;
 
 export function filesOf(kept: Kept): string {
   return [kept.database, kept.logHead].map((path) => statSync(path, { bigint: true }).ino).join('-');
 }
 
-/** Null where every copy of it is damaged; undefined where there is none. */
+/** Returns null if both copies are damaged, undefined if there is no file. */
 export function readIdentity(path: string): Identity | null | undefined {
   let bytes: Buffer;
   try {
@@ -38,7 +38,7 @@ export function readIdentity(path: string): Identity | null | undefined {
   return decode(bytes.subarray(0, copyBytes)) ?? decode(bytes.subarray(copyBytes));
 }
 
-/** Durable on return. @throws Error with the system's `code` where the directory cannot be written */
+/** Durable on return. @throws Error with the system's `code` if the directory cannot be written */
 export function writeIdentity(path: string, kept: Kept, state: Identity['state'], head: LogHead): void {
   const copy = encode({ state, files: filesOf(kept), head });
   writeWholeFile(path, copy + copy);

@@ -1,5 +1,5 @@
-// Where the checksums could not be brought in step, the connection is not closed: as the last one SQLite would fold the log in behind their
-// back. It ends with the process, as in a crash, and the log is there for the next start.
+// Leaves a connection open whose checksums could not be updated: on the last close SQLite would checkpoint without updating them. The
+// process exit ends it as in a crash, and the log remains for the next start.
 import type Database from 'libsql';
 
 const leftOpen = new Set<Database.Database>();

@@ -1,17 +1,14 @@
-// Compares the pages of a database with their checksums while a server may write it, from a process of its own: a copy that SQLite makes would
-// carry on what a damaged page says. docs/decisions/0024.
+// Verifies page checksums from a separate process while a server may write: a copy made by SQLite would propagate the content of a damaged
+// page. docs/decisions/0024.
 import { openPageFile } from './page-file.ts';
 import { hasSums, readSums } from './page-sums.ts';
 import { verifyPages } from './verify.ts';
 
-/** A page that is being folded in has another checksum for a moment; one that is damaged has it whenever one looks. */
+/** A page in the middle of a checkpoint mismatches briefly; a damaged one mismatches on every check. */
 const looks = 6;
 const pauseMs = 250;
 
-/**
- * SQLite must not have the file open in this process.
- * @returns the pages that are not what Tatami wrote; none where there are no checksums yet
- */
+/** Must not run in a process in which SQLite has the file open. @returns the damaged pages; empty if there are no checksums yet */
 export async function findDamagedPages(database: string): Promise<readonly number[]> {
   if (!hasSums(database)) return [];
   let suspects = verifyPages(database).damaged;

@@ -1,5 +1,5 @@
-// The database as pages, read without SQLite: of the file alone, and as a reader sees them, with what the write-ahead log holds.
-// SQLite must not have the file open in this process: closing any descriptor of a file drops all locks on it.
+// Reads database pages without SQLite: from the file alone, or as a reader sees them, including the write-ahead log. SQLite must not have
+// the file open in this process, because closing any descriptor of a file drops all locks on it.
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { newPageBytes } from './page-sums.ts';
 import { readOrNull } from './read-or-null.ts';
@@ -9,32 +9,30 @@ const magic = 'SQLite format 3\0';
 
 interface DatabaseHeader {
   readonly pageBytes: number;
-  /** Pages of the file, as the header has it. */
+  /** Number of pages according to the header. */
   readonly pages: number;
   /** `PRAGMA user_version`. */
   readonly schema: number;
 }
 
-/** @param content is overwritten afterwards; null where the disk cannot read it */
+/** @param content reused after the call; null if the disk cannot read it */
 type EachPage = (page: number, content: Buffer | null) => void;
 
 export interface PageFile {
   readonly log: WalLog | null;
   readonly pageBytes: number;
-  /** Of the file, whole or in part. */
+  /** Number of pages in the file, including a partial last page. */
   readonly pagesInFile: number;
-  /** As a reader sees it; null where it begins with no header. */
+  /** Header as a reader sees it; null if it is invalid. */
   header(): DatabaseHeader | null;
-  /** As a reader sees it; null where there is no such page, or the disk cannot read it. */
+  /** Page as a reader sees it; null if it does not exist or cannot be read. */
   read(page: number): Buffer | null;
-  /** All pages of the file, log or not, in order. */
+  /** Calls `each` for all pages of the file in order, ignoring the log. */
   eachInFile(each: EachPage): void;
   close(): void;
 }
 
-/**
- * @param known by what is known beside the file: the size of a page, and a descriptor of the file that stays open longer than this
- */
+/** @param known page size, if known from elsewhere, and a descriptor of the file that outlives this object */
 export function openPageFile(
   database: string,
   known: { pageBytes?: number | null; fd?: number } = {},
@@ -78,7 +76,7 @@ function eachPage(fd: number, pageBytes: number, each: EachPage): void {
   const { size } = fstatSync(fd);
   for (let start = 0; start < size; start += chunkBytes) {
     const wanted = Math.min(chunkBytes, size - start);
-    // A read ends early in front of what cannot be read.
+    // A read ends early before an unreadable sector.
     const isRead = readOrNull(fd, chunk, wanted, start) === wanted;
     for (let at = 0; at < wanted; at += pageBytes) {
       const content = chunk.subarray(at, Math.min(at + pageBytes, wanted));

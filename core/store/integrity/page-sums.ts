@@ -1,43 +1,43 @@
-// A checksum for each page of the database file, beside it in `tatami.db-sums`: 4 bytes of the page's CRC-32 and 4 bytes that tell
-// whether the entry itself is whole. SQLite has none, and gives out what a damaged page holds. docs/decisions/0023.
+// Page checksums of the database file in `tatami.db-sums`: per page 4 bytes of CRC-32, and 4 bytes that validate the entry itself. SQLite
+// has no checksums, and returns the content of damaged pages. docs/decisions/0023.
 import { closeSync, existsSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncPath, writeWholeFile } from '../whole-file.ts';
 
-/** Of a new database. */
+/** Page size of a new database. */
 export const newPageBytes = 8192;
 const entryBytes = 8;
-/** What is written at once. */
+/** Unit of writes. */
 const blockBytes = 4096;
 
 const sumsOf = (database: string): string => `${database}-sums`;
 export const hasSums = (database: string): boolean => existsSync(sumsOf(database));
 
 /**
- * `unset`: the page was never written (SQLite leaves out pages that became free at once), or lies in the log. `lost`: the entry is
- * damaged or missing, and says nothing.
+ * `unset`: the page was never written (SQLite skips pages that are freed before the write), or is in the log. `lost`: the entry is damaged
+ * or missing.
  */
 type PageVerdict = 'right' | 'wrong' | 'unset' | 'lost';
 
 export interface PageSums {
-  /** Null where the first entry is damaged. */
+  /** Null if the first entry is damaged. */
   readonly pageBytes: number | null;
   verdictOf(page: number, content: Uint8Array): PageVerdict;
 }
 
-/** Which the writer keeps up to date. */
+/** Checksums that the writer updates. */
 export interface KeptSums extends PageSums {
-  /** @param sum the CRC-32 of its content */
+  /** @param sum CRC-32 of the content */
   set(page: number, sum: number): void;
   unset(page: number): void;
-  /** Of the database file, in pages: what is beyond is unset. */
+  /** Sets the size of the database file in pages; entries beyond it become unset. */
   resize(pages: number): void;
-  /** Writes what changed; durable on return. What could not be written is written next time. */
+  /** Writes changed entries; durable on return. Entries that could not be written are retried at the next flush. */
   flush(): void;
   close(): void;
 }
 
-/** @throws Error with the system's `code` where there is no such file */
+/** @throws Error with the system's `code` if there is no such file */
 export function readSums(database: string): PageSums {
   const entries = readFileSync(sumsOf(database));
   return { pageBytes: pageBytesOf(entries), verdictOf: (page, content) => verdict(entries, page, content) };
@@ -84,7 +84,7 @@ export function keepSums(database: string): KeptSums {
   };
 }
 
-/** A new file of them: with the checksums of what `fill` adds as page 1 and on; null for one whose entry is to be unset. */
+/** Builds the content of a new checksum file. `fill` adds the pages from page 1 on; null leaves an entry unset. */
 export function makeSums(
   pageBytes: number,
   fill: (add: (content: Uint8Array | null) => void) => void = () => undefined,
@@ -102,7 +102,7 @@ export function writeSums(database: string, sums: Buffer): void {
   writeWholeFile(sumsOf(database), sums);
 }
 
-/** Durable on return. The next start looks at the whole database. */
+/** Removes the checksums durably. The next start checks the whole database. */
 export function dropSums(database: string): void {
   rmSync(sumsOf(database), { force: true });
   syncPath(dirname(database));
@@ -118,7 +118,7 @@ function verdict(entries: Buffer, page: number, content: Uint8Array): PageVerdic
   return Bun.hash.crc32(content) === sum ? 'right' : 'wrong';
 }
 
-/** The first entry, of a page 0 that no database has, holds the size of a page. */
+/** The first entry, for the nonexistent page 0, stores the page size. */
 function pageBytesOf(entries: Buffer): number | null {
   if (entries.length < entryBytes) return null;
   const pageBytes = entries.readUInt32LE(0);

@@ -1,5 +1,5 @@
-// How a database is read in a place where nothing can be written. SQLite needs a file of its own beside a write-ahead log; where the log
-// holds nothing the database is read as one file that nobody changes, else a copy of it in the temporary folder, with the log folded in.
+// Opens a database for reading where nothing can be written. SQLite needs an extra file beside a write-ahead log. A database with an empty
+// log is opened as immutable; otherwise a copy in the temporary folder includes the log.
 import Database from 'libsql';
 import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ export interface Readable {
   release(): void;
 }
 
-/** @param usual tried first, where it is to be */
+/** @param usual URI to try first; null to skip */
 export function readableWithoutWriting(database: string, usual: string | null): Readable {
   if (usual !== null && opens(usual)) return { uri: usual, release: () => undefined };
   if (!readWalLog(`${database}-wal`)) return { uri: immutableUri(database), release: () => undefined };
@@ -42,8 +42,8 @@ function copyFolded(database: string): Readable {
   const free = freeBytes(tmpdir());
   if (free !== null && free < bytes)
     throw new Error(
-      `${database} cannot be read where nothing can be written, because its log was not folded in, and ${tmpdir()} has no room for a copy ` +
-        `(${megabytes(free)} free, ${megabytes(bytes)} needed). Make room there, name another folder with TMPDIR, or make the data directory writable.`,
+      `${database} cannot be read in place: its write-ahead log is not checkpointed and the directory is not writable, and ${tmpdir()} has no space for a copy ` +
+        `(${megabytes(free)} free, ${megabytes(bytes)} needed). Free some space there, set TMPDIR to another folder, or make the data directory writable.`,
     );
   const dir = mkdtempSync(join(tmpdir(), 'tatami-read-only-'));
   const copy = join(dir, 'tatami.db');

@@ -1,7 +1,10 @@
-// Reads a piece of a file whose disk may not be able to: a sector that died is damage of what lies there, and no reason to end.
+// Reads from a file on a disk that may be failing: an unreadable sector counts as damaged content, not as a fatal error.
 import { readSync } from 'node:fs';
 
-/** @returns the bytes read, which may be fewer where the file ends or a page behind cannot be read; null where the disk cannot read there */
+/**
+ * @returns the number of bytes read, which is smaller at the end of the file or before an unreadable page; null if the disk cannot read
+ *   there
+ */
 export function readOrNull(fd: number, into: Buffer, bytes: number, at: number): number | null {
   try {
     return readSync(fd, into, 0, bytes, at);

@@ -1,5 +1,5 @@
-// Recognises the data directory at start: its own, new, of an earlier version, moved as a whole while no server ran, or put together from
-// files that do not belong together. The last of these is refused: it would run, on a database that never was. docs/decisions/0023.
+// Classifies the data directory at start: own, new, of an earlier version, moved while no server ran, or assembled from files of different
+// moments. The last is refused, because its database state never existed. docs/decisions/0023.
 import { existsSync } from 'node:fs';
 import { emptyHead, readLogHead, type LogHead } from '../log-head.ts';
 import { filesOf, readIdentity, type Identity, type Kept } from './identity.ts';
@@ -13,17 +13,17 @@ export interface Directory extends Kept {
 
 export type Recognised = 'own' | 'new' | 'earlier' | 'moved';
 
-/** Since this schema a data directory has an identity. */
+/** First schema whose data directory has an identity. */
 export const identitySchema = 7;
 
 const wayBack =
-  'Make a backup of the original with `tatami backup` and restore that, or stop its server and copy the whole directory again. ' +
-  'If the original is gone, `tatami doctor` says what this copy holds.';
+  'Make a backup of the original with `tatami backup` and restore it, or stop its server and copy the whole directory again. ' +
+  'If the original is gone, `tatami doctor` reports the content of this copy.';
 
 export const incompleteCopy = (missing: string): string =>
-  `${missing} is missing: this is not a whole data directory, and the database alone may lack acknowledged writes or be damaged. ${wayBack}`;
+  `${missing} is missing: this is not a complete data directory, and the database alone may lack acknowledged writes or be damaged. ${wayBack}`;
 
-/** @throws Error where the files do not belong together */
+/** @throws Error if the files do not belong together */
 export function recognise(dir: Directory): Recognised {
   const identity = readIdentity(dir.identity);
   const head = existsSync(dir.logHead) ? readLogHead(dir.logHead) : null;
@@ -31,8 +31,8 @@ export function recognise(dir: Directory): Recognised {
   if (identity === undefined) return recogniseEarlier(dir);
   if (identity === null)
     throw new Error(
-      `${dir.identity} is damaged, so that nothing tells whether this is the original directory or a copy of it. ` +
-        'Restore a backup with `tatami restore`, or have `tatami doctor` look at the database and accept it.',
+      `${dir.identity} is damaged: Tatami cannot tell if this is the original directory or a copy of it. ` +
+        'Restore a backup with `tatami restore`, or check and accept the database with `tatami doctor` and `tatami doctor fix accept`.',
     );
   if (!head) throw new Error(incompleteCopy(dir.logHead));
   return identity.files === filesOf(dir) ? 'own' : recogniseCopy(dir, identity, head);
@@ -41,7 +41,7 @@ export function recognise(dir: Directory): Recognised {
 function recogniseNew(dir: Directory, identity: Identity | null, head: LogHead | null): 'new' {
   const position = Math.max(identity?.head.position ?? 0, head?.position ?? 0);
   if (position > 0)
-    throw new Error(`${dir.database} is missing or empty, and it held ${position} commits. ${wayBack}`);
+    throw new Error(`${dir.database} is missing or empty, but it had ${position} commits. ${wayBack}`);
   return 'new';
 }
 
@@ -53,7 +53,7 @@ function recogniseEarlier(dir: Directory): 'earlier' {
 function recogniseCopy(dir: Directory, identity: Identity, head: LogHead): 'moved' {
   if (identity.state === 'open')
     throw new Error(
-      `${dir.path} is a copy of a data directory whose server was running, or had been killed: its files are from different moments, and acknowledged writes may be missing or damaged. ${wayBack}`,
+      `${dir.path} is a copy of a data directory whose server was running or had been killed: its files are from different moments, and acknowledged writes may be missing or damaged. ${wayBack}`,
     );
   const isWhole =
     identity.head.position === head.position &&
@@ -61,12 +61,12 @@ function recogniseCopy(dir: Directory, identity: Identity, head: LogHead): 'move
     isEmptyFile(`${dir.database}-wal`);
   if (!isWhole)
     throw new Error(
-      `${dir.path} was put together from copies of different moments: acknowledged writes may be missing or damaged. ${wayBack}`,
+      `${dir.path} was assembled from copies of different moments: acknowledged writes may be missing or damaged. ${wayBack}`,
     );
   return 'moved';
 }
 
-/** 0 where it cannot be read. */
+/** Returns the schema version; 0 if it cannot be read. */
 export function schemaOfFile(database: string): number {
   if (isEmptyFile(database)) return 0;
   const file = openPageFile(database);
@@ -77,6 +77,6 @@ export function schemaOfFile(database: string): number {
   }
 }
 
-/** A directory of an earlier version that was killed in its first start has none yet. */
+/** A directory of an earlier version that was killed during its first start has no log head yet. */
 export const headOf = (dir: Kept): LogHead =>
   existsSync(dir.logHead) ? readLogHead(dir.logHead) : emptyHead;

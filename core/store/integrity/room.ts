@@ -1,4 +1,4 @@
-// Says of a directory that cannot be written which one it is, why, and how much room there is.
+// Describes a directory that cannot be written: path, reason and free space.
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 
@@ -10,7 +10,7 @@ const reasons: Readonly<Record<string, string>> = {
   EDQUOT: 'the quota of this user is used up',
 };
 
-/** Of the file system that it is on, or would be made on; null where the system does not say. */
+/** Returns the free space of the file system of a path, which need not exist yet; null if the system does not report it. */
 export function freeBytes(path: string): number | null {
   if (!existsSync(path) && dirname(path) !== path) return freeBytes(dirname(path));
   try {

@@ -1,19 +1,19 @@
-// Compares the file with its checksums while it is in use, a piece at a time. It belongs to the thread that writes: beside a fold-in it would
-// see pages that have no checksum yet.
+// Background scrub: verifies the file against its checksums piece by piece while it is in use. Runs on the writer thread, because during a
+// checkpoint pages may not have their checksum yet.
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { damageOf, type Damage } from './damage.ts';
 import { openPageFile } from './page-file.ts';
 import type { PageSums } from './page-sums.ts';
 import { readOrNull } from './read-or-null.ts';
 
-/** Verified at once, which takes less than a millisecond; a large file gets more, so that it is through within a day. */
+/** Size of a piece, which takes less than a millisecond; larger files use larger pieces, so that each is scrubbed within a day. */
 const pieceBytes = 512 * 1024;
 const piecesOfADay = 86_400;
 
 export interface Scrub {
-  /** Looks at the next piece of the file, or at all of it. */
+  /** Verifies the next piece of the file, or all of it. */
   look(sums: PageSums, all: boolean): Damage | null;
-  /** To be called once SQLite has closed the file: to close one descriptor of it drops the locks of all. */
+  /** Must be called after SQLite has closed the file: closing one descriptor drops the locks of all. */
   close(): void;
 }
 

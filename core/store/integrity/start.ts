@@ -1,5 +1,5 @@
-// What a start does with a data directory before a server runs on it: recognise it, compare its pages with their checksums, say in its
-// identity that a server runs, bring it to the newest schema. Where it is damaged or cannot be written, it is opened only to be read.
+// Prepares a data directory for a server: recognises it, verifies its page checksums, marks its identity as open, and migrates it. A
+// damaged or unwritable directory is opened read-only.
 import Database from 'libsql';
 import { existsSync } from 'node:fs';
 import type { Log } from '../../lib/log.ts';
@@ -28,7 +28,7 @@ import { checkWhole } from './whole-check.ts';
 
 export interface StartOptions {
   readonly nowMs: () => number;
-  /** Where a continuous copy puts aside what is committed before it is folded in; null where none is made. */
+  /** Folder into which WAL segments are archived before a checkpoint; null if no continuous copy is made. */
   readonly spool: string | null;
   readonly snapshots: string;
   readonly log: Log;
@@ -39,14 +39,14 @@ export interface Started {
   readonly migration: MigrationReport;
   readonly shrinkable: Shrinkable;
   readonly onlyToRead: OnlyToRead | null;
-  /** Removes what was made only for this run. */
+  /** Removes temporary files of this run. */
   release(): void;
 }
 
-/** @throws Error with what is wrong and the way back */
+/** @throws Error that names the problem and the remedy */
 export function startDirectory(dir: Directory, options: StartOptions): Started {
   if (existsSync(`${dir.database}-journal`)) rollBack(dir.database);
-  // It is refused, untouched: nothing is put aside, nothing is folded in.
+  // A newer schema is refused without a change: no archiving, no checkpoint.
   if (schemaOfFile(dir.database) > migrations.length) migrateHere(dir, { ...options, spool: null });
   const known = recognise(dir);
   if (known === 'new') return startNew(dir, options);
@@ -61,7 +61,7 @@ export function startDirectory(dir: Directory, options: StartOptions): Started {
   return { ...migrateHere(dir, options), onlyToRead: null, release: () => undefined };
 }
 
-/** What the last server left in the log, and what migrations write there, is folded into the file before any engine runs. */
+/** Checkpoints the log of the previous server and of the migrations before the engine opens. */
 function migrateHere(
   { database }: Directory,
   { nowMs, snapshots, spool, log }: StartOptions,
@@ -76,7 +76,7 @@ function migrateHere(
   return { migration, shrinkable };
 }
 
-/** What the last server left in the log. */
+/** Checkpoints the log of the previous server. */
 function foldLeftOver(database: string, beforeFold: (db: Database.Database) => void): void {
   if (isEmptyFile(`${database}-wal`)) return;
   const db = new Database(database);
@@ -91,8 +91,8 @@ function foldLeftOver(database: string, beforeFold: (db: Database.Database) => v
 
 function putAside(db: Database.Database, taker: Taker, timeMs: number): void {
   try {
-    // A commit that was under way when the last server died may be in the log, and SQLite may pass it by and write over it. Behind a
-    // write of its own nothing else is left.
+    // The log may hold a commit that was in flight when the previous server died, which SQLite may skip and overwrite. A write of this
+    // connection moves the end of the log past it.
     const [row] = db.prepare('PRAGMA user_version').all() as { user_version: number }[];
     db.exec(`PRAGMA user_version = ${row?.user_version ?? 0}`);
     const [head] = db.prepare('SELECT position, hash FROM log_head').all() as LogHead[];
@@ -102,27 +102,30 @@ function putAside(db: Database.Database, taker: Taker, timeMs: number): void {
   }
 }
 
-/** The first pages of a new database go without a write-ahead log. A connection that may write undoes what a kill left half done. */
+/**
+ * The first pages of a new database are written without a write-ahead log. A writable connection rolls back a transaction that a kill left
+ * half done.
+ */
 function rollBack(database: string): void {
   const db = new Database(database);
   db.prepare('SELECT 1 FROM sqlite_schema').all();
   db.close();
 }
 
-/** Of an earlier version killed in its first start. */
+/** Creates a missing log head, as left by an earlier version that was killed during its first start. */
 function withLogHead(dir: Directory): Directory {
   if (!existsSync(dir.logHead)) openLogHead(dir.logHead).close();
   return dir;
 }
 
-/** The identity comes before the first table, so that a start that was killed is not taken for a copy without one. */
+/** Writes the identity before the first table, so that a killed start is not taken for a copy without identity. */
 function startNew(dir: Directory, options: StartOptions): Started {
   try {
     if (!existsSync(dir.database)) makePrivateFile(dir.database);
     writeIdentity(dir.identity, withLogHead(dir), 'open', headOf(dir));
   } catch (error) {
     throw new Error(
-      `${describeUnwritable(dir.path, error)} A new data directory needs a place that can be written.`,
+      `${describeUnwritable(dir.path, error)} Choose a writable location for the data directory.`,
       {
         cause: error,
       },
@@ -133,14 +136,14 @@ function startNew(dir: Directory, options: StartOptions): Started {
 
 function tell(known: Recognised, dir: Directory, log: Log): void {
   if (known === 'moved')
-    log('info', 'the data directory was moved or copied while no server ran; it goes on here', {
+    log('info', 'the data directory was moved or copied while no server ran; the server continues with it', {
       dir: dir.path,
     });
 }
 
 /**
- * Where pages have no checksum yet (of an earlier version, or a damaged file of checksums) the whole database is looked at once, and
- * they get one.
+ * Verifies the page checksums. If some are missing (an earlier version, or a damaged checksum file), checks the whole database once and
+ * creates them.
  */
 function look(dir: Directory, log: Log): Damage | null {
   const { damaged, isUnsure } = verifyPages(dir.database);
@@ -153,14 +156,14 @@ function look(dir: Directory, log: Log): Damage | null {
     }
   }
   if (!isUnsure) return null;
-  // Read before SQLite opens the file in this process.
+  // Must precede SQLite's first open of the file in this process.
   const sums = sumsOfFile(dir.database);
   const findings = checkWhole(dir.database);
   if (findings.length > 0)
     throw new Error(`${dir.database} is damaged: ${findings.slice(0, 3).join('; ')}. ${wayBack}`);
   log(
     'info',
-    hasSums(dir.database) ? 'damaged page checksums were made anew' : 'pages have checksums from now on',
+    hasSums(dir.database) ? 'damaged page checksums were recreated' : 'page checksums were created',
     {
       database: dir.database,
     },
@@ -168,7 +171,7 @@ function look(dir: Directory, log: Log): Damage | null {
   try {
     writeSums(dir.database, sums);
   } catch (error) {
-    // A directory that cannot be written is opened only to be read, further on.
+    // An unwritable directory is opened read-only by `startUnwritable`.
     if (diskFaultOf(error).fault === 'broken') throw error;
   }
   return null;
@@ -176,10 +179,10 @@ function look(dir: Directory, log: Log): Damage | null {
 
 function startDamaged(dir: Directory, damage: Damage, { problems, log }: StartOptions): Started {
   const message = `${describeDamage(dir.database, damage)} ${wayBack}`;
-  if (damage.isTotal) throw new Error(`${message} It cannot be read even in part.`);
+  if (damage.isTotal) throw new Error(`${message} No part of the database can be read.`);
   const { from, migration } = schemaFor(dir, message);
   problems.raise('damage', inPublic(message, dir));
-  log('error', 'the database is damaged; the server only reads', { from, message });
+  log('error', 'the database is damaged; the server is read-only', { from, message });
   const { uri, release } = readableWithoutWriting(dir.database, readOnlyUri(dir.database));
   return {
     migration,
@@ -192,11 +195,11 @@ function startDamaged(dir: Directory, damage: Damage, { problems, log }: StartOp
 function startUnwritable(dir: Directory, error: unknown, { problems, log }: StartOptions): Started {
   const { fault } = diskFaultOf(error);
   if (fault === 'broken') throw error;
-  const message = `${describeUnwritable(dir.path, error)} The server only reads until that is mended and it is started again.`;
+  const message = `${describeUnwritable(dir.path, error)} The server is read-only. Fix the problem and restart the server.`;
   const { migration } = schemaFor(dir, message);
   const { uri, release } = readableWithoutWriting(dir.database, null);
   problems.raise('read_only', inPublic(message, dir));
-  log('error', 'the data directory cannot be written; the server only reads', { message });
+  log('error', 'the data directory cannot be written; the server is read-only', { message });
   return {
     migration,
     shrinkable: 'already',
@@ -205,17 +208,17 @@ function startUnwritable(dir: Directory, error: unknown, { problems, log }: Star
   };
 }
 
-/** Readiness tells everybody what is wrong, and nobody where the files lie. */
+/** Strips paths: the readiness endpoint is public and must not reveal where the files are. */
 const inPublic = (message: string, { path }: Directory): string =>
   message.replaceAll(`${path}/`, '').replaceAll(path, 'The data directory');
 
-/** @throws Error where it is not the schema of this build, for it cannot be changed now */
+/** @throws Error if the schema is not the one of this build, because a read-only database cannot be migrated */
 function schemaFor(dir: Directory, why: string): { from: number; migration: MigrationReport } {
   const from = schemaOfFile(dir.database);
   const to = migrations.length;
   if (from !== to)
     throw new Error(
-      `${why} It has schema ${from} and this build needs ${to}, so that it cannot be read as it is.`,
+      `${why} The database has schema ${from}, but this build needs schema ${to} and cannot migrate it now.`,
     );
   return { from, migration: { from, to, snapshot: null } };
 }

@@ -1,17 +1,17 @@
-// Compares every page of the database file with its checksum, before SQLite opens it: what SQLite reads of a damaged page is a wrong
-// answer, or a text that ends the process. docs/decisions/0023.
+// Verifies every page of the database file before SQLite opens it: SQLite would return wrong results from a damaged page, or a text that
+// aborts the process. docs/decisions/0023.
 import { statSync } from 'node:fs';
 import { hasSums, readSums, type PageSums } from './page-sums.ts';
 import { openPageFile, type PageFile } from './page-file.ts';
 
 export interface Verified {
-  /** In order. */
+  /** Damaged pages, ascending. */
   readonly damaged: readonly number[];
-  /** Not every page has a checksum that says something: the whole database is to be looked at. */
+  /** True if some page has no valid checksum, so the whole database must be checked. */
   readonly isUnsure: boolean;
 }
 
-/** A file that was made a moment ago holds nothing yet. */
+/** Returns true for a missing or zero-length file. */
 export const isEmptyFile = (database: string): boolean =>
   (statSync(database, { throwIfNoEntry: false })?.size ?? 0) === 0;
 
@@ -34,7 +34,7 @@ function verify(file: PageFile, sums: PageSums): Verified {
   file.eachInFile((page, content) => {
     if (page === 1) headerPages = pagesByHeader(content);
     if (log?.frameOf.has(page)) return;
-    // What a database that shrank left behind.
+    // Leftover pages of a database that shrank.
     if (page > (log?.pages ?? headerPages) && damaged[0] !== 1) return;
     const verdict = content?.length === pageBytes ? sums.verdictOf(page, content) : 'wrong';
     if (verdict === 'wrong') damaged.push(page);
@@ -46,6 +46,6 @@ function verify(file: PageFile, sums: PageSums): Verified {
   return { damaged, isUnsure };
 }
 
-/** 0 where the header cannot be read. */
+/** Returns 0 if the header cannot be read. */
 const pagesByHeader = (first: Buffer | null): number =>
   first && first.length >= 32 ? first.readUInt32BE(28) : 0;

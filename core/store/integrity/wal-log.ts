@@ -1,5 +1,5 @@
-// The write-ahead log as SQLite would recover it: which pages have a frame in its valid, committed part. What lies there is not read from
-// the database file, so that nothing is said of these pages of the file. https://sqlite.org/fileformat2.html#walformat
+// Reads the write-ahead log as SQLite would recover it: the pages that have a frame in its valid, committed part. Readers take these pages
+// from the log, so the copies in the database file are not verified. https://sqlite.org/fileformat2.html#walformat
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { frameHeaderBytes, openWalFile, walHeaderBytes as headerBytes } from '../wal-format.ts';
 
@@ -7,17 +7,17 @@ const chunkFrames = 128;
 
 export interface WalLog {
   readonly pageBytes: number;
-  /** Up to the last commit. */
+  /** Number of frames up to the last commit. */
   readonly frames: number;
-  /** Size of the database after that commit. */
+  /** Size of the database in pages after that commit. */
   readonly pages: number;
-  /** Page → its last frame. */
+  /** Last frame by page. */
   readonly frameOf: ReadonlyMap<number, number>;
 }
 
 type Sum = [number, number];
 
-/** Null where there is no log, or nothing in it that counts. */
+/** Returns null if there is no log, or no committed frame in it. */
 export function readWalLog(path: string): WalLog | null {
   const fd = openWalFile(path);
   if (fd === null) return null;
@@ -28,17 +28,17 @@ export function readWalLog(path: string): WalLog | null {
   }
 }
 
-/** Where the content of a frame lies in the file. */
+/** Returns the file offset of a frame's content. */
 export const frameContentAt = (frame: number, pageBytes: number): number =>
   headerBytes + (frame - 1) * (frameHeaderBytes + pageBytes) + frameHeaderBytes;
 
-/** Of the log as it is now: it changes when the log begins anew. */
+/** Returns the salt of the current log, which changes when the log restarts. */
 export function saltOf(fd: number): bigint {
   const salt = Buffer.alloc(8);
   return readSync(fd, salt, 0, 8, 16) === 8 ? salt.readBigUInt64BE() : 0n;
 }
 
-/** Calls `each` with these frames, in order, until it returns false. `content` is overwritten afterwards. */
+/** Calls `each` with the frames in order until it returns false. `content` is reused after each call. */
 export function eachFrame(
   fd: number,
   pageBytes: number,
@@ -59,7 +59,8 @@ export function eachFrame(
 }
 
 /**
- * Pages of the committed frames behind a frame, in a log that this process writes: without its checksums, which take ten times as long.
+ * Returns the pages of committed frames after `frame`, in a log that this process writes. Skips checksum verification, which takes ten
+ * times as long.
  * @param frame 0 for all
  */
 export function pagesAfter(fd: number, pageBytes: number, frame: number): ReadonlySet<number> {

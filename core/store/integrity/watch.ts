@@ -1,11 +1,11 @@
-// Watches whether the files that a server has open are still the ones in its directory. Moved away or replaced, they would take writes
-// that no later start finds. Only looked at by name: to open and close one would drop SQLite's locks.
+// Detects if the files that a server has open were moved or replaced, because no later start would find writes to them. Uses only `stat` by
+// path: opening and closing a file would drop SQLite's locks.
 import { stat } from 'node:fs/promises';
 import type { Kept } from './identity.ts';
 
 const everyMs = 1_000;
 
-/** @returns stops it, and tells whether they are not the same at that time */
+/** @returns a function that stops the watch and returns true if the files are currently moved */
 export function watchFiles(
   { database, logHead }: Kept,
   told: { onMoved(which: string): void; onBack(): void },
@@ -37,7 +37,7 @@ export function watchFiles(
   };
 }
 
-/** Null where there is nothing, or nobody can tell. */
+/** Returns null if the file is missing or its status is unavailable. */
 async function identityOf(path: string): Promise<string | null> {
   try {
     const { dev, ino } = await stat(path, { bigint: true });

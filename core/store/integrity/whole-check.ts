@@ -1,12 +1,12 @@
-// Looks at all that a database holds, where no checksum vouches for its pages: SQLite's own check, which does not see what a damaged
-// text says, and the encoding of every text, because libsql ends the process over one that is not UTF-8. It changes nothing.
+// Checks the content of a database without valid page checksums: SQLite's integrity check, which does not detect damaged texts, and the
+// encoding of every text, because libsql aborts the process on invalid UTF-8. Changes nothing.
 import Database from 'libsql';
 import { isUtf8 } from 'node:buffer';
 import { uriToLook } from './uri.ts';
 
 const findingsMax = 20;
 
-/** Nobody may write the database meanwhile. @returns what is wrong, in words; nothing where all is well */
+/** No process may write the database meanwhile. @returns findings; empty if the database is intact */
 export function checkWhole(database: string): string[] {
   const db = new Database(uriToLook(database, false));
   try {
@@ -20,7 +20,7 @@ export function checkWhole(database: string): string[] {
 
 type Connection = InstanceType<typeof Database>;
 
-/** As bytes: a text may be what is damaged. */
+/** Reads columns as bytes, because a text may be damaged. */
 function* rowsOf(db: Connection, sql: string): Generator<(Buffer | null)[]> {
   yield* db.prepare(sql).raw(true).iterate([]) as Iterable<(Buffer | null)[]>;
 }
@@ -53,6 +53,6 @@ function* textsOfTable(db: Connection, table: string): Generator<string> {
   for (const values of rowsOf(db, `SELECT ${asBytes.join(', ')} FROM ${quoted(table)}`)) {
     row++;
     const bad = values.findIndex((value) => value !== null && !isUtf8(value));
-    if (bad >= 0) yield `row ${row} of ${table} holds a text in ${columns[bad]} that is not UTF-8`;
+    if (bad >= 0) yield `row ${row} of ${table} has a text in ${columns[bad]} that is not valid UTF-8`;
   }
 }

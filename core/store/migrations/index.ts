@@ -1,4 +1,4 @@
-// The migrations in their order; a number is a position in this list. Files are embedded as text.
+// Lists the migrations in order; the version of a migration is its position in this list. SQL files are embedded as text.
 import spine from './0001-spine.sql' with { type: 'text' };
 import fairQueues from './0002-fair-queues.sql' with { type: 'text' };
 import pluginValues from './0003-plugin-values.sql' with { type: 'text' };

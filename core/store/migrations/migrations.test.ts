@@ -1,4 +1,4 @@
-// Databases of the first builds, with what lies in them, come through each migration.
+// Databases of the first builds pass each migration with their data intact.
 import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -171,7 +171,10 @@ test('issues of before get the times that types and times of events are conclusi
       insertMadeUpRow(before, 'states', { workspace_id: 'ws', id, name: id, type, team_id });
     }
   let sequence = 0;
-  /** @param changes times of changes of state @param created of the issue, where an import said another time than that of its event */
+  /**
+   * @param changes times of state changes @param created creation time of the issue, where an import set another time than that of its
+   *   event
+   */
   const issue = (
     id: string,
     state: string,

@@ -1,5 +1,5 @@
-// The spool of the continuous copy: a folder of the data directory where what was committed since the last time lies as segments, one file
-// each, until it has been sent. Whoever takes from the write-ahead log fills it, whoever sends empties it; it is all they share.
+// WAL segments of the continuous copy: a folder of the data directory that holds one file per segment until it has been sent. The archiver
+// writes segments, the sender deletes them, and they share no other state.
 import {
   closeSync,
   existsSync,
@@ -16,28 +16,28 @@ import { makePrivateFile } from '../private.ts';
 import type { LogHead } from '../log-head.ts';
 import type { WalPlace } from './wal-frames.ts';
 
-/** Of a segment's file. What follows are its pages, each behind its number in four bytes. */
+/** Size of a segment's header. Its pages follow, each preceded by its number in four bytes. */
 export const segmentHeaderBytes = 1024;
 
 export interface SegmentHeader {
-  /** The chain it is a link of: segments of one chain follow each other without a gap. */
+  /** Chain of the segment: segments of one chain follow each other without a gap. */
   readonly chain: string;
-  /** From 0 on. */
+  /** Position in the chain, from 0. */
   readonly index: number;
-  /** The database file held all that came before this segment when the log began that is written now. */
+  /** Index of the first segment of the current log: when this log started, the database file held the content of all earlier segments. */
   readonly first: number;
   readonly timeMs: number;
-  /** Of the event log; null where there is none yet. */
+  /** Log head; null if there is none yet. */
   readonly head: LogHead | null;
   readonly pageBytes: number;
-  /** Size of the database; null where nothing was committed. */
+  /** Size of the database; null if nothing was committed. */
   readonly dbPages: number | null;
   readonly pages: number;
-  /** Over the pages and their numbers. */
+  /** Checksum of the pages and their numbers. */
   readonly sum: string;
-  /** Up to where the log was read; null where there was none. */
+  /** End of the part of the log that was read; null if there was no log. */
   readonly place: WalPlace | null;
-  /** The database file it was taken beside, which a copy of the directory does not have. */
+  /** Inode of the database file, which differs in a copy of the directory. */
   readonly inode: string;
 }
 
@@ -47,7 +47,7 @@ const sent = '.sent';
 export const segmentPath = (spool: string, index: number): string =>
   join(spool, `${String(index).padStart(10, '0')}${unsent}`);
 
-/** In order. */
+/** Segment file names, ascending. */
 const namesIn = (spool: string): string[] =>
   existsSync(spool)
     ? readdirSync(spool)
@@ -55,19 +55,19 @@ const namesIn = (spool: string): string[] =>
         .sort()
     : [];
 
-/** Of the segments that wait to be sent, in order. */
+/** Paths of unsent segments, ascending. */
 export const waitingPaths = (spool: string): string[] =>
   namesIn(spool)
     .filter((name) => name.endsWith(unsent))
     .map((name) => join(spool, name));
 
-/** Sent or not; null where there is none, or none that is whole. */
+/** Returns the header of the last segment, sent or not; null if there is none or it is incomplete. */
 export function lastHeader(spool: string): SegmentHeader | null {
   const last = namesIn(spool).at(-1);
   return last === undefined ? null : readHeader(join(spool, last));
 }
 
-/** Its pages are no longer needed, but its header says where the chain goes on. Those before it go. */
+/** Marks a segment as sent: deletes its pages, keeps its header, from which the chain continues, and removes earlier sent segments. */
 export function markSent(spool: string, path: string): void {
   const kept = path.replace(unsent, sent);
   renameSync(path, kept);
@@ -81,7 +81,7 @@ export function encodeHeader(header: SegmentHeader): Buffer {
   return Buffer.from(`${sumOf(text)} ${text}`.padEnd(segmentHeaderBytes, ' '));
 }
 
-/** Null where it is not whole. */
+/** Returns null if the header is incomplete or damaged. */
 export function readHeader(path: string): SegmentHeader | null {
   const bytes = Buffer.alloc(segmentHeaderBytes);
   const fd = openSync(path, 'r');
@@ -95,24 +95,24 @@ export function readHeader(path: string): SegmentHeader | null {
 
 const sumOf = (text: string): string => Bun.hash(text).toString(16);
 
-/** What this build wrote beside its checksum; null where it is not whole. */
+/** Parses a text that follows its checksum; null if it is incomplete or damaged. */
 function checked<T>(text: string): T | null {
   const [sum = '', ...rest] = text.trimEnd().split(' ');
   const json = rest.join(' ');
   return json !== '' && sumOf(json) === sum ? (JSON.parse(json) as T) : null;
 }
 
-/** The checksum over pages: of each one, seeded with that of those before it. */
+/** Chained checksum of pages: the hash of each entry, seeded with the checksum of the entries before it. */
 export const addPage = (sum: bigint, entry: Uint8Array): bigint => BigInt(Bun.hash(entry, sum));
 
-/** The state of the database file; it changes with whatever is folded into it. */
+/** State of the database file; every checkpoint changes it. */
 export interface FileState {
   readonly inode: string;
   readonly bytes: string;
   readonly changedNs: string;
 }
 
-/** The file, as it is, holds all that came up to this segment, and whatever log comes next begins behind it. */
+/** Records that the database file in this state holds the content up to this segment, so that the next log starts after it. */
 export interface FoldMark {
   readonly chain: string;
   readonly index: number;
@@ -133,17 +133,17 @@ export function readFoldMark(spool: string): FoldMark | null {
   return existsSync(path) ? checked<FoldMark>(readFileSync(path, 'utf8')) : null;
 }
 
-/** What a write that failed left half made. */
+/** Removes incomplete files of a failed write. */
 export function dropUnfinished(spool: string): void {
   for (const name of readdirSync(spool)) if (name.endsWith('.new')) rmSync(join(spool, name));
 }
 
-/** No segment follows any more: another chain has to be begun. */
+/** Ends the chain: a new chain must be started. */
 export function writeEnd(spool: string, reason: string): void {
   makePrivateFile(join(spool, endMark), reason);
 }
 
-/** @returns why the chain ended; null while it goes on */
+/** @returns the reason for the end of the chain; null while it continues */
 export function readEnd(spool: string): string | null {
   const path = join(spool, endMark);
   return existsSync(path) ? readFileSync(path, 'utf8') : null;

@@ -1,5 +1,4 @@
-// What is put aside for the continuous copy, by what it promises: nothing is folded into the file before, and a chain goes on exactly where
-// nothing is missing.
+// WAL archiver: nothing is checkpointed before it is archived, and a chain continues only without a gap.
 import { afterEach, expect, test } from 'bun:test';
 import Database from 'libsql';
 import {
@@ -83,14 +82,15 @@ test('a directory that was copied while it was written does not go on with the c
   await opened.store.take('next');
   const clone = fresh();
   cpSync(dir, clone, { recursive: true });
-  // A start would refuse it; an operator has accepted it.
+  // A start would refuse the copy; here the operator has accepted it.
   isOwn(clone);
   await open(clone).close();
   expect(readEnd(join(clone, 'spool'))).toContain('belongs to a copy');
   await opened.close();
 });
 
-// Written and synced, but not answered, when the server died: SQLite finds the end of the log in the index that the other process kept alive.
+// The commit was written and synced, but not acknowledged, when the server died. SQLite takes the end of the log from the shared-memory
+// index that the other process kept alive.
 test('a commit that SQLite passes by, because another process has the file open, is not taken', async () => {
   const living = fresh();
   const dir = fresh();
@@ -117,13 +117,13 @@ test('a commit that SQLite passes by, because another process has the file open,
   await opened.close();
 });
 
-/** As if its files had been made where they are. */
+/** Makes the files count as created in this directory. */
 function isOwn(dir: string): void {
   const kept = { database: join(dir, 'tatami.db'), logHead: join(dir, 'log-head') };
   writeIdentity(join(dir, 'identity'), kept, 'open', readLogHead(kept.logHead));
 }
 
-/** As if the segments had been taken beside the other directory's file. */
+/** Makes the segments count as archived from the file of directory `to`. */
 function moveSpool(from: string, to: string): void {
   cpSync(join(from, 'spool'), join(to, 'spool'), { recursive: true });
   const inode = String(statSync(join(to, 'tatami.db')).ino);

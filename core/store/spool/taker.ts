@@ -1,6 +1,7 @@
-// Takes what was committed to the write-ahead log aside for the continuous copy, before it is folded into the database file and the log
-// begins anew. It belongs to whoever alone may fold (the writer thread; before that one runs, the start), so that nothing can come between. A
-// fault of its own ends the chain, never the write: then the copy begins another one with a new base. docs/decisions/0025.
+// WAL archiver of the continuous copy: saves committed frames of the write-ahead log as segments before they are checkpointed and the log
+// restarts. Runs in the only code that may checkpoint (the writer thread, and the start before that thread runs), so no checkpoint can
+// intervene. A failure of the archiver ends the chain, never the write; the copy then starts a new chain with a new base.
+// docs/decisions/0025.
 import { closeSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import type { LogHead } from '../log-head.ts';
 import { makePrivateDir } from '../private.ts';
@@ -20,32 +21,32 @@ import {
 } from './spool.ts';
 import { openWal, type Committed, type Wal, type WalPlace } from './wal-frames.ts';
 
-/** Pages that are written at once. */
+/** Number of pages per write. */
 const blockPages = 64;
 
-/** When it is taken, and how far the event log is. */
+/** Time and log head of a segment. */
 export interface TakenAt {
   readonly timeMs: number;
   readonly head: LogHead | null;
 }
 
 export interface Taker {
-  /** Puts aside what was committed since the last time. To be called before every fold, while nobody writes. */
+  /** Archives the frames committed since the last call. Must be called before every checkpoint, while no write is in flight. */
   take(at: TakenAt): void;
-  /** All that was taken may be in the file now. */
+  /** Records that the archived frames may be in the database file now. */
   folded(): void;
-  /** Begins a chain of this name, with all that is in the log. What lies in the spool is dropped. */
+  /** Starts a chain with all frames in the log, and deletes all earlier segments. */
   begin(chain: string, at: TakenAt): void;
   end(reason: string): void;
 }
 
 interface Chain {
   readonly name: string;
-  /** Of the last segment. */
+  /** Index of the last segment. */
   readonly index: number;
   /** See `SegmentHeader.first`. */
   readonly first: number;
-  /** Null: whatever is in the log comes next. */
+  /** End of the archived part of the log; null if nothing of the log is archived yet. */
   readonly place: WalPlace | null;
 }
 
@@ -54,7 +55,7 @@ interface Where {
   readonly spool: string;
 }
 
-/** Goes on with the chain that the spool holds, where it can be shown that nothing is missing. */
+/** Continues the stored chain if it provably has no gap. */
 export function openTaker({ database, spool }: Where): Taker {
   let chain: Chain | null = null;
 
@@ -64,7 +65,8 @@ export function openTaker({ database, spool }: Where): Taker {
       dropUnfinished(spool);
       writeEnd(spool, reason);
     });
-    // A full disk. Without its spool the chain is over as well. Where that stays, what it says of the file and the log is no longer true.
+    // The disk is full. Removing the folder ends the chain as well; a folder left in place would describe a file and a log that have since
+    // changed.
     if (!noted) tried(() => rmSync(spool, { recursive: true, force: true }));
   };
   const orEnd = (work: () => void): void => {
@@ -107,7 +109,7 @@ function tried(work: () => void): boolean {
   }
 }
 
-/** @throws Error with why the chain that the spool holds is over */
+/** @throws Error with the reason why the stored chain cannot continue */
 function resume(where: Where): Chain | null {
   const last = lastHeader(where.spool);
   if (!last || readEnd(where.spool) !== null) return null;
@@ -115,11 +117,11 @@ function resume(where: Where): Chain | null {
   if (isLogOf(where.database, last)) return { name, index, first, place };
   if (isFileOf(where, last)) return { name, index, first, place: null };
   throw new Error(
-    'the database was written while no copy was made, or belongs to a copy of this data directory',
+    'the database was written while the continuous copy was off, or belongs to a copy of this data directory',
   );
 }
 
-/** The log is the one that the segment was taken from. */
+/** Returns true if the log is the one from which the segment was read. */
 function isLogOf(database: string, { place, inode }: SegmentHeader): boolean {
   return (
     place !== null &&
@@ -128,7 +130,7 @@ function isLogOf(database: string, { place, inode }: SegmentHeader): boolean {
   );
 }
 
-/** The file is as it was when all up to the segment had been folded in. */
+/** Returns true if the file is unchanged since everything up to the segment was checkpointed. */
 function isFileOf({ database, spool }: Where, { chain, index }: SegmentHeader): boolean {
   const mark = readFoldMark(spool);
   return mark?.chain === chain && mark.index === index && isSame(mark.file, fileState(database));
@@ -167,7 +169,7 @@ function withWal<T>(database: string, work: (wal: Wal | null) => T): T {
   }
 }
 
-/** Whole under its name or not there. Unsynced: the checksum tells what a power cut left of it. */
+/** Writes a segment atomically. Not synced: after a power failure the checksum reveals an incomplete one. */
 function writeSegment(
   { database, spool }: Where,
   { name, index, first, place }: Chain,
@@ -195,7 +197,7 @@ function writeSegment(
   renameSync(`${path}.new`, path);
 }
 
-/** @returns the checksum over them */
+/** @returns the checksum of the pages */
 function writePages(fd: number, wal: Wal, { pages, pageBytes }: Committed): bigint {
   const entryBytes = 4 + pageBytes;
   const block = Buffer.allocUnsafe(blockPages * entryBytes);

@@ -1,46 +1,46 @@
-// Reads what is committed in the write-ahead log beside SQLite: https://sqlite.org/fileformat2.html#walformat. Each frame repeats the salt
-// of the log it belongs to and carries a checksum over all frames before it, so that whatever is read is proven to be a part of that log.
+// Reads committed frames of the write-ahead log beside SQLite: https://sqlite.org/fileformat2.html#walformat. Each frame repeats the salt
+// of its log and carries a checksum of all frames before it, so every frame read is proven to be part of that log.
 import { closeSync, readSync } from 'node:fs';
 import { frameHeaderBytes, openWalFile, walHeaderBytes as headerBytes } from '../wal-format.ts';
 
-/** Checksums are over words of this byte order, the machine's own; a log of the other order has another number. */
+/** Checksums use the machine's byte order, little-endian here; a big-endian log has another magic number. */
 const littleEndianMagic = 0x377f0682;
-/** Frames that are read at once. */
+/** Number of frames per read. */
 const blockFrames = 64;
 
-/** Up to where a log was read, behind a committed frame or at its beginning. */
+/** Position in a log: after a committed frame, or at the start. */
 export interface WalPlace {
-  /** Hex; differs from that of the log that was there before. */
+  /** Hex; differs from that of the previous log. */
   readonly salt: string;
-  /** Counted from the beginning of the log. */
+  /** Number of frames from the start of the log. */
   readonly frames: number;
-  /** Hex; over all frames before. */
+  /** Hex; checksum of all frames up to the position. */
   readonly sum: string;
 }
 
-/** What was committed behind a place. */
+/** Content committed after a position. */
 export interface Committed {
   readonly to: WalPlace;
   readonly pageBytes: number;
-  /** Size of the database after the last commit; null where nothing was committed. */
+  /** Size of the database after the last commit; null if nothing was committed. */
   readonly dbPages: number | null;
-  /** Of each page that was written, the place in the log where its last content begins. */
+  /** Offset in the log of the latest content of each written page. */
   readonly pages: ReadonlyMap<number, number>;
 }
 
 export interface Wal {
-  /** The beginning of this log. */
+  /** Start of this log. */
   readonly start: WalPlace;
-  /** Whether this log, as it is, was read up to this place. */
+  /** Returns true if this log contains the position. */
   reached(place: WalPlace): boolean;
-  /** Reads from the place up to the last frame that ends a commit. */
+  /** Reads from a position to the last frame that ends a commit. */
   committedSince(place: WalPlace): Committed;
-  /** Fills `page` from a place in the log that `Committed.pages` names. */
+  /** Fills `page` from an offset in `Committed.pages`. */
   readPage(at: number, page: Uint8Array): void;
   close(): void;
 }
 
-/** @returns null where there is no log, or nothing in it. @throws Error for a log of a machine with another byte order */
+/** @returns null if there is no log, or nothing in it. @throws Error for a log of a machine with another byte order */
 export function openWal(path: string): Wal | null {
   const fd = openWalFile(path);
   if (fd === null) return null;
@@ -68,16 +68,16 @@ export function openWal(path: string): Wal | null {
     committedSince: (place) => walk({ fd, place, pageBytes, frameAt }),
     readPage(at, page) {
       if (readSync(fd, page, 0, pageBytes, at) !== pageBytes)
-        throw new Error('The write-ahead log became shorter while it was read.');
+        throw new Error('The write-ahead log was truncated while it was read.');
     },
     close: () => closeSync(fd),
   };
 }
 
-/** Eight bytes. */
+/** Returns eight bytes in hex. */
 const hex = (bytes: Buffer, at: number): string => bytes.toString('hex', at, at + 8);
 
-/** Null for a header that was not written whole: nothing behind it counts. */
+/** Returns null for an incomplete header, after which no frame is valid. */
 function startOf(header: Buffer): WalPlace | null {
   const magic = header.readUInt32BE(0);
   if (magic === littleEndianMagic + 1)
@@ -103,11 +103,11 @@ function walk({ fd, place, pageBytes, frameAt }: Walk): Committed {
   const salt = numbersOf(place.salt);
   const sums = Uint32Array.from(numbersOf(place.sum));
   const pages = new Map<number, number>();
-  /** Of the transaction whose end has not come yet: page and place, in turn. */
+  /** Page numbers and offsets, alternating, of the transaction that is not yet committed. */
   let open: number[] = [];
   let to = place;
   let dbPages: number | null = null;
-  /** The frame at the place in the block. @returns false where it is none of this log */
+  /** Verifies the frame at an offset of the block. @returns false if it is not part of this log */
   const isNext = (at: number): boolean => {
     if (block.readUInt32BE(at + 8) !== salt[0] || block.readUInt32BE(at + 12) !== salt[1]) return false;
     addSum(blockWords, at / 4, at / 4 + 2, sums);
@@ -134,7 +134,7 @@ function walk({ fd, place, pageBytes, frameAt }: Walk): Committed {
 const words = (bytes: Buffer): Uint32Array =>
   new Uint32Array(bytes.buffer, bytes.byteOffset, Math.floor(bytes.length / 4));
 
-/** The checksum of the format goes over words in pairs. */
+/** The WAL checksum processes words in pairs. */
 function addSum(of: Uint32Array, from: number, end: number, sums: Uint32Array): void {
   let a = sums[0]!;
   let b = sums[1]!;
@@ -153,7 +153,7 @@ function sumText(sums: Uint32Array): string {
   return text.toString('hex');
 }
 
-/** Eight bytes in hex as two numbers. */
+/** Splits eight bytes in hex into two numbers. */
 function numbersOf(text: string): [number, number] {
   const bytes = Buffer.from(text, 'hex');
   return [bytes.readUInt32BE(0), bytes.readUInt32BE(4)];

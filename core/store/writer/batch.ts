@@ -1,4 +1,4 @@
-// Runs the ops of one batch inside the open transaction, in their order, up to the first that fails.
+// Runs the ops of one batch in order inside the open transaction, up to the first failure.
 import type { Hash } from 'node:crypto';
 import { constraintOf } from '../engine-errors.ts';
 import type { Value } from '../statement.ts';
@@ -16,9 +16,9 @@ import {
 export type BatchOutcome = Exclude<WireOutcome, { ok: 'error' }>;
 
 /**
- * What it changed is the caller's to undo where it fails, or throws.
- * @param chain of the log head: grows by what a batch that succeeded has appended to the event log
- * @throws what libsql throws, but for broken constraints
+ * Does not roll back: the caller must undo the changes of a batch that fails or throws.
+ * @param chain hash of the log head, extended by the event log entries of a successful batch
+ * @throws errors of libsql, except constraint violations
  */
 export function runBatch(prepare: Prepare, batch: WireBatch, chain: Hash): BatchOutcome {
   const returned: WireRows[] = [];
@@ -43,7 +43,7 @@ export function runBatch(prepare: Prepare, batch: WireBatch, chain: Hash): Batch
   return { ok: true, rows: returned };
 }
 
-/** Adds the rows that the op returned to `returned`. @returns how many it changed */
+/** Adds the returned rows to `returned`. @returns the number of changed rows */
 function runOp({ run, all, columns }: Prepared, values: Value[], returned: WireRows[]): number {
   if (columns === null) {
     returned.push(null);

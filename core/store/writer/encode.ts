@@ -1,5 +1,5 @@
-// Batches as they cross to the writer thread. A declared statement crosses once, then goes by its number; values are checked here, so
-// that a bad one is its caller's error and reaches nobody else.
+// Encodes batches for the writer thread. A declared statement is sent once, then referred to by number. Values are checked here, so that an
+// invalid one fails only its caller.
 import type { Compile } from '../compile.ts';
 import type { Statement } from '../statement.ts';
 import type { Op } from '../store.ts';
@@ -7,9 +7,9 @@ import { inOrder } from '../values.ts';
 import { valueToWire, type WireBatch, type WireGroup, type WireStatement } from './wire.ts';
 
 export interface Encoder {
-  /** @throws Error for a value that cannot be bound, and for a statement that is not bound to its workspace */
+  /** @throws Error for a value that cannot be bound, or a statement that is not bound to its workspace */
   batch(ops: readonly Op[]): WireBatch;
-  /** Of batches that were all encoded before. */
+  /** Builds a group from encoded batches. */
   group(batches: readonly WireBatch[]): WireGroup;
 }
 

@@ -1,4 +1,4 @@
-// One store in the writer thread: its connection, which alone writes and checkpoints the file, and the questions it answers.
+// One store in the writer thread: the only connection that writes and checkpoints the file, and the requests it serves.
 import Database from 'libsql';
 import { diskFaultOf, faultOf, isEngineError } from '../engine-errors.ts';
 import { describeDamage, type Damage } from '../integrity/damage.ts';
@@ -25,42 +25,42 @@ import {
 } from './wire.ts';
 
 const pragmas = [
-  // Another process may hold the lock for a moment. A thread that does nothing else may wait for it.
+  // Another process may hold the lock briefly; the writer thread can afford to wait.
   'busy_timeout = 2000',
   'journal_mode = WAL',
   'synchronous = FULL',
   'foreign_keys = ON',
   'cache_size = -65536',
   'temp_store = MEMORY',
-  // One that comes with a commit would keep those waiting who are to be answered; see `checkpoint`.
+  // An automatic checkpoint would delay the responses to a commit; see `checkpoint`.
   'wal_autocheckpoint = 0',
-  // One long transaction, or a reader that stays, makes the log long for once; when it begins anew its file is cut to this.
+  // A long transaction or reader can make the log long; its file is truncated to this size when it restarts.
   'journal_size_limit = 67108864',
 ];
 
 export interface Engine {
   commit(group: WireGroup): GroupAnswer;
-  /** What a reader still looks past, it cannot fold in. */
+  /** Checkpoints the log, except frames that are newer than an open read snapshot. */
   checkpoint(nowMs: number): void;
-  /** Compares the next piece of the file, or all of it, with its checksums. After damage was found nothing is written any more. */
+  /** Verifies the checksums of the next piece of the file, or of all of it. Once damage is found the engine writes nothing more. */
   verify(all: boolean): Damage | null;
-  /** Gives up to so many free pages back to the disk. @returns what is left; null where the file takes no writes */
+  /** Returns up to `pages` free pages to the disk. @returns the remaining space; null if the file cannot be written */
   reclaim(pages: number): FileSpace | null;
-  /** Puts aside for the continuous copy what was committed. */
+  /** Archives the committed WAL frames for the continuous copy. */
   take(order: TakeOrder, nowMs: number): void;
   /**
-   * @param isWhole what was written may be trusted, and is to lie in the one file
-   * @returns whether it does
+   * @param isWhole false if written data may be incomplete, so that the log must not be checkpointed
+   * @returns true if the database file holds everything
    */
   close(isWhole: boolean, nowMs: number): Promise<boolean>;
 }
 
-/** @throws what libsql throws for a file that it cannot open */
+/** @throws libsql's error if the file cannot be opened */
 export function openEngine(options: {
   path: string;
   keeper: HeadKeeper;
   head: LogHead;
-  /** Of the continuous copy; null where none is made. */
+  /** Segment folder of the continuous copy; null if none is made. */
   spool: string | null;
 }): Engine {
   const { path, keeper, head, spool } = options;
@@ -83,7 +83,7 @@ export function openEngine(options: {
       const answer = commitGroup({ transactions, keeper, folding }, batches);
       return answer.ok && wal.isLong() ? { ...answer, logIsLong: true } : answer;
     },
-    // The next write begins the log anew, unless somebody still reads in it: then it grows, and is tried again later.
+    // The next write restarts the log, unless a reader still uses it; then the log grows until a later checkpoint.
     checkpoint(nowMs) {
       if (damage) return;
       taker?.take(takenAt(nowMs));
@@ -113,13 +113,13 @@ export function openEngine(options: {
   };
 }
 
-/** One transaction. A file that was not made for it gives nothing back, and says so by its free pages staying. */
+/** Runs in one transaction. A file without incremental auto-vacuum returns nothing, so its number of free pages does not change. */
 function giveBack(db: Database.Database, folding: Folding, pages: number): FileSpace | null {
   const count = (pragma: string): number =>
     Number(Object.values(db.prepare(`PRAGMA ${pragma}`).all()[0] as object)[0]);
   try {
     folding.settle();
-    // Each step of the statement gives one page back.
+    // Each step of the statement frees one page.
     if (pages > 0) db.prepare(`PRAGMA incremental_vacuum(${pages})`).all();
     return { pages: count('page_count'), free: count('freelist_count') };
   } catch (error) {

@@ -1,5 +1,5 @@
-// Group commit: batches that come while the writer thread is busy share the next transaction and its fsync. A batch that fails costs the
-// others nothing; a fault of the store fails them all.
+// Group commit: batches that arrive while the writer thread is busy share the next transaction and its fsync. A batch that fails does not
+// affect the others; a store fault fails all of them.
 import { StoreError, type CommitOutcome, type Op } from '../store.ts';
 import type { Row } from '../statement.ts';
 import type { Encoder } from './encode.ts';
@@ -7,13 +7,13 @@ import { createGroupTimer } from './group-timer.ts';
 import type { Writer } from './thread.ts';
 import { faultFromWire, outcomeFromWire, type GroupAnswer, type WireBatch } from './wire.ts';
 
-/** A group larger than this would keep the next one waiting noticeably. */
+/** A larger group would noticeably delay the next one. */
 const groupBatchesMax = 128;
 
 interface Waiting {
   readonly ops: readonly Op[];
   readonly batch: WireBatch;
-  /** On the monotonic clock. */
+  /** Due time on the monotonic clock. */
   readonly dueMs: number;
   resolve(outcome: CommitOutcome): void;
   reject(error: unknown): void;
@@ -22,29 +22,29 @@ interface Waiting {
 interface GroupCommitOptions {
   readonly writer: Writer;
   readonly encoder: Encoder;
-  /** Called when a group is committed, before anybody hears of it and before the next one goes. */
+  /** Called after a group is committed, before its callers are notified and before the next group is sent. */
   onCommitted(): void;
 }
 
 export interface Writes {
   /** @throws StoreError, and Error for a value that cannot be bound */
   commit(ops: readonly Op[], commitDelayMs: number): Promise<CommitOutcome>;
-  /** Why the store cannot be written, as far as is known. */
+  /** Latest known reason why the store cannot be written. */
   readonly fault: StoreError | null;
-  /** Of what was committed since the store was opened. */
+  /** Numbers of commits since the store was opened. */
   readonly counts: { readonly batches: number; readonly groups: number };
-  /** Refuses every write with this, until it is called with null. */
+  /** Rejects every write with this fault, until called with null. */
   suspend(fault: StoreError | null): void;
-  /** Asks the thread something else, once it has nothing to do. What is asked while another such question waits is left out. */
+  /** Sends another request to the thread when it is idle. A request is dropped while another one waits. */
   aside(question: () => Promise<void>): void;
-  /** Does something in the writer thread between two groups; null where the store takes no writes, or closes. */
+  /** Runs work in the writer thread between two groups; null if the store is read-only or closing. */
   between<T>(work: (writer: Writer) => Promise<T>): Promise<T | null>;
-  /** Resolves once the loop has heard of all that may be committed by now. */
+  /** Resolves once the loop has processed every commit that may have completed by now. */
   heard(): Promise<void>;
   /**
-   * Resolves once no batch waits and the thread has let go of the file. No later batch may be given.
+   * Resolves once no batch waits and the thread has closed the file. No batch may be committed afterwards.
    * @param released called between the two
-   * @returns whether everything lies in the one file
+   * @returns true if the database file holds everything
    */
   close(released: () => void): Promise<boolean>;
 }
@@ -61,7 +61,7 @@ export class GroupCommit implements Writes {
   #suspended: StoreError | null = null;
   #aside: (() => Promise<void>) | null = null;
   #isClosing = false;
-  /** Why the last write was refused, until one is taken again. */
+  /** Reason of the last rejected write, until a write succeeds. */
   #refused: StoreError | null = null;
 
   constructor(options: GroupCommitOptions) {
@@ -152,7 +152,7 @@ export class GroupCommit implements Writes {
   #failed(group: readonly Waiting[], fault: StoreError, breaks: boolean): void {
     this.#refuse(group, fault);
     if (!breaks) return;
-    // After a failed sync nobody knows what reached the disk: no later write may claim to be durable.
+    // After a failed sync the content of the disk is unknown: no later write may claim to be durable.
     this.#broken = fault;
     this.#refuse(this.#queue.splice(0), fault);
   }
@@ -179,7 +179,7 @@ export class GroupCommit implements Writes {
 function settle(waiting: Waiting, outcome: CommitOutcome | Error): void {
   if (outcome instanceof Error) return waiting.reject(outcome);
   waiting.resolve(outcome);
-  // Behind the one who waits for the batch, who may have to move caches along first.
+  // Runs after the awaiting caller, which may have to update caches first.
   if (outcome.ok && waiting.ops.some(takesRows)) queueMicrotask(() => handOut(waiting.ops, outcome.rows));
 }
 

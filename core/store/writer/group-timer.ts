@@ -1,16 +1,16 @@
-// When the next group of batches goes: at once where a writer is alone, a little later under load, so that more share its sync.
+// Schedules the next group of batches: at once for a single writer, slightly later under load, so that more batches share its sync.
 
 /**
- * Under load the next group waits as long as the last one took, at most this, so that more batches share its sync; after a slow one
- * half as long as that took, so that those who have just been answered come back in time for it, and do not take turns with the
- * others in groups of half the size. A writer alone never waits.
+ * Maximum gather times in milliseconds. Under load the next group waits as long as the last one took, up to `quick`. After a slow group it
+ * waits half of that duration, up to `slow`, so that callers that were just answered can join it instead of alternating with the others in
+ * groups of half the size. A single writer never waits.
  */
 const gatherMsMax = { quick: 2, slow: 8 };
 
 interface GroupTimer {
-  /** The group that is scheduled goes at its time, or earlier when a later batch is in more of a hurry. */
+  /** Schedules a group; a scheduled group is sent earlier if a later batch has a shorter delay. */
   schedule(delayMs: number): void;
-  /** A group has been committed. @param startedMs of `performance.now` */
+  /** Records a committed group. @param startedMs of `performance.now` */
   committed(batches: number, startedMs: number): void;
 }
 

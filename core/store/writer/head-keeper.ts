@@ -1,21 +1,21 @@
-// Keeps the head of the log while groups commit. It is written before anybody is answered, so that it outlives a killed process, and
-// synced beside the groups that follow, never more than one sync behind. docs/decisions/0018.
+// Maintains the log head file while groups commit. The head is written before a commit is acknowledged, so that it survives a killed
+// process, and synced concurrently with later groups, at most one sync behind. docs/decisions/0018.
 import { closeSync, fdatasync, openSync } from 'node:fs';
 import { slotOf, writeSlot, type LogHead, type Slot } from '../log-head.ts';
 
 export interface HeadKeeper {
-  /** @throws what an earlier sync failed with */
+  /** @throws the error of an earlier failed sync */
   check(): void;
-  /** @throws what writing, or an earlier sync, failed with */
+  /** @throws the error of the write, or of an earlier failed sync */
   write(head: LogHead): void;
-  /** What was written is durable once resolved, unless a sync failed. */
+  /** The head is durable once resolved, unless a sync failed. */
   close(): Promise<void>;
 }
 
-/** @param head what the file holds, synced */
+/** @param head head in the file, already synced */
 export function openHeadKeeper(path: string, head: LogHead): HeadKeeper {
   const fd = openSync(path, 'r+');
-  /** The slot that is written; the other one is known to be on the disk, whole. */
+  /** Slot to write; the other slot is durable and intact. */
   let slot: Slot = otherThan(slotOf(head));
   let unsynced = false;
   let syncing: Promise<void> | null = null;
@@ -29,7 +29,7 @@ export function openHeadKeeper(path: string, head: LogHead): HeadKeeper {
     while (unsynced && !failed) {
       unsynced = false;
       failed = await new Promise((resolve) => fdatasync(fd, resolve));
-      // What was written meanwhile went over the slot that was synced, and may not be on the disk.
+      // A concurrent write reused the slot that was being synced, so the slot may not be durable.
       if (!unsynced) slot = otherThan(slot);
     }
     syncing = null;

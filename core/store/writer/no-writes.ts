@@ -1,4 +1,4 @@
-// In place of the group commit where a store was opened only to be read.
+// Replaces group commit in a store that is opened read-only.
 import type { StoreError } from '../store.ts';
 import type { Writes } from './group-commit.ts';
 

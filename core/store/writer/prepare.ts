@@ -1,4 +1,4 @@
-// The statements of the writer's connection, prepared when they first run. What may be sent here was judged by the tenant guard.
+// Prepares the statements of the writer's connection at first use. The tenant guard checked them before they were sent.
 import type Database from 'libsql';
 import { LRUCache } from 'lru-cache';
 import type { Value } from '../statement.ts';
@@ -9,19 +9,19 @@ const composedMax = 500;
 export interface Prepared {
   readonly name: string;
   readonly chained: boolean;
-  /** Null where it returns no rows. */
+  /** Null if the statement returns no rows. */
   readonly columns: readonly string[] | null;
   all(values: readonly Value[]): Value[][];
-  /** @returns how many rows it changed */
+  /** @returns the number of changed rows */
   run(values: readonly Value[]): number;
 }
 
-/** @throws what libsql throws for a text that it cannot read */
+/** @throws libsql's error for invalid SQL */
 export type Prepare = (statement: number | WireStatement) => Prepared;
 
 export function createPrepare(db: Database.Database): {
   prepare: Prepare;
-  /** Their numbers go on from those that were learned before. */
+  /** Registers statements; numbering continues from earlier ones. */
   learn(statements: readonly WireStatement[]): void;
 } {
   const known: { readonly statement: WireStatement; prepared: Prepared | null }[] = [];
@@ -33,7 +33,7 @@ export function createPrepare(db: Database.Database): {
     prepare(statement) {
       if (typeof statement === 'number') {
         const entry = known[statement];
-        if (!entry) throw new Error(`Nobody told the writer of statement ${statement}.`);
+        if (!entry) throw new Error(`The writer does not know statement ${statement}.`);
         return (entry.prepared ??= prepareOn(db, entry.statement));
       }
       const made = composed.get(statement.text) ?? prepareOn(db, statement);

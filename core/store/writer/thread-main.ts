@@ -1,4 +1,4 @@
-// What the writer thread runs: an engine for each open store of the process, which answers one question after the other.
+// Entry point of the writer thread: one engine for each open store of the process, serving one request at a time.
 import { parentPort } from 'node:worker_threads';
 import { faultOf } from '../engine-errors.ts';
 import { StoreError } from '../store.ts';
@@ -7,16 +7,16 @@ import { openHeadKeeper } from './head-keeper.ts';
 import { faultToWire, type Answer, type Ask, type FromThread, type ToThread } from './wire.ts';
 
 const loop = parentPort;
-if (!loop) throw new Error('The writer runs in a thread.');
+if (!loop) throw new Error('The writer must run in a worker thread.');
 
-/** Where a file could not be opened, why: whoever commits is told. */
+/** Engine by store; a StoreError if the file could not be opened, which the first commit returns. */
 const engines = new Map<number, Engine | StoreError>();
 
 loop.on('message', (asked: string) => {
   const { store, ask } = JSON.parse(asked) as ToThread;
   if (ask.do === 'open') return void engines.set(store, open(ask));
   const engine = engines.get(store);
-  if (!engine) throw new Error(`The writer was asked to ${ask.do} in a store that is not open.`);
+  if (!engine) throw new Error(`The writer received \`${ask.do}\` for a store that is not open.`);
   if (ask.do === 'close') engines.delete(store);
   const answered = engine instanceof StoreError ? refusal(ask, engine) : answerOf(engine, ask);
   void Promise.resolve(answered).then((answer) =>
@@ -26,7 +26,7 @@ loop.on('message', (asked: string) => {
 
 type Question = Exclude<Ask, { do: 'open' }>;
 
-/** Of a file that could not be opened. */
+/** Response for a file that could not be opened. */
 function refusal(ask: Question, fault: StoreError): Answer {
   return ask.do === 'commit' ? faultToWire(fault, true) : null;
 }

@@ -1,4 +1,4 @@
-// The event loop's end of the writer thread. One thread serves all open stores of the process: a server has one, tests have hundreds.
+// Event loop side of the writer thread. One thread serves all open stores of the process: a server has one store, a test run has hundreds.
 // docs/decisions/0018.
 import { Worker } from 'node:worker_threads';
 import type { Damage } from '../integrity/damage.ts';
@@ -16,26 +16,26 @@ import {
   type WireGroup,
 } from './wire.ts';
 
-/** A store's place in the thread. One question is asked at a time. */
+/** Handle of one store in the thread. Only one request may be in flight. */
 export interface Writer {
-  /** Once the thread is gone, so is the store: `broken`. */
+  /** Fails with `broken` once the thread has ended. */
   commit(group: WireGroup): Promise<GroupAnswer>;
-  /** Folds what is in the log into the file, as far as no reader needs it. */
+  /** Checkpoints the log, except frames that a reader still needs. */
   checkpoint(): Promise<void>;
-  /** Gives up to so many free pages back to the disk. @returns what is left; null where the file takes no writes */
+  /** Returns up to `pages` free pages to the disk. @returns the remaining space; null if the file cannot be written */
   reclaim(pages: number): Promise<FileSpace | null>;
-  /** Puts aside for the continuous copy what was committed. */
+  /** Archives the committed WAL frames for the continuous copy. */
   take(order: TakeOrder): Promise<void>;
-  /** Compares the next piece of the file, or all of it, with its checksums. */
+  /** Verifies the checksums of the next piece of the file, or of all of it. */
   verify(all: boolean): Promise<Damage | null>;
   /**
-   * @param isWhole what was written may be trusted
-   * @returns whether all of it lies in the one file
+   * @param isWhole false if written data may be incomplete, so that the log must not be checkpointed
+   * @returns true if the database file holds everything
    */
   close(isWhole: boolean): Promise<boolean>;
 }
 
-/** Where what is committed is put aside for the continuous copy, and what time it is said to be. */
+/** Segment folder of the continuous copy, and the clock for segment times. */
 export interface Copying {
   readonly spool: string;
   nowMs(): number;
@@ -49,27 +49,27 @@ interface Thread {
   open: OpenWriter;
 }
 
-/** Undefined until the first store is opened. It is the process's, as its event loop is. */
+/** Undefined until the first store is opened. Shared by the whole process. */
 let thread: Thread | undefined;
 
-/** Starts it where it does not run yet; it gets ready while the caller goes on. */
+/** Returns the thread, starting it if needed; it loads while the caller continues. */
 export function writerThread(): Thread {
   return (thread ??= startThread());
 }
 
 function startThread(): Thread {
   const worker = new Worker(new URL('./thread-main.ts', import.meta.url));
-  /** By the number of the store. */
+  /** Pending request by store number. */
   const asked = new Map<number, (answer: Answer) => void>();
   let stores = 0;
   let gone: StoreError | null = null;
 
-  // It keeps the process running while somebody waits for it, and only then.
+  // The thread keeps the process alive only while a request is pending.
   const rest = (): void => {
     if (asked.size === 0) worker.unref();
   };
   rest();
-  // Before it runs that has no effect: a process whose store is only read never asks it anything.
+  // `unref` has no effect before the thread is online, and a process that only reads sends no request that would trigger it later.
   worker.once('online', rest);
 
   const ended = (cause: unknown): void => {
@@ -77,7 +77,7 @@ function startThread(): Thread {
     gone = new StoreError('broken', 'The writer thread ended.', cause);
     for (const answered of asked.values()) answered(faultToWire(gone, true));
     asked.clear();
-    // Nobody catches this: it is a bug that ends the process, once those who waited have been told.
+    // Uncaught on purpose: a bug must end the process, after the pending callers were notified.
     setImmediate(() => {
       throw gone;
     });
@@ -90,7 +90,7 @@ function startThread(): Thread {
     answered?.(answer);
   });
   worker.on('error', ended);
-  worker.on('exit', (code) => ended(new Error(`It ended with code ${code}.`)));
+  worker.on('exit', (code) => ended(new Error(`The writer thread ended with code ${code}.`)));
 
   const tell = (store: number, ask: Ask): void =>
     worker.postMessage(JSON.stringify({ store, ask } satisfies ToThread));
@@ -118,7 +118,8 @@ function createWriter(ask: (question: Ask) => Promise<Answer>, nowMs: () => numb
   return {
     async commit(group) {
       const answer = await ask({ do: 'commit', ...group });
-      if (typeof answer?.ok !== 'boolean') throw new Error('The writer did not say what became of a group.');
+      if (typeof answer?.ok !== 'boolean')
+        throw new Error('The writer did not return the outcome of a group.');
       return answer;
     },
     checkpoint: async () => void (await ask({ do: 'checkpoint', nowMs: nowMs() })),

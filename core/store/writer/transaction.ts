@@ -1,5 +1,5 @@
-// One transaction for a group of batches, and the log head that moves with it. Batches run without savepoints, which nearly
-// always do; where one of them fails, the group is begun anew and each runs in a savepoint of its own.
+// Commits a group of batches in one transaction together with the log head. Batches first run without savepoints, because nearly all
+// succeed; if one fails, the group is restarted with a savepoint for each batch.
 import type Database from 'libsql';
 import { createHash, type Hash } from 'node:crypto';
 import { concernsStore, isEngineError } from '../engine-errors.ts';
@@ -11,7 +11,7 @@ import type { HeadKeeper } from './head-keeper.ts';
 import type { Prepare } from './prepare.ts';
 import type { WireBatch } from './wire.ts';
 
-/** A fault of one batch alone (a value that a function cannot take) is an Error in its place. */
+/** A failure of a single batch (a value that a function rejects) is an Error in its place. */
 type Outcomes = readonly (BatchOutcome | Error)[];
 
 interface GroupResult {
@@ -20,13 +20,13 @@ interface GroupResult {
 }
 
 export interface Transactions {
-  /** Of what is committed. */
+  /** Head of the committed state. */
   head(): LogHead;
-  /** @throws what libsql throws where the file is locked or gone */
+  /** @throws libsql's error if the file is locked or missing */
   begin(): void;
-  /** Runs the begun group; durable on return. What it throws leaves the group to `abandon`. */
+  /** Runs the open group; durable on return. After an exception the caller must call `abandon`. */
   commit(group: readonly WireBatch[]): GroupResult;
-  /** Undoes the begun group. @returns the fault, or a worse one when the group cannot be undone */
+  /** Rolls back the open group. @returns the fault, or `broken` if the rollback fails */
   abandon(fault: StoreError): StoreError;
 }
 
@@ -35,13 +35,13 @@ interface On {
   readonly prepare: Prepare;
 }
 
-/** @param options.head where the log goes on */
+/** @param options.head head at which the log continues */
 export function createTransactions(options: On & { keeper: HeadKeeper; head: LogHead }): Transactions {
   const { db, prepare, keeper } = options;
   const steps = prepareSteps(db);
   let { head } = options;
 
-  /** From the head on, whatever an attempt before has added. */
+  /** Restarts the hash at the head, discarding an earlier attempt. */
   const chainFromHead = (): Hash => createHash('sha256').update(head.hash);
 
   return {
@@ -69,14 +69,14 @@ export function createTransactions(options: On & { keeper: HeadKeeper; head: Log
       return { outcomes, wroteRows };
     },
     abandon(fault) {
-      // SQLite rolls back by itself after a full disk or an I/O error.
+      // SQLite rolls back automatically after a full disk or an I/O error.
       if (!db.inTransaction) return fault;
       try {
         steps.rollback.run();
         return fault;
       } catch (error) {
         if (!isEngineError(error)) throw error;
-        return new StoreError('broken', `A failed group could not be undone: ${error.message}`, error);
+        return new StoreError('broken', `A failed group could not be rolled back: ${error.message}`, error);
       }
     },
   };
@@ -98,7 +98,7 @@ function prepareSteps(db: Database.Database) {
   };
 }
 
-/** Without savepoints; null as soon as a batch fails. */
+/** Runs without savepoints; returns null as soon as a batch fails. */
 function runTogether({ db, prepare }: On, group: readonly WireBatch[], chain: Hash): BatchOutcome[] | null {
   const outcomes: BatchOutcome[] = [];
   for (const batch of group) {
@@ -114,7 +114,7 @@ function runTogether({ db, prepare }: On, group: readonly WireBatch[], chain: Ha
   return outcomes;
 }
 
-/** Each in a savepoint of its own, so that a batch that fails costs the others nothing. */
+/** Runs each batch in its own savepoint, so that a failed batch does not affect the others. */
 function runApart(
   { db, prepare, steps }: On & { steps: Steps },
   group: readonly WireBatch[],

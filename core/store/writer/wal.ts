@@ -1,15 +1,18 @@
-// Tells when the write-ahead log is long. https://sqlite.org/fileformat2.html#walformat: every frame repeats the salt in the header,
-// which a log that begins anew changes, so that one frame tells whether the log of now reaches as far.
+// Detects a long write-ahead log. https://sqlite.org/fileformat2.html#walformat: every frame repeats the salt of the header, and the salt
+// changes when the log restarts, so one frame shows if the current log extends that far.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { frameHeaderBytes, walHeaderBytes as headerBytes } from '../wal-format.ts';
 
-/** So many frames are worth the syncs of a checkpoint. */
+/** Number of frames that justifies the syncs of a checkpoint. */
 const longFrames = 4_000;
 const saltBytes = 8;
 
 export interface WalGauge {
   isLong(): boolean;
-  /** @param frames of the log; it is long once more when as many again as make it long have come, or when it has begun anew */
+  /**
+   * @param frames frames in the log; the log counts as long again after another `longFrames` frames, or after it has restarted and reached
+   *   that length
+   */
   checkpointed(frames: number): void;
   close(): void;
 }

@@ -1,12 +1,12 @@
-// What crosses between the event loop and the writer thread: plain data, as JSON, which costs less than a structured clone. Questions
-// are asked one at a time for each store, so that an answer needs no number.
+// Messages between the event loop and the writer thread: plain data as JSON, which costs less than a structured clone. Each store has at
+// most one request in flight, so responses need no number.
 import type { Damage } from '../integrity/damage.ts';
 import type { LogHead } from '../log-head.ts';
 import type { Row, Value } from '../statement.ts';
 import { StoreError, type CommitOutcome, type StoreFault } from '../store.ts';
 import { rowOf, shapeOf } from '../values.ts';
 
-/** What the thread has to know of a statement. */
+/** Statement as sent to the thread. */
 export interface WireStatement {
   readonly name: string;
   readonly text: string;
@@ -14,11 +14,11 @@ export interface WireStatement {
   readonly chained: boolean;
 }
 
-/** What JSON does not have goes as a text: a large integer as its digits, bytes in base64. */
+/** Encodes values that JSON lacks as text: large integers as decimal digits, bytes in base64. */
 export type WireValue = string | number | null | { readonly integer: string } | { readonly bytes: string };
 
 interface WireOp {
-  /** Its number where the thread has been told of it. */
+  /** Number of a statement that was sent before, or the statement itself. */
   readonly statement: number | WireStatement;
   readonly values: readonly WireValue[];
   readonly expectRows: 1 | null;
@@ -27,7 +27,7 @@ interface WireOp {
 export type WireBatch = readonly WireOp[];
 
 export interface WireGroup {
-  /** Those that were not sent before; their numbers go on from the last one's. */
+  /** Newly used statements; their numbers continue from the last one. */
   readonly statements: readonly WireStatement[];
   readonly batches: readonly WireBatch[];
 }
@@ -38,7 +38,7 @@ export type Ask =
       readonly path: string;
       readonly logHead: string;
       readonly head: LogHead;
-      /** Of the continuous copy; null where none is made. */
+      /** Segment folder of the continuous copy; null if none is made. */
       readonly spool: string | null;
     }
   | ({ readonly do: 'commit' } & WireGroup)
@@ -48,10 +48,10 @@ export type Ask =
   | { readonly do: 'take'; readonly nowMs: number; readonly order: TakeOrder }
   | { readonly do: 'close'; readonly isWhole: boolean; readonly nowMs: number };
 
-/** What the continuous copy asks for: the next segment, the first one of a new chain, or no further one. */
+/** Order of the continuous copy: archive the next segment, start a new chain, or end the chain. */
 export type TakeOrder = 'next' | { readonly begin: string } | { readonly end: string };
 
-/** An error as it crosses: a clone would lose its code. */
+/** Encoded error; a structured clone would lose its code. */
 export interface WireError {
   readonly name: string;
   readonly message: string;
@@ -59,7 +59,7 @@ export interface WireError {
   readonly stack: string | null;
 }
 
-/** What an op returned; null where it returns no rows. */
+/** Rows returned by an op; null if the statement returns none. */
 export type WireRows = {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly WireValue[])[];
@@ -73,10 +73,10 @@ export type WireOutcome =
 export type GroupAnswer =
   | {
       readonly ok: true;
-      /** A fault of one batch alone (a value that a function cannot take) stands in its place. */
+      /** A failure of a single batch (a value that a function rejects) takes its place. */
       readonly outcomes: readonly WireOutcome[];
       readonly wroteRows: boolean;
-      /** It is time for a checkpoint. */
+      /** True if a checkpoint is due. */
       readonly logIsLong: boolean;
     }
   | {
@@ -84,18 +84,18 @@ export type GroupAnswer =
       readonly fault: StoreFault;
       readonly message: string;
       readonly cause: WireError;
-      /** Nobody knows what the file holds: no later write may claim to be durable. */
+      /** True if the content of the file is unknown: no later write may claim to be durable. */
       readonly breaks: boolean;
     };
 
-/** What the file takes, in pages. */
+/** Size of the file in pages. */
 export interface FileSpace {
   readonly pages: number;
-  /** Of these, the ones that hold nothing. */
+  /** Number of free pages. */
   readonly free: number;
 }
 
-/** Null where there is nothing to say but that it is done. */
+/** Null acknowledges a request without result. */
 export type Answer =
   | GroupAnswer
   | { readonly ok: 'verified'; readonly damage: Damage | null }
@@ -108,7 +108,7 @@ export interface ToThread {
   readonly ask: Ask;
 }
 
-/** Of an `open` there is no answer: what went wrong is told to the first commit. */
+/** An `open` has no response: the first commit returns its error. */
 export interface FromThread {
   readonly store: number;
   readonly answer: Answer;

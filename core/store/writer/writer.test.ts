@@ -1,5 +1,5 @@
-// The writer thread by what it promises: values arrive as they were sent, the loop sees a group whole and only once it has heard of it, the
-// log does not grow without bound, and its head is behind the log by no more than one sync.
+// Guarantees of the writer thread: values arrive unchanged, the loop sees a group completely and only after its commit was reported, the
+// log does not grow without bound, and the log head is at most one sync behind the log.
 import { afterEach, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -83,7 +83,7 @@ test('bytes and null cross both ways', async () => {
   expect([...(bytes!.value as Uint8Array)]).toEqual([0, 255, 7]);
 });
 
-/** The real thread, whose answers arrive when the test says so. */
+/** Wraps the real thread; the test controls when responses arrive. */
 function delayed(): { openWriter: OpenWriter; answered: Promise<void>; letGo: () => void } {
   const { promise: answered, resolve: noteAnswer } = Promise.withResolvers<void>();
   const { promise: released, resolve: letGo } = Promise.withResolvers<void>();
@@ -138,7 +138,7 @@ test('reads without a pause between them see one state, whatever is committed me
   const torn: unknown[] = [];
   while (writing) {
     const [before] = await store.read(scope, sum);
-    // Long enough for the thread to commit beside this, and no pause for the loop.
+    // Long enough for a concurrent commit of the thread, without a pause of the loop.
     for (const endMs = performance.now() + 2; performance.now() < endMs;);
     const [after] = await store.read(scope, sum);
     if (before?.sum !== after?.sum) torn.push([before, after]);
@@ -162,12 +162,12 @@ test('the log is folded in between groups, and begins anew', async () => {
     );
     sizes.push(statSync(`${path}-wal`).size / frame);
   }
-  // Some 19,000 frames were written.
+  // About 19,000 frames were written.
   expect(Math.max(...sizes)).toBeGreaterThan(4_000);
   expect(Math.max(...sizes)).toBeLessThan(4_600);
 });
 
-/** What a program prints that opens a store: `one` is an op, and `store` is open. */
+/** Returns the output of a program that opens a store: `one` is an op, and `store` is the open store. */
 async function printed(program: string, before = ''): Promise<string> {
   const [from, to] = [join(import.meta.dir, '..'), fresh()].map((path) => JSON.stringify(path));
   const whole = `
@@ -197,13 +197,13 @@ test('when the thread ends, all who wait are told that the store is broken, and 
     process.on('uncaughtException', ({ fault, message, cause }) => console.log('uncaught:', fault, message, cause.name));
     await store.commit([one]);
     const waiting = Array.from({ length: 200 }, () => store.commit([one]).catch((error) => error));
-    // Behind the first group, which is answered, and before the second one.
+    // After the first group, which is acknowledged, and before the second one.
     setImmediate(() => globalThis.writer.postMessage('a question that it cannot read'));
     console.log('waiting:', (await Promise.all(waiting)).map(({ ok, fault }) => fault ?? ok).join(' '));
     console.log('later:', (await store.commit([one]).catch((error) => error)).fault, store.status().writable);
     await store.close();`;
   const before = "process.on('worker', (worker) => (globalThis.writer = worker));";
-  // A group that was just being gathered when the thread ended hears of it a turn of the loop later than the process.
+  // A group that was still gathering when the thread ended is rejected one loop turn after the process-level error.
   expect((await printed(program, before)).split('\n').toSorted()).toEqual([
     '',
     'later: broken false',

@@ -1,4 +1,4 @@
-// Attachments as a resource: links by the plain operations, files by two routes of their own.
+// Attachments as a resource: plain operations for links, two extra routes for files.
 import type { ChangeSet } from '../../changes/change.ts';
 import { created, getEntity, removed } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
@@ -21,7 +21,7 @@ export const attachments = defineResource(attachment, attachmentKind, {
     async create(ctx, { title, url }, issueId) {
       const issue = await getEntity(ctx, issueKind, issueId ?? '');
       if (url === null || !URL.canParse(url))
-        throw invalidField('url', url === null ? 'required' : 'invalid_format', 'Give where the link leads.');
+        throw invalidField('url', url === null ? 'required' : 'invalid_format', 'Give the URL of the link.');
       return attached(ctx, issue, { kind: 'link', title, url, contentType: null, bytes: null, sha256: null });
     },
     async delete(ctx, id, ifMatch) {
@@ -35,17 +35,17 @@ export const attachments = defineResource(attachment, attachmentKind, {
   routes: fileRoutes(attached),
 });
 
-/** A file that is deleted does not come back. @throws ApiError forbidden */
+/** Guests can delete only their own attachments, because a deleted file cannot be restored. @throws ApiError forbidden */
 function requireOwnOfGuest(
   { actor, visibleTeams }: Context,
   { creatorId }: { readonly creatorId: string },
 ): void {
   const isGuest = visibleTeams !== null && actor.kind !== 'plugin';
   if (isGuest && creatorId !== (actor.memberId ?? actor.id))
-    throw new ApiError('forbidden', 'A guest deletes only attachments of their own.');
+    throw new ApiError('forbidden', 'Guests can delete only their own attachments.');
 }
 
-/** What is attached, as its row keeps it. */
+/** Stored fields that depend on the attachment. */
 export type Attaching = Pick<
   Parameters<typeof attachmentKind.create>[0],
   'kind' | 'title' | 'url' | 'contentType' | 'bytes' | 'sha256'

@@ -1,4 +1,3 @@
-// Attachments: links on issues, and files.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { actor, choice, json, number, string, text } from '../../contract/field.ts';
@@ -7,7 +6,9 @@ import { issue } from '../issues/contract.ts';
 
 const issueShown = Closed({
   id: idOf(issue.id),
-  identifier: nullable(Type.String({ description: 'How people name the issue.' })),
+  identifier: nullable(
+    Type.String({ description: 'Identifier of the issue, such as `ENG-7`; null until assigned.' }),
+  ),
 });
 const link = Type.String({
   maxLength: 2_000,
@@ -21,35 +22,35 @@ export const attachment = defineContract({
   path: 'attachments',
   title: 'Attachment',
   id: 'att',
-  doc: 'A link on an issue, or a file.',
+  doc: 'Link or file attached to an issue.',
   parent: issue,
   fields: {
-    issue: json(issueShown, { write: 'never', computed: true, doc: 'The issue that it belongs to.' }),
-    kind: choice(['link', 'file'], { write: 'never', default: 'link', doc: 'What it is.' }),
-    title: text({ max: titleMax, required: true, doc: 'What people read; of a file, its name.' }),
+    issue: json(issueShown, { write: 'never', computed: true, doc: 'Issue that the attachment belongs to.' }),
+    kind: choice(['link', 'file'], { write: 'never', default: 'link', doc: 'Kind of the attachment.' }),
+    title: text({ max: titleMax, required: true, doc: 'Title of the attachment; for a file, its name.' }),
     url: string(link, {
       required: true,
       nullable: true,
       write: 'create',
-      doc: 'Where a link leads; null for a file.',
+      doc: 'URL of the link; null for a file.',
     }),
     contentType: text({
       max: 127,
       nullable: true,
       write: 'never',
-      doc: 'The media type that a file was sent with; null for a link.',
+      doc: 'Media type that the file was uploaded with; null for a link.',
     }),
     bytes: number(
       { integer: true, minimum: 0 },
-      { nullable: true, write: 'never', doc: 'The length of a file; null for a link.' },
+      { nullable: true, write: 'never', doc: 'Size of the file in bytes; null for a link.' },
     ),
     sha256: text({
       max: 64,
       nullable: true,
       write: 'never',
-      doc: 'Of the content of a file, in hexadecimal; null for a link.',
+      doc: 'SHA-256 of the file content, in hexadecimal; null for a link.',
     }),
-    creator: actor({ doc: 'Who attached it.' }),
+    creator: actor({ doc: 'Author of the attachment.' }),
   },
   undo: 'values',
   operations: {
@@ -58,7 +59,7 @@ export const attachment = defineContract({
     get: 'Get an attachment',
     delete: {
       summary: 'Delete an attachment',
-      description: 'A guest deletes only their own.',
+      description: 'Guests can delete only their own attachments.',
       errors: ['forbidden'],
     },
   },

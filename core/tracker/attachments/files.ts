@@ -1,5 +1,5 @@
-// Files: sent as they are, counted against the quota of the workspace, and sent back so that no browser does anything with them but keep
-// them.
+// Upload and download of files. Uploads count against the quota of the workspace. Downloads carry headers that make browsers save the file
+// and never render it.
 import { Type } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';
@@ -22,7 +22,7 @@ const readUsage = tenantStatement<{ bytes: number }>(
   'attachment_usage.read',
   "SELECT bytes FROM attachment_usage WHERE workspace_id = :ws AND id = 'files'",
 );
-/** Changes no row where the files would take more than they may, whatever else is committed at the same time. */
+/** Changes no row if the files would exceed the quota, even with concurrent uploads. */
 const grow = tenantStatement(
   'attachment_usage.grow',
   `INSERT INTO attachment_usage (workspace_id, id, bytes) SELECT :ws, 'files', :bytes WHERE :bytes <= :max
@@ -38,7 +38,7 @@ export const fileRoutes = (attach: Attach): readonly Route[] => [
     name: 'attachments.upload',
     summary: 'Attach a file to an issue',
     description:
-      'The body is the file as it is, and Content-Type its media type. Files count against the quota of the workspace. Of two requests with one Idempotency-Key the files and their names must be the same.',
+      'The body is the raw file, and Content-Type its media type. Files count against the quota of the workspace. A retry with the same Idempotency-Key must send the same file and the same name.',
     scope: 'attachments:write',
     rows: 'team',
     limit: 'write',
@@ -47,7 +47,7 @@ export const fileRoutes = (attach: Attach): readonly Route[] => [
       name: Type.Optional(
         Type.String({
           maxLength: 1_000,
-          description: 'What the file is called; `file` where it is left out.',
+          description: 'Name of the file; default `file`.',
         }),
       ),
     }),
@@ -64,14 +64,14 @@ export const fileRoutes = (attach: Attach): readonly Route[] => [
     path: '/api/v1/attachments/{id}/content',
     name: 'attachments.content',
     summary: 'Get the content of a file',
-    description: 'Sent to be kept, never to be shown: browsers do not open it.',
+    description: 'Sent as a download; browsers do not open it.',
     scope: 'attachments:read',
     rows: 'team',
     limit: 'read',
     params: Closed({ id: idOf(attachment.id) }),
     contentType: 'application/octet-stream',
     responses: {
-      200: Type.String({ format: 'binary', description: 'The file as it was sent.' }),
+      200: Type.String({ format: 'binary', description: 'Content of the file as uploaded.' }),
       206: Type.String({ format: 'binary', description: 'One range of the file.' }),
     },
     file: (ctx, { params }) => contentOf(ctx, params.id),
@@ -85,7 +85,7 @@ async function requireRoom({ store, scope, blobs }: Context, bytes: number): Pro
   if (used + bytes > max)
     throw new ApiError(
       'budget_exceeded',
-      `The files of this workspace may take ${Math.floor(max / 1024 / 1024)} MiB together, and this one does not fit. Delete attachments that nobody needs.`,
+      `This file does not fit in the workspace's file quota of ${Math.floor(max / 1024 / 1024)} MiB. Delete attachments that are no longer needed.`,
     );
 }
 
@@ -115,7 +115,7 @@ async function contentOf(ctx: Context, id: string): Promise<RawAnswer> {
   await getEntity(ctx, issueKind, issueId);
   if (sha256 === null) throw notFound();
   const digest = digestIn(sha256);
-  if (!digest) throw new Error(`The row of ${id} names its content by something that is no SHA-256.`);
+  if (!digest) throw new Error(`The row of ${id} has an invalid SHA-256.`);
   const body = Bun.file(ctx.blobs.pathOf(digest));
   if (!(await body.exists())) throw new Error(`The content of ${id} is missing: ${sha256}.`);
   return {

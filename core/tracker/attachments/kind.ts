@@ -1,4 +1,4 @@
-// How attachments are stored, shown and announced: what happens to one is told of its issue, so that whoever follows the issue hears it.
+// Storage, representation and events of attachments. Their events belong to the issue, so that its subscribers receive them.
 import { asLeft, type Change } from '../../changes/change.ts';
 import type { Kind } from '../../changes/kind.ts';
 import { plain, type Column } from '../../changes/columns.ts';
@@ -11,7 +11,7 @@ import { tenantOp } from '../../store/store.ts';
 import { issueKind, type Issue } from '../issues/kind.ts';
 import { attachment } from './contract.ts';
 
-/** Team id and number of the issue, read along; the number is empty until committed. */
+/** Team id and number of the issue, selected with the row; the number is empty until committed. */
 const issuePlace: Column<string> = {
   select:
     "(SELECT i.team_id || ' ' || coalesce(i.number, '') FROM issues AS i WHERE i.workspace_id = :ws AND i.id = attachments.issue_id)",
@@ -19,7 +19,7 @@ const issuePlace: Column<string> = {
 const kept = { issueId: plain<string>('issue_id'), issuePlace };
 type Attachment = EntityOf<typeof attachment, typeof kept>;
 
-/** Fails the batch where the issue was deleted meanwhile. */
+/** Fails the batch if the issue was deleted in the meantime. */
 const moveIssue = tenantStatement(
   'issues.move_by_attachment',
   `UPDATE issues SET updated_at = max(updated_at, :at)
@@ -46,9 +46,12 @@ export const attachmentKind: Kind<Attachment, Shown<typeof attachment>> = kindOf
     }),
     async comesBack(ctx, deleted) {
       if (deleted.kind !== 'link')
-        throw new ApiError('not_found', 'What a file holds goes when nothing names it any more.');
+        throw new ApiError(
+          'not_found',
+          'A deleted file cannot be restored, because its content is deleted as well. Upload it again.',
+        );
       const issue = await issueKind.find(ctx, deleted.issueId);
-      if (!issue) throw new ApiError('not_found', 'Its issue is gone.');
+      if (!issue) throw new ApiError('not_found', 'The issue was deleted.');
       return toldOf(issue, attachmentKind.update(deleted, { deletedAt: null }, ctx.nowMs())!);
     },
     team: {
@@ -59,7 +62,7 @@ export const attachmentKind: Kind<Attachment, Shown<typeof attachment>> = kindOf
   },
 });
 
-/** The change with the event that tells it: the issue, and beside its fields the attachment. */
+/** Replaces the events of a change with events of the issue, whose data is the issue with the attachment added. */
 export function toldOf(issue: Issue, change: Change & { readonly after: object }): Change {
   return {
     ...change,

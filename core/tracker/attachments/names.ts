@@ -1,17 +1,17 @@
-// Names and media types of files, which strangers choose: what is dangerous in a path, a header or before somebody's eyes goes no further.
+// Sanitizes file names and media types, which are untrusted input, for use in paths, headers and lists.
 import { titleMax } from './contract.ts';
 
-/** Control characters, and those that turn the direction of text, so that `gpj.exe` is read as `exe.jpg`. */
+/** Control and format characters, including bidirectional overrides that make `gpj.exe` read as `exe.jpg`. */
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** A name without folders, of at most 255 characters; `file` where nothing is left. */
+/** Returns a name without folders, of at most 255 characters; `file` if nothing is left. */
 export function cleanName(given: string): string {
   const last = given.replace(unseen, '').split(/[/\\]/).at(-1)!.trim();
   const name = [...last].slice(0, titleMax).join('');
   return /^\.*$/.test(name) ? 'file' : name;
 }
 
-/** RFC 6266 with RFC 8187: what every client reads, and the whole name for those that can. */
+/** RFC 6266 with RFC 8187: an ASCII fallback for all clients, and the full name for those that support it. */
 export function dispositionOf(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const whole = encodeURIComponent(name).replace(
@@ -23,14 +23,14 @@ export function dispositionOf(name: string): string {
 
 const typeName = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/;
 
-/** The media type that a request names, without its parameters. */
+/** Returns the media type of a Content-Type header, without its parameters. */
 export function givenType(header: string | null): string {
   const [type = ''] = (header ?? '').split(';');
   const given = type.trim().toLowerCase();
   return typeName.test(given) ? given : 'application/octet-stream';
 }
 
-/** What no browser runs anything of. */
+/** Media types in which browsers run no active content. */
 const harmless = new Set([
   'image/png',
   'image/jpeg',
@@ -46,7 +46,7 @@ const harmless = new Set([
   'text/csv',
 ]);
 
-/** The media type that a file is sent with. */
+/** Returns the media type to serve a file with. */
 export function servedType(contentType: string): string {
   if (contentType === 'text/plain') return 'text/plain; charset=utf-8';
   return harmless.has(contentType) ? contentType : 'application/octet-stream';

@@ -1,6 +1,6 @@
-// A board as it was: its issues of that moment are put in its columns and ordered in memory. A card that was not moved since has the rank
-// that the table has; the others have that of their last move before. So it costs what its issues cost, and one event for each move that
-// those had made which were moved since.
+// Boards at a past moment. The issues of that moment are grouped and sorted in memory. A card that has not moved since uses its current
+// rank; any other uses the rank of its last move before the moment. Cost: the issues, plus one event per earlier move of the cards that
+// moved since.
 import type { Context } from '../../context.ts';
 import type { Shown } from '../../contract/contract.ts';
 import { cursorOf } from '../../changes/list.ts';
@@ -42,7 +42,7 @@ import { boardKind, type Board } from './kind.ts';
 import { layoutBy } from './layout.ts';
 import { keysHad, sightOf, standsIn, type BoardSight } from './sight.ts';
 
-/** So many issues may have stood on the board, and so many moves may those have made that were moved since. */
+/** Limits for the issues on the board, and for the earlier moves of the cards that moved since. */
 const issuesMax = 10_000;
 const movesMax = 20_000;
 
@@ -70,7 +70,7 @@ export async function boardCardsAt(
   return { ...answerOf(sight.board, layout, pages), asOf: shownMoment(moment) };
 }
 
-/** @throws ApiError not_found, also for a column or lane that the board had not; validation_failed, invalid_cursor, budget_exceeded */
+/** @throws ApiError not_found, also for a column or lane that the board did not have; validation_failed, invalid_cursor, budget_exceeded */
 export async function columnCardsAt(
   ctx: Context,
   id: string,
@@ -88,7 +88,7 @@ export async function columnCardsAt(
   return { data, pageInfo, asOf: shownMoment(was.moment) };
 }
 
-/** A card, and where it stood: its rank, or the values that it is sorted by. */
+/** A card with its position: its rank, or the values of the sort keys. */
 interface CardThen {
   readonly shown: Was;
   readonly grouped: Grouped;
@@ -97,10 +97,10 @@ interface CardThen {
 
 interface BoardThen {
   readonly moment: Moment;
-  /** Who asks, at that moment. */
+  /** Context of the caller at that moment. */
   readonly seeing: Context;
   readonly sight: BoardSight;
-  /** In their order. */
+  /** In board order. */
   readonly cards: readonly CardThen[];
   readonly keys: readonly SortedBy[];
 }
@@ -127,7 +127,7 @@ async function boardAt(ctx: Context, id: string, asOf: string): Promise<BoardThe
   return { moment, seeing: then, sight, keys, cards: cards.sort((a, b) => compared(keys, a.at, b.at)) };
 }
 
-/** As it is kept. */
+/** Converts the API representation back to the stored form. */
 function entityOf(
   { team: key, createdAt, updatedAt, ...rest }: Shown<typeof contract>,
   { directory }: Context,
@@ -205,7 +205,7 @@ const movesUntil = tenantStatement<{ sequence: number }>(
    WHERE e.sequence <= :at LIMIT ${movesMax + 1}`,
 );
 
-/** The ranks of the cards that had been put in their place. @throws ApiError budget_exceeded */
+/** Returns the manual ranks that cards had at that moment. @throws ApiError budget_exceeded */
 async function ranksAt(
   ctx: Context,
   { id: boardId }: Board,
@@ -215,13 +215,13 @@ async function ranksAt(
 ): Promise<ReadonlyMap<string, string>> {
   const { store, scope } = ctx;
   const ids = issues.map(({ id }) => id);
-  // Read before what was moved since, so that what is moved in between is known to be.
+  // Must be read before the moves, so that a card that moves in between is recognised as moved.
   const now = await store.read(scope, ranksNow, { boardId });
   const isThere = (await boardKind.find(ctx, boardId)) !== undefined;
   const moved = new Set(
     (await store.read(scope, movedSince, { ids: JSON.stringify(ids), at })).map(({ id }) => id),
   );
-  // The ranks of what was purged went with it.
+  // Purging a board or an issue deletes its ranks, so these come from the log.
   const isOld = (id: string): boolean => !isThere || moved.has(id) || changed.has(id);
   const ranks = new Map(now.flatMap(({ issue_id: id, rank }) => (isOld(id) ? [] : [[id, rank] as const])));
   const logged = JSON.stringify(ids.filter(isOld));
@@ -229,7 +229,7 @@ async function ranksAt(
   if (moves.length > movesMax)
     throw new ApiError(
       'budget_exceeded',
-      `More than ${movesMax} moves would have to be read. Ask for a later moment.`,
+      `More than ${movesMax} moves would have to be read. Use a later asOf.`,
     );
   const sequences = moves.map(({ sequence }) => sequence).sort((a, b) => a - b);
   for (let from = 0; from < sequences.length; from += 500) {

@@ -1,4 +1,4 @@
-// Boards. What they name must be there when they are written; what goes away later is an empty column, or matches nothing.
+// Boards. Values they name must exist when the board is written. A value that is deleted later leaves an empty column or matches nothing.
 import { sameValue } from '../../changes/change.ts';
 import type { Context, Directory } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
@@ -16,7 +16,7 @@ import { boardRoutes } from './routes.ts';
 
 type Columns = Pick<Board, 'columns' | 'groupBy' | 'teamId'>;
 
-/** The columns with ids in place of names of labels and members, and values in place of names of options. */
+/** Replaces names of labels and members in columns by ids, and names of options by values. */
 function columnsNamed(ctx: Context, { columns, groupBy, teamId }: Columns): Board['columns'] {
   const sight = sightOn(ctx, { teamId });
   const grouping = groupingIn(sight, groupBy);
@@ -34,7 +34,7 @@ export const boards = defineResource(board, boardKind, {
   follows: (ctx, patch, before) =>
     patch.columns ? { columns: columnsNamed(ctx, { ...before, ...patch }) } : {},
   async check(ctx, after, before) {
-    // One that comes back is taken as it was.
+    // A restored board is accepted as it was stored.
     if (after.deletedAt !== null) return;
     const moved = (...names: (keyof Board)[]): boolean =>
       names.some((name) => !before || !sameValue(before[name], (after as Board)[name]));
@@ -42,8 +42,8 @@ export const boards = defineResource(board, boardKind, {
     if (moved('sort') && after.sort !== byHand) requireSort(after.sort, ctx.directory);
     if (moved('swimlanes', 'groupBy') && after.swimlanes === after.groupBy)
       throw invalidField('swimlanes', 'conflict', {
-        why: 'Its columns stand for that already.',
-        fix: 'Give another one, or null.',
+        why: 'The columns are already grouped by this.',
+        fix: 'Use another grouping, or null.',
       });
     const sight = sightOn(ctx, after);
     for (const name of ['groupBy', 'swimlanes'] as const)
@@ -62,7 +62,7 @@ function requireSort(sort: string, directory: Directory): void {
     throw invalidField(
       'sort',
       'invalid_enum',
-      `Use manual, or a sort of issues. ${error.details[0]?.fix ?? ''}`,
+      `Use manual or a sort of issues. ${error.details[0]?.fix ?? ''}`,
     );
   }
 }
@@ -75,12 +75,12 @@ function sightOn({ directory }: Context, { teamId }: Pick<Board, 'teamId'>): Sig
 function requireGrouping(sight: Sight, at: 'groupBy' | 'swimlanes', name: string | null): void {
   if (name !== null && !groupingIn(sight, name))
     throw invalidField(at, 'not_found', {
-      why: `Issues here have no select, member or checkbox ${name}.`,
-      fix: 'Use one that GET /api/v1/fields lists.',
+      why: `There is no select, member or checkbox field ${name} here.`,
+      fix: 'Use a field that GET /api/v1/fields lists.',
     });
 }
 
-/** Names that are like a value that stands for nothing. */
+/** Suggests known values that are similar to an unknown one. */
 function meant(ctx: Context, sight: Sight, groupBy: string, value: string | null): string {
   const { teams } = sight;
   const known =
@@ -92,7 +92,7 @@ function meant(ctx: Context, sight: Sight, groupBy: string, value: string | null
   return didYouMeanAny(value ?? '', known);
 }
 
-/** Each stands for something of its own. @throws ApiError validation_failed */
+/** Requires every column to have a known and unique value. @throws ApiError validation_failed */
 function requireColumns(ctx: Context, sight: Sight, { columns, groupBy }: Omit<Board, 'version'>): void {
   const taken = new Map<Key, number>();
   for (const [index, { value }] of (columns ?? []).entries()) {
@@ -100,15 +100,15 @@ function requireColumns(ctx: Context, sight: Sight, { columns, groupBy }: Omit<B
     const keys = groupingIn(sight, groupBy)?.keysOf(sight, value) ?? [];
     if (keys.length === 0)
       throw invalidField(at, 'not_found', {
-        why: `Nothing of issues is ${value ?? 'null'} by ${groupBy}.`,
-        fix: `Use a value that the groupBy of the board knows, or give columns that fit it.${meant(ctx, sight, groupBy, value)}`,
+        why: `${value ?? 'null'} is not a value of ${groupBy}.`,
+        fix: `Use a value of the board's groupBy, or change the columns to fit it.${meant(ctx, sight, groupBy, value)}`,
       });
     for (const key of keys) {
       const other = taken.get(key);
       if (other !== undefined)
         throw invalidField(at, 'already_exists', {
-          why: `Column ${other} stands for the same.`,
-          fix: 'Give each value once.',
+          why: `Column ${other} has the same value.`,
+          fix: 'Use each value once.',
         });
       taken.set(key, index);
     }

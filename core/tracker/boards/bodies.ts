@@ -1,4 +1,4 @@
-// The bodies of what boards do beyond the plain: their cards, and a move.
+// Bodies of the board routes beyond create, read, update and delete.
 import { Type, type Static } from 'typebox';
 import { shownProperties } from '../../contract/schemas.ts';
 import {
@@ -21,24 +21,20 @@ import { board } from './contract.ts';
 
 const { description: _long, ...shown } = shownProperties(issue);
 
-/** An issue on a board. */
-export const BoardCard = named(
-  'BoardCard',
-  Closed(shown, { description: 'An issue, without its description.' }),
-);
+export const BoardCard = named('BoardCard', Closed(shown, { description: 'Issue without its description.' }));
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const page = pageOf(BoardCard) as ReturnType<typeof Closed>;
 const { pageInfo } = page.properties;
-const cards = Type.Array(BoardCard, { description: 'The first of them, in the order of the board.' });
-const key = Type.String({ description: 'What requests name it by: its value, or `none`.' });
-const title = Type.String({ description: 'Its heading.' });
+const cards = Type.Array(BoardCard, { description: 'First page of cards, in board order.' });
+const key = Type.String({ description: 'Key that requests use: the value, or `none`.' });
+const title = Type.String({ description: 'Heading of the column or swimlane.' });
 
 const BoardLaneCards = named(
   'BoardLaneCards',
   Closed({
     key,
-    count: count('How many cards of the column stand in the lane.'),
+    count: count('Number of cards that are in both the column and the lane.'),
     cards,
     pageInfo: pageInfo!,
   }),
@@ -48,17 +44,19 @@ const BoardColumnShown = named(
   'BoardColumnShown',
   Closed({
     key,
-    value: nullable(Type.String({ description: 'What it stands for; null for issues without any.' })),
+    value: nullable(
+      Type.String({ description: 'Value that issues of the column have; null for issues without a value.' }),
+    ),
     title,
-    count: count('How many cards stand in it.'),
-    limit: nullable(Type.Integer({ description: 'How many it should hold at most.' })),
-    over: Type.Boolean({ description: 'Whether it holds more than its limit.' }),
-    hidden: Type.Boolean({ description: 'Its cards are counted, and not shown here.' }),
+    count: count('Number of cards in the column.'),
+    limit: nullable(Type.Integer({ description: 'Recommended maximum number of cards; null for no limit.' })),
+    over: Type.Boolean({ description: 'True if the column exceeds its limit.' }),
+    hidden: Type.Boolean({ description: 'True if the column is hidden: its cards are counted, not listed.' }),
     cards: Type.Optional(cards),
     pageInfo: Type.Optional(pageInfo!),
     lanes: Type.Optional(
       Type.Array(BoardLaneCards, {
-        description: 'Of a board with swim lanes, in place of `cards`: those lanes that have any.',
+        description: 'Swimlanes that have cards, in place of `cards`; present only on boards with swimlanes.',
       }),
     ),
   }),
@@ -67,14 +65,14 @@ const BoardColumnShown = named(
 export const BoardCards = named(
   'BoardCards',
   Closed({
-    board: described(idAndName(idOf(board.id), 'the board'), 'The board that is shown.'),
-    columns: Type.Array(BoardColumnShown, { description: 'From left to right.' }),
+    board: described(idAndName(idOf(board.id), 'the board'), 'The board.'),
+    columns: Type.Array(BoardColumnShown, { description: 'Columns, left to right.' }),
     lanes: nullable(
-      Type.Array(Closed({ key, title, count: count('How many cards stand in it.') }), {
-        description: 'The swim lanes, from top to bottom; null where the board has none.',
+      Type.Array(Closed({ key, title, count: count('Number of cards in the swimlane.') }), {
+        description: 'Swimlanes, top to bottom; null if the board has none.',
       }),
     ),
-    elsewhere: count('How many issues of the board stand in none of its columns.'),
+    elsewhere: count('Number of issues on the board that are in none of its columns.'),
     asOf: Type.Optional(AsOf),
   }),
 );
@@ -83,7 +81,7 @@ export const BoardColumnCards = named(
   Closed({ ...page.properties, asOf: Type.Optional(AsOf) }),
 );
 
-const fields = { maxLength: 500, description: 'Only these fields of each card, comma-separated.' };
+const fields = { maxLength: 500, description: 'Comma-separated fields to return for each card.' };
 
 export const perColumnDefault = 25;
 export const cardsQuery = Closed({
@@ -92,11 +90,11 @@ export const cardsQuery = Closed({
       minimum: 1,
       maximum: 100,
       default: perColumnDefault,
-      description: 'How many cards of each column are shown, or of each lane in a column.',
+      description: 'Maximum number of cards returned per column, or per lane of a column.',
     }),
   ),
   ...asOfQuery,
-  // The cards lie within the answer, whose type does not say which of their fields are asked for.
+  // Parsed as a plain list: cards are nested in the response, so its type cannot list their selected fields.
   fields: Type.Optional(Type.String({ ...fields, [givenAs]: 'list' })),
 });
 export const ofCards = { fields: Type.Optional(Type.String({ ...fields, [givenAs]: 'fields' })) };
@@ -109,38 +107,36 @@ const word = Type.String({ minLength: 1, maxLength: 80 });
 export const BoardMove = named(
   'BoardMove',
   Closed({
-    issueId: about('The issue that is moved, by its id or identifier.'),
-    column: about('The key of the column that it goes to.', word),
-    lane: Type.Optional(
-      about('The key of the swim lane that it goes to; absent: it stays in its own.', word),
-    ),
+    issueId: about('The issue to move, by its id or identifier.'),
+    column: about('The key of the column to move the card to.', word),
+    lane: Type.Optional(about('Key of the swimlane to move the card to; default: its current one.', word)),
     from: Type.Optional(
       about(
-        'Where columns stand for labels: the key of the column whose label it loses. Absent: it loses the labels of all other columns.',
+        'On boards grouped by label: key of the column whose label is removed; default: the labels of all other columns.',
         word,
       ),
     ),
     ...placeInputs(
-      'The card',
-      'The end of the column that it is put at. Absent, and without `before` and `after`: a card that comes from elsewhere is put at the top, and one that stands there keeps its place.',
+      'Card',
+      'End of the column to place the card at. Without `position`, `before` and `after`, a card that comes from another column goes to the top, and any other stays in place.',
     ),
   }),
 );
 export type Move = Static<typeof BoardMove>;
 
-/** What `board.card_moved` tells: no more of the issue than its id, since who reads boards need not read issues. */
+/** Data of `board.card_moved`. It has only the id of the issue, since readers of boards may lack access to issues. */
 export const CardMoved = named(
   'BoardCardMoved',
   Closed({
-    board: described(idAndName(idOf(board.id), 'the board'), 'The board that it was moved on.'),
-    issue: Closed({ id: idOf(issue.id) }, { description: 'The card that was moved.' }),
+    board: described(idAndName(idOf(board.id), 'the board'), 'Board the card was moved on.'),
+    issue: Closed({ id: idOf(issue.id) }, { description: 'The card.' }),
     column: nullable(
       Type.String({
         description:
-          'The key of the column that it was put in; null where it only got another rank, to make room.',
+          'Key of the column the card was moved to; null if only its rank changed, to make space for another card.',
       }),
     ),
-    lane: nullable(Type.String({ description: 'The key of the swim lane that it was put in.' })),
-    rank: Type.String({ description: 'Its place: cards stand in the order of the bytes of their ranks.' }),
+    lane: nullable(Type.String({ description: 'Key of the swimlane the card was moved to.' })),
+    rank: Type.String({ description: 'Position of the card: cards sort by the bytes of their rank.' }),
   }),
 );

@@ -1,12 +1,12 @@
-// The place of a card, as a change: its rank, and the event that tells of it. A card has no version of its own: it is put in its place
-// while the issue stands as it was when the place was sought.
+// Move of a card as a change: its rank and its event. A card has no version of its own; the write succeeds only if the issue still has the
+// version for which the position was computed.
 import type { Change, Entity, EventDraft, OrderVersion } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { Board } from './kind.ts';
 
-/** Loses the race where the issue changed meanwhile, or the place was taken. */
+/** Affects no row if the issue changed in the meantime or the position was taken. */
 const put = tenantStatement(
   'board_cards.put',
   `INSERT INTO board_cards (workspace_id, board_id, issue_id, rank)
@@ -15,13 +15,13 @@ const put = tenantStatement(
    ON CONFLICT (workspace_id, board_id, issue_id) DO UPDATE SET rank = :rank`,
 );
 
-/** A card whose rank is written anew, to make room; it stands where it stood. */
+/** A card that gets a new rank but keeps its position, when ranks are respaced. */
 export interface Reranked {
   readonly issueId: string;
   readonly rank: string;
 }
 
-/** As a run stages it: the ranks that it writes, and the cell that the card was put into. */
+/** Staged form within a run: the ranks it writes, and the cell of the moved card. */
 interface CardEntity extends Entity, Reranked {
   readonly column: string;
   readonly lane: string | null;
@@ -31,30 +31,30 @@ interface CardEntity extends Entity, Reranked {
 export interface Placed extends Reranked {
   readonly board: Board;
   readonly order: OrderVersion;
-  /** Of the issue, once it is changed; within a run it may be changed with the row, or before. */
+  /** Version of the issue after the change; within a run, the issue may change together with the card or before it. */
   readonly version: number;
   readonly column: string;
   readonly lane: string | null;
-  /** Others that make room, and the ops that write them. */
+  /** Cards whose ranks are respaced, and the statements that write them. */
   readonly room: { readonly others: readonly Reranked[]; ops(scope: Scope): Op[] } | null;
 }
 
 export const cardKind = 'board_card';
 
-/** A card whose rank a run has staged. */
+/** A card with a rank staged by a run. */
 export interface StagedCard {
   readonly rank: string;
-  /** The cell that it was put into; null where only its rank was written anew. */
+  /** Cell that the card was moved to; null if only its rank changed. */
   readonly cell: { readonly column: string; readonly lane: string | null } | null;
 }
 
-/** Staged cards of a board, by the ids of their issues. */
+/** Returns the staged cards of a board by issue id. */
 export function stagedCards({ staged }: Context, board: Board): ReadonlyMap<string, StagedCard> {
   const cards = new Map<string, StagedCard>();
   for (const { kind, order, after } of staged?.changes ?? []) {
     if (kind !== cardKind || order?.id !== board.id) continue;
     const { issueId, rank, column, lane, others } = after as CardEntity;
-    // Other cards got new ranks before the run moved them.
+    // Ranks of other cards were respaced before the move.
     for (const other of others)
       if (!cards.has(other.issueId)) cards.set(other.issueId, { rank: other.rank, cell: null });
     cards.set(issueId, { rank, cell: { column, lane } });
@@ -83,7 +83,7 @@ export function cardMoved(placed: Placed): Change {
     ],
     isOfTeams: (ids) => board.teamId !== null && ids.has(board.teamId),
     events: () => [moveEvent(board, { issueId, rank }, column, lane), ...tellOthers()],
-    // Only the first change of a run in a board makes room there.
+    // Only the first change of a run on a board respaces ranks.
     followedBy: (later) => ({
       ...later,
       after: Object.assign({}, later.after, { others }),

@@ -1,4 +1,4 @@
-// The cards of a board: of each column how many there are and the first page, in one answer; and the pages that follow.
+// Cards of a board: the count and the first page of each column in one response, and the pages that follow.
 import { askedOf, cursorOf, pageOfKind, type PageParameters } from '../../changes/list.ts';
 import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
@@ -15,7 +15,7 @@ import { boardKind, type Board } from './kind.ts';
 import { findColumn, findLane, layoutOf, type Layout } from './layout.ts';
 import { sightOf, type BoardSight } from './sight.ts';
 
-/** Cells that one answer fills, and cards that it shows. Of what is beyond, each cell is asked for by itself. */
+/** Limits for the cells and cards of one response. Cells beyond them need their own request. */
 const cellsMax = 150;
 const cardsMax = 1_000;
 
@@ -55,7 +55,7 @@ interface NamedCell {
   readonly cell: Cell;
 }
 
-/** The cells that have cards and are shown, by their names. */
+/** Returns the visible cells that have cards, up to the limits. */
 export function filledOf({ columns, lanes, count }: Layout, perColumn: number): NamedCell[] {
   const all = columns.flatMap((column, at): NamedCell[] => {
     if (column.hidden) return [];
@@ -72,13 +72,13 @@ export function answerOf(
   { columns, lanes, count, elsewhere }: Layout,
   pages: ReadonlyMap<string, PageOfCell>,
 ) {
-  // What is not filled is asked for by itself, from its beginning.
+  // A cell beyond the limits has no cards here; its own request starts at the beginning.
   const page = (name: string, counted: number): PageOfCell & { count: number } => {
     const { cards, pageInfo } = pages.get(name) ?? {
       cards: [],
       pageInfo: { hasNextPage: counted > 0, endCursor: null },
     };
-    // Cards that move between two reads are counted as they are shown.
+    // A card can move between the count and the read; the cards that are returned win.
     return { count: pageInfo.hasNextPage ? Math.max(counted, cards.length) : cards.length, cards, pageInfo };
   };
   return {
@@ -111,7 +111,7 @@ function headOf({ key, value, title, limit, hidden }: Group, count: number) {
 
 export type OfColumn = PageParameters & { readonly lane?: string; readonly fields?: string };
 
-/** @throws ApiError not_found, also for a column or lane that the board has not; invalid_cursor */
+/** @throws ApiError not_found, also for a column or lane that the board does not have; invalid_cursor */
 export async function columnCards(ctx: Context, id: string, key: string, query: OfColumn) {
   const board = await getEntity(ctx, boardKind, id);
   const seeing = seeingIssues(ctx);
@@ -128,7 +128,7 @@ export async function columnCards(ctx: Context, id: string, key: string, query: 
   return { data: page.cards, pageInfo: page.pageInfo };
 }
 
-/** @throws ApiError not_found for a column or lane that the board has not */
+/** @throws ApiError not_found for a column or lane that the board does not have */
 export function cellNamed(sight: BoardSight, key: string, laneKey: string | undefined): Cell {
   const column = findColumn(sight, key);
   const lane = laneKey === undefined ? null : findLane(sight, laneKey);
@@ -136,7 +136,7 @@ export function cellNamed(sight: BoardSight, key: string, laneKey: string | unde
   return { column, lane };
 }
 
-/** What the cursors of a cell are valid for. */
+/** Returns the key that cursors of a cell are bound to. */
 export function listOf(
   { workspaceId }: Context,
   { id, groupBy, swimlanes, sort, filter }: Board,
@@ -157,7 +157,7 @@ function pageOf(
 ): PageOfCell {
   const last = places.slice(0, limit).at(-1);
   return {
-    // One that was deleted between two reads is left out.
+    // An issue that was deleted between the two reads is left out.
     cards: places.slice(0, limit).flatMap(({ id }): readonly Card[] => {
       const card = cards.get(id);
       return card ? [card] : [];
@@ -169,18 +169,18 @@ function pageOf(
   };
 }
 
-/** What of each card is shown. @throws ApiError validation_failed */
+/** Parses the fields selected for cards. @throws ApiError validation_failed */
 export function shapeOfCards(ctx: Context, fields: string | undefined): Shape | null {
   const shape = readShape(ctx, fields === undefined ? {} : { fields });
   if (shape?.fields?.includes('description'))
     throw invalidField('fields', 'invalid_enum', {
-      why: 'A card is shown without its description.',
-      fix: 'Leave description out, and get the issue for it.',
+      why: 'Cards have no description.',
+      fix: 'Leave description out, and get the issue to read it.',
     });
   return shape;
 }
 
-/** Checks what is asked of cards before anything is read. @returns reads them, by their ids. @throws ApiError validation_failed */
+/** Validates the selected fields before any read. Returns a function that reads cards by issue id. @throws ApiError validation_failed */
 function cardShape(
   ctx: Context,
   fields: string | undefined,

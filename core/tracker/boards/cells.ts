@@ -1,6 +1,6 @@
-// Which cards stand in a cell, the crossing of a column and a lane, in their order: of many cells at once in one statement. Where people
-// make the order, a cell has those that were put in their place, by their ranks, and those that nobody moved, by their creation. Both come
-// out of an index in their order and are merged here, so that a page costs no more than its cards.
+// Reads the cards of many cells (a cell is the crossing of a column and a lane) in one statement. In manual order, a cell has moved cards,
+// sorted by rank, and unmoved cards, sorted by creation. Both come sorted from an index and are merged here, so the cost of a page is
+// proportional to its cards.
 import type { Context, Directory } from '../../context.ts';
 import type { CursorValue } from '../../lib/cursor.ts';
 import { beyond, type SortKey } from '../../store/page.ts';
@@ -13,26 +13,26 @@ import { Binding, hasKey, ofTeams, type BoardSight } from './sight.ts';
 
 export interface Cell {
   readonly column: Group;
-  /** Null where the board has no lanes, or for all of them. */
+  /** Null if the board has no lanes, or for all of them. */
   readonly lane: Group | null;
 }
 
-/** A card, and where it stands: its rank, or the values that it is sorted by. */
+/** A card with its position: its rank, or the values of the sort keys. */
 export interface Place {
   readonly id: string;
   readonly at: readonly CursorValue[];
 }
 
 interface Asked {
-  /** Of each cell. */
+  /** Per cell. */
   readonly limit: number;
-  /** Only those behind this place, or, going backwards, before it. */
+  /** Only cards after this position; before it if `backwards`. */
   readonly from?: readonly CursorValue[];
-  /** From the last one on, backwards; of an order that people make. */
+  /** Reads from the end; only for the manual order. */
   readonly backwards?: boolean;
 }
 
-/** SQLite takes no more than 500 selects in one. */
+/** SQLite allows at most 500 SELECTs in one compound statement; this leaves a margin. */
 const armsMax = 400;
 
 export async function readCells(
@@ -75,7 +75,7 @@ class CellQuery {
     this.#sight = sight;
     this.#asked = asked;
     this.#shown = ['issues.workspace_id = :ws', ...this.#binding.add(sight.conditions)];
-    // Where each state is one team's, its key says of which.
+    // If each state belongs to one team, the column keys already restrict the teams.
     this.#teams = sight.columns.ofTeam ? [] : ofTeams(sight, this.#binding);
     const isByHand = sight.board.sort === byHand;
     this.#order = isByHand ? [] : orderOf(sight.board.sort, sight.directory);
@@ -100,7 +100,7 @@ class CellQuery {
     return { id, at };
   }
 
-  /** @param apart each key of the column by itself, which an index has in order */
+  /** @param apart true to query each key of the column separately, so that an index delivers the rows sorted */
   addPlaced({ column, lane }: Cell, cell: number, apart: boolean): void {
     const { backwards = false, from } = this.#asked;
     const [rank] = from ?? [];
@@ -127,7 +127,7 @@ class CellQuery {
     const [rank] = from ?? [];
     const { columns } = this.#sight;
     const [key] = keys;
-    // The issues of one label come in the order of their creation from its table.
+    // The label table delivers the issues of one label sorted by creation.
     const isListed = columns.column === null && keys.length === 1 && key != null;
     const [at, id] = isListed ? ['listed_at', 'listed_id'] : ['issues.created_at', 'issues.id'];
     const made = rank === undefined ? null : madeAt(String(rank));
@@ -177,7 +177,7 @@ class CellQuery {
   }
 }
 
-/** With the id last, as pages of issues have it. */
+/** Appends the id as the last sort key, like pages of issues do. */
 function orderOf(sort: string, directory: Directory): SortKey[] {
   const order = issueOrder(keptSort(sort, directory), directory);
   return [...order, { sql: 'id', direction: order.at(-1)?.direction ?? 'asc' }];

@@ -1,15 +1,15 @@
-// Boards: the issues that pass a filter, in columns. What stands where is read from the issues; a board keeps only the order of cards
-// that somebody put in their place.
+// Boards: issues that match a filter, in columns. Membership in a column follows from the issue; a board stores only the ranks of moved
+// cards.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, markdown, referenceBy, string, text } from '../../contract/field.ts';
 import { Closed, line, nullable } from '../../lib/schema.ts';
 import { team } from '../teams/contract.ts';
 
-/** What the columns of a board stand for, beside custom fields. */
+/** Issue fields that columns can group by, in addition to custom fields. */
 const groupings = ['state', 'stateType', 'assignee', 'priority', 'label'] as const;
 export type GroupingName = (typeof groupings)[number];
-/** What stands before the key of a custom field. */
+/** Prefix of custom field keys. */
 export const ofField = 'fields.';
 
 const groupedBy = (names: readonly GroupingName[], description: string) =>
@@ -19,11 +19,11 @@ const groupedBy = (names: readonly GroupingName[], description: string) =>
     description,
   });
 const allowed = (names: readonly GroupingName[]): string =>
-  `${names.join(', ')}, or fields.<key> for a custom field (a select, a member or a checkbox).`;
+  `One of ${names.join(', ')}, or fields.<key> for a custom field of type select, member or checkbox.`;
 export const columnGrouping = groupedBy(groupings, allowed(groupings));
-/** A card stands in one lane. */
+/** Labels are excluded: a card is in exactly one lane. */
 const laneGroupings = groupings.filter((name) => name !== 'label');
-/** The order that people make by moving cards. */
+/** Order that people make by moving cards. */
 export const byHand = 'manual';
 export const columnsMax = 50;
 
@@ -33,26 +33,26 @@ const boardColumn = Closed({
       minLength: 1,
       maxLength: 80,
       description:
-        'What its issues have in common: the name or id of a state, a type of states, a priority, the id of a member or label, the value of an option, or `true` or `false`. Null stands for issues without any.',
+        'Value shared by the issues of the column: name or id of a state, state type, priority, id of a member or label, value of an option, or `true` or `false`. Null for issues without a value.',
     }),
   ),
-  title: Type.Optional(nullable(line(80, 'Its heading, where that is not the value.'))),
+  title: Type.Optional(nullable(line(80, 'Heading of the column; default: the value.'))),
   limit: Type.Optional(
     nullable(
       Type.Integer({
         minimum: 1,
         maximum: 100_000,
-        description: 'How many cards it should hold at most (WIP limit).',
+        description: 'Maximum number of cards (WIP limit).',
       }),
     ),
   ),
   hidden: Type.Optional(
-    Type.Boolean({ description: 'Its cards are counted, and not shown with the board.' }),
+    Type.Boolean({ description: 'True to hide the column: its cards are counted, not listed.' }),
   ),
 });
 
 const issueFilter = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'A filter tree, as in the list of issues; `{}` lets all pass.',
+  description: 'Filter tree, as for the list of issues; `{}` matches all.',
 });
 
 export const board = defineContract({
@@ -60,36 +60,36 @@ export const board = defineContract({
   path: 'boards',
   title: 'Board',
   id: 'brd',
-  doc: 'Issues in columns, which are moved by hand.',
+  doc: 'Board that shows issues as cards in columns.',
   fields: {
-    name: text({ max: 120, required: true, filter: true, doc: 'What it is called.' }),
-    description: markdown({ max: 65_536, default: '', doc: 'What it is for.' }),
+    name: text({ max: 120, required: true, filter: true, doc: 'Name of the board.' }),
+    description: markdown({ max: 65_536, default: '', doc: 'Description of the board.' }),
     team: referenceBy(team, 'key', {
       nullable: true,
       filter: true,
-      doc: 'The team whose issues it shows, by its key; null for those of all teams.',
+      doc: 'Key of the team whose issues the board shows; null for all teams.',
     }),
-    filter: json(issueFilter, { default: {}, doc: 'Which issues it shows.' }),
+    filter: json(issueFilter, { default: {}, doc: 'Filter for the issues that the board shows.' }),
     groupBy: string(columnGrouping, {
       default: 'state',
-      doc: `What its columns stand for: ${allowed(groupings)}`,
+      doc: 'Field that the columns group issues by.',
     }),
     columns: json(Type.Array(boardColumn, { minItems: 1, maxItems: columnsMax }), {
       nullable: true,
-      doc: 'Its columns, from left to right; null for one of each state, type, priority, or assignee or label that has cards.',
+      doc: 'Columns, left to right; null for one column per state, type or priority, or per assignee or label that has cards.',
     }),
     swimlanes: string(groupedBy(laneGroupings, allowed(laneGroupings)), {
       nullable: true,
-      doc: `What its swim lanes stand for, which cross the columns; null where it has none. One of ${allowed(laneGroupings)}`,
+      doc: 'Field that the swimlanes group issues by; null for no swimlanes.',
     }),
     sort: text({
       max: 100,
       default: byHand,
-      doc: 'The order of cards in a column: `manual` for the one that people make, or a sort of issues such as `-priority,updatedAt`.',
+      doc: 'Order of the cards in a column: `manual`, or a sort of issues such as `-priority,updatedAt`.',
     }),
     limits: choice(['soft', 'hard'], {
       default: 'soft',
-      doc: 'What the limits of columns do: soft ones show that there are too many, hard ones refuse moves as well.',
+      doc: 'Enforcement of column limits: `soft` marks columns over their limit, `hard` also refuses moves into full columns.',
     }),
   },
   undo: 'values',

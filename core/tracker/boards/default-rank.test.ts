@@ -17,7 +17,7 @@ test('a rank is read back into the place in the order of creation that it is at'
     return { at: now, id: ids.next('iss') };
   });
   const ranks = issues.map(({ at, id }) => defaultRank(at, id));
-  // Ever nearer to one of them, from either side.
+  // Ranks that approach one of them from either side.
   const near = ranks.flatMap((rank) => {
     const all = [rank];
     let [below, above] = [rankBetween(null, rank), rankBetween(rank, null)];

@@ -1,11 +1,10 @@
-// Where a card stands that nobody has moved: by its creation, the newest first. Its place is a rank like those that moves make, and
-// follows from the issue alone, so that nothing is stored for it, and a card can be put between any two. A rank is read back into the
-// moment and id that it stands for, by which an index of issues is sought.
+// Default position of unmoved cards: by creation, newest first. The rank follows from the issue alone, so nothing is stored, and a card can
+// be placed between any two. A rank also converts back to a creation time and id, for a range query on an index of issues.
 
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** Of ids; in the order of their bytes, as the digits are. */
+/** Alphabet of ids, in byte order like `digits`. */
 const letters = '0123456789abcdefghjkmnpqrstvwxyz';
-/** The head of a whole number of eight digits (core/lib/rank.ts), which milliseconds of some thousand years take. */
+/** Head of an eight-digit integer in core/lib/rank.ts, enough for milliseconds over some thousand years. */
 const head = 'h';
 const width = 8;
 const count = digits.length ** width;
@@ -14,35 +13,35 @@ const newest = count / 2 - 1;
 const idPrefix = 'iss_';
 const idChars = 26;
 
-/** Ends in no zero, as ranks must not. */
+/** Ranks must not end in a zero. */
 const ending = 'V';
 
 export function defaultRank(createdAt: number, id: string): string {
   return `${head}${wholeOf(newest - createdAt)}${[...id.slice(idPrefix.length)].map(mirrored).join('')}${ending}`;
 }
 
-/** A place in the order of creation: who was made later, or at the same time with a greater id, stands before it. */
+/** A position in creation order. Issues created later, or at the same time with a greater id, come before it. */
 export interface Made {
   readonly at: number;
-  /** May be more or less than an id, and is compared as one. */
+  /** Compared as an id; may be shorter or longer than one. */
   readonly id: string;
 }
 
-/** The place in the order of creation that a rank is at: cards behind it were made earlier than that, cards before it later. */
+/** Converts a rank to a position in creation order: cards after the rank were created before the position, and cards before it after. */
 export function madeAt(rank: string): Made {
   if (rank < head) return { at: Number.MAX_SAFE_INTEGER, id: '' };
   if (rank[0] !== head) return { at: Number.MIN_SAFE_INTEGER, id: '' };
   return { at: newest - numberOf(rank.slice(1, width + 1)), id: idPrefix + idAt(rank.slice(width + 1)) };
 }
 
-/** Past every character of ids. */
+/** Greater than every character of ids. */
 const above = '~';
 
 function idAt(fraction: string): string {
   let id = '';
   for (const digit of fraction.slice(0, idChars)) {
     if (letters.includes(digit)) id += mirrored(digit);
-    // Between two letters: what is behind has the next one or a later one, so an id with a lesser letter here.
+    // The digit falls between two letters: cards after the rank have a smaller letter here, because the letters are mirrored.
     else return justBelow(id + mirrored([...letters].findLast((letter) => letter < digit)!));
   }
   const rest = fraction.slice(idChars);
@@ -50,7 +49,7 @@ function idAt(fraction: string): string {
   return rest === ending ? id : justBelow(id);
 }
 
-/** Less than an id or its beginning, and no less than whatever is less. */
+/** Returns the greatest string below an id or id prefix, in practice. */
 function justBelow(id: string): string {
   return id.slice(0, -1) + String.fromCharCode(id.charCodeAt(id.length - 1) - 1) + above;
 }

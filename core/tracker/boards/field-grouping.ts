@@ -1,4 +1,4 @@
-// Columns and swim lanes that stand for the values of a custom field: the options of a select, the members of one, whether a box is checked.
+// Groups by the values of a custom field: options of a select, members, or states of a checkbox.
 import type { Entry } from '../../contract/contract.ts';
 import type { field, FieldValue } from '../fields/contract.ts';
 import { member } from '../../identity/members/contract.ts';
@@ -10,14 +10,14 @@ import { groupingOf, named, none, type Grouping, type Key, type Sight } from './
 
 type FieldEntry = Entry<typeof field>;
 
-/** What differs by the type of a field. */
+/** Behaviour that depends on the type of the field. */
 interface Values {
-  /** What requests call the group of issues without a value, where that is not `none`. */
+  /** Key in requests for issues without a value, if not `none`. */
   readonly none?: string;
   readonly resolve?: Grouping['resolve'];
-  /** What rows hold for what issues show. */
+  /** Returns the stored key for a value as issues show it. */
   keyOf(shown: FieldValue): Key;
-  /** What issues show for the value of a column; undefined for one that there is not. */
+  /** Returns the value as issues show it for the value of a column; undefined if unknown. */
   shownOf(sight: Sight, value: string): FieldValue | undefined;
   titleOf(sight: Sight, value: string): string;
   derived(sight: Sight, counted: ReadonlySet<Key>): readonly (string | null)[];
@@ -26,7 +26,7 @@ interface Values {
 function optionsOf({ options }: FieldEntry): Values {
   const find = (value: string) => options.find((option) => option.value === value);
   return {
-    // No option begins so.
+    // No option value begins with a hyphen.
     ...(find(none) ? { none: '-' } : {}),
     resolve(ctx, _, given, path) {
       const named = find(given) ?? options.find(({ name }) => foldName(name) === foldName(given));
@@ -56,7 +56,7 @@ const boxes = new Map([
   ['true', true],
 ]);
 const checkbox: Values = {
-  // As SQLite reads JSON.
+  // SQLite reads JSON booleans as 0 and 1.
   keyOf: Number,
   shownOf: (_, value) => boxes.get(value),
   titleOf: (_, value) => (value === 'true' ? 'Checked' : 'Not checked'),
@@ -92,7 +92,7 @@ function byField(field: FieldEntry, values: Values): Grouping {
   };
 }
 
-/** In place of a field that was deleted: no issue has a value of it. */
+/** Replaces the grouping by a deleted field: no issue has a value. */
 export const gone: Grouping = {
   column: 'NULL',
   none,
@@ -105,7 +105,7 @@ export const gone: Grouping = {
 
 const isPlain = (name: string): name is GroupingName => Object.hasOwn(groupingOf, name);
 
-/** @returns undefined for a field that is not there, or that has no values to stand for */
+/** Returns undefined for an unknown field, or one of a type that cannot be grouped by. */
 export function groupingIn(sight: Sight, name: string): Grouping | undefined {
   if (isPlain(name)) return groupingOf[name];
   const field = fieldNamed(sight, name);
@@ -113,7 +113,7 @@ export function groupingIn(sight: Sight, name: string): Grouping | undefined {
   return field && values ? byField(field, values) : undefined;
 }
 
-/** The custom field that issues of the board have under a name such as `fields.platform`. */
+/** Returns the custom field that issues of the board have under a name such as `fields.platform`. */
 export function fieldNamed({ directory, teams }: Sight, name: string): FieldEntry | undefined {
   const key = name.slice(ofField.length);
   const field = [...directory.fields.values()].find((one) => one.key === key);

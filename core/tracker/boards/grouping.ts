@@ -1,5 +1,5 @@
-// What columns and swim lanes stand for. A grouping says which issues a value stands for, by the keys that rows have, and what a card
-// becomes that is moved there. One more is one more entry of `groupingOf`; custom fields are in field-grouping.ts.
+// Groupings of columns and swimlanes. A grouping maps values to the keys of rows, and tells which fields change when a card moves to a
+// value. To add one, add an entry to `groupingOf`; custom fields are in field-grouping.ts.
 import type { Directory } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { foldName } from '../../lib/fold.ts';
@@ -13,57 +13,57 @@ import type { Issue } from '../issues/kind.ts';
 import { stateTypes } from '../workflows/contract.ts';
 import { columnsMax, type GroupingName } from './contract.ts';
 
-/** What requests name the group by that stands for nothing. */
+/** Key in requests for the group without a value. */
 export const none = 'none';
 
-/** What a row is grouped by: an id, the rank of a priority, or null where it has none. */
+/** Grouping key of a row: an id, the rank of a priority, or null for no value. */
 export type Key = string | number | null;
 
-/** What of an issue says where it stands. */
+/** Fields of an issue that determine its group. */
 export type Grouped = Pick<Issue, 'stateId' | 'assigneeId' | 'priority' | 'labelIds' | 'fieldValues'>;
 
-/** What a board shows to whoever looks at it. */
+/** Scope within which a board resolves values. */
 export interface Sight {
   readonly directory: Directory;
-  /** The ids of the teams whose issues it shows; null for all. */
+  /** Ids of the teams whose issues the board shows; null for all. */
   readonly teams: ReadonlySet<string> | null;
 }
 
 /** A column or lane. */
 export interface Group {
-  /** What requests name it by: its value, or `none`. */
+  /** Key that requests use: the value, or `none`. */
   readonly key: string;
   readonly value: string | null;
   readonly title: string;
-  /** Of the rows that stand in it; none for a value that means nothing any more. */
+  /** Keys of the rows in the group; empty for a value that no longer exists. */
   readonly keys: readonly Key[];
   readonly limit: number | null;
   readonly hidden: boolean;
 }
 
 export interface Grouping {
-  /** The column of issues that holds the keys, or what is made of it; null where they are in the table of labels. */
+  /** Column or SQL expression of issues that holds the keys; null if the label table holds them. */
   readonly column: string | null;
   /** Each key belongs to one team. */
   readonly ofTeam?: true;
-  /** What requests call the group of issues that have none; absent: each has one. */
+  /** Key in requests for issues without a value; absent if every issue has one. */
   readonly none?: string;
-  /** The value that a request means, which may give a name in its place. Absent: as it is given. @throws ApiError validation_failed */
+  /** Resolves a name in a request to a value. Absent: requests give values only. @throws ApiError validation_failed */
   resolve?(ctx: Naming, sight: Sight, given: string, path: string): string;
-  /** The keys of the rows that a value stands for. */
+  /** Returns the row keys of a value. */
   keysOf(sight: Sight, value: string | null): readonly Key[];
-  /** The keys that an issue has. */
+  /** Returns the keys of an issue. */
   keysOn(issue: Grouped): readonly Key[];
   titleOf(sight: Sight, value: string | null): string;
-  /** The values that there are, in their order. @param counted the keys that cards have */
+  /** Returns all values in order. @param counted keys that cards have */
   derived(sight: Sight, counted: ReadonlySet<Key>): readonly (string | null)[];
-  /** What becomes of an issue that is moved there. @param left the groups that it leaves. @throws ApiError validation_failed */
+  /** Returns the patch for an issue that is moved to a group. @param left groups that it leaves. @throws ApiError validation_failed */
   moved(sight: Sight, issue: Issue, to: Group, left: readonly Group[]): IssuePatch;
 }
 
 type StateEntry = Directory['states'] extends ReadonlyMap<string, infer S> ? S : never;
 
-/** By type and position, as work goes on. */
+/** Returns states sorted by type and position, in workflow order. */
 function statesIn({ directory, teams }: Sight): StateEntry[] {
   return [...directory.states.values()]
     .filter(({ teamId, removed }) => !removed && (teams === null || teams.has(teamId)))
@@ -75,7 +75,7 @@ function statesIn({ directory, teams }: Sight): StateEntry[] {
     );
 }
 
-/** @param named the states that a value stands for */
+/** @param named returns the states of a value */
 function byStates(
   named: (sight: Sight, value: string) => StateEntry[],
   rest: Pick<Grouping, 'titleOf' | 'derived'>,
@@ -95,8 +95,8 @@ function byStates(
       const state = own.find(({ id }) => allowed?.includes(id)) ?? own[0];
       if (state) return { stateId: state.id };
       throw invalidField('column', 'not_found', {
-        why: `The team of the issue has no state that stands for ${title}.`,
-        fix: 'Give the team such a state, or move the card elsewhere.',
+        why: `The team of the issue has no state for ${title}.`,
+        fix: 'Add such a state to the team, or move the card to another column.',
       });
     },
   };
@@ -106,7 +106,7 @@ const nameOfState = ({ directory }: Sight, value: string): string =>
   directory.states.get(value)?.name ?? value;
 
 const state = byStates(
-  // By name, so that the column of a board of several teams holds the issues of each.
+  // By name, so that a column of a board of several teams includes the states of each.
   (sight, value) => {
     const name = foldName(nameOfState(sight, value));
     return statesIn(sight).filter((one) => foldName(one.name) === name);
@@ -125,7 +125,7 @@ const stateType = byStates((sight, value) => statesIn(sight).filter(({ type }) =
   derived: (sight) => [...new Set(statesIn(sight).map(({ type }) => type))],
 });
 
-/** As rows keep them: the most urgent is 0. */
+/** Stored ranks: the most urgent priority is 0. */
 const ranks: readonly string[] = priorities.toReversed();
 
 const priority: Grouping = {
@@ -137,7 +137,7 @@ const priority: Grouping = {
   moved: (_, issue, { value }) => (issue.priority === value ? {} : { priority: value as Issue['priority'] }),
 };
 
-/** Those that cards have, by name; whatever has none comes first. */
+/** Returns the ids that cards have, sorted by name, after null for cards without a value. */
 export function named(entries: ReadonlyMap<string, { readonly name: string }>, counted: ReadonlySet<Key>) {
   const nameOf = (id: Key): string => foldName(entries.get(String(id))?.name ?? '');
   const ids = [...counted].filter((key): key is string => typeof key === 'string' && entries.has(key));
@@ -164,7 +164,7 @@ const label: Grouping = {
     idOfName(ctx, labelContract, given, path, {
       has: ({ teamId }) => teamId === null || teams === null || teams.has(String(teamId)),
       words: ' for the issues of this board',
-      // A board of one team takes labels as its issues do; a board of all teams takes shared labels.
+      // A board of one team prefers labels of the team, as its issues do; a board of all teams prefers shared labels.
       rank: ({ teamId }) => ((teamId === null) === (teams === null) ? 0 : 1),
       isOpen: true,
     }),

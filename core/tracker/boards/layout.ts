@@ -1,13 +1,13 @@
-// The columns and lanes of a board, and how many cards each holds: counted in one statement, exactly, off the event loop.
+// Columns and lanes of a board, with exact card counts from one statement that runs off the event loop.
 import type { Context } from '../../context.ts';
 import { composedStatement, type Value } from '../../store/statement.ts';
 import { none, type Group, type Grouping, type Key } from './grouping.ts';
 import { Binding, ofTeams, type BoardSight } from './sight.ts';
 
-/** What a column says of itself. */
+/** Configuration of a column. */
 type ColumnGiven = NonNullable<BoardSight['board']['columns']>[number];
 
-/** What requests name the group of a value by. */
+/** Returns the key that requests use for the group of a value. */
 export const keyOf = (grouping: Grouping, value: string | null): string => value ?? grouping.none ?? none;
 
 function groupOf(sight: BoardSight, grouping: Grouping, { value, title, limit, hidden }: ColumnGiven): Group {
@@ -24,19 +24,19 @@ function groupOf(sight: BoardSight, grouping: Grouping, { value, title, limit, h
 const groupsOf = (sight: BoardSight, grouping: Grouping, given: readonly ColumnGiven[]): Group[] =>
   given.map((one) => groupOf(sight, grouping, one));
 
-/** The columns that a board names; null where they follow from its cards. */
+/** Returns the configured columns; null if they follow from the cards. */
 export function columnsGiven(sight: BoardSight): Group[] | null {
   const { columns } = sight.board;
   return columns && groupsOf(sight, sight.columns, columns);
 }
 
-/** A column by its key; undefined where the board has none of it. */
+/** Returns the column with a key; undefined if the board does not have it. */
 export function findColumn(sight: BoardSight, key: string): Group | undefined {
   const given = columnsGiven(sight);
   return given ? given.find((column) => column.key === key) : findDerived(sight, sight.columns, key);
 }
 
-/** A lane by its key; undefined where the board has none of it. */
+/** Returns the lane with a key; undefined if the board does not have it. */
 export function findLane(sight: BoardSight, key: string): Group | undefined {
   return sight.lanes ? findDerived(sight, sight.lanes, key) : undefined;
 }
@@ -46,15 +46,15 @@ function findDerived(sight: BoardSight, grouping: Grouping, key: string): Group 
   return group.keys.length > 0 ? group : undefined;
 }
 
-/** How many cards stand where. */
+/** Columns and lanes with their card counts. */
 export interface Layout {
   readonly sight: BoardSight;
   readonly columns: readonly Group[];
-  /** Null where the board has none. */
+  /** Null if the board has none. */
   readonly lanes: readonly Group[] | null;
-  /** By the places of column and lane in those lists, of all lanes where none is given. */
+  /** Takes indexes into `columns` and `lanes`; without a lane, counts all lanes. */
   count(column: number, lane?: number): number;
-  /** Cards that stand in no column. */
+  /** Number of cards in no column. */
   readonly elsewhere: number;
 }
 
@@ -68,7 +68,7 @@ export async function layoutOf(ctx: Context, sight: BoardSight): Promise<Layout>
   return layoutBy(sight, await countCards(ctx, sight));
 }
 
-/** @param counted the cards by their keys, those of one pair in one entry or in several */
+/** @param counted counts by keys; one pair of keys may have several entries */
 export function layoutBy(sight: BoardSight, counted: readonly Counted[]): Layout {
   const keysOf = (name: 'in_column' | 'in_lane'): ReadonlySet<Key> =>
     new Set(counted.map((row) => row[name]));
@@ -103,7 +103,7 @@ export function layoutBy(sight: BoardSight, counted: readonly Counted[]): Layout
   };
 }
 
-/** The place of the group that each key stands in. */
+/** Maps each key to the index of its group. */
 function placesOf(groups: readonly Group[]): ReadonlyMap<Key, number> {
   return new Map(groups.flatMap(({ keys }, place) => keys.map((key) => [key, place] as const)));
 }

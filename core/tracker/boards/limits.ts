@@ -1,5 +1,5 @@
-// Hard limits of columns: a move that would break one is refused, also where two come at once, because the statement that commits the
-// move counts what it leaves.
+// Hard limits of columns. A move that would exceed one is refused, even with concurrent moves, because the statement that commits the move
+// counts the cards again.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -8,7 +8,7 @@ import { tenantOp } from '../../store/store.ts';
 import type { Group } from './grouping.ts';
 import { Binding, hasKey, ofTeams, type BoardSight } from './sight.ts';
 
-/** What a move into a column must not break; nothing where its limit is soft. @throws ApiError conflict where it is full */
+/** Returns the change that enforces a hard limit; none for a soft limit. @throws ApiError conflict if the column is full */
 export async function limitKept(ctx: Context, sight: BoardSight, column: Group): Promise<Change[]> {
   const { limit, title } = column;
   if (sight.board.limits === 'soft' || limit === null) return [];
@@ -19,12 +19,12 @@ export async function limitKept(ctx: Context, sight: BoardSight, column: Group):
   if (Number(row?.full ?? 0) === 1)
     throw new ApiError(
       'conflict',
-      `${title} holds ${limit} cards, which is its limit. Move one out of it first, or raise the limit.`,
+      `${title} is at its limit of ${limit} cards. Move a card out of it first, or raise the limit.`,
     );
   return [kept(sight, column, limit)];
 }
 
-/** Of the cards in a column, no more of which are looked at than are needed to tell. */
+/** Counts the cards of a column up to `enough`. */
 function counting(sight: BoardSight, column: Group, enough: number, sql: (count: string) => string) {
   const binding = new Binding();
   const where = [
@@ -37,7 +37,7 @@ function counting(sight: BoardSight, column: Group, enough: number, sql: (count:
   return [composedStatement<{ full: number }>(sql(count), null), { ...binding.params, enough }] as const;
 }
 
-/** Writes nothing: it undoes the batch of a move that leaves too many. */
+/** Writes nothing, but fails the batch of a move that exceeds the limit. */
 function kept(sight: BoardSight, column: Group, limit: number): Change {
   const boardId = sight.board.id;
   const [statement, params] = counting(

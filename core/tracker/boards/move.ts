@@ -1,4 +1,4 @@
-// A move: the issue becomes what its column and lane stand for, and gets its place there, in one change set.
+// Moves a card: one change set updates the issue for its column and lane, and sets its position there.
 import type { Change, ChangeSet, OrderVersion } from '../../changes/change.ts';
 import { getEntity, requireVersion } from '../../changes/operations.ts';
 import { readOrder } from '../../changes/order.ts';
@@ -39,12 +39,12 @@ export async function moveCard(
   const issue = await findNamed(ctx, 'issueId', move.issueId);
   requireVersion(issue, ifMatch);
   const asked = placeAsked(board, move);
-  // Who sees a part of the cards moves them among all.
+  // A caller who can see only some of the cards still moves a card among all of them.
   const sight = await sightOf({ ...ctx, visibleTeams: null }, board);
   if ((await rankOn(ctx, sight, issue, null)) === null)
     throw invalidField('issueId', 'not_found', {
       why: 'The issue is not on this board.',
-      fix: 'Use an issue of its team that passes its filter.',
+      fix: "Use an issue of the board's team that matches the filter of the board.",
     });
   const moving = { sight, issue, cell: cellOf(ctx, sight, move, issue) };
   const patch = await patchOf(ctx, moving, move);
@@ -66,12 +66,12 @@ interface Moving {
   readonly cell: Cell;
 }
 
-/** Whoever stands in a column does not come into it. @throws ApiError conflict */
+/** Returns the limit checks of a move. A card that is already in the column does not count as new. @throws ApiError conflict */
 async function limitsOf(ctx: Context, { sight, issue, cell }: Moving): Promise<Change[]> {
   return standsIn(sight, sight.columns, cell.column, issue) ? [] : limitKept(ctx, sight, cell.column);
 }
 
-/** Its place in the order that people make; nothing where it has it. @throws ApiError validation_failed */
+/** Returns the change of position; empty if the card keeps its position. @throws ApiError validation_failed */
 async function placed(
   ctx: Context,
   { sight, issue, cell }: Moving,
@@ -82,7 +82,7 @@ async function placed(
   const to = asked ?? (stands === null ? ({ by: 'top' } as const) : null);
   const rank = to && (await rankFor(ctx, { sight, cell, issue, stands }, to));
   if (rank === null) return [];
-  // All that a run changes of an issue is one change.
+  // A run combines all its changes of an issue into one.
   const isStaged = ctx.staged?.find(issueKind.name, issue.id) !== undefined;
   return [
     cardMoved({
@@ -97,12 +97,12 @@ async function placed(
   ];
 }
 
-/** Where the card goes. @throws ApiError validation_failed */
+/** Returns the target cell. @throws ApiError validation_failed */
 function cellOf(ctx: Context, sight: BoardSight, { column: key, lane: laneKey }: Move, issue: Issue): Cell {
   const column = columnMeant(ctx, sight, key, 'column');
   if (!sight.lanes) {
     if (laneKey === undefined) return { column, lane: null };
-    throw invalidField('lane', 'conflict', { why: 'The board has no swim lanes.', fix: 'Leave it out.' });
+    throw invalidField('lane', 'conflict', { why: 'The board has no swimlanes.', fix: 'Leave it out.' });
   }
   if (laneKey === undefined) return { column, lane: laneOf(sight, issue) };
   const lane =
@@ -111,7 +111,7 @@ function cellOf(ctx: Context, sight: BoardSight, { column: key, lane: laneKey }:
   return { column, lane };
 }
 
-/** A column by its key, its heading, or a name of what it stands for. @throws ApiError validation_failed */
+/** Finds a column by its key, its heading, or a name of its value. @throws ApiError validation_failed */
 function columnMeant(ctx: Context, sight: BoardSight, given: string, at: 'column' | 'from'): Group {
   const keyed = findColumn(sight, given);
   if (keyed) return keyed;
@@ -138,7 +138,7 @@ function valueMeant(ctx: Context, sight: BoardSight, grouping: Grouping, given: 
   return grouping.resolve?.(ctx, sight, given, at) ?? given;
 }
 
-/** The lane that an issue stands in. */
+/** Returns the lane that an issue is in. */
 function laneOf(sight: BoardSight, issue: Issue): Group | null {
   const { lanes } = sight;
   if (!lanes) return null;
@@ -153,11 +153,11 @@ function laneOf(sight: BoardSight, issue: Issue): Group | null {
 function noGroup(what: 'column' | 'lane', key: string, at: string = what, meant = ''): Error {
   return invalidField(at, 'not_found', {
     why: `The board has no ${what} ${key}.`,
-    fix: `Use the key of one that GET /api/v1/boards/{id}/cards shows.${meant}`,
+    fix: `Use a key that GET /api/v1/boards/{id}/cards returns.${meant}`,
   });
 }
 
-/** What becomes of the issue. @throws ApiError validation_failed */
+/** Returns the patch that the move makes to the issue. @throws ApiError validation_failed */
 async function patchOf(ctx: Context, { sight, issue, cell }: Moving, { from }: Move): Promise<IssuePatch> {
   const { columns, lanes } = sight;
   const { column, lane } = cell;
@@ -168,13 +168,13 @@ async function patchOf(ctx: Context, { sight, issue, cell }: Moving, { from }: M
   return { ...inColumn, ...inLane, ...(Object.keys(fields).length > 0 ? { fields } : {}) };
 }
 
-/** The columns whose labels it loses. @throws ApiError validation_failed */
+/** Returns the columns whose labels the issue loses. @throws ApiError validation_failed */
 async function leftOf(ctx: Context, sight: BoardSight, from: string | undefined): Promise<readonly Group[]> {
   if (from === undefined) return columnsGiven(sight) ?? (await layoutOf(ctx, sight)).columns;
   return [columnMeant(ctx, sight, from, 'from')];
 }
 
-/** The fields of issues that a patch writes. */
+/** Returns the fields of issues that a patch writes. */
 function fieldsOf(patch: IssuePatch): string[] {
   return Object.keys(patch).map((name) => (/^(add|remove)Labels$/.test(name) ? 'labels' : name));
 }

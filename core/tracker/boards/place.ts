@@ -1,4 +1,4 @@
-// Where in a cell a card is to stand, as a rank: beside the card that a move names, or at an end.
+// Computes the rank of a card: next to the card that a move names, or at an end of the cell.
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { isBetween, rankBetween } from '../../lib/rank.ts';
@@ -14,25 +14,25 @@ import { defaultRank } from './default-rank.ts';
 import type { Board } from './kind.ts';
 import { Binding, hasKey, ofTeams, standsIn, type BoardSight } from './sight.ts';
 
-/** Null where a move says nothing of it. @throws ApiError validation_failed */
+/** Returns null if a move names no position. @throws ApiError validation_failed */
 export function placeAsked({ sort }: Board, move: Move): Place | null {
   const asked = placeIn(move);
   if (asked && sort !== byHand)
     throw invalidField(asked.at, 'conflict', {
-      why: `The cards of this board stand in the order of ${sort}.`,
-      fix: 'Leave it out, or set the sort of the board to manual.',
+      why: `This board is sorted by ${sort}.`,
+      fix: 'Remove the position, or set the sort of the board to manual.',
     });
   return asked && asked.place;
 }
 
-/** An issue that the caller sees. @param at the field that names it. @throws ApiError validation_failed */
+/** Returns an issue that the caller can see. @param at field of the request that names it. @throws ApiError validation_failed */
 export async function findNamed(ctx: Context, at: string, name: string): Promise<Issue> {
   const found = await issueKind.find(seeingIssues(ctx), name);
   if (found && found.deletedAt === null) return found;
   throw invalidField(at, 'not_found', { why: `There is no issue ${name}.` });
 }
 
-/** The rank of a card by which it stands on the board, and in the cell where one is given; null where it does not. */
+/** Returns the rank of a card on the board, or in the given cell; null if the card is not there. */
 export async function rankOn(
   ctx: Context,
   sight: BoardSight,
@@ -72,14 +72,14 @@ interface Placing {
   readonly sight: BoardSight;
   readonly cell: Cell;
   readonly issue: Issue;
-  /** The rank by which it stands in the cell already; null where it comes from elsewhere. */
+  /** Current rank if the card is already in the cell; null otherwise. */
   readonly stands: string | null;
 }
 
-/** Ends the ranks of moved cards. Those of cards that nobody moved end otherwise, so that no two are equal. */
+/** Suffix of the ranks of moved cards. Default ranks have another suffix, so no two ranks are equal. */
 const tail = 'W';
 
-/** The rank that a card is to have; null where it has its place. @throws ApiError validation_failed */
+/** Returns the new rank of a card; null if the card is already in position. @throws ApiError validation_failed */
 export async function rankFor(ctx: Context, placing: Placing, to: Place): Promise<string | null> {
   const { stands, issue, sight } = placing;
   const isBefore = to.by === 'before' || to.by === 'top';
@@ -88,12 +88,12 @@ export async function rankFor(ctx: Context, placing: Placing, to: Place): Promis
     'other' in to
       ? await rankOfNamed(ctx, placing, to)
       : await nextInCell(ctx, placing, staged, { backwards: !isBefore });
-  // Alone in its cell, it keeps the place that it has on the board.
+  // A card alone in its cell keeps its rank on the board.
   if (anchor === null) return stands === null ? rankOn(ctx, sight, issue, null) : null;
   const beside = await nextInCell(ctx, placing, staged, { backwards: isBefore, from: anchor });
   const [from, until] = isBefore ? [beside, anchor] : [anchor, beside];
   if (stands !== null && isBetween(stands, from, until)) return null;
-  // No farther from the anchor than any other card of the board: one of another column may stand there.
+  // Stay between the anchor and its nearest neighbour on the whole board, which may be a card of another column.
   const params = { boardId: sight.board.id, rank: anchor, without: JSON.stringify([...staged.ids]) };
   const stored = await ctx.store.readOne(ctx.scope, isBefore ? rankBefore : rankBehind, params);
   const nearest = nearestOf([...staged.onBoard, stored?.rank], { backwards: isBefore, from: anchor });
@@ -144,7 +144,7 @@ async function standingIn(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** @param nearest what no place may lie beyond, seen from the end that it is near to: the last one, or the first */
+/** @param nearest rank that the new one must not pass. @param isLast true if it bounds from the start, false if from the end */
 function between(from: string | null, until: string | null, nearest: string | null, isLast: boolean): string {
   if (nearest === null || !isBetween(nearest, from, until)) return rankBetween(from, until, tail);
   return isLast ? rankBetween(nearest, until, tail) : rankBetween(from, nearest, tail);
@@ -157,22 +157,22 @@ async function rankOfNamed(
 ): Promise<string> {
   const named = await findNamed(ctx, by, other);
   if (named.id === issue.id)
-    throw invalidField(by, 'conflict', { why: 'It is the card that is moved.', fix: 'Name another card.' });
+    throw invalidField(by, 'conflict', { why: 'This is the card that is moved.', fix: 'Use another card.' });
   const rank = await rankOn(ctx, sight, named, cell);
   if (rank !== null) return rank;
   throw invalidField(by, 'not_found', {
-    why: `${other} does not stand where the card is moved to.`,
-    fix: 'Name a card of that column and lane.',
+    why: `${other} is not in the column and lane that the card is moved to.`,
+    fix: 'Use a card of that column and lane.',
   });
 }
 
 interface Direction {
   readonly backwards: boolean;
-  /** The rank that it lies beyond; absent: the first one of all in that direction. */
+  /** Rank to start after; absent: the first one in that direction. */
   readonly from?: string;
 }
 
-/** The rank of the next card in the cell, but for the one that is moved. */
+/** Returns the rank of the next card in the cell, ignoring the card that is moved. */
 async function nextInCell(
   ctx: Context,
   { sight, cell }: Placing,

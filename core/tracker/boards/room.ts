@@ -1,5 +1,5 @@
-// Ranks get longer where cards are put into one gap again and again. Once one is too long, those that share its beginning get short ones
-// with room between them, below that beginning: what stands outside keeps its rank, and its place among them.
+// Respaces ranks. Ranks grow when cards are inserted at the same position again and again. Once a rank is too long, all cards that share
+// its prefix get short, evenly spaced ranks below that prefix; other cards keep their rank and position.
 import type { Context } from '../../context.ts';
 import { rankLengthMax, ranksBelow } from '../../lib/rank.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -7,9 +7,9 @@ import { tenantOp } from '../../store/store.ts';
 import { stagedCards, type Placed, type Reranked } from './card.ts';
 import type { Board } from './kind.ts';
 
-/** No less than the rank of a card that nobody moved has: none of those is among the cards that share so much. */
+/** At least as long as a default rank, so that no unmoved card shares the prefix. */
 const sharedChars = 36;
-/** After every digit. */
+/** Greater than every digit. */
 const above = '~';
 
 const within = 'workspace_id = :ws AND board_id = :boardId AND rank >= :shared AND rank < :end';
@@ -26,7 +26,7 @@ const fill = tenantStatement(
 
 type Room = Pick<Placed, 'rank' | 'room'>;
 
-/** @param rank the one that a card is to get. @returns the one that it gets, and what else is written for it */
+/** Returns the rank that the card gets, and the writes for other cards. @param rank rank computed for the card */
 export async function makeRoom(ctx: Context, board: Board, issueId: string, rank: string): Promise<Room> {
   const { id: boardId } = board;
   // A run moves at most a hundred cards, so its ranks stay bounded; the next move shortens them.

@@ -16,9 +16,9 @@ export const boardRoutes = [
     method: 'GET',
     path: '/api/v1/boards/{id}/cards',
     name: 'boards.cards',
-    summary: 'Show a board: of each column how many cards it has, and the first of them',
+    summary: 'Get a board with its columns, their card counts and their first cards',
     description:
-      'One answer holds up to 1,000 cards in 150 cells; a cell beyond that has `hasNextPage` and no `endCursor`, and is read by the column. Cards whose issues a token does not see are neither shown nor counted.',
+      'Returns up to 1,000 cards in up to 150 cells. Any further cell has `hasNextPage` true and no `endCursor`; read it with the cards of its column. Cards whose issues the caller cannot see are neither listed nor counted.',
     scope: 'boards:read',
     rows: 'team',
     also: readingIssues,
@@ -33,8 +33,8 @@ export const boardRoutes = [
     method: 'GET',
     path: '/api/v1/boards/{id}/columns/{column}/cards',
     name: 'boards.column-cards',
-    summary: 'List the cards of a column, in their order',
-    description: 'Goes on after the `endCursor` of the column, or of its lane.',
+    summary: 'List the cards of a column, in board order',
+    description: 'Continues after an `endCursor` of the column or of one of its lanes.',
     scope: 'boards:read',
     rows: 'team',
     also: readingIssues,
@@ -44,13 +44,13 @@ export const boardRoutes = [
       column: Type.String({
         minLength: 1,
         maxLength: 80,
-        description: 'The key of the column, percent-encoded.',
+        description: 'Key of the column, percent-encoded.',
       }),
     }),
     query: Closed({
       ...pageQuery,
       lane: Type.Optional(
-        Type.String({ maxLength: 80, description: 'The key of a swim lane: only its cards.' }),
+        Type.String({ maxLength: 80, description: 'Key of a swimlane, to list only its cards.' }),
       ),
       ...asOfQuery,
       ...ofCards,
@@ -68,7 +68,7 @@ export const boardRoutes = [
     name: 'boards.move',
     summary: 'Move a card',
     description:
-      'The issue becomes what the column and lane stand for, and gets its place there, all or nothing. `If-Match` takes the version of the issue, which is what is answered.',
+      'Changes the fields of the issue to match the column and lane, and sets its position, in one transaction. `If-Match` takes the version of the issue, which the response contains.',
     scope: 'boards:write',
     rows: 'team',
     also: writingIssues,

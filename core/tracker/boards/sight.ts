@@ -1,4 +1,4 @@
-// What of the issues a board is about, as conditions: its team and its filter, and the columns and lanes that cards stand in.
+// SQL conditions for the issues of a board: its team and filter, and its columns and lanes.
 import type { Context } from '../../context.ts';
 import { notDeleted } from '../../changes/list.ts';
 import type { Condition } from '../../store/page.ts';
@@ -8,7 +8,7 @@ import type { Board } from './kind.ts';
 import { gone, groupingIn } from './field-grouping.ts';
 import type { Group, Grouped, Grouping, Key, Sight } from './grouping.ts';
 
-/** Values on their way into a statement, whose text depends on how many there are and not on what they are. */
+/** Binds values to a statement. The text of the statement depends on their number only, so it can be cached. */
 export class Binding {
   readonly params: Record<string, Value> = {};
   #count = 0;
@@ -19,12 +19,12 @@ export class Binding {
     return `:${name}`;
   }
 
-  /** A list of one length for all. */
+  /** Binds a list as one JSON parameter, so that its length does not change the text. */
   list(values: readonly Value[]): string {
     return `(SELECT value FROM json_each(${this.bind(JSON.stringify(values))}))`;
   }
 
-  /** @returns the conditions as text */
+  /** Returns the conditions as SQL text. */
   add(conditions: readonly Condition[]): string[] {
     for (const { params } of conditions) Object.assign(this.params, params);
     return conditions.map(({ sql }) => sql);
@@ -35,13 +35,13 @@ export interface BoardSight extends Sight {
   readonly board: Board;
   readonly columns: Grouping;
   readonly lanes: Grouping | null;
-  /** Of the issues that it shows, but that they are of its teams. */
+  /** Conditions on the issues of the board, except the team. */
   readonly conditions: readonly Condition[];
-  /** The labels that its columns can stand for, where they do. */
+  /** Ids of the labels that columns can stand for; empty for other groupings. */
   readonly labels: readonly string[];
 }
 
-/** @param ctx sees the issues that the caller may read */
+/** @param ctx context that sees the issues the caller may read */
 export async function sightOf(ctx: Context, board: Board): Promise<BoardSight> {
   const { directory, visibleTeams } = ctx;
   const isOther = visibleTeams !== null && board.teamId !== null && !visibleTeams.has(board.teamId);
@@ -62,7 +62,10 @@ export async function sightOf(ctx: Context, board: Board): Promise<BoardSight> {
   };
 }
 
-/** That issues are of its teams. Where each state is one team's, it is said by states, which are in the index that counts them. */
+/**
+ * Restricts issues to the teams of the board. If each state belongs to one team, the condition uses states, which are in the index that
+ * counts cards.
+ */
 export function ofTeams({ teams, directory, columns }: BoardSight, binding: Binding): string[] {
   if (teams === null) return [];
   if (!columns.ofTeam) return [`team_id IN ${binding.list([...teams])}`];
@@ -73,14 +76,14 @@ export function ofTeams({ teams, directory, columns }: BoardSight, binding: Bind
 const carries = (condition: string): string =>
   `EXISTS (SELECT 1 FROM issue_labels AS k WHERE k.workspace_id = :ws AND k.issue_id = issues.id AND k.label_id ${condition})`;
 
-/** That issues have one of some keys. */
+/** Matches issues that have one of the keys. */
 export function hasKey(
   { labels }: BoardSight,
   { column }: Grouping,
   keys: readonly Key[],
   binding: Binding,
 ): string {
-  // A value that stands for nothing has no keys, and nothing else stands for none and something.
+  // Null is always the only key of its group, and an unknown value has no keys.
   const [key] = keys;
   if (key === null)
     return column === null ? `NOT ${carries(`IN ${binding.list(labels)}`)}` : `${column} IS NULL`;
@@ -88,7 +91,7 @@ export function hasKey(
   return column === null ? carries(listed) : `${column} ${listed}`;
 }
 
-/** The keys that an issue has of those that the board knows; null where it has none. */
+/** Returns the keys of an issue that the board knows; [null] if there is none. */
 export function keysHad(
   { labels }: BoardSight,
   { column, keysOn }: Grouping,
@@ -98,7 +101,7 @@ export function keysHad(
   return has.length === 0 ? [null] : has;
 }
 
-/** Whether an issue stands in a column or lane. */
+/** Returns true if an issue is in a column or lane. */
 export function standsIn(sight: BoardSight, grouping: Grouping, { keys }: Group, issue: Grouped): boolean {
   return keysHad(sight, grouping, issue).some((key) => keys.includes(key));
 }

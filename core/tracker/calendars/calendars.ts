@@ -1,4 +1,4 @@
-// Calendars: their hours must make sense, and one that a policy counts by cannot be deleted.
+// Validation of working hours, and protection of calendars in use by an SLA policy.
 import { getEntity, removed } from '../../changes/operations.ts';
 import type { Entry } from '../../contract/contract.ts';
 import type { BusinessWeek, Hours } from '../../lib/business-time.ts';
@@ -18,7 +18,7 @@ const policyBy = tenantStatement<{ name: string }>(
   'calendars.policy_by',
   `SELECT name FROM sla_policies WHERE workspace_id = :ws AND calendar_id = :id AND calendar_id IS NOT NULL AND deleted_at IS NULL LIMIT 1`,
 );
-/** Fails the batch that would delete a calendar which a policy has just come to count by. */
+/** Fails the batch of a deletion if a policy came to use the calendar in the meantime. */
 const unused = tenantStatement(
   'calendars.unused',
   `UPDATE calendars SET version = version WHERE workspace_id = :ws AND id = :id AND NOT EXISTS
@@ -53,7 +53,7 @@ export const calendars = defineResource(calendar, calendarKind, {
       if (policy)
         throw new ApiError(
           'conflict',
-          `The policy ${policy.name} counts by this calendar. Give it another one first.`,
+          `The SLA policy ${policy.name} uses this calendar. Give the policy another calendar first.`,
         );
       return removed(ctx, calendarKind, found, ifMatch);
     },
@@ -64,16 +64,16 @@ function checkHours(hours: GivenHours): void {
   const days = Object.entries(hours);
   if (!days.some(([, ofDay]) => ofDay.length > 0))
     throw invalidField('hours', 'too_short', {
-      why: 'Nobody ever works by this.',
-      fix: 'Give at least one day its hours.',
+      why: 'The calendar has no working hours.',
+      fix: 'Give the hours of at least one day.',
     });
   for (const [day, ofDay] of days)
     for (const [index, [from, to]] of ofDay.map(minutesOf).entries()) {
       const before = index === 0 ? 0 : minutesOf(ofDay[index - 1]!)[1];
       if (from < before || to <= from)
         throw invalidField(`hours.${day}.${index}`, 'conflict', {
-          why: 'These hours end before they begin, or begin before those in front of them end.',
-          fix: 'Give the hours of a day in order and apart; split those over midnight.',
+          why: 'These hours end before they begin, or overlap the hours before them.',
+          fix: 'List the hours of a day in order and without overlaps; split hours over midnight.',
         });
     }
 }
@@ -85,7 +85,7 @@ function minutesOf({ from, to }: { from: string; to: string }): Hours {
 
 const weeks = new WeakMap<CalendarEntry, BusinessWeek>();
 
-/** A calendar as times are counted by it. */
+/** Converts a calendar to the form that business time is counted with. */
 export function weekOf(entry: CalendarEntry): BusinessWeek {
   const known = weeks.get(entry);
   if (known) return known;

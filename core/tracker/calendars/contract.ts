@@ -1,4 +1,4 @@
-// Calendars: when people are at work, in which time zone, and on which days they are not.
+// Calendars: working hours in a time zone, and holidays.
 import { Type, type Static } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { json, text } from '../../contract/field.ts';
@@ -13,11 +13,14 @@ const ofDay = Type.Array(
       description: 'A time such as 17:00; 24:00 is the end of the day.',
     }),
   }),
-  { maxItems: 8, description: 'Working hours of the day, in order and apart; none on a free day.' },
+  {
+    maxItems: 8,
+    description: 'Working hours of the day, in order and without overlaps; empty on a free day.',
+  },
 );
 const byDay = Object.fromEntries(weekdays.map((day) => [day, Type.Optional(ofDay)]));
 const hours = Type.Unsafe<Partial<Record<Weekday, Static<typeof ofDay>>>>(
-  Closed(byDay, { description: 'By day of the week; a day that is left out is free.' }),
+  Closed(byDay, { description: 'Map of day of the week → hours; omitted days are free.' }),
 );
 
 export const calendar = defineContract({
@@ -27,18 +30,18 @@ export const calendar = defineContract({
   title: 'Calendar',
   id: 'cal',
   names: { by: ['name'] },
-  doc: 'The hours at which people work, by which service levels are counted.',
+  doc: 'Working hours that SLA times are counted in.',
   fields: {
-    name: text({ max: 120, required: true, doc: 'What it is called.' }),
+    name: text({ max: 120, required: true, doc: 'Name of the calendar.' }),
     timeZone: text({
       max: 64,
       required: true,
-      doc: 'The time zone of the hours and days, by its IANA name, such as Europe/Berlin.',
+      doc: 'IANA name of the time zone of the hours and days, such as Europe/Berlin.',
     }),
-    hours: json(hours, { required: true, doc: 'When people work.' }),
+    hours: json(hours, { required: true, doc: 'Working hours.' }),
     holidays: json(Type.Array(date, { maxItems: 1000, uniqueItems: true }), {
       default: [],
-      doc: 'Days that are free whatever day of the week they are.',
+      doc: 'Free days, YYYY-MM-DD, on any day of the week.',
     }),
   },
   undo: 'values',
@@ -49,9 +52,9 @@ export const calendar = defineContract({
     update: {
       summary: 'Change a calendar',
       description:
-        'Clocks that run keep the time at which they are due; the next that starts or goes on counts by the change.',
+        'A running SLA clock keeps its due time; a clock that starts or resumes later uses the change.',
     },
-    delete: { summary: 'Delete a calendar that no policy counts by', errors: ['conflict'] },
+    delete: { summary: 'Delete a calendar that no SLA policy uses', errors: ['conflict'] },
   },
   events: { created: 'calendar.created', updated: 'calendar.updated', deleted: 'calendar.deleted' },
   keepsDeleted: true,

@@ -1,5 +1,5 @@
-// Comments. A reply joins the thread of its parent; threads are one level deep, and resolved at their first comment. Whom a text
-// mentions is read once, when it is written. A first comment that is deleted stays in lists without its text as long as it has replies.
+// Comments. A reply joins the thread of its parent; threads are one level deep and are resolved at their first comment. Mentions are
+// extracted when the text is written. A deleted first comment stays in lists without its text while the thread has replies.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, updated } from '../../changes/operations.ts';
 import type { Shown } from '../../contract/contract.ts';
@@ -44,9 +44,8 @@ const history = defineRoute({
   method: 'GET',
   path: '/api/v1/comments/{id}/history',
   name: 'comments.history',
-  summary: 'What a comment said before, oldest first',
-  description:
-    'An entry for each change of its text: who changed it, when, and the text that it had until then.',
+  summary: 'List the earlier versions of a comment, oldest first',
+  description: 'One entry per change of the text: author, time, and the text before the change.',
   scope: 'comments:read',
   rows: 'team',
   limit: 'read',
@@ -57,7 +56,7 @@ const history = defineRoute({
   read: async (ctx, { params, query }) => commentEdits(ctx, await findComment(ctx, params.id), query),
 });
 
-/** A deleted comment as its thread shows it: by whom and when, and nothing that it said. */
+/** Placeholder for a deleted comment in its thread: keeps author and times, drops the content. */
 const placeholderOf = (shown: Shown<typeof comment>): Shown<typeof comment> => ({
   ...shown,
   body: '',
@@ -91,7 +90,7 @@ const rules: Rules<typeof comment, Comment> = {
       : { mentionIds: mentionsIn(body, ctx.directory), editedAt: ctx.nowMs() },
   check(ctx, after, before) {
     if (before && !isAuthor(ctx, after))
-      throw new ApiError('forbidden', 'Only its author may change a comment.');
+      throw new ApiError('forbidden', 'Only the author of a comment can change it.');
   },
 };
 const plain = plainOperations(comment, commentKind, rules);
@@ -101,7 +100,7 @@ const hasReplies = tenantStatement<{ found: number }>(
   'SELECT 1 AS found FROM comments INDEXED BY comments_replies WHERE workspace_id = :ws AND parent_id = :id AND parent_id IS NOT NULL AND deleted_at IS NULL LIMIT 1',
 );
 
-/** True for a deleted comment that still begins a thread. */
+/** Returns true for a deleted comment whose thread still has replies. */
 async function isPlaceholder({ store, scope }: Context, { id, deletedAt }: Comment): Promise<boolean> {
   return deletedAt !== null && (await store.readOne(scope, hasReplies, { id })) !== undefined;
 }
@@ -130,7 +129,7 @@ export const comments = defineResource(comment, commentKind, {
   },
   routes: [
     resolution('resolve', 'Resolve a thread at its first comment'),
-    resolution('unresolve', 'Open a resolved thread again'),
+    resolution('unresolve', 'Reopen a resolved thread'),
     history,
   ],
 });
@@ -141,7 +140,7 @@ function isAuthor(ctx: Context, { authorId }: Pick<Comment, 'authorId'>): boolea
 
 const authorIdOf = ({ actor }: Context): string => actor.memberId ?? actor.id;
 
-/** Deleted comments are listed to whoever may restore them: others see what is not deleted. */
+/** Deleted comments are listed only for members who may restore them. */
 async function whereRestorable(
   ctx: Context,
   { deleted = 'exclude' }: { readonly deleted?: Deleted },
@@ -153,7 +152,10 @@ async function whereRestorable(
 /** @throws ApiError forbidden */
 async function requireModerator(ctx: Context, found: Comment): Promise<void> {
   if (isAuthor(ctx, found) || isAdmin(await callingMember(ctx))) return;
-  throw new ApiError('forbidden', 'Only its author, an admin or an owner may delete or restore a comment.');
+  throw new ApiError(
+    'forbidden',
+    'Only the author of a comment, an admin or an owner can delete or restore it.',
+  );
 }
 
 async function threadOf(ctx: Context, issueId: string, parentId: string | null): Promise<string | null> {
@@ -168,7 +170,7 @@ async function threadOf(ctx: Context, issueId: string, parentId: string | null):
   return parent.parentId ?? parent.id;
 }
 
-/** The comments of a deleted issue are as gone as the issue. @throws ApiError not_found */
+/** Comments of a deleted issue count as deleted. @throws ApiError not_found */
 export async function findComment(ctx: Context, id: string): Promise<Comment> {
   const found = await getEntity(ctx, commentKind, id);
   await getEntity(ctx, issueKind, found.issueId);
@@ -183,7 +185,10 @@ async function setResolved(
 ): Promise<ChangeSet> {
   const found = await findComment(ctx, id);
   if (found.parentId !== null)
-    throw new ApiError('conflict', `A thread is resolved at its first comment, ${found.parentId}.`);
+    throw new ApiError(
+      'conflict',
+      `Only the first comment of a thread can be resolved. Use ${found.parentId}.`,
+    );
   const already = (found.resolvedAt !== null) === resolved;
   const patch = resolved
     ? { resolvedAt: ctx.nowMs(), ...authorOf(ctx, 'resolvedBy') }

@@ -1,4 +1,3 @@
-// Comments: threads on issues; a thread is resolved at its first comment.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { actor, json, markdown, string, time } from '../../contract/field.ts';
@@ -11,51 +10,57 @@ export const comment = defineContract({
   path: 'comments',
   title: 'Comment',
   id: 'cmt',
-  doc: 'What somebody says about an issue.',
+  doc: 'Comment on an issue, or reply to a comment.',
   parent: issue,
   fields: {
-    issue: json(issueNamed, { write: 'never', computed: true, doc: 'The issue that it is about.' }),
-    parentId: string(idOf('cmt', 'The first comment of the thread.'), { nullable: true, write: 'create' }),
-    body: markdown({ bytesMax: 65_536, doc: 'What is said.', required: true, html: true }),
+    issue: json(issueNamed, { write: 'never', computed: true, doc: 'Issue of the comment.' }),
+    parentId: string(idOf('cmt', 'Id of the first comment of the thread; null for a first comment.'), {
+      nullable: true,
+      write: 'create',
+    }),
+    body: markdown({ bytesMax: 65_536, doc: 'Text of the comment.', required: true, html: true }),
     mentions: json(Type.Array(idAndName(idOf(member.id), 'the member')), {
       write: 'never',
       computed: true,
-      doc: 'The members whom its text names as `@name`.',
+      doc: 'Members that the text mentions as `@name`.',
     }),
-    author: actor({ doc: 'Who said it.' }),
+    author: actor({ doc: 'Author of the comment.' }),
     editedAt: time({
       nullable: true,
       write: 'never',
-      doc: 'When its text was last changed; null where it never was.',
+      doc: 'Time of the last change of the text; null if never changed.',
     }),
     resolvedAt: time({
       nullable: true,
       write: 'never',
-      doc: 'When its thread was resolved; null while it is open.',
+      doc: 'Time at which the thread was resolved; null while it is open.',
     }),
-    resolvedBy: actor({ nullable: true, doc: 'Who resolved its thread; null while it is open.' }),
+    resolvedBy: actor({
+      nullable: true,
+      doc: 'Member or plugin that resolved the thread; null while it is open.',
+    }),
   },
   undo: 'values',
   operations: {
     list: {
       summary: 'List the comments of an issue, oldest first',
       description:
-        'A deleted first comment of a thread is listed without its text, with `deletedAt`, as long as the thread has replies.',
+        'A deleted first comment of a thread is listed with `deletedAt` and without its text while the thread has replies.',
     },
     create: 'Add a comment to an issue',
     get: {
       summary: 'Get a comment',
-      description: 'A deleted first comment is shown without its text as long as its thread has replies.',
+      description: 'A deleted first comment is returned without its text while its thread has replies.',
     },
-    update: { summary: "Change the text of a comment of one's own", errors: ['forbidden'] },
+    update: { summary: 'Change the text of your comment', errors: ['forbidden'] },
     delete: {
       summary: 'Delete a comment; it can be restored',
-      description: 'For its author, and for admins and owners.',
+      description: 'Allowed for the author, admins and owners.',
       errors: ['forbidden'],
     },
     restore: {
       summary: 'Restore a deleted comment',
-      description: 'For its author, and for admins and owners.',
+      description: 'Allowed for the author, admins and owners.',
       errors: ['forbidden'],
     },
   },

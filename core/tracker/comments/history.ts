@@ -1,4 +1,4 @@
-// What a comment said before: a reading of the log of its issue, from its making on.
+// Edit history of a comment, read from the event log of its issue.
 import { Type } from 'typebox';
 import type { PageParameters } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
@@ -13,14 +13,14 @@ import type { Comment } from './kind.ts';
 export const CommentEdit = named(
   'CommentEdit',
   Closed({
-    eventId: idOf(idPrefixes.event, 'The event that told of the change.'),
-    editedAt: described(time, 'When it was changed.'),
-    editor: described(comment.fields.author.shown, 'Who changed it.'),
-    body: Type.String({ description: 'What it said until then.' }),
+    eventId: idOf(idPrefixes.event, 'Id of the event of the change.'),
+    editedAt: described(time, 'Time of the change.'),
+    editor: described(comment.fields.author.shown, 'Author of the change.'),
+    body: Type.String({ description: 'Text before the change.' }),
   }),
 );
 
-/** Oldest first. @throws ApiError invalid_cursor */
+/** Lists the oldest edits first. @throws ApiError invalid_cursor */
 export async function commentEdits(ctx: Context, { id, issueId, createdAt }: Comment, query: PageParameters) {
   const { data, pageInfo } = await listEventsOf(ctx, issueId, query, {
     name: id,

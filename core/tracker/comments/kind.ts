@@ -1,5 +1,5 @@
-// How comments are stored and announced. Whatever happens to a comment moves the time of its issue, and not its version: who edits the
-// issue is not in the way of who talks of it.
+// Storage and events of comments. A change of a comment updates `updatedAt` of its issue but not the version, so commenting does not
+// conflict with editing the issue.
 import { json } from '../../changes/columns.ts';
 import { kindOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -35,7 +35,7 @@ export const commentKind = kindOf(comment, {
     }),
   },
 });
-/** Fails the batch where the issue was deleted meanwhile. */
+/** Fails the batch if the issue was deleted in the meantime. */
 const moveIssue = tenantStatement(
   'issues.move_by_comment',
   `UPDATE issues SET updated_at = max(updated_at, :at)

@@ -1,6 +1,5 @@
-// Starts and completes the cycles of a team at their time, rolls their unfinished issues over and makes those ahead: one step whenever
-// the alarm of the team rings, the earliest first, until nothing is due. So several that passed while the server was off
-// start and are completed in order, each once.
+// Timer of a team's cycles. Each time it fires, it makes one step: complete, roll over, start, or create ahead. It fires again until
+// nothing is due, so cycles that passed while the server was off are started and completed in order, each exactly once.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { neverMs } from '../../events/work.ts';
@@ -29,7 +28,8 @@ export const cycleAlarm: Alarm = {
     const waits = putOff(ctx, teamId, { name: cyclesAlarm, id: teamId });
     if (waits) return waits;
     const { changes, ops = [] } = await step(ctx, teamId);
-    // Last, so that it counts what this step leaves. What a rhythm makes is made.
+    // Must be the last statement, so that it computes the next due time from the result of this step. `neverMs`: this step already created
+    // the cycles ahead.
     return { changes, ops: [...ops, cyclesDueOp(ctx.scope, teamId, neverMs)] };
   },
 };
@@ -44,7 +44,7 @@ async function step(ctx: Context, teamId: string): Promise<Step> {
   const all = (await ctx.store.read(ctx.scope, stillOpen, { teamId })).map((row) => cycleKind.fromRow(row));
   const open = all.filter(({ status }) => status !== 'completed');
   const unsettled = all.find(({ status }) => status === 'completed');
-  // First, so that the next one begins with all that is in it.
+  // Rollover goes first, so that the next cycle starts with all of its issues.
   if (unsettled) return rolledOver(ctx, unsettled, open[0] ?? null);
   const active = open.find(({ status }) => status === 'active');
   const [first] = open;

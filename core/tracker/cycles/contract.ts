@@ -1,4 +1,3 @@
-// Cycles: the stretches of time in which a team plans its work.
 import { defineContract } from '../../contract/contract.ts';
 import { choice, markdown, number, referenceBy, text, time } from '../../contract/field.ts';
 import { team } from '../teams/contract.ts';
@@ -9,58 +8,62 @@ export const cycle = defineContract({
   title: 'Cycle',
   id: 'cyc',
   names: { by: ['number', 'name'], within: 'team' },
-  doc: 'A stretch of time in which a team plans its work.',
+  doc: 'Period in which a team plans its work.',
   fields: {
     number: number(
       { integer: true },
-      { write: 'never', filter: true, sort: true, doc: 'Counts the cycles of the team.' },
+      { write: 'never', filter: true, sort: true, doc: 'Number of the cycle within its team, from 1.' },
     ),
     name: text({
       max: 120,
       default: '',
       filter: true,
-      doc: 'What it is called; `Cycle <number>` unless given.',
+      doc: 'Name of the cycle; default `Cycle <number>`.',
     }),
-    description: markdown({ max: 65_536, default: '', doc: 'What the team wants to reach in it.' }),
+    description: markdown({ max: 65_536, default: '', doc: 'Goal of the cycle.' }),
     team: referenceBy(team, 'key', {
       required: true,
       write: 'create',
       filter: true,
-      doc: 'The team whose work it is about, by its key.',
+      doc: 'Key of the team.',
     }),
     startsAt: time({
       required: true,
       filter: true,
       sort: true,
-      doc: 'When it starts by itself. Cycles of a team do not overlap.',
+      doc: 'Time at which the cycle starts automatically. Cycles of a team do not overlap.',
     }),
     endsAt: time({
       required: true,
       filter: true,
       sort: true,
-      doc: 'When it is completed by itself: the first moment that is no longer in it.',
+      doc: 'Time at which the cycle is completed automatically; exclusive.',
     }),
     status: choice(['upcoming', 'active', 'completed'], {
       default: 'upcoming',
       write: 'never',
       filter: true,
-      doc: 'How far it has come. At most one cycle of a team is active.',
+      doc: 'Status of the cycle. At most one cycle of a team is active.',
     }),
-    startedAt: time({ nullable: true, write: 'never', doc: 'When it started; null while it is upcoming.' }),
+    startedAt: time({
+      nullable: true,
+      write: 'never',
+      doc: 'Time at which the cycle started; null while upcoming.',
+    }),
     completedAt: time({
       nullable: true,
       write: 'never',
-      doc: 'When it was completed; null until it is.',
+      doc: 'Time at which the cycle was completed; null until then.',
     }),
   },
   undo: 'values',
   operations: {
-    list: 'List cycles, the earliest first',
+    list: 'List cycles, earliest first',
     create: 'Create a cycle',
     get: 'Get a cycle',
     update: {
       summary: 'Change a cycle',
-      description: 'Of one that has started, the start stays; of one that is completed, the end as well.',
+      description: 'A cycle that has started keeps its start; a completed cycle also keeps its end.',
     },
     delete: { summary: 'Delete an upcoming cycle without issues', errors: ['conflict'] },
   },

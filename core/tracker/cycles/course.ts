@@ -1,4 +1,4 @@
-// The course of a cycle: made ahead, started, completed, each told once. Pure but for the numbers that are read.
+// State changes of cycles: creation ahead, start, completion. Pure except for reads of numbers and end times.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -21,20 +21,20 @@ const endOf = tenantStatement<{ ends_at: number }>(
    ORDER BY starts_at DESC, id DESC LIMIT 1`,
 );
 
-/** Numbers are not given again: deleted cycles keep theirs. */
+/** Deleted cycles keep their numbers, so no number is used twice. */
 export async function nextNumber({ store, scope }: Reading, teamId: string): Promise<number> {
   return ((await store.readOne(scope, lastOf, { teamId }))?.number ?? 0) + 1;
 }
 
 export const nameOfNumber = (number: number): string => `Cycle ${number}`;
 
-/** Those of the team that are to be made by its rhythm, behind all it has. @param open its cycles that are not completed */
+/** Returns the cycles that the rhythm of the team lacks, after all existing ones. @param open cycles of the team that are not completed */
 export async function madeAhead(ctx: Context, team: TeamEntry, open: readonly Cycle[]): Promise<Change[]> {
   const missing = (team.cycles?.ahead ?? 0) - open.filter(({ status }) => status === 'upcoming').length;
   if (!team.cycles || missing <= 0) return [];
   const now = ctx.nowMs();
   const end = (await ctx.store.readOne(ctx.scope, endOf, { teamId: team.id }))?.ends_at;
-  // Where nothing was under way, what has passed meanwhile is not made up for.
+  // If no cycle was open, periods that have passed are skipped.
   const isChain = end !== undefined && (end > now || open.length > 0);
   const from = isChain ? { ms: end, isEnd: true } : { ms: now, isEnd: false };
   const first = await nextNumber(ctx, team.id);
@@ -59,13 +59,13 @@ export async function madeAhead(ctx: Context, team: TeamEntry, open: readonly Cy
     );
 }
 
-/** What of a cycle changes when it starts: one that starts early moves its start. */
+/** Returns the patch that starts a cycle; an early start moves `startsAt`. */
 export function starting({ startsAt }: Cycle, now: number): Partial<Cycle> {
   const at = Math.min(startsAt, now);
   return { status: 'active', startsAt: at, startedAt: at };
 }
 
-/** What of a cycle changes when it is completed: one that is completed early moves its end. */
+/** Returns the patch that completes a cycle; an early completion moves `endsAt`. */
 export function completing({ startsAt, endsAt }: Cycle, now: number): Partial<Cycle> {
   const at = Math.max(startsAt, Math.min(endsAt, now));
   return { status: 'completed', endsAt: at, completedAt: at };

@@ -1,4 +1,4 @@
-// Cycles: planned by hand or made by the rhythm of their team, started and completed at their time or earlier by hand.
+// Cycles: created by people or by the rhythm of a team; started and completed at their times, or earlier by request.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, removed, updated } from '../../changes/operations.ts';
 import { schemasOf } from '../../contract/schemas.ts';
@@ -18,7 +18,7 @@ import { cycleKind, type Cycle } from './kind.ts';
 import { CycleProgress, progressOf } from './progress.ts';
 import { listRollovers, Rollover } from './rollovers.ts';
 
-/** Progress is told day by day. */
+/** Bounds the length of a progress response, which has one entry per day. */
 const daysMax = 366;
 
 const overlapping = tenantStatement<{ name: string }>(
@@ -67,8 +67,8 @@ export const cycles = defineResource(cycle, cycleKind, {
     const other = await ctx.store.readOne(ctx.scope, overlapping, { teamId, startsAt, endsAt, id });
     if (other)
       throw invalidField('startsAt', 'conflict', {
-        why: `It would overlap with ${other.name}.`,
-        fix: 'Give times between the other cycles of the team.',
+        why: `The cycle would overlap with ${other.name}.`,
+        fix: 'Use times between the other cycles of the team.',
       });
   },
   operations: {
@@ -77,7 +77,7 @@ export const cycles = defineResource(cycle, cycleKind, {
       if (found.status !== 'upcoming')
         throw new ApiError('conflict', 'Only an upcoming cycle can be deleted.');
       if (await ctx.store.readOne(ctx.scope, issueIn, { id }))
-        throw new ApiError('conflict', 'Issues are planned in this cycle. Move them first.');
+        throw new ApiError('conflict', 'This cycle has issues. Move them first.');
       return removed(ctx, cycleKind, found, ifMatch);
     },
   },
@@ -87,7 +87,7 @@ export const cycles = defineResource(cycle, cycleKind, {
       path: '/api/v1/cycles/{id}/start',
       name: 'cycles.start',
       summary: 'Start the next cycle of a team early',
-      description: 'Its start moves to now. One that is active already stays as it is.',
+      description: 'Moves `startsAt` to now. A cycle that is already active stays unchanged.',
       writes: ['status', 'startsAt', 'startedAt'],
       write: (ctx, { params, ifMatch }) => start(ctx, params.id, ifMatch),
     }),
@@ -97,7 +97,7 @@ export const cycles = defineResource(cycle, cycleKind, {
       name: 'cycles.complete',
       summary: 'Complete an active cycle early',
       description:
-        'Its end moves to now, and its unfinished issues go on to the next cycle of the team. One that is completed already stays as it is.',
+        'Moves `endsAt` to now, and unfinished issues to the next cycle of the team. A cycle that is already completed stays unchanged.',
       writes: ['status', 'endsAt', 'completedAt'],
       write: (ctx, { params, ifMatch }) => complete(ctx, params.id, ifMatch),
     }),
@@ -106,9 +106,9 @@ export const cycles = defineResource(cycle, cycleKind, {
       method: 'GET',
       path: '/api/v1/cycles/{id}/progress',
       name: 'cycles.progress',
-      summary: 'Scope and progress of a cycle, day by day',
+      summary: 'Get scope and progress of a cycle, day by day',
       description:
-        'What a burn-up draws, read from the event log: as the issues were at the end of each day.',
+        'Data for a burn-up chart, computed from the event log: issues as they were at the end of each day.',
       scope: 'cycles:read',
       also: readingIssues,
       limit: 'search',
@@ -120,7 +120,7 @@ export const cycles = defineResource(cycle, cycleKind, {
       method: 'GET',
       path: '/api/v1/cycles/{id}/rollovers',
       name: 'cycles.rollovers',
-      summary: 'The issues that went on when a cycle was completed',
+      summary: 'List the issues that rolled over when a cycle was completed',
       scope: 'cycles:read',
       also: readingIssues,
       limit: 'read',
@@ -133,7 +133,7 @@ export const cycles = defineResource(cycle, cycleKind, {
   ],
 });
 
-/** What has happened stays as it was. @throws ApiError validation_failed */
+/** Past start and end times are immutable. @throws ApiError validation_failed */
 function requireOpen(before: Cycle, after: Omit<Cycle, 'version'>): void {
   const isMoved = { startsAt: before.startsAt !== after.startsAt, endsAt: before.endsAt !== after.endsAt };
   const path =
@@ -144,7 +144,7 @@ function requireOpen(before: Cycle, after: Omit<Cycle, 'version'>): void {
         : null;
   if (path !== null)
     throw invalidField(path, 'conflict', {
-      why: `The cycle is ${before.status}.`,
+      why: `This cannot change, because the cycle is ${before.status}.`,
       fix: 'Leave it out.',
     });
 }
@@ -152,7 +152,7 @@ function requireOpen(before: Cycle, after: Omit<Cycle, 'version'>): void {
 /** @throws ApiError validation_failed */
 function requireSpan({ startsAt, endsAt, status }: Omit<Cycle, 'version'>): void {
   if (status === 'completed') return;
-  if (startsAt < 0) throw invalidField('startsAt', 'too_small', 'Give a time from 1970 on.');
+  if (startsAt < 0) throw invalidField('startsAt', 'too_small', 'Give a time in 1970 or later.');
   if (endsAt <= startsAt)
     throw invalidField('endsAt', 'too_small', {
       why: 'The cycle would end before it starts.',
@@ -164,13 +164,14 @@ function requireSpan({ startsAt, endsAt, status }: Omit<Cycle, 'version'>): void
 
 async function start(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
   const found = await getEntity(ctx, cycleKind, id);
-  if (found.status === 'completed') throw new ApiError('conflict', 'The cycle is completed.');
+  if (found.status === 'completed')
+    throw new ApiError('conflict', 'The cycle is completed. Start an upcoming cycle instead.');
   if (found.status === 'active') return updated(ctx, cycleKind, found, {}, ifMatch);
   const first = await ctx.store.readOne(ctx.scope, openOfTeam, { teamId: found.teamId });
   if (first?.status === 'active')
     throw new ApiError('conflict', `${first.name} is active. Complete it first.`);
   if (first && first.id !== id)
-    throw new ApiError('conflict', `${first.name} comes first. Start or delete that one.`);
+    throw new ApiError('conflict', `${first.name} is earlier. Start or delete it first.`);
   return updated(ctx, cycleKind, found, starting(found, ctx.nowMs()), ifMatch);
 }
 

@@ -1,13 +1,16 @@
-// When something is to happen to the cycles of a team: one alarm for all of them, so that what happens happens in order. It is set by
-// what the table says in the batch that changes it, whoever else changes the same team's cycles.
+// Due time of the next state change of a team's cycles. A team has one timer for all of its cycles, so changes happen in order. The due
+// time is computed from the table in the batch that changes it, so concurrent changes of the same team cannot make it wrong.
 import { neverMs } from '../../events/work.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 
-/** Name of the alarm, which rings for teams, and of the actor. */
+/** Name of the timer, whose subjects are teams, and of the actor. */
 export const cyclesAlarm = 'cycles';
 
-/** By what is open, or at once where a rhythm has nothing that is. Leases of an earlier moment end with it, as with any alarm. */
+/**
+ * Uses the earliest time of the open cycles; without open cycles, a team with a rhythm is due at `:at`. Raising the epoch ends existing
+ * leases, as for every timer.
+ */
 const setDue = tenantStatement(
   'cycles.set_due',
   `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
@@ -21,8 +24,8 @@ const setDue = tenantStatement(
 );
 
 /**
- * Sets the alarm of a team to the next moment.
- * @param atMs when it rings where the team has a rhythm and nothing open
+ * Sets the timer of a team to its next due time.
+ * @param atMs due time for a team that has a rhythm and no open cycle
  */
 export function cyclesDueOp(scope: Scope, teamId: string, atMs: number): Op {
   const params = { row: `${cyclesAlarm}/${teamId}`, kind: cyclesAlarm, teamId, at: atMs, never: neverMs };

@@ -1,5 +1,5 @@
-// How an issue comes into a cycle: into one of its team that is not completed, whatever else happens to that at the same time. Who was in
-// it is remembered, so that its progress can be read from the log.
+// Adds issues to cycles: only to an open cycle of the same team, even with concurrent changes of the cycle. Every issue that was ever in a
+// cycle is recorded, so that progress can be read from the log.
 import type { Context, Directory } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { idOfName, type Naming } from '../../resource/names.ts';
@@ -7,7 +7,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { cycle } from './contract.ts';
 
-/** Fails the batch where the cycle was completed or deleted meanwhile. */
+/** Fails the batch if the cycle was completed or deleted in the meantime. */
 const holdOpen = tenantStatement(
   'cycles.hold_open',
   `UPDATE cycles SET version = version WHERE workspace_id = :ws AND id = :cycleId AND team_id = :teamId
@@ -18,7 +18,7 @@ const remember = tenantStatement(
   `INSERT OR IGNORE INTO cycle_issues (workspace_id, cycle_id, id) VALUES (:ws, :cycleId, :issueId)`,
 );
 
-/** For the batch that puts an issue into a cycle. */
+/** Statements for the batch that puts an issue into a cycle. */
 export function enteringOps(
   scope: Scope,
   issue: { readonly id: string; readonly teamId: string; readonly cycleId: string | null },
@@ -31,9 +31,9 @@ export function enteringOps(
 }
 
 /**
- * The cycle that a request gives an issue of a team.
- * @param issue as it was; null for a creation
- * @param at before the path in errors
+ * Resolves the cycle in a request for an issue of a team.
+ * @param issue current issue; null for a creation
+ * @param at prefix of the path in errors
  * @throws ApiError validation_failed
  */
 export function resolveCycle(
@@ -57,7 +57,7 @@ export function resolveCycle(
   if (found?.teamId !== teamId)
     throw invalidField(path, 'not_found', {
       why: `${cycleId} is not a cycle of the issue's team.`,
-      fix: 'Use the id of one of its cycles, as GET /api/v1/cycles?team=KEY lists them.',
+      fix: 'Use a cycle that GET /api/v1/cycles?team=KEY lists.',
     });
   if (found.status === 'completed')
     throw invalidField(path, 'conflict', {
@@ -67,7 +67,7 @@ export function resolveCycle(
   return cycleId;
 }
 
-/** Of an issue that comes back: one that is unfinished does not stay in a cycle that was completed meanwhile. */
+/** Returns the cycle of a restored issue: an unfinished issue leaves a cycle that was completed in the meantime. */
 export function cycleKept(
   { cycles }: Directory,
   { cycleId, isFinished }: { readonly cycleId: string | null; readonly isFinished: boolean },
@@ -76,7 +76,7 @@ export function cycleKept(
   return found && (isFinished || found.status !== 'completed') ? found.id : null;
 }
 
-/** For the batch that brings it back: the cycle that it keeps is not completed at the same time. */
+/** Statements for the batch that restores an issue: its cycle must not be completed at the same time. */
 export function keepingOps({ scope, directory }: Context, teamId: string, cycleId: string | null): Op[] {
   return cycleId === null || directory.cycles.get(cycleId)?.status === 'completed'
     ? []

@@ -1,5 +1,5 @@
-// How cycles are stored and announced. What must hold of the cycles of a team is held where they are written, whoever writes at the same
-// time: they do not overlap, and one that is deleted has no issues.
+// Storage and events of cycles. Invariants are enforced in the batch that writes, so they hold with concurrent writers: cycles of a team do
+// not overlap, and a deleted cycle has no issues.
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
@@ -8,7 +8,7 @@ import { cyclesDueOp } from './due.ts';
 
 export type Cycle = EntityOf<typeof cycle>;
 
-/** Fails the batch after which two would overlap. */
+/** Fails a batch that would leave overlapping cycles. */
 const apart = tenantStatement(
   'cycles.apart',
   `UPDATE cycles SET version = version WHERE workspace_id = :ws AND id = :id AND NOT EXISTS (
@@ -16,7 +16,7 @@ const apart = tenantStatement(
      WHERE o.workspace_id = :ws AND o.team_id = :teamId AND o.deleted_at IS NULL AND o.id <> :id
        AND o.starts_at < :endsAt AND o.ends_at > :startsAt)`,
 );
-/** Fails the batch that deletes one to which an issue was added meanwhile. */
+/** Fails a deletion if an issue was added to the cycle in the meantime. */
 const empty = tenantStatement(
   'cycles.empty',
   `UPDATE cycles SET version = version WHERE workspace_id = :ws AND id = :id AND NOT EXISTS (

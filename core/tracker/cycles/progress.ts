@@ -1,4 +1,4 @@
-// Scope and progress of a cycle, day by day. What was completed counts as it was before its unfinished issues went on.
+// Scope and progress of a cycle, day by day. A completed cycle is counted as it was before its unfinished issues rolled over. See
 // docs/decisions/0046.
 import { Type, type Static } from 'typebox';
 import type { Context } from '../../context.ts';
@@ -12,8 +12,8 @@ export const CycleProgress = named(
   'CycleProgress',
   Closed({
     id: idOf(cycle.id),
-    timeZone: Type.String({ description: 'The zone of the team, by which days begin and end.' }),
-    days: dayByDay('From the day on which it started to the one on which it was completed, or today.'),
+    timeZone: Type.String({ description: 'Time zone of the team, in which days begin and end.' }),
+    days: dayByDay('Days from the start of the cycle to its completion, or to today.'),
   }),
 );
 

@@ -1,7 +1,7 @@
-// What becomes of the unfinished issues of a completed cycle: they go on to the team's next one, or to none where there is none, each
-// with a version and an event of its own. They go in steps, so that nobody's commit waits for long. Nothing is planned anywhere: what is
-// left to do is what is still there, until a step finds that nothing is, and says so in the row. So a start after a crash goes
-// on, nothing is lost, and what people move meanwhile is theirs.
+// Rolls the unfinished issues of a completed cycle over to the next cycle of the team, or to none, with one version and one event per
+// issue. Works in steps, so that no commit blocks others for long. No plan is stored: each step reads which issues are left, and the last
+// one marks the cycle as settled. A restart after a crash continues, and issues that people move in the meantime stay where they were
+// moved.
 import type { Change } from '../../changes/change.ts';
 import { notDeleted, pageOfKind } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
@@ -11,21 +11,21 @@ import { issueKind } from '../issues/kind.ts';
 import { isFinishedState } from '../directory.ts';
 import type { Cycle } from './kind.ts';
 
-/** Issues that are changed in one batch; fewer where they are long. */
+/** Maximum number of issues changed in one batch; fewer if they are long. */
 const atOnce = 100;
 
 const settle = tenantStatement(
   'cycles.settle',
   `UPDATE cycles SET settled_at = :at WHERE workspace_id = :ws AND id = :id AND status = 'completed' AND settled_at IS NULL`,
 );
-/** Once for each issue, or the batch fails. */
+/** Fails the batch if the issue was already recorded. */
 const record = tenantStatement(
   'cycle_issues.roll',
   `UPDATE cycle_issues SET rolled_at = :at, rolled_to = :to
    WHERE workspace_id = :ws AND cycle_id = :cycleId AND id = :issueId AND rolled_at IS NULL`,
 );
 
-/** @param next the team's next cycle; null where it has none */
+/** @param next next cycle of the team; null if there is none */
 export async function rolledOver(
   ctx: Context,
   cycle: Cycle,

@@ -1,4 +1,3 @@
-// What is told of the issues that went on when their cycle was completed: which, and to which cycle.
 import { Type, type Static } from 'typebox';
 import { askedOf, cursorOf, type PageParameters } from '../../changes/list.ts';
 import { isoTime } from '../../changes/operations.ts';
@@ -17,26 +16,28 @@ export const Rollover = named(
       {
         id: idOf(issue.id),
         identifier: nullable(
-          Type.String({ description: 'How people name it; null once it is of another team, or purged.' }),
+          Type.String({
+            description: 'Identifier of the issue; null if the issue was moved to another team or purged.',
+          }),
         ),
       },
-      { description: 'An issue that was unfinished.' },
+      { description: 'Issue that was unfinished.' },
     ),
     to: nullable(
       Closed(
         {
           id: idOf(cycle.id),
-          number: Type.Integer({ description: 'Counts the cycles of the team.' }),
-          name: Type.String({ description: 'What it is called.' }),
+          number: Type.Integer({ description: 'Number of the cycle within its team.' }),
+          name: Type.String({ description: 'Name of the cycle.' }),
         },
-        { description: 'The cycle that it went to; null where the team had none to come.' },
+        { description: 'Cycle that the issue moved to; null if the team had no next cycle.' },
       ),
     ),
-    at: described(time, 'When it went.'),
+    at: described(time, 'Time of the rollover.'),
   }),
 );
 
-/** In the order in which they went; none where the caller does not see the issues of the team. */
+/** Lists rollovers in order of time; none if the caller cannot see issues of the team. */
 export async function listRollovers(
   ctx: Context,
   { id, teamId }: Cycle,

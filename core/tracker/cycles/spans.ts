@@ -1,19 +1,19 @@
-// The spans of a team's cycles by its rhythm: whole weeks from midnight to midnight where the team is, so that one over which the
-// clocks are set is an hour longer or shorter.
+// Periods of a team's cycles by its rhythm: whole weeks between local midnights, so a period with a clock change is an hour longer or
+// shorter.
 import { weekdays } from '../../lib/business-time.ts';
 import { utcToWall, wallToUtc, type WallTime } from '../../lib/zone.ts';
 import type { Rhythm } from '../teams/contract.ts';
 
-/** In milliseconds since the epoch. */
+/** Milliseconds since the epoch. */
 export interface Span {
   readonly startsAt: number;
   readonly endsAt: number;
 }
 
-/** Where spans begin: none starts earlier. */
+/** Earliest start of the first span. */
 export interface From {
   readonly ms: number;
-  /** A cycle ends then, so that the cooldown comes first. */
+  /** True if a cycle ends at `ms`, so that the cooldown is added first. */
   readonly isEnd: boolean;
 }
 

@@ -1,4 +1,4 @@
-// `current`, `next` and `previous` in filters: which cycles these are of each team, as of now.
+// Filter values `current`, `next` and `previous`: the matching cycle of each team now.
 import type { Directory } from '../../context.ts';
 import type { FilterWay } from '../../lib/filter.ts';
 import { namesIn } from '../../resource/filter.ts';
@@ -6,7 +6,7 @@ import { cycle } from './contract.ts';
 
 export const turnWords = { current: 'current', next: 'next', previous: 'previous' } as const;
 
-/** The ids of the cycles that a filter means. */
+/** Returns the ids of the cycles that a filter matches. */
 export function cyclesMeant(
   directory: Directory,
   way: FilterWay,

@@ -1,6 +1,6 @@
-// What issues had of custom fields at a moment. Events name fields by key, and only those that there were when they were written; what an
-// issue has of a field that is deleted rests until the field is restored. So a value is what the last event said that was written while
-// the field was there, and never what an event says of another field that had the key meanwhile.
+// Custom fields of issues at a past moment. Events name fields by key and contain only fields that existed when they were written; values
+// of a deleted field come back when it is restored. A value is therefore taken from the last event written while the field existed, never
+// from an event about another field with the same key.
 import type { Context } from '../../context.ts';
 import { shownData, type EventRow } from '../../events/event.ts';
 import type { Moment } from '../../resource/as-of/moment.ts';
@@ -22,7 +22,7 @@ const lastOfIssues = tenantStatement<{ id: string; sequence: number }>(
          AND e.issue_id = value AND e.sequence <= :at AND e.entity_kind = 'issue')`,
 );
 
-/** While a field was there: after the event that made or restored it, and before the one that deleted it. */
+/** Span of the log in which a field existed: after its creation or restoration, and before its deletion. */
 interface Span {
   readonly after: number;
   readonly before: number;
@@ -31,13 +31,13 @@ interface Span {
 interface FieldThen {
   readonly id: string;
   readonly key: string;
-  /** The latest first: it goes on at the moment. */
+  /** Latest first; the first one includes the moment. */
   readonly spans: readonly Span[];
 }
 
 type Values = Readonly<Record<string, FieldValue>>;
 
-/** The issues, each with what it had of the fields that there were. @param issues as their last events show them */
+/** Returns the issues with their values of the fields that existed. @param issues as their last events show them */
 export async function withFieldsAt(
   ctx: Context,
   issues: readonly Was[],
@@ -45,7 +45,7 @@ export async function withFieldsAt(
 ): Promise<readonly Was[]> {
   const { sequence: at } = moment;
   const turns = issues.length === 0 ? [] : await ctx.store.read(ctx.scope, turnsOf, { at });
-  // Where none was ever deleted, nothing came back since an event showed all that there was.
+  // If no field was ever deleted, the last events are complete.
   if (!turns.some(({ type }) => type === 'field.deleted')) return issues;
   const params = { ids: JSON.stringify(issues.map(({ id }) => id)), at };
   const lasts = await ctx.store.read(ctx.scope, lastOfIssues, params);
@@ -63,7 +63,7 @@ export async function withFieldsAt(
   return issues.map((was) => ({ ...was, fields: had.get(was.id)! }));
 }
 
-/** Of each issue what its last event in one of the spans said. */
+/** Returns the values in the last event of each issue within one of the spans. */
 async function toldEarlier(
   ctx: Context,
   open: Set<string>,
@@ -81,7 +81,7 @@ async function toldEarlier(
 
 const valuesIn = (event: EventRow): Values | null => (shownData(event) as { fields?: Values }).fields ?? null;
 
-/** Those that were there at the moment. @param turns of all, in their order */
+/** Returns the fields that existed at the moment. @param turns creations, deletions and restorations of all fields, in order */
 async function fieldsOf(
   ctx: Context,
   turns: readonly { readonly id: string; readonly type: string; readonly sequence: number }[],

@@ -1,4 +1,4 @@
-// Custom fields: what a workspace, or one team of it, wants to say of issues beyond what every issue has.
+// Custom fields of issues, defined by a workspace or by one of its teams.
 import { Type, type TUnsafe } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, flag, json, referenceBy, string, text } from '../../contract/field.ts';
@@ -25,14 +25,16 @@ const options = Type.Array(
   Closed({
     value: Type.String({
       pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$',
-      description: 'What issues, filters and events call it, for ever.',
+      description: 'A value of up to 40 letters, digits, hyphens and underscores; it cannot change.',
     }),
-    name: line(80, 'What people read; it may change.'),
+    name: line(80, 'Name of the option; may change.'),
     archived: Type.Optional(
-      Type.Boolean({ description: 'Issues that have it keep it, and no other is given it.' }),
+      Type.Boolean({
+        description: 'True if the option can no longer be chosen; issues that have it keep it.',
+      }),
     ),
   }),
-  // All of them are one field, whatever rights are narrowed to.
+  // For narrowed rights, all options count as one field.
   { maxItems: optionsMax, [writes]: ['options'] satisfies Writes },
 );
 
@@ -42,29 +44,32 @@ export const field = defineContract({
   scope: 'workflows',
   title: 'Field',
   id: 'fld',
-  doc: 'A custom field of issues, of the whole workspace or of one team.',
+  doc: 'Custom field of issues, for the whole workspace or for one team.',
   fields: {
     key: string(key, {
       required: true,
       write: 'create',
-      doc: 'What issues, filters and sorts call it: `fields.<key>`. No other field of the workspace has it.',
+      doc: 'Key of the field, unique in the workspace. Issues, filters and sorts use it as `fields.<key>`.',
     }),
-    name: text({ max: 80, required: true, doc: 'What people read.' }),
-    description: text({ max: 500, asGiven: true, default: '', doc: 'What it is for.' }),
-    type: choice(fieldTypes, { required: true, write: 'create', doc: 'What its values are.' }),
+    name: text({ max: 80, required: true, doc: 'Name of the field.' }),
+    description: text({ max: 500, asGiven: true, default: '', doc: 'Description of the field.' }),
+    type: choice(fieldTypes, { required: true, write: 'create', doc: 'Type of the values.' }),
     options: json(options, {
       default: [],
-      doc: 'Of a select: what there is to choose from, in the order that lists sort by. Options are renamed and archived, and never left out.',
+      doc: 'Options of a select field, in sort order. Options can be renamed and archived, but not removed.',
     }),
-    required: flag({ default: false, doc: 'New issues must give it, and none may take it away.' }),
+    required: flag({
+      default: false,
+      doc: 'True if new issues must have a value, and no value may be removed; default false.',
+    }),
     archived: flag({
       default: false,
-      doc: 'Issues keep and show their values, lists filter by them, and no issue is given another.',
+      doc: 'True if no new values can be set; existing values stay visible and filterable. Default false.',
     }),
     team: referenceBy(team, 'key', {
       nullable: true,
       write: 'create',
-      doc: 'The team whose issues have it, by its key; null for those of all.',
+      doc: 'Key of the team whose issues have the field; null for all teams.',
     }),
   },
   undo: 'values',
@@ -72,7 +77,7 @@ export const field = defineContract({
     list: {
       summary: 'List custom fields',
       description:
-        'With `team`, the fields that issues of that team can have: its own and those of the workspace.',
+        'With `team`, lists the fields available to issues of that team: its own and those of the workspace.',
     },
     create: 'Create a custom field',
     get: 'Get a custom field',
@@ -113,7 +118,7 @@ export const field = defineContract({
 
 export type FieldValue = string | number | boolean | string[];
 
-/** @param types of the values, as JSON has them */
+/** @param types JSON types of the values */
 function recordOf<V>(types: readonly string[], description: string): TUnsafe<Record<string, V>> {
   const value = Type.Unsafe<V>({ type: types, items: { type: 'string' } });
   return Type.Unsafe<Record<string, V>>(Type.Record(Type.String(), value, { description }));
@@ -121,11 +126,14 @@ function recordOf<V>(types: readonly string[], description: string): TUnsafe<Rec
 
 const types = ['string', 'number', 'boolean', 'array'];
 
-/** What a request says of custom fields of an issue. */
+/** Custom field values in a request. */
 export const fieldsGiven = recordOf<FieldValue | null>(
   [...types, 'null'],
-  'By key. What is not named stays; null takes a value away.',
+  'Map of field key → value. Omitted fields keep their value; null removes it.',
 );
 
-/** What an issue shows of them. */
-export const fieldsShown = recordOf<FieldValue>(types, 'By key; fields without a value are left out.');
+/** Custom field values in a response. */
+export const fieldsShown = recordOf<FieldValue>(
+  types,
+  'Map of field key → value; fields without a value are omitted.',
+);

@@ -1,4 +1,4 @@
-// Custom fields as a resource: their keys are one field's at a time, and their options stay what issues may have been given.
+// Custom fields as a resource. Keys are unique; options cannot be removed, since issues may have them.
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { foldName } from '../../lib/fold.ts';
 import { defineResource } from '../../resource/define.ts';
@@ -6,7 +6,7 @@ import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { teamQuery, usableInTeam } from '../team-or-workspace.ts';
 import { field } from './contract.ts';
 
-/** Of a workspace, those that are deleted aside: each costs memory and a look at every new issue. */
+/** Maximum number of fields in a workspace, deleted ones excluded. Each field costs memory and a check per new issue. */
 const fieldsMax = 100;
 
 type Field = EntityOf<typeof field>;
@@ -23,8 +23,8 @@ export const fields = defineResource(field, fieldKind, {
       for (const other of directory.fields.values())
         if (other.key === after.key && other.id !== after.id)
           throw invalidField('key', 'already_exists', {
-            why: `There is a field ${after.key} already.`,
-            fix: 'Give another key.',
+            why: `A field with the key ${after.key} already exists.`,
+            fix: 'Use another key.',
           });
     }
     checkOptions(after, before);
@@ -36,7 +36,7 @@ function checkOptions({ type, options }: Omit<Field, 'version'>, before: Field |
   const isSelect = type === 'select' || type === 'multi_select';
   if (isSelect !== options.length > 0)
     throw isSelect
-      ? invalidField('options', 'required', 'Give what there is to choose from.')
+      ? invalidField('options', 'required', 'Give at least one option.')
       : invalidField('options', 'conflict', {
           why: `A ${type} field has no options.`,
           fix: 'Leave them out.',
@@ -48,7 +48,7 @@ function checkOptions({ type, options }: Omit<Field, 'version'>, before: Field |
       if (seen.has(folded))
         throw invalidField(`options.${index}.${name}`, 'already_exists', {
           why: `Another option has the ${name} ${option[name]}.`,
-          fix: 'Give another one.',
+          fix: 'Use another one.',
         });
       seen.add(folded);
     }
@@ -56,7 +56,7 @@ function checkOptions({ type, options }: Omit<Field, 'version'>, before: Field |
   const missing = before?.options.find(({ value }) => !options.some((option) => option.value === value));
   if (missing)
     throw invalidField('options', 'conflict', {
-      why: `The option ${missing.value} is left out, and issues may have it.`,
-      fix: 'Give it as well, with "archived": true where no other issue is to have it.',
+      why: `The option ${missing.value} is missing, but issues may have it.`,
+      fix: 'Add it to the list, with "archived": true if it should no longer be chosen.',
     });
 }

@@ -1,4 +1,4 @@
-// How issues are filtered and sorted by custom fields: under `fields.<key>`, each by the tests of its type.
+// Filters and sorts issues by custom fields, named `fields.<key>`, with the operators of the field type.
 import type { Entry } from '../../contract/contract.ts';
 import type { Directory } from '../../context.ts';
 import { member } from '../../identity/members/contract.ts';
@@ -13,7 +13,7 @@ import { numberMax } from './values.ts';
 
 type FieldEntry = Entry<typeof field>;
 
-/** By the names that filters and sorts use. */
+/** Indexed by the names that filters and sorts use. */
 function named<T>({ fields }: Directory, of: (field: FieldEntry) => T | null): Record<string, T> {
   const all: Record<string, T> = {};
   for (const field of fields.values()) {
@@ -67,10 +67,10 @@ function columnOf(field: FieldEntry): FilterColumn {
   };
 }
 
-/** What an issue has of a field, or NULL. Ids are letters, digits and an underscore. */
+/** SQL for the value of a field, or NULL. Ids are safe to embed: letters, digits and an underscore. */
 export const customValue = ({ id }: Pick<FieldEntry, 'id'>): string => `json_extract(fields_json, '$.${id}')`;
 
-/** What has several values, or only ids for them, has no order. */
+/** Multi-selects and members have no sort order: several values, or only ids. */
 const isUnordered = ({ type }: FieldEntry): boolean => type === 'multi_select' || type === 'member';
 
 export const customSortings = (directory: Directory): Record<string, Sorting> =>
@@ -80,7 +80,7 @@ export const customSortings = (directory: Directory): Record<string, Sorting> =>
     return bothWays(orderOf(field, above), orderOf(field, below));
   });
 
-/** What stands for a missing value: above every value of the field, and below. */
+/** Returns substitutes for a missing value that sort above and below every value of the field. */
 function endsOf({ type, options }: FieldEntry): readonly [above: string | number, below: string | number] {
   if (type === 'number') return [9e15, -9e15];
   if (type === 'checkbox') return [2, -1];
@@ -88,7 +88,7 @@ function endsOf({ type, options }: FieldEntry): readonly [above: string | number
   return ['\u{10FFFF}', ''];
 }
 
-/** Never NULL. @param missing what stands for a missing value */
+/** Returns SQL that is never NULL. @param missing substitute for a missing value */
 function orderOf(field: FieldEntry, missing: string | number): string {
   const value = customValue(field);
   if (field.type === 'select') {
@@ -100,7 +100,7 @@ function orderOf(field: FieldEntry, missing: string | number): string {
     : `substr(coalesce(${value}, '${missing}'), 1, 200)`;
 }
 
-/** The same order over values as they are shown. */
+/** Sort keys over values in API representation, with the same order as the SQL. */
 export const customKeys = (directory: Directory): SpecialKeys =>
   named(directory, (field) => {
     if (isUnordered(field)) return null;
@@ -115,7 +115,7 @@ export const customKeys = (directory: Directory): SpecialKeys =>
     return [[{ of: of(above), direction: 'asc' }], [{ of: of(below), direction: 'desc' }]];
   });
 
-/** Null for an option that is there no more. */
+/** Returns null for an option that no longer exists. */
 function rankOf({ type, options }: FieldEntry): (value: FieldValue) => string | number | null {
   switch (type) {
     case 'number':

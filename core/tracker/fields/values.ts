@@ -1,5 +1,5 @@
-// The values that an issue has of custom fields: kept by id of field, written and shown by key. What an issue has of a deleted field
-// stays, unseen, for the field may be restored.
+// Custom field values of issues: stored by field id, written and shown by key. Values of a deleted field stay stored, since the field may
+// be restored.
 import type { Entry } from '../../contract/contract.ts';
 import type { Directory } from '../../context.ts';
 import { ApiError, invalidField, type Wrong } from '../../lib/errors.ts';
@@ -10,19 +10,19 @@ import { member } from '../../identity/members/contract.ts';
 import { idOfName, type Naming } from '../../resource/names.ts';
 import type { field, FieldValue } from './contract.ts';
 
-/** By id of the field. */
+/** Values by field id. */
 export type FieldValues = Readonly<Record<string, FieldValue>>;
 type FieldEntry = Entry<typeof field>;
 
 const textMax = 2_000;
-/** As JSON, those of deleted fields among them (characters). */
+/** Maximum length of the stored JSON in characters, including values of deleted fields. */
 const valuesMax = 32 * 1024;
-/** What a number may be at most, whatever its sign: beyond that, not every whole number is one. */
+/** Maximum absolute value of a number; integers above 2^53 are not exact. */
 export const numberMax = 1e15;
 
 const nothing: Record<string, FieldValue> = {};
 
-/** As answers and events show them. */
+/** Converts stored values to the API representation. */
 export function shownFields(
   values: FieldValues | null,
   { fields }: Pick<Directory, 'fields'>,
@@ -36,7 +36,7 @@ export function shownFields(
   return shown;
 }
 
-/** As rows keep what is shown so. */
+/** Converts the API representation to stored values. */
 export function keptFields(
   shown: Readonly<Record<string, FieldValue>> | null | undefined,
   { fields }: Pick<Directory, 'fields'>,
@@ -51,15 +51,15 @@ export function keptFields(
 interface Writing {
   readonly ctx: Naming;
   readonly teamId: string;
-  /** What the issue has; undefined for a creation. */
+  /** Current values of the issue; undefined for a creation. */
   readonly before: FieldValues | null | undefined;
-  /** Before the paths in errors: `issues.3.` */
+  /** Prefix of the paths in errors, such as `issues.3.` */
   readonly at: string;
-  /** Nothing need have a value: of a template. */
+  /** True for a template, where required fields may be empty. */
   readonly isDraft?: true;
 }
 
-/** @returns what the issue has then; undefined where nothing moves. @throws ApiError validation_failed */
+/** Returns the new values of the issue; undefined if nothing changes. @throws ApiError validation_failed */
 export function fieldsAfter(
   writing: Writing,
   given: Readonly<Record<string, FieldValue | null>> | undefined,
@@ -89,10 +89,10 @@ export function fieldsAfter(
 /** @throws ApiError validation_failed (required) */
 function requireOptional({ required, archived }: FieldEntry, path: string): void {
   if (required && !archived)
-    throw invalidField(path, 'required', { why: 'Every issue has a value here.', fix: 'Give one.' });
+    throw invalidField(path, 'required', { why: 'The field is required.', fix: 'Give a value.' });
 }
 
-/** What of the values an issue of a team can be given now, by key. */
+/** Returns the values that an issue of the team can be given now, by key. */
 export function stillTaken(ctx: Naming, teamId: string, values: FieldValues): Record<string, FieldValue> {
   const taken: Record<string, FieldValue> = {};
   for (const [id, value] of Object.entries(values)) {
@@ -102,7 +102,7 @@ export function stillTaken(ctx: Naming, teamId: string, values: FieldValues): Re
   return taken;
 }
 
-/** Those of them that every issue of the team has. */
+/** Filters values to required fields. */
 export function requiredOf(
   { fields }: Directory,
   values: Readonly<Record<string, FieldValue>>,
@@ -128,16 +128,12 @@ const isEmpty = (value: FieldValue | null): value is null =>
 function requireAll({ ctx, teamId, at }: Writing, given: object): void {
   for (const field of ctx.directory.fields.values())
     if (field.required && !field.archived && isOf(field, teamId) && !Object.hasOwn(given, field.key))
-      throw invalidField(
-        `${at}fields.${field.key}`,
-        'required',
-        'Give it: every new issue has a value here.',
-      );
+      throw invalidField(`${at}fields.${field.key}`, 'required', 'Give a value: the field is required.');
 }
 
 const isOf = ({ teamId }: FieldEntry, issueTeam: string): boolean => teamId === null || teamId === issueTeam;
 
-/** The one that issues of the team have, or that this issue brought along. @throws ApiError validation_failed (unknown_field) */
+/** Returns a field of the team, or one whose value the issue has from another team. @throws ApiError validation_failed (unknown_field) */
 function fieldOf({ ctx, teamId, before }: Writing, key: string, path: string): FieldEntry {
   const known: string[] = [];
   for (const field of ctx.directory.fields.values()) {
@@ -147,7 +143,7 @@ function fieldOf({ ctx, teamId, before }: Writing, key: string, path: string): F
   }
   throw invalidField(path, 'unknown_field', {
     why: `Issues of this team have no field ${key}.`,
-    fix: `Use one that GET /api/v1/fields lists.${didYouMean(key, known)}`,
+    fix: `Use a field that GET /api/v1/fields lists.${didYouMean(key, known)}`,
   });
 }
 
@@ -166,7 +162,7 @@ function readValue(reading: Reading): FieldValue {
 interface Reading extends Pick<Writing, 'ctx'> {
   readonly field: FieldEntry;
   readonly given: FieldValue;
-  /** What the issue has of the field. */
+  /** Current value of the field. */
   readonly before: FieldValue | undefined;
   readonly path: string;
 }
@@ -197,7 +193,7 @@ const readers: Readonly<Record<FieldEntry['type'], (reading: Reading) => FieldVa
     const named = readAs(reading, 'string', 'Give the id, e-mail address or name of a member, or `me`.');
     const id = idOfName(ctx, member, named, path);
     const found = ctx.directory.members.get(id);
-    // Who was removed stays where they are.
+    // A member who was removed stays in place.
     if (found && (!found.removed || id === reading.before)) return id;
     throw wrong(reading, 'not_found', { why: `There is no member ${id}.`, fix: 'Give the id of a member.' });
   },

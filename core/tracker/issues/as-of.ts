@@ -1,6 +1,6 @@
-// Issues as they were. One issue is its last event. A list is put together from two parts: issues of which nothing was heard since the moment are
-// as they were, so that the tables answer for them as always; the others are read from the log, and judged and sorted in memory by
-// the same filter and order. So it costs what the list costs, and one event for each issue that was changed since.
+// Issues at a past moment. A single issue is its last event before the moment. A list has two parts: issues without changes since then come
+// from the tables as usual; changed issues are read from the log, then filtered and sorted in memory by the same rules. Cost: the list,
+// plus one event per issue changed since.
 import type { Context } from '../../context.ts';
 import type { Shown } from '../../contract/contract.ts';
 import { pageOfKind } from '../../changes/list.ts';
@@ -27,7 +27,7 @@ import { issueKind, type ShownIssue } from './kind.ts';
 import { readShape, shapeIssues } from './shape.ts';
 import { issueKeys, issueOrder } from './sorting.ts';
 
-/** So many issues may have been changed since the moment of a list. */
+/** Maximum number of issues changed since the moment of a list. */
 const changedMax = 20_000;
 
 const changedSince = tenantStatement<{ id: string }>(
@@ -69,7 +69,7 @@ export async function listIssuesAt(
   const then = await contextAt(ctx, moment);
   const keys = issueKeys(query.sort, then);
   const asked = await withParentIds(ctx, [...kept, ...askedIn(query)]);
-  // What its cursors are valid for.
+  // Key that the cursors are bound to.
   const list = { ...query, ...(kept.length > 0 && { kept: JSON.stringify(kept) }) };
   const { changed, still } = await unchanged(then, moment, (others) =>
     tabled(then, { list, asked, order: issueOrder(query.sort, then.directory, ctx.directory) }, others),
@@ -88,7 +88,7 @@ export async function listIssuesAt(
   return { ...page, data: shaped as ListedThen['data'], asOf: shownMoment(moment) };
 }
 
-/** Parents by id: an identifier of a parent may be another one than at the moment. */
+/** Replaces identifiers of parents by ids, since a parent may have had another identifier at the moment. */
 async function withParentIds(ctx: Context, asked: readonly Asked[]): Promise<Asked[]> {
   const idsIn = async (value: unknown, ofParent: boolean): Promise<unknown> => {
     if (typeof value === 'string' && ofParent)
@@ -109,14 +109,14 @@ type ListedThen = Page<ShownIssue> & { readonly asOf: ReturnType<typeof shownMom
 
 interface IssuesThen {
   readonly issues: readonly Was[];
-  /** The ids of those that were changed since, whether they are among the issues or not. */
+  /** Ids of all issues changed since, in the result or not. */
   readonly changed: readonly string[];
 }
 
 /**
- * All that pass, deleted ones left out, in no order; what the tables answer comes without its description.
- * @param then the context of that moment
- * @param most of how many it can be told
+ * Returns all matching issues except deleted ones, unsorted. Issues read from the tables have no description.
+ * @param then context of the moment
+ * @param most maximum number of issues
  * @throws ApiError budget_exceeded
  */
 export async function allIssuesAt(
@@ -132,7 +132,7 @@ export async function allIssuesAt(
   if (issues.length <= asked.most) return { issues, changed };
   throw new ApiError(
     'budget_exceeded',
-    `More than ${asked.most} issues were there then. Ask for fewer, or for single issues.`,
+    `More than ${asked.most} issues match at that time. Narrow the filter, or get single issues.`,
   );
 }
 
@@ -151,7 +151,7 @@ async function allTabled(then: Context, where: readonly Condition[], most: numbe
   }
 }
 
-/** Those of the changed ones that are seen and were there, as the log has them, with the names of then. */
+/** Returns the changed issues that the caller can see and that existed, as in the log, with names of that moment. */
 async function loggedIssues(
   then: Context,
   changed: readonly string[],
@@ -168,7 +168,7 @@ interface Unchanged {
   readonly isWhole: boolean;
 }
 
-/** What the tables still show as it was, and the ids of the other issues. @param read what `others` lets pass */
+/** Reads unchanged issues from the tables, and returns the ids of changed ones. @param read reads the issues that match `others` */
 async function unchanged<T>(
   ctx: Context,
   moment: Moment,
@@ -180,7 +180,7 @@ async function unchanged<T>(
       sql: 'id NOT IN (SELECT value FROM json_each(:changed))',
       params: { changed: JSON.stringify(changed) },
     });
-    // What somebody changes between the two reads would stand in the page as it is now.
+    // An issue that changes between the two reads would appear in its current form, so read again.
     const now = await changedIssues(ctx, moment);
     if (now.length === changed.length) return { changed, still };
     changed = now;
@@ -193,12 +193,12 @@ async function changedIssues({ store, scope }: Context, { sequence: at }: Moment
   if (rows.length > changedMax)
     throw new ApiError(
       'budget_exceeded',
-      `More than ${changedMax} issues were changed since. Ask for a later moment, or for single issues.`,
+      `More than ${changedMax} issues changed since then. Use a later time, or get single issues.`,
     );
   return rows.map(({ id }) => id);
 }
 
-/** The next page of the tables, without the issues that were changed since. */
+/** Returns the next page from the tables, without issues changed since. */
 async function tabled(
   ctx: Context,
   {
@@ -222,7 +222,10 @@ async function tabled(
   return { data: data.map((entity) => issueKind.wire(entity, ctx) as Was), isWhole: !pageInfo.hasNextPage };
 }
 
-/** What moves without an event of the issue: its time, by its comments, when it is due, by its clocks, and the fields that there are. */
+/**
+ * Returns issues with the parts that change without an event of the issue: `updatedAt` by comments, `slaDueAt` by clocks, and custom
+ * fields.
+ */
 async function issuesAt(ctx: Context, ids: readonly string[], moment: Moment): Promise<Map<string, Was>> {
   const issues = await objectsAt(ctx, issue, ids, moment);
   for (const event of await lastEvents(ctx, 'subject', 'comment', ids, moment.sequence)) {
@@ -236,7 +239,7 @@ async function issuesAt(ctx: Context, ids: readonly string[], moment: Moment): P
   return issues;
 }
 
-/** When the first of the clocks of each issue is due that counted then. */
+/** Returns the earliest due time among the clocks of each issue that were counting at the moment. */
 async function dueAt(
   ctx: Context,
   ids: readonly string[],
@@ -252,7 +255,7 @@ async function dueAt(
   return due;
 }
 
-/** With the names that they had then. */
+/** Adds names as they were at the moment. */
 async function namedAt(ctx: Context, moment: Moment, issues: readonly Was[]): Promise<Was[]> {
   const referred = issues.flatMap((was) => [
     ...referredIn(issue, was),
@@ -265,7 +268,7 @@ async function namedAt(ctx: Context, moment: Moment, issues: readonly Was[]): Pr
 
 const labelIds = ({ labels }: Was): string[] => (labels as { id: string }[]).map(({ id }) => id);
 
-/** Labels by name: those that were deleted are left out, as they were then. */
+/** Sorts labels by name, and omits labels that were deleted at the moment. */
 function known(was: Was, { directory }: Pick<Context, 'directory'>): Was {
   const labels = labelIds(was).flatMap((id) => {
     const label = directory.labels.get(id);
@@ -278,7 +281,7 @@ function known(was: Was, { directory }: Pick<Context, 'directory'>): Was {
   };
 }
 
-/** A parent may have had another identifier, or none yet when its child was made. */
+/** Sets the identifiers of parents as of the moment; a parent had none yet if its child was created in the same batch. */
 export async function parentsAt(ctx: Context, moment: Moment, issues: readonly Was[]): Promise<Was[]> {
   const parentOf = ({ parent }: Was): string | undefined => (parent as { id: string } | null)?.id;
   const ids = [...new Set(issues.flatMap((was) => parentOf(was) ?? []))];
@@ -296,11 +299,11 @@ function isSeen({ visibleTeams }: Context, { team }: Was): boolean {
   return visibleTeams === null || visibleTeams.has((team as { id: string }).id);
 }
 
-/** Relations are objects of their own, which are not read from the log. @throws ApiError validation_failed */
+/** Relations are separate objects and are not read from the log. @throws ApiError validation_failed */
 function requireNoRelations(query: IssueQuery): void {
   const given = Object.keys(relationQuery).find((name) => query[name as keyof IssueQuery] !== undefined);
   if (given !== undefined)
-    throw invalidField(given, 'conflict', 'Leave it out: with asOf lists are not narrowed by relations.');
+    throw invalidField(given, 'conflict', 'Leave it out: lists with asOf cannot be filtered by relations.');
 }
 
 /** @throws ApiError validation_failed */
@@ -309,6 +312,6 @@ function shapeOf(
   query: { readonly fields?: string; readonly expand?: string; readonly include?: string },
 ) {
   if (query.expand !== undefined)
-    throw invalidField('expand', 'conflict', 'Leave it out: with asOf references are not expanded.');
+    throw invalidField('expand', 'conflict', 'Leave it out: expand cannot be combined with asOf.');
   return readShape(ctx, query);
 }

@@ -1,5 +1,5 @@
-// The bodies of issues that are not plain: a creation names its team in one of three ways and answers with five fields; lists
-// show fewer fields, or whole objects.
+// Bodies of issue routes that differ from other resources: a creation names its team in one of three ways and responds with five fields;
+// lists return fewer fields.
 import { Type, type Static } from 'typebox';
 import { idOrName } from '../../contract/field.ts';
 import { createBodyWith, otherName, shownProperties, updateBodyWith } from '../../contract/schemas.ts';
@@ -18,7 +18,7 @@ const externalText = Type.String({
   description: `Up to ${externalTextMax} characters.`,
 });
 const ofTeam = {
-  team: Type.Optional(described(teamGiven, 'The team that the issue belongs to.')),
+  team: Type.Optional(described(teamGiven, 'Team of the issue.')),
   teamKey: Type.Optional(described(teamGiven, 'Another name for `team`.')),
   teamId: Type.Optional(described(teamGiven, 'Another name for `team`.')),
 };
@@ -31,7 +31,7 @@ export const IssueCreate = named(
     templateId: Type.Optional(
       described(
         idOrName(template),
-        'A template: what the body leaves out is as the template has it, and its sub-issues are made along.',
+        'Template for the issue. Fields in the body override the template; its sub-issues are created as well.',
       ),
     ),
     template: otherName('templateId', idOrName(template)),
@@ -49,14 +49,14 @@ export const IssueUpdate = named(
   'IssueUpdate',
   updateBodyWith(issue, {
     addLabels: ofLabels(
-      'Names or ids of labels that the issue is to have beside those it has. Others who add at the same time lose nothing.',
+      'Names or ids of labels to add. Labels that others add at the same time are preserved.',
     ),
-    removeLabels: ofLabels('Names or ids of labels that the issue is not to have.'),
+    removeLabels: ofLabels('Names or ids of labels to remove.'),
   }),
 );
 export type IssuePatch = Static<typeof IssueUpdate>;
 
-/** Of an issue by its external id: what it is made with, and what of it is changed. */
+/** Body of an upsert by external id: values for a creation, or changes of the existing issue. */
 export const IssueUpsert = named('IssueUpsert', createBodyWith(issue, ofTeam));
 export type IssueUpsertInput = Static<typeof IssueUpsert>;
 
@@ -64,11 +64,11 @@ export const IssueMove = named(
   'IssueMove',
   Closed({
     ...ofTeam,
-    team: Type.Optional(described(teamGiven, 'The team that it goes to.')),
+    team: Type.Optional(described(teamGiven, 'Team to move the issue to.')),
     stateId: Type.Optional(
       described(
         idOrName(state),
-        'Its state there; absent: the one of the same type and, where there is one, name.',
+        'State in the new team; default: the state of the same type, with the same name if there is one.',
       ),
     ),
     state: otherName('stateId', idOrName(state)),
@@ -78,7 +78,7 @@ export type IssueMoveInput = Static<typeof IssueMove>;
 
 export const IssueReorder = named(
   'IssueReorder',
-  Closed(placeInputs('The issue of the same parent', 'The end of their order that it is put at.')),
+  Closed(placeInputs('Sibling issue', 'End of the list of sub-issues to place the issue at.')),
 );
 export type IssueReorderInput = Static<typeof IssueReorder>;
 
@@ -88,29 +88,29 @@ export const IssueBulkCreate = named(
     issues: Type.Array(IssueCreate, {
       minItems: 1,
       maxItems: 100,
-      description: 'The issues to create, up to 100.',
+      description: 'Issues to create, up to 100.',
     }),
   }),
 );
 
 export const selectedMax = 500;
 const nothing: Writes = [];
-/** Issues that a request is about. */
+/** Issues selected by id or identifier. */
 export const issuesNamed = Type.Unsafe<string[]>({
   ...Type.Array(nameOf(issue), {
     minItems: 1,
     maxItems: selectedMax,
-    description: `Ids or identifiers of up to ${selectedMax} issues.`,
+    description: `Ids or identifiers of issues, up to ${selectedMax}.`,
   }),
   [writes]: nothing,
 });
-/** These, or all that pass a filter. */
+/** Issues selected by id or by a filter. */
 const selection = {
   ids: Type.Optional(issuesNamed),
   filter: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       minProperties: 1,
-      description: `A filter tree, as in the list of issues. More than ${selectedMax} that pass are refused.`,
+      description: `Filter tree, as for the list of issues. A filter that matches more than ${selectedMax} issues is refused.`,
       [writes]: nothing,
     }),
   ),
@@ -124,12 +124,12 @@ export const IssueBulkUpdate = named(
     ...selection,
     set: described(
       Type.Unsafe<IssuePatch>({ ...IssueUpdate, [writes]: 'inside' satisfies Writes }),
-      'What becomes of each of them.',
+      'Changes to make to each issue.',
     ),
   }),
 );
 
-/** One of the issues that a bulk operation was about. */
+/** Changes of one issue by a bulk operation. */
 export const IssueChanges = named(
   'IssueChanges',
   Closed({
@@ -139,11 +139,11 @@ export const IssueChanges = named(
     changes: Type.Record(
       Type.String(),
       Closed({
-        from: Type.Unknown({ description: 'What it was.' }),
-        to: Type.Unknown({ description: 'What it is now.' }),
+        from: Type.Unknown({ description: 'Value before the change.' }),
+        to: Type.Unknown({ description: 'Value after the change.' }),
       }),
       {
-        description: 'What of it changes, by field; empty where nothing does.',
+        description: 'Changed fields by name; empty if nothing changes.',
       },
     ),
   }),
@@ -151,10 +151,10 @@ export const IssueChanges = named(
 
 export const IssueBulkChanged = named(
   'IssueBulkChanged',
-  Closed({ data: Type.Array(IssueChanges, { description: 'What of each issue changes.' }) }),
+  Closed({ data: Type.Array(IssueChanges, { description: 'Changes of each issue.' }) }),
 );
 
-/** What a creation answers with (docs/spec/api.md › Issue). */
+/** Response to a creation (docs/spec/api.md › Issue). */
 export const IssueCreated = named(
   'IssueCreated',
   Closed({
@@ -169,6 +169,6 @@ export const IssueCreated = named(
 export const IssueBulkCreated = named(
   'IssueBulkCreated',
   Closed({
-    data: Type.Array(IssueCreated, { description: 'What was created, in the order of the request.' }),
+    data: Type.Array(IssueCreated, { description: 'Created issues, in the order of the request.' }),
   }),
 );

@@ -1,4 +1,4 @@
-// Changes and deletes many issues, all or none: the answer says what of each changes, and a simulation says it before it happens.
+// Changes or deletes many issues in one transaction. The response lists the changes of each, also in a simulation.
 import type { Static } from 'typebox';
 import { sameValue, type ChangeSet } from '../../changes/change.ts';
 import type { Context, View } from '../../context.ts';
@@ -11,7 +11,7 @@ import { requireBytes, selectIssues, type Selected } from './select.ts';
 type Changes = Static<typeof IssueChanges>;
 type Answer = { data: Changes[] };
 
-/** @throws ApiError with a detail for each issue that cannot be changed so */
+/** @throws ApiError with one detail per issue that cannot be changed */
 export async function updateIssues(
   ctx: Context,
   { set, ...selection }: IssueSelectionInput & { set: IssuePatch },
@@ -66,7 +66,7 @@ interface Refused extends Selected {
   readonly error: ApiError;
 }
 
-/** What is wrong with all of them in the same way is wrong with the request; else each is named. */
+/** If all issues fail in the same way, the request itself is wrong; otherwise each failing issue is listed. */
 function refusalOf(view: View, refused: readonly Refused[], of: number): ApiError {
   const [{ error: first }] = refused as [Refused];
   if (refused.length === of && refused.every(({ error }) => error.message === first.message)) return first;
@@ -79,7 +79,11 @@ function refusalOf(view: View, refused: readonly Refused[], of: number): ApiErro
       fix: `${issueKind.wire(issue, view).identifier}: ${words}`,
     };
   });
-  return new ApiError(first.code, `${refused.length} of ${of} issues cannot be changed so; none was.`, {
-    details,
-  });
+  return new ApiError(
+    first.code,
+    `${refused.length} of ${of} issues cannot be changed like this, so none was changed.`,
+    {
+      details,
+    },
+  );
 }

@@ -1,4 +1,4 @@
-// Issues: what the tracker is about. Their creation, list and history are special; see issues.ts and routes.ts.
+// Issues. Creation, list and history differ from other resources; see issues.ts and routes.ts.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import {
@@ -23,37 +23,37 @@ import { project } from '../projects/contract.ts';
 import { team, teamKey } from '../teams/contract.ts';
 import { state, type StateType } from '../workflows/contract.ts';
 
-/** From the least to the most urgent. */
+/** Least urgent first. */
 export const priorities = ['none', 'low', 'medium', 'high', 'urgent'] as const;
 export const descriptionBytesMax = 256 * 1024;
 
 const identifier = Type.String({
-  description: 'How people name it: `<TEAM_KEY>-<number>`; null while staged or simulated.',
+  description: 'Identifier of the issue: `<TEAM_KEY>-<number>`; null while staged or simulated.',
 });
-/** Called by its identifier in any case, also by one that it had in another team. */
+/** Matches identifiers in any case, including those that the issue had in other teams. */
 const alias = {
   pattern: identifierGivenPattern,
   doc: 'its identifier, such as ENG-42.',
 } as const;
-/** An issue as its own contract refers to it. */
+/** Breaks the cycle of an issue that refers to issues. */
 const itself = { name: 'issue', id: 'iss', alias } as const;
 export const stateShown = Closed({
   id: idOf(state.id),
-  name: Type.String({ description: 'What the state is called in its team.' }),
+  name: Type.String({ description: 'Name of the state.' }),
   type: Type.Unsafe<StateType>(state.fields.type.shown),
 });
 
-/** What an issue is to another one. */
+/** Relation types, from the point of view of an issue. */
 export const relationTypes = ['blocks', 'blocked_by', 'duplicate_of', 'duplicated_by', 'relates_to'] as const;
-/** A relation of the issue, as events tell it. */
+/** Extra data of relation events. */
 const relationTold = {
   relation: Closed(
     {
       id: idOf('rln'),
-      type: enumeration('RelationType', relationTypes, 'What the issue is to the other one.'),
+      type: enumeration('RelationType', relationTypes, 'Relation from the issue to the other one.'),
       issue: Closed(
-        { id: idOf('iss'), identifier: nullable(Type.String({ description: 'How people name it.' })) },
-        { description: 'The other one.' },
+        { id: idOf('iss'), identifier: nullable(Type.String({ description: 'Identifier of the issue.' })) },
+        { description: 'The other issue.' },
       ),
     },
     { description: 'The relation.' },
@@ -64,18 +64,18 @@ export const labelsMax = 50;
 export const labelNames = Type.Array(Type.String({ minLength: 1, maxLength: 80 }), {
   maxItems: labelsMax,
   uniqueItems: true,
-  description: 'Names or ids.',
+  description: 'Names or ids of labels.',
 });
 
-/** Of what belongs to an issue: which one that is. */
+/** Reference to the issue that an object belongs to. */
 export const issueNamed = Closed({
   id: idOf('iss'),
-  identifier: nullable(Type.String({ description: 'How people name the issue.' })),
+  identifier: nullable(Type.String({ description: 'Identifier of the issue.' })),
 });
 
 /** Set by the server when the issue changes its state; see in-state.ts. */
 const stateTime = (doc: string) =>
-  time({ nullable: true, write: 'never', filter: true, sort: true, doc: `${doc} Null where it is unknown.` });
+  time({ nullable: true, write: 'never', filter: true, sort: true, doc: `${doc} Null if unknown.` });
 
 export const issue = defineContract({
   name: 'issue',
@@ -83,7 +83,7 @@ export const issue = defineContract({
   title: 'Issue',
   id: 'iss',
   alias,
-  doc: 'A piece of work of a team.',
+  doc: 'Piece of work of a team.',
   fields: {
     identifier: string(identifier, { nullable: true, write: 'never', computed: true }),
     number: number(
@@ -93,63 +93,63 @@ export const issue = defineContract({
         write: 'never',
         filter: true,
         sort: true,
-        doc: 'Counts the issues of the team; null while staged or simulated.',
+        doc: 'Number of the issue within its team; null while staged or simulated.',
       },
     ),
     title: text({
       max: 500,
-      doc: 'What it is about, in up to 500 characters.',
+      doc: 'Title of the issue, up to 500 characters.',
       required: true,
       filter: true,
       sort: true,
     }),
     description: markdown({
       bytesMax: descriptionBytesMax,
-      doc: 'All there is to say of it.',
+      doc: 'Description of the issue.',
       default: '',
       filter: true,
       html: true,
     }),
-    state: reference(state, { filter: 'type', doc: 'The step of the work that it is in.' }, stateShown),
+    state: reference(state, { filter: 'type', doc: 'Workflow state of the issue.' }, stateShown),
     priority: choice(priorities, {
       default: 'none',
       filter: true,
       sort: true,
-      doc: 'How much it presses.',
+      doc: 'Priority of the issue.',
     }),
-    assignee: reference(member, { nullable: true, filter: true, doc: 'Who works on it.' }),
-    creator: actor({ filter: true, doc: 'Who created it.' }),
+    assignee: reference(member, { nullable: true, filter: true, doc: 'Assignee of the issue.' }),
+    creator: actor({ filter: true, doc: 'Creator of the issue.' }),
     team: reference(
       team,
-      { write: 'never', filter: 'key', doc: 'The team that it belongs to.' },
-      Closed({ id: uuid, key: teamKey, name: Type.String({ description: 'What the team is called.' }) }),
+      { write: 'never', filter: 'key', doc: 'Team of the issue.' },
+      Closed({ id: uuid, key: teamKey, name: Type.String({ description: 'Name of the team.' }) }),
     ),
     labels: json(
       labelNames,
-      // Filters call them `label`.
-      { computed: true, filter: false, doc: 'Its labels.' },
+      // Filters use the name `label`.
+      { computed: true, filter: false, doc: 'Labels of the issue.' },
       Type.Array(idAndName(idOf('lbl'), 'the label')),
     ),
     fields: json(
       fieldsGiven,
-      { computed: true, doc: 'What it says in custom fields of its workspace and team.' },
+      { computed: true, doc: 'Values of the custom fields of the workspace and the team.' },
       fieldsShown,
     ),
-    project: reference(project, { nullable: true, filter: true, doc: 'The project that it is part of.' }),
+    project: reference(project, { nullable: true, filter: true, doc: 'Project of the issue.' }),
     milestone: reference(milestone, {
       nullable: true,
       filter: true,
-      doc: 'The step of its project that it is part of; left behind where it moves to another project.',
+      doc: 'Milestone of the project; cleared when the issue moves to another project.',
     }),
     parent: reference(
       itself,
-      { nullable: true, filter: true, doc: 'The issue that it is a part of.' },
+      { nullable: true, filter: true, doc: 'Parent of the issue.' },
       Closed({
         id: idOf('iss'),
         identifier: nullable(
           Type.String({
             description:
-              'How people name that issue; null while it is staged, and in the event of an issue that was made in the same run.',
+              'Identifier of the parent; null while staged, and in the event of an issue that was created in the same run.',
           }),
         ),
       }),
@@ -160,14 +160,14 @@ export const issue = defineContract({
       write: 'never',
       filter: false,
       sort: true,
-      doc: 'Its rank among the issues of its parent, compared by its bytes; null without a parent.',
+      doc: 'Rank among the sub-issues of the parent, compared by bytes; null without a parent.',
     }),
     snoozedUntil: time({
       nullable: true,
       write: 'never',
       filter: true,
       sort: true,
-      doc: 'When it comes back to triage; null where it is not put off.',
+      doc: 'Time at which the issue returns to triage; null unless snoozed.',
     }),
     startedAt: stateTime(
       'Time of the first entry into a state of type `started`; null in `triage`, `backlog` and `unstarted`.',
@@ -178,53 +178,53 @@ export const issue = defineContract({
     ),
     estimate: number(
       { minimum: 0, maximum: 10_000 },
-      { nullable: true, filter: true, sort: true, doc: 'How much work it is, in whatever the team counts.' },
+      { nullable: true, filter: true, sort: true, doc: 'Estimate of the work, in the unit of the team.' },
     ),
     cycle: reference(
       cycle,
-      { nullable: true, filter: true, doc: 'The cycle of its team in which it is planned.' },
+      { nullable: true, filter: true, doc: 'Cycle in which the issue is planned.' },
       Closed({
         id: idOf(cycle.id),
-        number: Type.Integer({ description: 'Counts the cycles of the team.' }),
-        name: Type.String({ description: 'What the cycle is called.' }),
+        number: Type.Integer({ description: 'Number of the cycle within its team.' }),
+        name: Type.String({ description: 'Name of the cycle.' }),
       }),
     ),
-    dueDate: day({ nullable: true, filter: true, sort: true, doc: 'The day by which it is to be done.' }),
+    dueDate: day({ nullable: true, filter: true, sort: true, doc: 'Due date of the issue.' }),
     slaDueAt: time({
       nullable: true,
       write: 'never',
       unlogged: true,
       filter: true,
       sort: true,
-      doc: 'When the first of its SLA clocks is due, or was; null where none counts. It moves by itself, without a new version.',
+      doc: 'Earliest due time of the running SLA clocks, possibly in the past; null if none is running. Changes without a new version.',
     }),
     externalSource: text({
       max: 255,
       nullable: true,
       write: 'never',
       filter: true,
-      doc: 'The system that it was imported from.',
+      doc: 'System that the issue was imported from.',
     }),
     externalId: text({
       max: 255,
       nullable: true,
       write: 'never',
       filter: true,
-      doc: 'What that system calls it; unique with its source in a workspace.',
+      doc: 'Id of the issue in the external system; unique per `externalSource` in the workspace.',
     }),
     url: string(Type.String({ format: 'uri' }), {
       nullable: true,
       write: 'never',
       computed: true,
       filter: false,
-      doc: 'Its page; null while staged or simulated.',
+      doc: 'URL of the issue; null while staged or simulated.',
     }),
   },
   undo: 'values',
   operations: {
     update: {
       summary: 'Update an issue',
-      description: 'A patch that changes nothing answers 200 with the same version and makes no event.',
+      description: 'A patch that changes nothing returns 200 with the same version and creates no event.',
       errors: ['transition_not_allowed'],
     },
     delete: 'Delete an issue; it can be restored',

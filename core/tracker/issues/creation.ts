@@ -1,4 +1,4 @@
-// How issues are made, one or many at once.
+// Creation of issues, single or in bulk.
 import type { Static } from 'typebox';
 import type { Change, ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
@@ -18,7 +18,7 @@ import { resolvePatch, teamOf } from './references.ts';
 import { selectedBytesMax } from './select.ts';
 import { lastRank } from './sub-order.ts';
 
-/** An id that an issue has elsewhere. */
+/** Id of an issue in another system. */
 export interface ExternalPlace {
   readonly source: string;
   readonly externalId: string;
@@ -29,7 +29,7 @@ const byExternalId = tenantStatement<{ id: string }>(
   'SELECT id FROM issues WHERE workspace_id = :ws AND external_source = :source AND external_id = :externalId AND external_id IS NOT NULL',
 );
 
-/** Whoever has it, deleted or not seen by the caller. */
+/** Finds the issue even if it is deleted or hidden from the caller. */
 export async function idOfExternal(
   { store, scope }: Pick<Context, 'store' | 'scope'>,
   { source, externalId }: ExternalPlace,
@@ -38,14 +38,14 @@ export async function idOfExternal(
 }
 
 /**
- * An external id is one issue's in the whole workspace. A guest gives none, and is answered alike for one that is free, seen or hidden:
- * so no guest learns which ids hidden teams have, or takes one from whoever synchronizes them. @throws ApiError conflict
+ * External ids are unique in the workspace. Guests cannot set them, and get the same error whether an id is free, visible or hidden: so a
+ * guest cannot probe the ids of hidden teams, or occupy an id that a synchronization needs. @throws ApiError conflict
  */
 async function requireExternalFree(ctx: Context, place: ExternalPlace, at: string): Promise<void> {
   const isGuest = ctx.visibleTeams !== null && ctx.actor.kind !== 'plugin';
   if (!isGuest && (await idOfExternal(ctx, place)) === undefined) return;
   const why = isGuest
-    ? 'Another issue has this external id, or you may not give one: guests give issues no external ids.'
+    ? 'Another issue has this external id, or you are a guest: guests cannot set external ids.'
     : 'Another issue has this external id.';
   const fix = 'Leave externalSource and externalId out, or change the issue that has them.';
   throw new ApiError('conflict', `${at}externalId: ${why} ${fix}`, {
@@ -84,7 +84,7 @@ export async function createIssues(ctx: Context, inputs: readonly IssueInput[]):
   }
   const issues = planned.map(({ issue }) => issue.after);
   await requireFreeNumbers(ctx, issues, (index) => `issues.${index}.number`);
-  // Those that say their number go first: the next one is behind all of them.
+  // Given numbers go first, so that assigned numbers come after all of them.
   const numbered = Object.groupBy(planned, ({ issue }) => (issue.after.number === null ? 'next' : 'given'));
   return {
     changes: [...(numbered.given ?? []), ...(numbered.next ?? [])].flatMap(({ issue, below }) => [
@@ -96,14 +96,14 @@ export async function createIssues(ctx: Context, inputs: readonly IssueInput[]):
   };
 }
 
-/** What templates add is in no body that a limit holds. @throws ApiError validation_failed */
+/** Limits on the body of a request do not cover what templates add. @throws ApiError validation_failed */
 function requireFew(planned: readonly WithTemplate[], path: string): void {
   const issues = planned.reduce((sum, { below }) => sum + 1 + below.length, 0);
   const bytes = planned.reduce((sum, { issue }) => sum + Buffer.byteLength(issue.after.description), 0);
   if (issues > selectedMax || bytes > selectedBytesMax)
     throw invalidField(path, 'too_big', {
-      why: `With their templates these are more than ${selectedMax} issues, or their descriptions longer than ${selectedBytesMax / 1024 / 1024} MiB together.`,
-      fix: 'Give fewer issues at once.',
+      why: `With templates, the request creates more than ${selectedMax} issues or more than ${selectedBytesMax / 1024 / 1024} MiB of descriptions.`,
+      fix: 'Create fewer issues at once.',
     });
 }
 
@@ -117,7 +117,7 @@ function createdShape(ctx: Context, issue: Issue): Static<typeof IssueCreated> {
 
 type Made = Change & { after: Issue };
 
-/** An issue, and the sub-issues that its template makes along. */
+/** An issue, and the sub-issues created from its template. */
 interface WithTemplate {
   readonly issue: Made;
   readonly below: readonly Made[];
@@ -133,7 +133,7 @@ async function planWithTemplate(
   const { defaults, subIssues } = await readTemplate(ctx, templateId, team.id, `${at}templateId`);
   const fields = { ...defaults.fields, ...input.fields };
   const issue = await planIssue(ctx, { ...defaults, ...input, fields }, at);
-  // They say nothing of their own, and every issue has these.
+  // Sub-issues take the values of required fields from the issue, since templates define none for them.
   const required = requiredOf(ctx.directory, shownFields(issue.after.fieldValues, ctx.directory));
   const below: Made[] = [];
   for (const title of subIssues) {
@@ -144,7 +144,7 @@ async function planWithTemplate(
   return { issue, below };
 }
 
-/** @param at before the paths in errors: `issues.3.` @throws ApiError */
+/** @param at prefix of the paths in errors, such as `issues.3.` @throws ApiError */
 export async function planIssue(
   ctx: Context,
   input: Omit<IssueInput, 'templateId'>,

@@ -1,4 +1,4 @@
-// The state of a new issue that says none: triage, where its team looks at such issues first, else its backlog.
+// Returns the state of a new issue without a given state: triage, if the team triages such issues, else its backlog.
 import type { Context } from '../../context.ts';
 import { firstState, statesOf, type StateEntry } from '../directory.ts';
 
@@ -9,7 +9,7 @@ export function entryState(ctx: Context, teamId: string): StateEntry {
   return state || firstState(ctx.directory, teamId);
 }
 
-/** From nobody who works here: a plugin, the service itself, a guest. */
+/** Returns true if the author is a plugin, the server itself or a guest. */
 function isFromOutside({ actor, directory }: Context): boolean {
   return actor.memberId == null || directory.members.get(actor.memberId)?.role === 'guest';
 }

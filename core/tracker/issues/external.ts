@@ -1,5 +1,5 @@
-// Issues by the id that they have elsewhere: read, and made or changed by one request that can be sent again and again, as whoever
-// keeps two trackers alike does. An external id is one issue's, also while that one is deleted, until it is purged.
+// Issues by external id: get, and an idempotent upsert for synchronization with another tracker. An external id stays with its issue while
+// the issue is deleted, until it is purged.
 import type { ChangeSet } from '../../changes/change.ts';
 import { updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
@@ -16,7 +16,7 @@ export async function getExternal(ctx: Context, place: ExternalPlace): Promise<S
   return issueKind.wire(found, ctx);
 }
 
-/** Makes the issue, or changes of it what the body names. @throws ApiError */
+/** Creates the issue, or updates the fields in the body. @throws ApiError */
 export async function putExternal(
   ctx: Context,
   place: ExternalPlace,
@@ -32,7 +32,7 @@ export async function putExternal(
   if (ifMatch !== null)
     throw new ApiError(
       'precondition_failed',
-      'There is no issue of this external id. Leave If-Match out to make it.',
+      'No issue has this external id. Leave If-Match out to create one.',
     );
   const { source: externalSource, externalId } = place;
   const made = await planIssue(ctx, { ...input, externalSource, externalId }, '');
@@ -58,7 +58,7 @@ async function changed(
   const named = { ...(team && { team }), ...(teamKey && { teamKey }), ...(teamId && { teamId }) };
   if (Object.keys(named).length > 0 && teamOf(ctx, named, '').id !== issue.teamId)
     throw invalidField(Object.keys(named)[0]!, 'conflict', {
-      why: `The issue is of the team ${ctx.directory.teams.get(issue.teamId)?.key ?? ''}, and issues stay in their team.`,
+      why: `The issue belongs to the team ${ctx.directory.teams.get(issue.teamId)?.key ?? ''}, and an upsert cannot move it.`,
       fix: 'Leave the team out.',
     });
   const after = await resolvePatch(ctx, issue.teamId, issue, patch, '');

@@ -1,5 +1,5 @@
-// What issues can be filtered by: the same names in lists, webhook filters and plugin subscriptions. Beyond their
-// fields these are their identifier, the id of the state, labels, which lie in a table of their own, and what the workspace adds.
+// Filter fields of issues, with the same names in lists, webhook filters and plugin subscriptions. In addition to the fields of the
+// contract: identifier, state id, labels (which have their own table), and custom fields.
 import type { Context } from '../../context.ts';
 import { objectsAt } from '../../resource/as-of/objects.ts';
 import { isSeen } from '../../resource/as-of/reads.ts';
@@ -74,7 +74,7 @@ const fields: FilterFields = {
 
 const ownColumns = filterColumnsOf(issue);
 const ranks = priorities.toReversed();
-/** Fewer issues than most labels are on. */
+/** Fields whose values match few issues, compared with most labels. */
 const ofFew = ['id', 'assignee', 'project', 'milestone', 'cycle', 'parent', 'externalId'];
 
 const columns: FilterColumns = (directory, found) => {
@@ -91,7 +91,7 @@ const columns: FilterColumns = (directory, found) => {
     cycle: { ...own.cycle!, few: true, ids: (way, names) => cyclesMeant(directory, way, names) },
     stateId: { sql: 'state_id' },
     slaDueAt: { ...own.slaDueAt!, sql: `nullif(sla_due_at, ${neverDue})` },
-    // Stored most urgent first; compared the way people say it, urgent above low.
+    // Stored with the most urgent first; filters compare urgent as greater than low.
     priority: {
       sql: 'priority',
       value: (name) => ranks.indexOf(name as (typeof priorities)[number]),
@@ -122,7 +122,7 @@ export const issueFiltering = createFiltering({
   },
 });
 
-/** An issue that was there at the moment, also where it was deleted or purged since. */
+/** Returns the id of an issue that existed at the moment, even if it was deleted or purged since. */
 async function idAsOf(ctx: Context, name: string, sequence: number): Promise<string | undefined> {
   const id = (await issueKind.idsOf(ctx, [name])).get(name) ?? name;
   const was = (await objectsAt(ctx, issue, [id], { sequence })).get(id);

@@ -1,4 +1,4 @@
-// The parameters that narrow a list of issues, and a search.
+// Filter parameters of issue lists and of search.
 import { Type } from 'typebox';
 import { givenAs } from '../../lib/schema.ts';
 import { namedText } from '../../resource/filter.ts';
@@ -20,10 +20,11 @@ export const issueFilters = {
   updatedSince: Type.Optional(
     Type.String({
       maxLength: 40,
-      description: 'An ISO 8601 time, inclusive, or one relative to now, such as `-P7D`.',
+      description:
+        'Earliest time of the last update, inclusive: ISO 8601, or relative to now, such as `-P7D`.',
     }),
   ),
   filter: Type.Optional(
-    Type.String({ maxLength: 8000, description: 'A JSON filter tree.', [givenAs]: 'json' }),
+    Type.String({ maxLength: 8000, description: 'Filter tree as JSON.', [givenAs]: 'json' }),
   ),
 };

@@ -1,5 +1,5 @@
-// What an import says of an issue although others cannot choose it: when it was made, by whom, and what number it has. They need a scope
-// of their own, because they let a key write history under another member's name.
+// Fields that only imports can set: number, creation time and creator. They need a scope of their own, because they let a key write in the
+// name of another member.
 import { Type } from 'typebox';
 import { isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
@@ -15,7 +15,7 @@ import type { StateType } from '../workflows/contract.ts';
 import type { StateTimes } from './in-state.ts';
 import type { Issue } from './kind.ts';
 
-/** The numbers that come after it still are numbers of an identifier. */
+/** Later numbers must still fit into an identifier. */
 const numberMax = 9_999_999;
 
 /** State types in which an issue can have each of its times. */
@@ -29,7 +29,7 @@ const timeInput = (name: keyof StateTimes) =>
   Type.Optional(
     Type.String({
       maxLength: 40,
-      description: `ISO 8601 time, for a state of type ${typesWith[name].join(', ')}; needs the scope \`import:write\`. Absent: null where \`createdAt\` is given, else as for any other issue.`,
+      description: `Time, ISO 8601, allowed in states of type ${typesWith[name].join(', ')}; needs the scope \`import:write\`. Default: null if \`createdAt\` is given, otherwise as for other issues.`,
     }),
   );
 
@@ -39,19 +39,19 @@ export const importedInputs = {
       minimum: 1,
       maximum: numberMax,
       description:
-        'The number that it had elsewhere, where no issue of its team has it or had it; needs the scope `import:write`. Absent: the next one.',
+        'Number of the issue in the other system, if its team never used it; needs the scope `import:write`. Default: the next number.',
     }),
   ),
   createdAt: Type.Optional(
     Type.String({
       maxLength: 40,
-      description: 'ISO 8601 time at which it was made elsewhere; needs the scope `import:write`.',
+      description: 'Time of creation in the other system, ISO 8601; needs the scope `import:write`.',
     }),
   ),
   creatorId: Type.Optional(
     described(
       idOrName(member),
-      'The member who made it elsewhere, by id also one who was removed; needs the scope `import:write`.',
+      'Creator of the issue in the other system; a removed member must be given by id. Needs the scope `import:write`.',
     ),
   ),
   startedAt: timeInput('startedAt'),
@@ -61,7 +61,7 @@ export const importedInputs = {
 
 const givesAny = (entry: object): boolean => Object.keys(importedInputs).some((name) => name in entry);
 
-/** For each operation whose body takes `importedInputs`, itself or in a list `issues`. */
+/** Extra scope of operations whose body takes `importedInputs`, directly or in a list `issues`. */
 export const importing: AlsoNeeded = {
   words: 'import:write to give number, createdAt, creatorId, startedAt, completedAt or canceledAt',
   scopes: async (_, { body }) => {
@@ -74,9 +74,9 @@ type Times = Pick<Issue, 'createdAt' | 'updatedAt'>;
 type Creator = Pick<Issue, 'creatorKind' | 'creatorId' | 'creatorName'>;
 
 /**
- * When an issue was made, and by whom: as the import says, else now and by the caller. It is new here all the same, so that
- * whoever asks for what changed since then is told of it.
- * @param at before its paths in errors
+ * Returns creation time and creator of a new issue: as given by an import, else now and the caller. `updatedAt` is always now, so that
+ * readers of recent changes find imported issues.
+ * @param at prefix of the paths in errors
  * @throws ApiError validation_failed
  */
 export function madeWhenAndBy(ctx: Context, input: IssueInput, at: string): Times & Creator {
@@ -91,8 +91,8 @@ export function madeWhenAndBy(ctx: Context, input: IssueInput, at: string): Time
 }
 
 /**
- * Times of its state: as the import gives them. An issue that was created elsewhere did not enter its state now, so a time that the import
- * leaves out is unknown.
+ * Returns the state times of a new issue, as given by an import. An imported issue did not enter its state now, so an omitted time is
+ * unknown.
  * @throws ApiError validation_failed
  */
 export function givenTimes(
@@ -107,7 +107,7 @@ export function givenTimes(
     if (given === undefined) return input.createdAt === undefined ? made[name] : null;
     if (!typesWith[name].some((one) => one === type))
       throw invalidField(`${at}${name}`, 'conflict', {
-        why: `The state of the issue has the type ${type}.`,
+        why: `The state of the issue is of type ${type}.`,
         fix: `Leave it out, or give a state of type ${typesWith[name].join(', ')}.`,
       });
     return pastTime(given, nowMs(), `${at}${name}`);
@@ -117,7 +117,7 @@ export function givenTimes(
     completedAt: timeOf('completedAt'),
     canceledAt: timeOf('canceledAt'),
   };
-  // Without `createdAt` the issue is created now, whenever its work was done elsewhere.
+  // Without `createdAt` the issue is created now, even if the work was done earlier in another system.
   const createdAt = input.createdAt === undefined ? null : made.createdAt;
   requireInOrder([['createdAt', createdAt], ...Object.entries(times)], at);
   return times;
@@ -138,8 +138,8 @@ function requireInOrder(times: readonly (readonly [name: string, time: number | 
 
 function pastTime(given: string, now: number, path: string): number {
   const time = readTime(given, path);
-  if (time > now) throw invalidField(path, 'too_big', 'Give a time that has passed.');
-  if (time < 0) throw invalidField(path, 'too_small', 'Give a time from 1970 on.');
+  if (time > now) throw invalidField(path, 'too_big', 'Give a time in the past.');
+  if (time < 0) throw invalidField(path, 'too_small', 'Give a time in 1970 or later.');
   return time;
 }
 

@@ -10,7 +10,7 @@ const unknown: StateTimes = { startedAt: null, completedAt: null, canceledAt: nu
 const notBegunTypes: ReadonlySet<string> = new Set(['triage', 'backlog', 'unstarted']);
 
 /**
- * Times of an issue that enters a state. A move between states of one type keeps its time, also where that is unknown.
+ * Returns the state times of an issue that enters a state. A move between states of the same type keeps them, even if unknown.
  * @param issue null for a creation
  */
 export function timesIn(

@@ -1,4 +1,4 @@
-// The operations on issues but their creation. Each reads, decides and returns a change set; none of them writes.
+// Operations on issues, except creation. Each returns a change set and writes nothing itself.
 import type { ChangeSet } from '../../changes/change.ts';
 import { listKind, type PageParameters } from '../../changes/list.ts';
 import { getEntity, removed, requireVersion, updated } from '../../changes/operations.ts';
@@ -28,7 +28,6 @@ export async function getIssue(ctx: Context, id: string, query: ShapeQuery) {
   return shape === null ? shown : (await shapeIssues(ctx, [shown], shape))[0]!;
 }
 
-/** The parameters that narrow a list of issues, and a search. */
 export interface IssueFilters {
   team?: string;
   state?: string;
@@ -48,11 +47,11 @@ export interface IssueQuery extends PageParameters, IssueFilters, RelationQuery,
   sort?: string;
 }
 
-/** What is asked beside the parameters. */
+/** Conditions in addition to the query parameters. */
 export interface Beside {
-  /** The filter of a view. */
+  /** Filter of a view. */
   readonly kept?: readonly Extract<Asked, { tree: unknown }>[];
-  /** An object that those of the list belong to, by its id, and the condition that they do. */
+  /** Restricts the list to issues of another object, with the id of that object. */
   readonly among?: { readonly id: string; readonly condition: Condition };
 }
 
@@ -76,7 +75,7 @@ export async function listIssues(ctx: Context, query: IssueQuery, { kept = [], a
   return shape === null ? page : { ...page, data: await shapeIssues(ctx, page.data, shape) };
 }
 
-/** Parameters that abbreviate a condition of the filter tree. */
+/** Parameters that stand for one condition of the filter tree. */
 const flat = [
   'team',
   'state',
@@ -106,7 +105,7 @@ function treeIn(text: string): unknown {
     return parseJson(text);
   } catch {
     const fix = 'Give JSON such as {"priority":{"in":["high","urgent"]}}.';
-    // A position would say nothing about a text that does not attempt an object.
+    // The position of a fault is useless for text that is not an attempt at an object.
     const fault = text.trimStart().startsWith('{') ? findJsonFault(text) : null;
     if (!fault) throw invalidField('filter', 'invalid_format', fix);
     const why = `This is not valid JSON: expected ${fault.expected} at ${placeIn(text, fault.at)}.`;
@@ -133,10 +132,10 @@ export async function restoreIssue(ctx: Context, id: string, ifMatch: number | n
   const issue = await issueKind.find(ctx, id);
   if (!issue) throw notFound();
   if (issue.deletedAt === null) return updated(ctx, issueKind, issue, {}, ifMatch);
-  // Its state may have been deleted meanwhile.
+  // The state may have been deleted in the meantime.
   const { id: stateId } =
     findState(ctx.directory, issue.teamId, issue.stateId) ?? firstState(ctx.directory, issue.teamId);
-  // So may some of its labels.
+  // Labels may have been deleted, too.
   const labelIds = issue.labelIds.filter((labelId) => ctx.directory.labels.has(labelId));
   const state = stateId === issue.stateId ? {} : inState(ctx, issue, stateId);
   const milestoneId = milestoneLeft(ctx.directory, issue.milestoneId);

@@ -1,5 +1,5 @@
-// How issues are stored, shown and announced: their labels lie in a table of their own, their number is taken at commit, and
-// they are shown by hand, because every list, event and delivery does it.
+// Storage, representation and events of issues. Labels have their own table; the number is assigned at commit; the representation is
+// written by hand for speed, because every list, event and delivery uses it.
 import { json, type Column } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { alarmOp } from '../../reactions/alarm.ts';
@@ -18,24 +18,24 @@ import { stateTimes, timesIn } from './in-state.ts';
 import { issueNumber } from './number.ts';
 import { purgedOps } from './purged.ts';
 
-/** What an issue that was put off is brought back by. */
+/** Name of the timer that ends a snooze. */
 export const snoozeAlarm = 'snooze';
 
 export type ShownIssue = Shown<typeof issue>;
 export type Issue = EntityOf<typeof issue, typeof kept>;
 
-/** Gives no number in a team that was archived meanwhile. */
+/** Affects no row if the team was archived in the meantime. */
 const takeNumber = tenantStatement(
   'teams.take_number',
   'UPDATE teams SET issue_count = issue_count + 1 WHERE workspace_id = :ws AND id = :teamId AND archived_at IS NULL',
 );
-/** A number that is given. Fails the batch where an issue was called so; one that is called so now stands in the way of the row. */
+/** Fails the batch if the number is part of a former identifier; a current number violates the unique index of issues. */
 const takeGivenNumber = tenantStatement(
   'teams.take_given_number',
   `UPDATE teams SET issue_count = max(issue_count, :number) WHERE workspace_id = :ws AND id = :teamId AND archived_at IS NULL AND NOT EXISTS (
      SELECT 1 FROM former_identifiers WHERE workspace_id = :ws AND team_id = :teamId AND number = :number)`,
 );
-/** With its team at once, because a number is one of a team. */
+/** Sets team and number in one statement, because numbers are unique per team. */
 const takeToTeam = tenantStatement(
   'issues.take_to_team',
   `UPDATE issues SET team_id = :teamId, number = (SELECT issue_count FROM teams WHERE workspace_id = :ws AND id = :teamId)
@@ -45,7 +45,7 @@ const keepIdentifier = tenantStatement(
   'former_identifiers.add',
   'INSERT INTO former_identifiers (workspace_id, team_id, number, issue_id) VALUES (:ws, :teamId, :number, :id)',
 );
-/** None where the label was deleted meanwhile. */
+/** Affects no row if the label was deleted in the meantime. */
 const addLabel = tenantStatement(
   'issue_labels.add',
   `INSERT INTO issue_labels (workspace_id, issue_id, label_id, created_at)
@@ -57,7 +57,7 @@ const dropLabel = tenantStatement(
   'DELETE FROM issue_labels WHERE workspace_id = :ws AND issue_id = :issueId AND label_id = :labelId',
 );
 
-/** What lies in tables of its own and says no event of its going. */
+/** Tables whose rows are deleted with the issue, without events of their own. */
 const dropParts = [
   'issue_labels',
   'board_cards',
@@ -65,7 +65,7 @@ const dropParts = [
   'subscribers',
   'agent_issues',
   'inbox_items',
-  // Threads at once: replies refer to their first comment.
+  // One statement for whole threads: replies refer to their first comment.
   'comments',
   'release_issues',
   'sla_clocks',
@@ -85,7 +85,7 @@ const dropRelations = tenantStatement(
   'DELETE FROM relations WHERE workspace_id = :ws AND (from_id = :issueId OR issue_id = :issueId)',
 );
 
-/** Fails the batch that would make an issue its own ancestor, whatever else commits at the same time. */
+/** Fails a batch that would make an issue its own ancestor, even with concurrent commits. */
 const noCircle = tenantStatement(
   'issues.no_circle',
   `UPDATE issues SET version = version WHERE workspace_id = :ws AND id = :id AND NOT EXISTS (
@@ -95,20 +95,20 @@ const noCircle = tenantStatement(
      ) SELECT 1 FROM above WHERE above.id = :id)`,
 );
 
-/** Fails the batch that would give an issue a milestone which is gone, or of another project than its own. */
+/** Fails a batch that would give an issue a deleted milestone, or one of another project. */
 const ownMilestone = tenantStatement(
   'issues.own_milestone',
   `UPDATE issues SET version = version WHERE workspace_id = :ws AND id = :id AND EXISTS (
      SELECT 1 FROM milestones AS m WHERE m.workspace_id = :ws AND m.id = issues.milestone_id
        AND m.project_id = issues.project_id AND m.deleted_at IS NULL)`,
 );
-/** What was in a project once, so that its days can be read from the log. */
+/** Records all issues that were ever in a project, so that its progress can be read from the log. */
 const rememberProject = tenantStatement(
   'project_issues.add',
   'INSERT OR IGNORE INTO project_issues (workspace_id, project_id, id) VALUES (:ws, :projectId, :issueId)',
 );
 
-/** The most urgent first and `none` last, as an ascending sort wants it. */
+/** Stored ranks: the most urgent is 0 and `none` is last, so that an ascending sort lists urgent issues first. */
 const ranks = priorities.toReversed();
 const priority: Column = {
   column: 'priority',
@@ -116,9 +116,9 @@ const priority: Column = {
   write: (value) => ranks.indexOf(value as (typeof priorities)[number]),
 };
 
-/** The last moment there is. */
+/** Largest time that a JavaScript date can represent. */
 export const neverDue = 8_640_000_000_000_000;
-/** Kept so that lists sort by it alone: what is never due comes last. */
+/** Null is stored as the largest time, so that lists sort by the column alone, with undated issues last. */
 const slaDueAt: Column<number | null> = {
   column: 'sla_due_at',
   read: (value) => (value === neverDue ? null : value),
@@ -131,9 +131,9 @@ const kept = {
       '(SELECT group_concat(label_id) FROM issue_labels WHERE workspace_id = :ws AND issue_id = issues.id)',
     read: (value) => (value === null ? [] : String(value).split(',')),
   } as Column<readonly string[]>,
-  /** Of custom fields; null where it has none. */
+  /** Values of custom fields; null if there are none. */
   fieldValues: json<FieldValues | null>('fields_json'),
-  /** Team id and number of the parent, read along with the issue. */
+  /** Team id and number of the parent, selected with the issue. */
   parentPlace: {
     select:
       "(SELECT p.team_id || ' ' || p.number FROM issues AS p WHERE p.workspace_id = :ws AND p.id = issues.parent_id)",
@@ -251,7 +251,7 @@ export const issueKind = kindOf(issue, {
   },
 });
 
-/** For the batch that puts an issue into a project or a milestone. */
+/** Statements for a batch that puts an issue into a project or a milestone. */
 function projectOps(scope: Scope, before: Issue | null, after: Issue): Op[] {
   const { id, projectId } = after;
   const isAnew = projectId !== null && projectId !== before?.projectId;
@@ -261,7 +261,7 @@ function projectOps(scope: Scope, before: Issue | null, after: Issue): Op[] {
   ];
 }
 
-/** Whether it is in a milestone, as it was not before. */
+/** Returns true if the batch puts the issue into a milestone. */
 function isPlacedAnew(before: Issue | null, after: Issue): boolean {
   if (after.milestoneId === null || after.deletedAt !== null) return false;
   return (
@@ -271,7 +271,7 @@ function isPlacedAnew(before: Issue | null, after: Issue): boolean {
   );
 }
 
-/** Takes a number of the team that an issue comes to be in; what it was called before goes on finding it. */
+/** Assigns a number of the issue's new team. The former identifier keeps resolving to the issue. */
 function numbering(scope: Scope, before: Issue | null, { id, teamId, number: given }: Issue): Op[] {
   if (!before && given !== null)
     return [tenantOp(scope, takeGivenNumber, { teamId, number: given }, { expectRows: 1 })];
@@ -285,22 +285,22 @@ function numbering(scope: Scope, before: Issue | null, { id, teamId, number: giv
   ];
 }
 
-/** Restored, it may be due already. */
+/** A restored issue sets its timer again, since the time may have passed. */
 function isSnoozedAnew(before: Issue | null, after: Issue): boolean {
   if ((before?.snoozedUntil ?? null) !== after.snoozedUntil) return true;
   return after.snoozedUntil !== null && before?.deletedAt !== after.deletedAt;
 }
 
-/** What leaves triage was accepted, or declined. */
+/** Leaving triage means that the issue was accepted, or declined for a canceled state. */
 function triaged(before: Issue, after: Issue, { states }: Directory): EventType[] {
   const type = states.get(after.stateId)?.type;
   if (states.get(before.stateId)?.type !== 'triage' || type === 'triage') return [];
   return [type === 'canceled' || type === 'duplicate' ? 'issue.triage_declined' : 'issue.triage_accepted'];
 }
 
-/** Team and number of an identifier. */
+/** Parses an identifier into the key columns of an issue. Returns undefined for other texts, null for an unknown team. */
 function placeOf(identifier: string, { directory }: Pick<View, 'directory'>) {
-  // Far from where ids have their underscore, and cheap for every id that is looked at.
+  // Ids contain no hyphen, so this check is cheap for them.
   const at = identifier.indexOf('-');
   if (at < 0) return undefined;
   const team = findTeam(directory, identifier.slice(0, at));
@@ -309,7 +309,7 @@ function placeOf(identifier: string, { directory }: Pick<View, 'directory'>) {
 
 function stateOf(id: string, { states }: Directory): ShownIssue['state'] {
   const state = states.get(id);
-  // A state is never forgotten while an issue stands in it, so the type is there.
+  // A state in use by an issue is never purged from the directory, so the type exists.
   return { id, name: state?.name ?? '', type: state?.type as ShownIssue['state']['type'] };
 }
 
@@ -332,7 +332,7 @@ function cycleOf(id: string | null, { cycles }: Directory): ShownIssue['cycle'] 
   return cycle ? { id: cycle.id, number: cycle.number, name: cycle.name } : null;
 }
 
-/** By name; deleted ones are left out. */
+/** Sorts labels by name and omits deleted ones. */
 function labelsOf(ids: readonly string[], { labels }: Directory): ShownIssue['labels'] {
   const shown: { id: string; name: string }[] = [];
   for (const id of ids) {
@@ -342,7 +342,7 @@ function labelsOf(ids: readonly string[], { labels }: Directory): ShownIssue['la
   return shown.length > 1 ? shown.sort((a, b) => (a.name < b.name ? -1 : 1)) : shown;
 }
 
-/** What `parentOf` reads. */
+/** Returns the value that `parentOf` reads. */
 function placeOfParent(parent: ShownIssue['parent'], directory: Directory): string | null {
   const place = parent?.identifier ? placeOf(parent.identifier, { directory }) : null;
   return place ? `${place.team_id} ${place.number}` : null;
@@ -351,7 +351,7 @@ function placeOfParent(parent: ShownIssue['parent'], directory: Directory): stri
 function parentOf({ parentId, parentPlace }: Issue, { teams }: Directory): ShownIssue['parent'] {
   if (parentId === null) return null;
   const [team = '', number = ''] = parentPlace?.split(' ') ?? [];
-  // A parent of the same run has no number yet, and no event of its child ever learns it.
+  // A parent created by the same run has no number yet, and events of its child are not completed with it.
   const identifier = number === '' ? null : `${teams.get(team)?.key ?? ''}-${number}`;
   return { id: parentId, identifier };
 }

@@ -1,5 +1,5 @@
-// Which labels an issue has after a request: those that it names, or those that it had with some added and removed. What is added is
-// added to what the issue has when the change is committed, because a plan that lost a race is made anew.
+// Computes the labels of an issue after a request: a full list, or additions and removals. A plan that loses a race is computed again, so
+// additions apply to the labels at commit.
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { idOfName, type Among } from '../../resource/names.ts';
@@ -8,13 +8,13 @@ import type { IssuePatch } from './bodies.ts';
 import { labelsMax } from './contract.ts';
 import type { Issue } from './kind.ts';
 
-/** What a request says of labels: names or ids. */
+/** Names or ids of labels in a request. */
 type Given = { readonly [K in 'labels' | 'addLabels' | 'removeLabels']: IssuePatch[K] };
 
 /**
- * The ids, sorted; undefined where the request says nothing of labels.
+ * Returns sorted ids; undefined if the request does not change labels.
  * @param issue null for a creation
- * @param at before the paths in errors: `issues.3.`
+ * @param at prefix of the paths in errors, such as `issues.3.`
  * @throws ApiError validation_failed
  */
 export function labelsAfter(
@@ -29,7 +29,7 @@ export function labelsAfter(
   if (labels !== undefined) {
     const other = addLabels ? 'addLabels' : removeLabels ? 'removeLabels' : null;
     if (other)
-      throw invalidField(`${at}${other}`, 'conflict', 'Give either labels or what to add and to remove.');
+      throw invalidField(`${at}${other}`, 'conflict', 'Give either labels, or addLabels and removeLabels.');
     return [...resolve('labels', labels), ...unseenLabels(ctx, issue)].sort();
   }
   if (!addLabels && !removeLabels) return undefined;
@@ -37,8 +37,8 @@ export function labelsAfter(
   const removed = new Set(resolve('removeLabels', removeLabels));
   if (added.some((id) => removed.has(id)))
     throw invalidField(`${at}removeLabels`, 'conflict', {
-      why: 'It names a label that addLabels names as well.',
-      fix: 'Name each label in one of the two.',
+      why: 'A label is listed in addLabels as well.',
+      fix: 'List each label in one of the two.',
     });
   const after = new Set([...(issue?.labelIds ?? []), ...added].filter((id) => !removed.has(id)));
   if (after.size > labelsMax)
@@ -50,8 +50,8 @@ export function labelsAfter(
 }
 
 /**
- * Names match without regard to case; the team's own label goes before the workspace's.
- * @param teamId null: only labels of the workspace
+ * Resolves names in any case; labels of the team take precedence over those of the workspace.
+ * @param teamId null for labels of the workspace only
  */
 export function resolveLabels(
   ctx: Context,
@@ -72,7 +72,7 @@ export function resolveLabels(
   return [...new Set(ids)];
 }
 
-/** The labels of a team and of the workspace, those of the team first; without a team, those of the workspace. */
+/** Scope of label names: labels of the team first, then those of the workspace; without a team, only the latter. */
 function labelsIn(teamId: string | null): Among {
   return {
     has: (entry) => entry.teamId === null || entry.teamId === teamId,
@@ -82,7 +82,7 @@ function labelsIn(teamId: string | null): Among {
   };
 }
 
-/** A label that was just deleted may still be on an issue: it goes with the event that tells it. */
+/** A label that was just deleted stays on the issue until its own event removes it. */
 function unseenLabels(ctx: Context, issue: Issue | null): string[] {
   return issue?.labelIds.filter((id) => !ctx.directory.labels.has(id)) ?? [];
 }

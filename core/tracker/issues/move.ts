@@ -1,5 +1,5 @@
-// Moves an issue to another team. It takes a number there at the commit, and what it was called before finds it for ever. What belongs
-// to a team is translated: its state by name and type, its labels by name. Its sub-issues stay where they are.
+// Moves an issue to another team. The commit assigns a number there; the former identifier keeps resolving. The state is mapped by type and
+// name, labels by name. Sub-issues stay in their team.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context, Directory } from '../../context.ts';
@@ -41,14 +41,14 @@ export async function moveIssue(
       ...inState(ctx, issue, state),
       ...(isTriage ? { snoozedUntil: issue.snoozedUntil } : {}),
       labelIds: labelsLike(ctx.directory, team.id, issue),
-      // Cycles are of one team.
+      // Cycles belong to one team.
       cycleId: null,
     },
     ifMatch,
   );
 }
 
-/** Of the same type, and of them the one of the same name; else where new issues go. */
+/** Returns a state of the same type, preferably of the same name; else the initial state of the team. */
 function stateLike(directory: Directory, teamId: string, stateId: string): string {
   const old = directory.states.get(stateId);
   const alike = statesOf(directory, teamId).filter(({ type }) => type === old?.type);
@@ -56,7 +56,9 @@ function stateLike(directory: Directory, teamId: string, stateId: string): strin
   return (same ?? alike[0] ?? firstState(directory, teamId)).id;
 }
 
-/** Those of the workspace stay; those of the team become what the other team or the workspace calls so, or go. */
+/**
+ * Labels of the workspace stay. Labels of the team are replaced by labels of the same name in the other team or the workspace, or removed.
+ */
 function labelsLike({ labels }: Directory, teamId: string, { labelIds }: Issue): string[] {
   const byName = (name: string): string | undefined => {
     const alike = [...labels.values()].filter(

@@ -1,5 +1,5 @@
-// An issue's number is taken by the commit. Until then its identifier and url are cut before the number (`ENG-`,
-// `https://…/issues/ENG-`), on the issue itself and where something else shows it as its `issue`. docs/decisions/0003.
+// The number of an issue is assigned at commit. Until then its identifier and url end before the number (`ENG-`, `https://…/issues/ENG-`),
+// on the issue itself and in the `issue` of other objects. See docs/decisions/0003.
 import { appendStatement } from '../../events/append.ts';
 import { isShown, type Learning, type Shown } from '../../events/learning.ts';
 

@@ -1,5 +1,5 @@
-// Numbers that an import gives: each is one of its team that nothing is or was called by. All that are not are named at once, so that an
-// import of many gives up those and no others.
+// Checks numbers given by an import: the team must never have used them. Reports all conflicts at once, so that a bulk import can drop
+// exactly those.
 import type { Context } from '../../context.ts';
 import { ApiError, type ErrorDetail } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -18,8 +18,8 @@ const taken = tenantStatement<{ at: number }>(
 type Numbered = Pick<Issue, 'teamId' | 'number'>;
 
 /**
- * @param issues as a request makes them; those whose number the commit takes have none
- * @param pathOf where the number of the nth stands in it
+ * @param issues issues of the request; without a number if the commit assigns it
+ * @param pathOf returns the path of the number of the nth issue
  * @throws ApiError validation_failed (already_exists)
  */
 export async function requireFreeNumbers(
@@ -38,7 +38,7 @@ export async function requireFreeNumbers(
     const name = `${directory.teams.get(teamId)?.key ?? ''}-${number}`;
     const isFree = !called.has(at) && !given.has(name);
     given.add(name);
-    const fix = `Leave it out: another issue is or was called ${name}.`;
+    const fix = `Leave it out: ${name} is or was the identifier of another issue.`;
     return isFree ? [] : [{ path, issue: 'already_exists', fix }];
   });
   const [first] = details;

@@ -1,17 +1,17 @@
-// What belongs to an issue, such as a comment: it shows which one, is of its team, and its events learn the number of an issue that the
-// same batch makes.
+// Shared storage rules of objects that belong to an issue, such as comments: they show the issue, belong to its team, and their events wait
+// for the number of an issue created in the same batch.
 import { plain, type Column } from '../../changes/columns.ts';
 import type { View } from '../../context.ts';
 import { issueNumber } from './number.ts';
 
-/** What of such an object says where it belongs. */
+/** Columns that link an object to its issue. */
 interface Part {
   readonly issueId: string;
-  /** Team id and number of the issue, read along; the number is empty until committed. */
+  /** Team id and number of the issue, selected with the row; the number is empty until committed. */
   readonly issuePlace: string;
 }
 
-/** @param table whose rows have an `issue_id` */
+/** @param table table whose rows have an `issue_id` */
 export function partOfIssue(table: string) {
   const of = (what: string, more = ''): string =>
     `(SELECT ${what} FROM issues AS i WHERE i.workspace_id = :ws AND i.id = ${table}.issue_id${more})`;
@@ -34,13 +34,13 @@ export function partOfIssue(table: string) {
   };
 }
 
-/** The issue as its parts show it. */
+/** Returns the reference to the issue that its parts show. */
 export function issueOfPart({ issueId, issuePlace }: Part, { directory }: Pick<View, 'directory'>) {
   const [teamId = '', number = ''] = issuePlace.split(' ');
   return { id: issueId, identifier: `${directory.teams.get(teamId)?.key ?? ''}-${number}` };
 }
 
-/** Where the parts of an issue lie. */
+/** Returns the columns that link a new part to its issue. */
 export function placeOfIssue(issue: {
   readonly id: string;
   readonly teamId: string;

@@ -1,4 +1,4 @@
-// Where one of several is to stand: before another one, behind another one, or at an end. Said in the same words of cards and sub-issues.
+// Position of an item in a manual order: before or after another item, or at an end. Shared by cards and sub-issues.
 import { Type } from 'typebox';
 import { invalidField } from '../../lib/errors.ts';
 import { nameOf, nullable, writes, type Writes } from '../../lib/schema.ts';
@@ -8,16 +8,16 @@ const nothing: Writes = [];
 const ends = ['top', 'bottom'] as const;
 
 /**
- * The properties of a body that say it.
- * @param other what the others are, in words: `The card`
- * @param end what an end is
+ * Properties of a request body that set a position.
+ * @param other noun for the other items: `Card`
+ * @param end description of `position`
  */
 export function placeInputs(other: string, end: string) {
   const beside = (description: string) =>
     Type.Optional(Type.Unsafe<string | null>({ ...nullable(nameOf(issue)), description, [writes]: nothing }));
   return {
-    before: beside(`${other} that it is put before; null puts it last.`),
-    after: beside(`${other} that it is put behind; null puts it first.`),
+    before: beside(`${other} to place this one before; null places it last.`),
+    after: beside(`${other} to place this one after; null places it first.`),
     position: Type.Optional(
       Type.Unsafe<(typeof ends)[number]>({
         ...Type.Enum([...ends], { 'x-enum': 'Position', description: end }),
@@ -38,13 +38,13 @@ export interface Beside {
 }
 export type Place = Beside | { readonly by: (typeof ends)[number] };
 
-/** @returns the place, and the property that says it; null where none does. @throws ApiError validation_failed */
+/** Returns the position and the property that sets it; null if none does. @throws ApiError validation_failed */
 export function placeIn(given: Given): { readonly at: (typeof ways)[number]; readonly place: Place } | null {
   const [at, second] = ways.filter((way) => given[way] !== undefined);
   if (at === undefined) return null;
   if (second !== undefined)
     throw invalidField(second, 'conflict', {
-      why: `${at} says where already.`,
+      why: `${at} already sets the position.`,
       fix: `Leave out one of the two.`,
     });
   if (at === 'position') return { at, place: { by: given.position! } };

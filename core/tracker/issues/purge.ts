@@ -19,10 +19,10 @@ export async function purgeIssue(ctx: Context, id: string, ifMatch: number | nul
   if (!issue) throw notFound();
   requirePerson(ctx, 'purge issues');
   if (!isAdmin(await callingMember(ctx)))
-    throw new ApiError('forbidden', 'Only owners and admins of the workspace may purge issues.');
+    throw new ApiError('forbidden', 'Only owners and admins of the workspace can purge issues.');
   requireVersion(issue, ifMatch);
   if (issue.deletedAt === null)
-    throw new ApiError('conflict', 'Delete the issue first. What is purged cannot be restored.');
+    throw new ApiError('conflict', 'Delete the issue first. A purged issue cannot be restored.');
   await requireNoChild(ctx, issue.id);
   return { changes: [issueKind.purge(issue)], body: undefined };
 }
@@ -33,7 +33,11 @@ async function requireNoChild(ctx: Context, id: string): Promise<void> {
   if (!row) return;
   const child = await issueKind.find(ctx, row.id);
   // A caller who does not see the sub-issue is told no more than that there is one.
-  if (!child) throw new ApiError('conflict', 'An issue that you do not see has this issue as its parent.');
+  if (!child)
+    throw new ApiError(
+      'conflict',
+      'The issue has a sub-issue that you cannot see. That sub-issue must be purged or get another parent first.',
+    );
   const { identifier } = issueKind.wire(child, ctx);
   throw new ApiError(
     'conflict',

@@ -1,4 +1,4 @@
-// What the lists of issues take: the list itself, and that of a view.
+// Query parameters of issue lists, also used by views.
 import { Type, type TOptional, type TString } from 'typebox';
 import { deletedQuery } from '../../resource/deleted.ts';
 import { htmlQueryOf } from '../../resource/html.ts';
@@ -7,20 +7,18 @@ import { issue } from './contract.ts';
 import { relationQuery } from '../relations/narrowing.ts';
 import { issueFilters } from './filters-given.ts';
 
-/** How much of each is shown. */
 export const shape = {
   fields: Type.Optional(
     Type.String({
       maxLength: 500,
-      description:
-        'Only these fields, comma-separated: the answer then leaves out the others, also those that it always has otherwise.',
+      description: 'Comma-separated fields to return; all others are left out.',
       [givenAs]: 'fields',
     }),
   ),
   expand: Type.Optional(
     Type.String({
       maxLength: 100,
-      description: 'Whole objects in place of references: assignee, project, parent.',
+      description: 'Comma-separated references to return as whole objects: assignee, project, parent.',
       [givenAs]: 'list',
     }),
   ),
@@ -34,7 +32,8 @@ export const listQuery = Closed({
   sort: Type.Optional(
     Type.String({
       maxLength: 200,
-      description: 'Such as `-priority,updatedAt` or `fields.severity`; default `-createdAt`.',
+      description:
+        'Comma-separated sort keys such as `-priority,updatedAt` or `fields.severity`; `-` means descending. Default `-createdAt`.',
     }),
   ),
   ...shape,

@@ -1,4 +1,4 @@
-// Checks what an issue refers to. Unknown references are 422 `not_found` at their path, in the words of the request.
+// Resolves references of issues in requests. An unknown reference is a 422 `not_found` at its path, quoting the request.
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -16,7 +16,7 @@ import { lastRank } from './sub-order.ts';
 
 const parentDepthMax = 10;
 
-/** The team of a creation; `team` is canonical, the aliases must agree with it. */
+/** Returns the team of a creation. `team` is canonical; its aliases must name the same team. */
 export function teamOf(
   ctx: Context,
   input: Pick<IssueInput, 'team' | 'teamKey' | 'teamId'>,
@@ -26,7 +26,7 @@ export function teamOf(
   const first = given[0];
   if (first === undefined)
     throw invalidField(`${at}team`, 'required', 'Name the team by its key, such as "ENG".');
-  // Whoever sees some teams alone does not learn which others there are.
+  // A caller who can see only some teams must not learn about others.
   const seen = ctx.scopes.has('teams:read') ? null : ctx.visibleTeams;
   const found = given.map((name) => {
     const team = findTeam(ctx.directory, input[name]!);
@@ -36,13 +36,13 @@ export function teamOf(
   });
   if (found.some((team) => team.id !== found[0]!.id))
     throw invalidField(`${at}${given.at(-1)}`, 'conflict', {
-      why: `It names another team than ${first}.`,
-      fix: `Leave it out, or ${first}.`,
+      why: `This is not the team of ${first}.`,
+      fix: `Leave one of the two out.`,
     });
   return found[0]!;
 }
 
-/** The stored form of what a request sets on an issue of `teamId`; `issue` is null for a creation. */
+/** Returns the stored form of a patch for an issue of `teamId`; `issue` is null for a creation. */
 export async function resolvePatch(
   ctx: Context,
   teamId: string,
@@ -83,9 +83,11 @@ function requireTransition(allowed: readonly string[], stateId: string, at: stri
   if (allowed.includes(stateId)) return;
   const detail = { path: `${at}stateId`, issue: 'conflict' } as const;
   if (allowed.length === 0)
-    throw new ApiError('transition_not_allowed', 'The team allows no move from here.', { details: [detail] });
-  const fix = `Use one of ${allowed.join(', ')}, which the team allows from here.`;
-  throw new ApiError('transition_not_allowed', `The team does not allow this move. ${fix}`, {
+    throw new ApiError('transition_not_allowed', 'The team allows no transition from the current state.', {
+      details: [detail],
+    });
+  const fix = `Use one of ${allowed.join(', ')}.`;
+  throw new ApiError('transition_not_allowed', `The team does not allow this transition. ${fix}`, {
     details: [{ ...detail, fix }],
   });
 }
@@ -110,7 +112,7 @@ async function resolveParent(
     if (above === issue?.id)
       throw invalidField(`${at}parentId`, 'conflict', {
         why: 'The issue would be its own ancestor.',
-        fix: 'Give an issue that is not below this one.',
+        fix: 'Use an issue that is not a descendant of this one.',
       });
     if (depth >= parentDepthMax)
       throw invalidField(`${at}parentId`, 'too_big', `Nest at most ${parentDepthMax} levels of parents.`);

@@ -1,4 +1,3 @@
-// Issues as a resource: what is plain follows from the contract, what is special stands in this folder.
 import { defineResource } from '../../resource/define.ts';
 import { IssueUpdate } from './bodies.ts';
 import { issue } from './contract.ts';

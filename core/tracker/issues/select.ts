@@ -1,5 +1,5 @@
-// Which issues a bulk operation is about: those that it names, by id or identifier, or all that pass a filter. All of them are there and
-// seen by the caller, or the operation is refused with each one that is not.
+// Selection of a bulk operation: issues by id or identifier, or all that match a filter. The operation is refused, listing each missing
+// issue, unless all of them exist and are visible to the caller.
 import { notDeleted, pageOfKind } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField, type ErrorDetail } from '../../lib/errors.ts';
@@ -8,12 +8,12 @@ import { selectedMax, type IssueSelectionInput } from './bodies.ts';
 import { issueFiltering } from './filter.ts';
 import { issueKind, type Issue } from './kind.ts';
 
-/** Text of all of them together: each is in an event, and all of these in one batch (bytes). */
+/** Maximum total length of descriptions in bytes: each is part of an event, and all events are in one batch. */
 export const selectedBytesMax = 4 * 1024 * 1024;
 
 export interface Selected {
   readonly issue: Issue;
-  /** Where the request names it: `ids.3`, `filter`. */
+  /** Path in the request that names it: `ids.3`, `filter`. */
   readonly at: string;
 }
 
@@ -24,8 +24,8 @@ const bytesOf = tenantStatement<{ bytes: number }>(
 );
 
 /**
- * Each once, in the order in which they are named, or oldest first.
- * @param field the property that names them
+ * Returns each issue once, in the order of the request, or oldest first.
+ * @param field property that lists the issues
  * @throws ApiError validation_failed, budget_exceeded
  */
 export async function selectIssues(
@@ -36,7 +36,7 @@ export async function selectIssues(
   if (ids !== undefined && filter !== undefined)
     throw invalidField('filter', 'conflict', `Give either ${field} or a filter.`);
   if (ids === undefined && filter === undefined)
-    throw invalidField(field, 'required', `Name issues in ${field}, or give a filter.`);
+    throw invalidField(field, 'required', `Give ${field} or a filter.`);
   const named = ids === undefined ? await passing(ctx, filter) : await idsOf(ctx, ids, field);
   const bytes = await ctx.store.readOne(ctx.scope, bytesOf, { ids: JSON.stringify([...named.keys()]) });
   requireBytes(bytes?.bytes ?? 0);
@@ -45,9 +45,9 @@ export async function selectIssues(
   const selected = [...named].flatMap(([id, { at, given }]) => {
     const issue = found.get(id);
     if (issue && issue.deletedAt === null) return [{ issue, at }];
-    // Where a filter named it, it was deleted meanwhile.
+    // An issue that a filter matched was deleted in the meantime.
     if (filter === undefined)
-      missing.push({ path: at, issue: 'not_found', fix: `Leave out ${given}, which is no issue.` });
+      missing.push({ path: at, issue: 'not_found', fix: `Leave out ${given}: there is no such issue.` });
     return [];
   });
   const [first] = missing;
@@ -60,7 +60,7 @@ export function requireBytes(bytes: number): void {
   if (bytes > selectedBytesMax)
     throw new ApiError(
       'budget_exceeded',
-      `The descriptions of these issues are longer than ${selectedBytesMax / 1024 / 1024} MiB together. Name fewer of them.`,
+      `The descriptions of these issues exceed ${selectedBytesMax / 1024 / 1024} MiB in total. Select fewer issues.`,
     );
 }
 
@@ -76,13 +76,13 @@ async function passing(ctx: Context, filter: unknown): Promise<Named> {
   );
   if (pageInfo.hasNextPage)
     throw invalidField('filter', 'too_big', {
-      why: `More than ${selectedMax} issues pass.`,
-      fix: 'Add a condition, and do the rest with another request.',
+      why: `The filter matches more than ${selectedMax} issues.`,
+      fix: 'Add a condition, and select the rest with another request.',
     });
   return new Map(data.map(({ id }) => [id, { at: 'filter', given: id }]));
 }
 
-/** What is named twice is there once. What nothing has stays as it was given. */
+/** Removes duplicates. A name that matches nothing is kept as given. */
 async function idsOf(ctx: Context, names: readonly string[], field: string): Promise<Named> {
   const ids = await issueKind.idsOf(ctx, names);
   const named = new Map<string, { at: string; given: string }>();

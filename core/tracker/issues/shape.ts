@@ -1,4 +1,4 @@
-// `fields=` and `expand=`: fewer fields, or whole objects in place of references. Both are closed lists.
+// Query parameters `fields` and `expand`, which select fields and return whole objects in place of references. Both accept a closed list.
 import type { Context } from '../../context.ts';
 import { holderOf } from '../../rights/words.ts';
 import { shownProperties } from '../../contract/schemas.ts';
@@ -14,18 +14,18 @@ import { issueKind, type ShownIssue } from './kind.ts';
 
 const shownFields = Object.keys(shownProperties(issue));
 const expandable = ['assignee', 'project', 'parent'] as const;
-/** What reading the whole object takes beside reading issues. */
+/** Scope needed to expand a reference, in addition to issues:read. */
 const scopeOfExpanded = {
   assignee: 'members:read',
   project: 'projects:read',
   parent: 'issues:read',
 } as const;
 
-/** What of each issue a request wants to see, checked before anything is read, so that an empty page refuses it too. */
+/** Requested form of issues. Checked before any read, so that an empty page rejects a bad request as well. */
 export interface Shape {
   readonly fields: readonly string[] | null;
   readonly expand: readonly (typeof expandable)[number][];
-  /** Names of what is shown as HTML. */
+  /** Names of the fields that are added as HTML. */
   readonly include: readonly string[];
   html<S>(shown: S): S;
 }
@@ -36,7 +36,7 @@ export interface ShapeQuery {
   readonly include?: string;
 }
 
-/** Whether anything of a long field is shown. */
+/** Returns true if any form of a long field is requested. */
 export function isShownOf(shape: Shape | null, field: string): boolean {
   return !shape?.fields || shape.fields.includes(field) || shape.include.length > 0;
 }
@@ -84,7 +84,7 @@ export async function shapeIssues(
   return fields === null ? shown : shown.map((issue) => chooseFields(issue, [...fields, ...include]));
 }
 
-/** The named fields, and always the id. */
+/** Selects the named fields and always the id. */
 function chooseFields(
   issue: Readonly<Record<string, unknown>>,
   fields: readonly string[],
@@ -111,7 +111,7 @@ function expandReferences(
       if (parentBytes > pageBytesMax + descriptionBytesMax)
         throw new ApiError(
           'budget_exceeded',
-          'The parents of this page are longer than 2 MiB together. Ask for a smaller limit, or without expand=parent.',
+          'The parents of this page exceed 2 MiB in total. Use a smaller limit, or leave out expand=parent.',
         );
       return parent;
     },
@@ -128,7 +128,7 @@ function expandReferences(
   );
 }
 
-/** Undefined for what is deleted: the reference stays as it is. */
+/** Returns undefined for a deleted object, so that the plain reference is used. */
 function shownOr<E extends object, W>(found: E | undefined, show: (found: E) => W): W | undefined {
   return found === undefined || ('deletedAt' in found && found.deletedAt !== null) ? undefined : show(found);
 }

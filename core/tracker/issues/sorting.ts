@@ -1,5 +1,5 @@
-// The order of lists of issues, as keys of SQL and as keys over issues in their public shape. Both give the same values, because a
-// list as it was is merged from rows and from the log, and its cursor goes on in both.
+// Sort order of issue lists, as SQL keys and as keys over issues in API representation. Both must give the same values, because a list at a
+// past moment merges rows with the log, and its cursor continues in both.
 import type { Context, Directory } from '../../context.ts';
 import { customKeys, customSortings } from '../fields/filter.ts';
 import { keysOf, type Key, type SpecialKeys } from '../../resource/as-of/sorting.ts';
@@ -12,11 +12,11 @@ import { neverDue } from './kind.ts';
 
 const sortings: Readonly<Record<string, Sorting>> = {
   ...sortingsOf(issue),
-  // By its bytes; behind every letter where there is none.
+  // Compared by bytes; `~` is greater than every letter.
   subOrder: bothWays("coalesce(sub_order, '~')", "coalesce(sub_order, '')"),
-  // The soonest first is the order of an index.
+  // Ascending order uses an index.
   slaDueAt: bothWays('sla_due_at', `coalesce(nullif(sla_due_at, ${neverDue}), -1)`),
-  // Stored most urgent first. `none` sorts last in both directions.
+  // Stored with the most urgent first. `none` sorts last in both directions.
   priority: {
     ascending: [
       { sql: '(priority = 4)', direction: 'asc' },
@@ -29,7 +29,7 @@ const sortings: Readonly<Record<string, Sorting>> = {
 /** Sorts after every name. */
 const above = '\u{10FFFF}';
 
-/** States by type, position and name: the order of the work, also over several teams. */
+/** SQL for states by type, position and name: workflow order, also across teams. */
 const stateSql = `(SELECT CASE s.type ${stateTypes.map((type, rank) => `WHEN '${type}' THEN ${rank}`).join(' ')} END
   || printf(' %04d ', s.position) || s.name FROM states AS s WHERE s.workspace_id = :ws AND s.id = issues.state_id)`;
 const memberSql =
@@ -42,8 +42,8 @@ function placeOfState({ states }: Directory, id: string): string {
 const nameOfMember = ({ members }: Directory, id: string): string => members.get(id)?.name ?? '';
 
 /**
- * Sorts by states and assignees. The text is the same for every workspace, so that a cursor stays valid while states and members change.
- * @param now the directory that the tables say, where that of the list is another one
+ * Sorts by states and assignees. The SQL is the same for every workspace, so that cursors stay valid when states and members change.
+ * @param now directory that matches the tables, if the list uses another one
  */
 function namedSortings(directory: Directory, now: Directory): Readonly<Record<string, Sorting>> {
   const named = (
@@ -72,7 +72,7 @@ function namedSortings(directory: Directory, now: Directory): Readonly<Record<st
   };
 }
 
-/** The part of an earlier sort that still sorts; undefined for none, as a custom field may be gone. */
+/** Removes deleted custom fields from a stored sort; undefined if nothing is left. */
 export function keptSort(sort: string, { fields }: Directory): string | undefined {
   const keys = new Set([...fields.values()].map(({ key }) => `fields.${key}`));
   const kept = sort.split(',').filter((name) => {
@@ -83,7 +83,7 @@ export function keptSort(sort: string, { fields }: Directory): string | undefine
 }
 
 /**
- * `-priority,updatedAt`: most urgent first, then the longest untouched.
+ * Parses a sort such as `-priority,updatedAt`: most urgent first, then least recently updated.
  * @throws ApiError validation_failed
  */
 export function issueOrder(
@@ -96,11 +96,11 @@ export function issueOrder(
     { ...sortings, ...namedSortings(directory, now), ...customSortings(directory) },
     sort,
   );
-  // Ids go by time: said in full, the order is that of an index.
+  // Ids sort by creation time. Naming it makes the order that of an index.
   return sort === '-priority' ? [...keys, { sql: 'created_at', direction: 'asc' }] : keys;
 }
 
-/** By a value, with what is missing last either way. */
+/** Sorts by a value, with missing ones last in both directions. */
 function keysBothWays(
   of: (was: Was) => string | number | null,
   above: string | number,
@@ -113,10 +113,10 @@ function keysBothWays(
 }
 
 const ranks = priorities.toReversed();
-/** The value of the column. A cursor holds it, and rows are compared with the cursor. */
+/** Value of the column, because a cursor contains it and rows are compared with the cursor. */
 const rankOf = ({ priority }: Was): number => ranks.indexOf(priority as (typeof priorities)[number]);
 const isNone = ({ priority }: Was): number => (priority === 'none' ? 1 : 0);
-/** As `issueOrder` has them: `none` is last in both directions. */
+/** Same order as `issueOrder`. */
 const special: SpecialKeys = {
   subOrder: keysBothWays((was) => was.subOrder as string | null, '~', ''),
   slaDueAt: keysBothWays(
@@ -148,9 +148,9 @@ function namedKeys(directory: Directory): SpecialKeys {
   };
 }
 
-/** The keys of a sort of issues. */
+/** Returns the keys of a sort of issues over their API representation. */
 export function issueKeys(sort: string | undefined, { directory }: Pick<Context, 'directory'>): Key[] {
-  // Checked first, in the words of the list.
+  // Validates the sort first, with the error texts of the list.
   issueOrder(sort, directory);
   const keys = { ...special, ...namedKeys(directory), ...customKeys(directory) };
   if (sort === '-priority') return keysOf(issue, '-priority,createdAt', keys);

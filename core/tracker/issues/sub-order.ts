@@ -1,5 +1,5 @@
-// The order among the issues of one parent. A new one comes last, without a look at the others: its first rank is the time-ordered part of
-// an id, read as a number of thirteen digits, which lies behind every rank that was made before.
+// Manual order of the sub-issues of a parent. A new sub-issue comes last without reading the others: its first rank is the time-ordered
+// part of an id, read as a thirteen-digit number, which is greater than every earlier rank.
 import type { Change, ChangeSet } from '../../changes/change.ts';
 import { getEntity, requireVersion } from '../../changes/operations.ts';
 import { readOrder } from '../../changes/order.ts';
@@ -12,17 +12,17 @@ import { issue as contract } from './contract.ts';
 import { issueKind, type Issue, type ShownIssue } from './kind.ts';
 import { placeIn, type Beside, type Place } from './place.ts';
 
-/** @param id one that was made just now */
+/** @param id id that was created just now */
 export function lastRank(id: string): string {
   return `m${timeOrdered(id)}`;
 }
 
-/** No other id of this process has the same. */
+/** Unique among the ids of this process. */
 const timeOrdered = (id: string): string => id.slice(4, 17);
 
 /**
- * The end of a computed rank. No other rank ends so: an issue that gets its old rank back, by a restore or an undo, is the only one that
- * has it. The last character keeps the rank from ending in a zero.
+ * Suffix of a computed rank. It is unique, so an issue that gets an old rank back by a restore or an undo shares it with no other issue.
+ * The last character keeps the rank from ending in a zero.
  */
 const tailOf = ({ ids }: Context): string => `${timeOrdered(ids.next(contract.id))}V`;
 
@@ -50,15 +50,15 @@ const twins = tenantStatement<{ sub_order: string }>(
   `SELECT sub_order ${amongSiblings} GROUP BY sub_order HAVING count(*) > 1 LIMIT 1`,
 );
 
-/** Behind every rank. */
+/** Greater than every rank. */
 const end = '~';
-/** Siblings whose ranks share so much of a rank that is too long get shorter ones. */
+/** Length of the shared prefix within which siblings get shorter ranks when a rank is too long. */
 const sharedChars = 18;
-/** The beginning of all ranks once all are computed anew: before that of an issue which is made later. */
+/** Start of the ranks when all are computed again; less than the rank of any issue created later. */
 const first = 'a0';
 
 /**
- * Puts an issue before or behind another one of its parent, or at an end.
+ * Places an issue before or after a sibling, or at an end.
  * @throws ApiError not_found, conflict, validation_failed
  */
 export async function reorderIssue(
@@ -79,17 +79,17 @@ export async function reorderIssue(
   return { changes, body: issueKind.wire(after as Issue, ctx) };
 }
 
-/** What it comes behind there; null for nothing. @throws ApiError conflict, validation_failed */
+/** Returns the sibling that will precede the issue; null for none. @throws ApiError conflict, validation_failed */
 async function aheadAt(ctx: Context, issue: Issue, place: Place): Promise<Sibling | null> {
   const other = 'other' in place ? await findOther(ctx, issue, place) : null;
   if (issue.parentId === null)
-    throw new ApiError('conflict', 'The issue has no parent. Give it one with parentId first.');
+    throw new ApiError('conflict', 'The issue has no parent. Set its parentId first.');
   if (!('other' in place) || !other)
     return place.by === 'top' ? null : previousOf(ctx, issue, { id: '', sub_order: end });
   if (other.parentId !== issue.parentId)
     throw invalidField(place.by, 'conflict', {
-      why: `${place.other} is not below the same parent.`,
-      fix: 'Give one that GET /api/v1/issues?parent=… lists.',
+      why: `${place.other} is not a sub-issue of the same parent.`,
+      fix: 'Use an issue that GET /api/v1/issues?parent=… lists.',
     });
   const sibling = { id: other.id, sub_order: other.subOrder ?? '' };
   return place.by === 'after' ? sibling : previousOf(ctx, issue, sibling);
@@ -108,7 +108,7 @@ async function findOther(ctx: Context, { id }: Issue, { by, other }: Beside): Pr
   return found;
 }
 
-/** Nothing where the issue is there already. Equal ranks, which earlier versions made, and ranks that are too long are replaced. */
+/** Returns no changes if the issue is in position. Replaces ranks that are too long, and equal ranks, which earlier versions created. */
 async function placedBehind(ctx: Context, issue: Issue, ahead: Sibling | null): Promise<Change[]> {
   const { parentId, subOrder } = issue;
   if (await ctx.store.readOne(ctx.scope, twins, { parentId })) return reranked(ctx, issue, ahead, '');
@@ -135,7 +135,7 @@ function ranked(ctx: Context, issue: Issue, subOrder: string): Change[] {
   return change ? [change] : [];
 }
 
-/** @param shared the beginning of the ranks that are replaced; empty for all */
+/** @param shared prefix of the ranks to replace; empty for all */
 async function reranked(
   ctx: Context,
   issue: Issue,

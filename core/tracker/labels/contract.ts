@@ -1,10 +1,9 @@
-// Labels: words on issues, of the whole workspace or of one team.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { referenceBy, string, text } from '../../contract/field.ts';
 import { team } from '../teams/contract.ts';
 
-const color = Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'A colour as #rrggbb in lower case.' });
+const color = Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'A color as #rrggbb in lower case.' });
 
 export const label = defineContract({
   name: 'label',
@@ -12,14 +11,14 @@ export const label = defineContract({
   title: 'Label',
   id: 'lbl',
   names: { by: ['name'], within: 'team' },
-  doc: 'A word on issues, of the whole workspace or of one team.',
+  doc: 'Label for issues, of the whole workspace or of one team.',
   fields: {
-    name: text({ max: 80, required: true, doc: 'The word itself.' }),
-    color: string(color, { default: '#8b949e', doc: 'How it is shown.' }),
+    name: text({ max: 80, required: true, doc: 'Name of the label.' }),
+    color: string(color, { default: '#8b949e', doc: 'Color of the label.' }),
     team: referenceBy(team, 'key', {
       nullable: true,
       write: 'create',
-      doc: 'The team whose issues carry it, by its key; null for those of all.',
+      doc: 'Key of the team whose issues can have the label; null for all teams.',
     }),
   },
   undo: 'values',
@@ -27,7 +26,7 @@ export const label = defineContract({
     list: {
       summary: 'List labels',
       description:
-        'With `team`, the labels that issues of that team can carry: its own and those of the workspace.',
+        'With `team`, lists the labels available to issues of that team: its own and those of the workspace.',
     },
     create: 'Create a label',
     get: 'Get a label',

@@ -1,4 +1,4 @@
-// Labels. A deleted label goes from the issues that carry it, each of which is changed by that.
+// Labels. Deleting a label removes it from its issues, each of which gets a new version.
 import { getEntity, removed } from '../../changes/operations.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { foldName } from '../../lib/fold.ts';
@@ -25,13 +25,13 @@ export const labels = defineResource(label, labelKind, {
     for (const other of directory.labels.values())
       if (other.teamId === teamId && other.id !== id && foldName(other.name) === foldName(name))
         throw invalidField('name', 'already_exists', {
-          why: `There is a label ${other.name} already.`,
-          fix: 'Give another name.',
+          why: `A label named ${other.name} already exists.`,
+          fix: 'Use another name.',
         });
   },
 });
 
-/** What a new workspace has, and what triage sets. */
+/** Labels of a new workspace, which auto-triage also sets. */
 export const kindLabels = [
   { name: 'bug', color: '#d73a4a' },
   { name: 'feature', color: '#a2eeef' },

@@ -1,6 +1,6 @@
-// A deleted label leaves the issues that carry it: each gets a version and tells what it had. The first go in the batch of the deletion,
-// the others follow in steps, by the same actor and for the same cause. Nothing of it is planned anywhere: what is left to do is what
-// still carries a deleted label, so that a start after a crash goes on. Deleted issues are left alone.
+// Removes a deleted label from its issues, with a new version and an event for each. The first issues change in the batch of the deletion;
+// the others follow in steps, with the same actor and cause. No plan is stored: each step reads which issues still have a deleted label, so
+// a restart after a crash continues. Deleted issues are left unchanged.
 import type { Change, Entity } from '../../changes/change.ts';
 import type { Committer } from '../../changes/commit.ts';
 import { notDeleted, pageOfKind } from '../../changes/list.ts';
@@ -13,20 +13,19 @@ import { backgroundCommitDelayMs, scopeOf, type Scope } from '../../store/store.
 import { issueKind } from '../issues/kind.ts';
 import { label as contract } from './contract.ts';
 
-/** Issues that are changed in one batch, so that nobody's commit waits for long; fewer where they are long. */
+/** Maximum number of issues changed in one batch, so that other commits do not wait long; fewer if they are long. */
 const atOnce = 100;
-/** After a failure. */
+/** Delay of a retry after a failure. */
 const againMs = 1_000;
 const againMsMax = 300_000;
 
-/** What its issues showed of it. */
+/** Label as its issues showed it. */
 export interface LeavingLabel {
   readonly id: string;
   readonly teamId: string | null;
   readonly name: string;
 }
 
-/** One that is deleted already. */
 type DeletedLabel = LeavingLabel & { readonly deletedAt: number };
 
 interface LeftOver {
@@ -49,7 +48,7 @@ const carries = `EXISTS (SELECT 1 FROM issue_labels AS l
 const carriers = `SELECT issue_id AS listed_id, created_at AS listed_at FROM issue_labels
   WHERE workspace_id = :ws AND label_id = :labelId`;
 
-/** The changes of some issues that carry a label, without it; none where no issue does. */
+/** Returns changes that remove the label from some of its issues; empty if none is left. */
 export async function changesWithout(
   on: Pick<Services, 'store' | 'sealing' | 'nowMs'> & { readonly scope: Scope },
   label: LeavingLabel,
@@ -77,15 +76,15 @@ export async function changesWithout(
   });
 }
 
-/** What the issue had is told with the name of the label, which the directory has forgotten. */
+/** Adds the deleted label to the directory, so that events can show its name. */
 function knowing(directory: Directory, label: LeavingLabel): Directory {
   return { ...directory, labels: new Map(directory.labels).set(label.id, label) };
 }
 
 export interface Leaving {
-  /** Goes on with what an earlier process left. */
+  /** Continues with labels that an earlier process left. */
   start(): Promise<void>;
-  /** Resolves once nothing goes on in the background. */
+  /** Resolves when no background work is left. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -101,14 +100,14 @@ export function createLeaving(options: {
   const goingOn = new Set<Promise<void>>();
   let isStopped = false;
 
-  /** In steps, each of which reads anew what is left: one that lost a race is simply made again. */
+  /** Works in steps that each read which issues are left, so a step that lost a race is simply repeated. */
   const finish = async (scope: Scope, label: DeletedLabel): Promise<void> => {
     const next = (): Promise<Change[]> => changesWithout({ ...services, scope }, label);
     let changes = await next();
     if (changes.length === 0) return;
     const { id: entityId, deletedAt: sinceMs } = label;
     const deletion = await findEventOf(store, scope, { type: 'label.deleted', entityId, sinceMs });
-    if (!deletion) throw new Error(`The log does not tell that ${label.id} was deleted.`);
+    if (!deletion) throw new Error(`The log has no event for the deletion of ${label.id}.`);
     const { actor, cause, requestId, traceparent } = deletion;
     for (; changes.length > 0 && !isStopped; changes = await next()) {
       const author = { scope, actor, cause, requestId, traceparent, directory: await directoryOf(scope) };

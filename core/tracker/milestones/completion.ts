@@ -1,5 +1,5 @@
-// A milestone is completed when the last of its issues is done, and is open again when one of them is. Whatever moves an issue may have
-// done it: its state, its milestone, its deletion and its return.
+// Completes a milestone when its last issue is done, and reopens it when an issue is open again. Checked after every change that can
+// matter: state, milestone, creation, deletion and restoration of an issue.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
@@ -37,7 +37,7 @@ interface Told {
   readonly state?: object;
 }
 
-/** The milestones of which an issue was done, opened, added or taken away. */
+/** Returns the milestones that an event may have completed or reopened. */
 function milestonesOf({ type, data }: EventRow): ReadonlySet<string> {
   const { milestone, previous = {} } = data as Told & { previous?: Told };
   const isMoved = type !== 'issue.updated' || 'state' in previous || 'milestone' in previous;

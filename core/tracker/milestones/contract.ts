@@ -1,4 +1,3 @@
-// Milestones: steps of a project, in an order, each with a day.
 import { defineContract } from '../../contract/contract.ts';
 import { day, markdown, number, reference, text, time } from '../../contract/field.ts';
 import { project } from '../projects/contract.ts';
@@ -12,35 +11,35 @@ export const milestone = defineContract({
   title: 'Milestone',
   id: 'mil',
   names: { by: ['name'], within: 'project' },
-  doc: 'A step of a project, which is done when its issues are.',
+  doc: 'Step of a project, completed when its issues are done.',
   parent: project,
   fields: {
-    name: text({ max: 120, required: true, doc: 'What it is called.' }),
-    description: markdown({ max: 65_536, default: '', doc: 'What is to be reached.' }),
-    project: reference(project, { write: 'never', filter: true, doc: 'The project that it is a step of.' }),
-    targetDate: day({ nullable: true, doc: 'The day by which it is to be reached.' }),
+    name: text({ max: 120, required: true, doc: 'Name of the milestone.' }),
+    description: markdown({ max: 65_536, default: '', doc: 'Goal of the milestone.' }),
+    project: reference(project, { write: 'never', filter: true, doc: 'Project of the milestone.' }),
+    targetDate: day({ nullable: true, doc: 'Target date of the milestone.' }),
     position: number(
       { minimum: 0, maximum: positionMax },
       {
         default: 0,
-        doc: 'Its place among the milestones of the project; between two others with a number between theirs. Left out: the last.',
+        doc: 'Position among the milestones of the project; a number between those of two others places it between them. Default: last.',
       },
     ),
     completedAt: time({
       nullable: true,
       write: 'never',
-      doc: 'When the last of its issues was done; null while one is open, and where none was completed.',
+      doc: 'Time at which the last issue was done; null while an issue is open, and if none was completed.',
     }),
   },
   undo: 'values',
   operations: {
-    list: 'List the milestones of a project, in their order',
+    list: 'List the milestones of a project, in order',
     create: 'Add a milestone to a project',
     get: 'Get a milestone',
     update: 'Change a milestone, or move it among the others',
     delete: {
       summary: 'Delete a milestone',
-      description: 'Its issues stay in the project. With more than 500 issues it is refused.',
+      description: 'Issues stay in the project. A milestone with more than 500 issues is refused.',
       errors: ['conflict'],
     },
   },

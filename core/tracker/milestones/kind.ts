@@ -1,5 +1,5 @@
-// How milestones are stored and announced. Two things are looked at again in the batch itself, because others may have changed issues
-// meanwhile: one that is completed has no open issue, and one that is deleted has no issue at all.
+// Storage and events of milestones. Two conditions are checked again in the batch, because issues may have changed in the meantime: a
+// completed milestone has no open issue, and a deleted one has no issue.
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';

@@ -1,4 +1,4 @@
-// Milestones. A deleted one leaves its issues, which are changed by that in the same batch.
+// Milestones. Deleting one removes it from its issues in the same batch.
 import { notDeleted, pageOfKind } from '../../changes/list.ts';
 import { getEntity, removed } from '../../changes/operations.ts';
 import type { ChangeSet } from '../../changes/change.ts';
@@ -11,7 +11,7 @@ import { projectKind, requireProject } from '../projects/kind.ts';
 import { milestone, positionMax } from './contract.ts';
 import { milestoneKind } from './kind.ts';
 
-/** Issues that are changed in one batch, so that nobody's commit waits for long. */
+/** Maximum number of issues changed in one batch, so that other commits do not wait long. */
 const leavingMax = 500;
 
 const lastPosition = lastPositionIn({
@@ -52,7 +52,7 @@ async function deleteMilestone(
   if (pageInfo.hasNextPage)
     throw new ApiError(
       'conflict',
-      `More than ${data.length} issues belong to it. Take some out first, with POST /api/v1/issues/bulk-update.`,
+      `The milestone has more than ${data.length} issues. Remove some of them first, with POST /api/v1/issues/bulk-update.`,
     );
   const left = data.flatMap((issue) => issueKind.update(issue, { milestoneId: null }, ctx.nowMs()) ?? []);
   return { ...set, changes: [...left, ...set.changes] };

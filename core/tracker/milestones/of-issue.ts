@@ -1,5 +1,4 @@
-// The milestone of an issue is one of its project: one of another is refused, and where the issue moves to another project it is left
-// behind.
+// Milestones of issues. A milestone must belong to the project of the issue; moving the issue to another project clears it.
 import type { Directory } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { idOfName, type Among, type Naming } from '../../resource/names.ts';
@@ -10,7 +9,7 @@ interface Place {
   readonly milestoneId: string | null;
 }
 
-/** The body with the id of the milestone in place of its name, which is looked for in the project of the issue. */
+/** Replaces the name of a milestone in a body by its id, searched in the project of the issue. */
 export function milestoneGiven<B extends { readonly projectId?: string | null; milestoneId?: string | null }>(
   ctx: Naming,
   issue: Place | null,
@@ -27,9 +26,9 @@ export function milestoneGiven<B extends { readonly projectId?: string | null; m
 }
 
 /**
- * What a patch makes of the milestone, where it makes anything of it.
- * @param issue as it is; null for a creation
- * @param at before the path in errors
+ * Returns the milestone after a patch, if the patch changes it.
+ * @param issue current issue; null for a creation
+ * @param at prefix of the path in errors
  * @throws ApiError validation_failed
  */
 export function milestoneAfter(
@@ -54,12 +53,12 @@ const ofOther = (projectId: string | null, at: string): Error =>
   invalidField(`${at}milestoneId`, 'conflict', {
     why:
       projectId === null
-        ? 'The issue is in no project.'
-        : "It is a milestone of another project than the issue's.",
-    fix: 'Give the projectId of the milestone along, or a milestone of the project of the issue.',
+        ? 'The issue has no project.'
+        : 'The milestone belongs to another project than the issue.',
+    fix: "Set projectId to the project of the milestone as well, or use a milestone of the issue's project.",
   });
 
-/** @param isOwn true for the milestone that the issue has already @throws ApiError validation_failed */
+/** @param isOwn true if the issue already has the milestone @throws ApiError validation_failed */
 function requireOpen(
   projects: Directory['projects'],
   projectId: string | null,
@@ -69,11 +68,11 @@ function requireOpen(
   if (projectId === null || isOwn || !projects.get(projectId)?.removed) return;
   throw invalidField(`${at}milestoneId`, 'conflict', {
     why: 'The project of this milestone was deleted.',
-    fix: `Give another milestone, or restore the project with POST /api/v1/projects/${projectId}/restore.`,
+    fix: `Use another milestone, or restore the project with POST /api/v1/projects/${projectId}/restore.`,
   });
 }
 
-/** Of an issue that comes back: its milestone may be gone meanwhile. */
+/** Returns the milestone of a restored issue; null if it was deleted in the meantime. */
 export function milestoneLeft({ milestones }: Directory, milestoneId: string | null): string | null {
   const found = milestoneId === null ? undefined : milestones.get(milestoneId);
   return found && !found.removed ? found.id : null;

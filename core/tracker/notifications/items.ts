@@ -1,4 +1,4 @@
-// The item that tells one member: a new one, or the unread one that tells of the like on the same issue already.
+// Creates the inbox item of one member, or adds to an unread one with the same reason on the same issue.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
@@ -33,7 +33,7 @@ export async function itemChange(
   return newItem({ ...renewed, memberId, issueId: issue?.id ?? null }, { ids: ctx.ids, nowMs: now });
 }
 
-/** Only of the issue's own events, which are answered one after the other: two at once would both count on the same item. */
+/** Groups only events of the issue itself, which are processed one after the other; concurrent ones could both count on the same item. */
 async function likeItem(
   ctx: Context,
   event: EventRow,

@@ -1,4 +1,4 @@
-// What an event means for members, before it is asked who of them wants to hear it.
+// Notifications that an event leads to, before preferences of members are applied.
 import type { Shown } from '../../contract/contract.ts';
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
@@ -11,7 +11,7 @@ import type { subscriber } from '../subscribers/contract.ts';
 
 export type Reason = (typeof switchableReasons)[number];
 
-/** What one member is told. */
+/** Notification of one member. */
 export interface Tiding {
   readonly reason: Reason;
   readonly kind: ShownItem['kind'];
@@ -20,12 +20,12 @@ export interface Tiding {
 }
 
 export interface News {
-  /** Null where it is of none. */
+  /** Null if the event is not about an issue. */
   readonly issue: Issue | null;
   readonly target: { readonly kind: string; readonly id: string };
-  /** By member: one of several reasons is the first that was given. */
+  /** Notifications by member; the first reason that was added wins. */
   readonly told: Map<string, Tiding>;
-  /** Who follows the issue from now on, and why. */
+  /** New subscribers of the issue, with the reason. */
   readonly follows: Map<string, Shown<typeof subscriber>['reason']>;
 }
 
@@ -33,18 +33,18 @@ export function emptyNews(issue: Issue | null, target: News['target']): News {
   return { issue, target, told: new Map(), follows: new Map() };
 }
 
-/** Tells those who were not told better already. */
+/** Notifies members who have no notification yet. */
 export function tell({ told }: News, memberIds: Iterable<string>, tiding: Tiding): void {
   for (const memberId of memberIds) if (!told.has(memberId)) told.set(memberId, tiding);
 }
 
-/** An issue that is there. */
+/** Returns an issue that is not deleted. */
 export async function findIssue(ctx: Context, id: unknown): Promise<Issue | null> {
   const found = typeof id === 'string' ? await issueKind.find(ctx, id) : undefined;
   return found && found.deletedAt === null ? found : null;
 }
 
-/** Ids of those who follow it now. */
+/** Returns the ids of current subscribers. */
 export async function followersOf(ctx: Context, issue: Issue): Promise<string[]> {
   return (await rowsOf(ctx, issue)).filter(({ muted }) => !muted).map(({ memberId }) => memberId);
 }
@@ -53,7 +53,7 @@ export function identifierOf(ctx: Context, issue: Issue): string {
   return issueKind.wire(issue, ctx).identifier ?? '';
 }
 
-/** The name of now, as people are shown who did it. */
+/** Returns the current name of the author. */
 export function nameOfActor({ directory }: Context, { actor }: EventRow): string {
   return authorOf({ actor, directory }, 'actor').actorName;
 }

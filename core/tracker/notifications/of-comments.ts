@@ -1,4 +1,4 @@
-// What is said of an issue: who is mentioned, who is answered, who follows it.
+// Notifications about comments: mentions, replies, and comments on subscribed issues.
 import type { Shown } from '../../contract/contract.ts';
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
@@ -25,7 +25,7 @@ const writersIn = tenantStatement<{ author_id: string }>(
      AND ${byPeople}`,
 );
 
-/** An edit tells those alone whom it mentions anew. */
+/** An edit notifies only newly mentioned members. */
 export async function newsOfComment(ctx: Context, event: EventRow): Promise<News | null> {
   const shown = event.data as object as ShownComment & { previous?: Partial<ShownComment> };
   const { previous } = shown;

@@ -1,4 +1,4 @@
-// What becomes of an issue: who is assigned and mentioned, who looks after triage, who follows it.
+// Notifications about issues: assignment, mentions, triage, and changes for subscribers.
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import { adminsOf } from '../../inbox/items.ts';
@@ -7,10 +7,10 @@ import type { ShownIssue } from '../issues/kind.ts';
 import { mentionsIn } from '../mentions.ts';
 import { emptyNews, excerptOf, findIssue, followersOf, nameOfActor, tell, type News } from './news.ts';
 
-/** An issue that was made so long before its event was brought from elsewhere: it is no news. */
+/** An issue whose creation time is this much older than its event was imported, and notifies nobody. */
 const importedMs = minuteMs;
 
-/** What those who follow an issue are told of, and how its values read. */
+/** Fields whose changes subscribers are notified of, with their text form. */
 const watched: Readonly<Record<string, (value: unknown) => string>> = {
   state: nameOf,
   priority: String,
@@ -22,14 +22,14 @@ function nameOf(value: unknown): string {
   return (value as { name?: string } | null)?.name ?? 'nobody';
 }
 
-/** What of a change anybody is told. */
+/** Notifiable parts of a change. */
 interface Change {
   readonly shown: ShownIssue;
-  /** Who has it from now on. */
+  /** Id of a new assignee. */
   readonly assigned: string | null;
   readonly mentioned: readonly string[];
   readonly comesToTriage: boolean;
-  /** What followers are told: `state Todo → Done`. */
+  /** Texts for subscribers: `state Todo → Done`. */
   readonly changes: readonly string[];
 }
 
@@ -75,7 +75,7 @@ function changeIn(ctx: Context, event: EventRow): Change {
   };
 }
 
-/** Those who are meant in person follow the issue as well. */
+/** The assignee and mentioned members also become subscribers. */
 function tellPersons(news: News, { shown, assigned, mentioned }: Change, who: string): void {
   const { identifier, title, description } = shown;
   if (assigned !== null) {
@@ -98,7 +98,7 @@ function newlyMentioned({ directory }: Context, text: string, before: string): s
   return mentionsIn(text, directory).filter((id) => !earlier.has(id));
 }
 
-/** `state Todo → Done` */
+/** Returns texts such as `state Todo → Done`. */
 function changesIn(shown: ShownIssue, previous: Partial<ShownIssue>): string[] {
   return Object.entries(watched).flatMap(([field, read]) => {
     const name = field as keyof ShownIssue;

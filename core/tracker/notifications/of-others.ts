@@ -1,4 +1,4 @@
-// What clocks and projects tell. Of these events no more is read than whom they concern.
+// Notifications about SLA events and project updates. Reads only the fields that determine the recipients.
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import { projectKind } from '../projects/kind.ts';
@@ -17,7 +17,7 @@ interface Referred {
   readonly id?: string;
 }
 
-/** Whoever has the issue is told; of one that nobody has, those who follow it. */
+/** Notifies the assignee; for an unassigned issue, its subscribers. */
 export async function newsOfSla(ctx: Context, { type, data }: EventRow): Promise<News | null> {
   const { issue: referred, name } = data as { issue?: Referred; name?: string };
   const issue = await findIssue(ctx, referred?.id);

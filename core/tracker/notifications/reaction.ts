@@ -1,5 +1,5 @@
-// Tells members what concerns them: each event becomes subscriptions and items in inboxes, exactly once. Nobody is told of what they did
-// themselves, of what they do not want to hear, or of what is gone. docs/decisions/0044.
+// Turns each event into subscriptions and inbox items, exactly once. Members are not notified of their own changes, of reasons they
+// switched off, or of deleted objects. See docs/decisions/0044.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { shownData, type EventRow } from '../../events/event.ts';
@@ -16,7 +16,7 @@ import { newsOfProject, newsOfSla } from './of-others.ts';
 
 type Teller = (ctx: Context, event: EventRow) => Promise<News | null>;
 
-/** By the type of the event; those that nothing sends yet are heard of from the day they are. */
+/** By event type. */
 const tellers: ReadonlyMap<string, Teller> = new Map<string, Teller>([
   ['issue.created', newsOfIssue],
   ['issue.updated', newsOfIssue],
@@ -37,7 +37,7 @@ export const notifying: Reaction = {
   },
 };
 
-/** What is read of an event; its properties are those of a class. */
+/** Copies the fields of an event, which are getters of a class and are not spread. */
 const facts = ({ id, type, entityId, subjectId, createdAt, actor, cause }: EventRow) => ({
   ...{ id, type, entityId, subjectId, createdAt, actor, cause },
 });
@@ -58,8 +58,8 @@ async function answerTo(ctx: Context, event: EventRow, news: News): Promise<Answ
 }
 
 /**
- * Whether a member sees the team of the issue, and the teams that the event names: a guest is not notified of what an issue was in a
- * team that they do not see, since the item would be shown to them once the issue moves to a team of theirs.
+ * Returns true if a member sees the team of the issue and all teams that the event names. A guest is not notified about an issue in a
+ * hidden team, since the item would become visible once the issue moves to a team of theirs.
  */
 async function seesTeams(ctx: Context, event: EventRow, { issue }: News, memberId: string): Promise<boolean> {
   if (!issue || ctx.directory.members.get(memberId)?.role !== 'guest') return true;
@@ -74,13 +74,13 @@ interface OfTeam {
   readonly issue?: { readonly identifier?: string | null };
 }
 
-/** Keys of the teams that an event of an issue, or of a part of one, names. */
+/** Returns the keys of the teams that an event of an issue, or of a part of one, names. */
 function teamsIn({ data }: Pick<EventRow, 'data'>): (string | undefined)[] {
   const { team, issue, previous } = data as OfTeam & { readonly previous?: OfTeam };
   return [team?.key, previous?.team?.key, issue?.identifier?.split('-')[0]];
 }
 
-/** Who does not want to follow the issue stays away, but where they are meant in person. */
+/** A member who unsubscribed is not subscribed again by a comment, but by an assignment or a mention. */
 async function subscriptionsOf(ctx: Context, { issue, follows }: News): Promise<Change[]> {
   const changes: Change[] = [];
   for (const [memberId, reason] of follows) {

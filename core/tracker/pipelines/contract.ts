@@ -1,4 +1,3 @@
-// Pipelines: the way that releases of one product take, stage by stage.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, referenceBy, text } from '../../contract/field.ts';
@@ -10,7 +9,7 @@ const stages = Type.Array(line(stageMax), {
   minItems: 1,
   maxItems: 20,
   uniqueItems: true,
-  description: 'Up to 20, in their order.',
+  description: 'Up to 20 stages, in order.',
 });
 
 export const pipeline = defineContract({
@@ -20,24 +19,24 @@ export const pipeline = defineContract({
   title: 'Pipeline',
   id: 'pip',
   names: { by: ['name'] },
-  doc: 'The way that the releases of a product take, stage by stage.',
+  doc: 'Stages that the releases of a product pass through.',
   fields: {
-    name: text({ max: 120, required: true, filter: true, doc: 'What it is called.' }),
+    name: text({ max: 120, required: true, filter: true, doc: 'Name of the pipeline.' }),
     type: choice(['continuous', 'scheduled'], {
       default: 'scheduled',
       filter: true,
-      doc: 'Whether what is done goes out at once, or is gathered for a day.',
+      doc: 'Release type: `continuous` publishes work when it is done, `scheduled` collects it for a date.',
     }),
     stages: json(stages, {
       default: ['planned', 'in_progress', 'staging', 'released'],
-      doc: 'What releases go through: they begin in the first, and are published into the last.',
+      doc: 'Stages of a release: it starts in the first, and is published into the last.',
     }),
     team: referenceBy(team, 'key', {
       nullable: true,
       filter: true,
-      doc: 'The team that looks after it, by its key; null where none does.',
+      doc: 'Key of the responsible team; null if there is none.',
     }),
-    repository: text({ max: 500, nullable: true, doc: 'Where the source of it lies: an address or a name.' }),
+    repository: text({ max: 500, nullable: true, doc: 'Source repository: URL or name.' }),
   },
   undo: 'values',
   operations: {
@@ -46,7 +45,7 @@ export const pipeline = defineContract({
     get: 'Get a pipeline',
     update: {
       summary: 'Change a pipeline',
-      description: 'Releases in a stage that is taken away stay in it until they are moved.',
+      description: 'Releases in a removed stage stay in it until they are moved.',
     },
     delete: { summary: 'Delete a pipeline without releases', errors: ['conflict'] },
   },

@@ -1,4 +1,4 @@
-// Pipelines are plain, but that one with releases cannot be deleted.
+// Pipelines. One with releases cannot be deleted.
 import { getEntity, removed } from '../../changes/operations.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { defineResource } from '../../resource/define.ts';
@@ -11,7 +11,7 @@ const hasRelease = tenantStatement<{ id: string }>(
   'pipelines.release_of',
   'SELECT id FROM releases INDEXED BY releases_pipeline WHERE workspace_id = :ws AND pipeline_id = :id AND deleted_at IS NULL LIMIT 1',
 );
-/** Fails the batch of a deletion where a release was made meanwhile. */
+/** Fails the batch of a deletion if a release was created in the meantime. */
 const withoutReleases = tenantStatement(
   'pipelines.without_releases',
   `UPDATE pipelines SET version = version WHERE workspace_id = :ws AND id = :id AND NOT EXISTS (
@@ -31,7 +31,10 @@ export const pipelines = defineResource(pipeline, pipelineKind, {
     async delete(ctx, id, ifMatch) {
       const found = await getEntity(ctx, pipelineKind, id);
       if (await ctx.store.readOne(ctx.scope, hasRelease, { id }))
-        throw new ApiError('conflict', 'It has releases. Delete them first; one that was published stays.');
+        throw new ApiError(
+          'conflict',
+          'The pipeline has releases. Delete them first; a published release cannot be deleted.',
+        );
       return removed(ctx, pipelineKind, found, ifMatch);
     },
   },

@@ -1,4 +1,3 @@
-// Updates of projects: how one stands, in words and in one word.
 import { defineContract } from '../../contract/contract.ts';
 import { actor, choice, markdown, reference } from '../../contract/field.ts';
 import { healths, project } from '../projects/contract.ts';
@@ -9,27 +8,27 @@ export const projectUpdate = defineContract({
   scope: 'projects',
   title: 'StatusUpdate',
   id: 'upd',
-  doc: 'How a project stands, as somebody told it on a day.',
+  doc: 'Status update of a project.',
   parent: project,
   fields: {
-    project: reference(project, { write: 'never', filter: true, doc: 'The project that it is about.' }),
+    project: reference(project, { write: 'never', filter: true, doc: 'Project of the update.' }),
     health: choice(healths, {
       required: true,
       write: 'create',
       filter: true,
-      doc: 'Whether the project will reach its goal. The project shows it from then on.',
+      doc: 'Health of the project, which is set on the project as well.',
     }),
-    body: markdown({ bytesMax: 65_536, required: true, doc: 'How it stands.' }),
-    author: actor({ filter: true, doc: 'Who said it.' }),
+    body: markdown({ bytesMax: 65_536, required: true, doc: 'Text of the update.' }),
+    author: actor({ filter: true, doc: 'Author of the update.' }),
   },
   undo: 'values',
   operations: {
     list: 'List the updates of a project, newest first',
     create: 'Post an update of a project, which sets its health',
     get: 'Get an update of a project',
-    update: { summary: "Change the text of an update of one's own", errors: ['forbidden'] },
+    update: { summary: 'Change the text of your project update', errors: ['forbidden'] },
     delete: {
-      summary: "Delete an update of one's own; the project keeps its health",
+      summary: 'Delete your project update; the project keeps its health',
       errors: ['forbidden'],
     },
   },

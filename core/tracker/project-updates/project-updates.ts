@@ -1,4 +1,4 @@
-// Updates of projects. Posting one is a change of the project as well, which has from then on the health that it tells.
+// Updates of projects. Posting an update also sets the health of the project.
 import { getEntity, removed } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -49,5 +49,5 @@ export const projectUpdates = defineResource(projectUpdate, updateKind, {
 /** @throws ApiError forbidden */
 function requireAuthor({ actor }: Context, { authorId }: Pick<Update, 'authorId'>): void {
   if (authorId !== (actor.memberId ?? actor.id))
-    throw new ApiError('forbidden', 'Only its author may change or delete an update.');
+    throw new ApiError('forbidden', 'Only the author of an update can change or delete it.');
 }

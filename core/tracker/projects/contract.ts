@@ -1,4 +1,3 @@
-// Projects: work with a goal and a date, across teams.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import {
@@ -16,11 +15,11 @@ import { member } from '../../identity/members/contract.ts';
 import { idAndName, idOf } from '../../lib/schema.ts';
 
 export const healths = ['on_track', 'at_risk', 'off_track'] as const;
-const color = Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'A colour as #rrggbb in lower case.' });
+const color = Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'A color as #rrggbb in lower case.' });
 const members = Type.Array(idOrName(member), {
   maxItems: 100,
   uniqueItems: true,
-  description: 'Up to 100 ids, `me` among them.',
+  description: 'Up to 100 ids; `me` is allowed.',
 });
 
 export const project = defineContract({
@@ -29,41 +28,41 @@ export const project = defineContract({
   title: 'Project',
   id: 'prj',
   names: { by: ['name'] },
-  doc: 'Work with a goal and a date, across teams.',
+  doc: 'Work with a goal and a target date, across teams.',
   fields: {
-    name: text({ max: 120, required: true, filter: true, doc: 'What it is called.' }),
-    description: markdown({ max: 65_536, default: '', doc: 'What it is for.' }),
+    name: text({ max: 120, required: true, filter: true, doc: 'Name of the project.' }),
+    description: markdown({ max: 65_536, default: '', doc: 'Description of the project.' }),
     status: choice(['backlog', 'planned', 'started', 'paused', 'completed', 'canceled'], {
       default: 'backlog',
       filter: true,
       sort: true,
-      doc: 'How far it has come.',
+      doc: 'Status of the project.',
     }),
     health: choice(healths, {
       nullable: true,
       filter: true,
       sort: true,
-      doc: 'Whether it will reach its goal; null where nobody has said.',
+      doc: 'Health of the project; null until set.',
     }),
-    lead: reference(member, { nullable: true, filter: true, doc: 'Who leads it.' }),
+    lead: reference(member, { nullable: true, filter: true, doc: 'Lead of the project.' }),
     members: json(
       members,
-      { default: [], doc: 'Who works on it.' },
+      { default: [], doc: 'Members who work on the project.' },
       Type.Array(idAndName(idOf(member.id), 'the member')),
     ),
-    startDate: day({ nullable: true, filter: true, sort: true, doc: 'The day on which it begins.' }),
+    startDate: day({ nullable: true, filter: true, sort: true, doc: 'Start date of the project.' }),
     targetDate: day({
       nullable: true,
       filter: true,
       sort: true,
-      doc: 'The day on which it is to be reached.',
+      doc: 'Target date of the project.',
     }),
-    icon: text({ max: 40, nullable: true, doc: 'An emoji, or the name of a picture.' }),
-    color: string(color, { nullable: true, doc: 'How it is shown.' }),
+    icon: text({ max: 40, nullable: true, doc: 'Emoji, or name of an icon.' }),
+    color: string(color, { nullable: true, doc: 'Color of the project.' }),
     archivedAt: time({
       nullable: true,
       write: 'never',
-      doc: 'When it was put away; null while lists show it.',
+      doc: 'Time at which the project was archived; null unless archived.',
     }),
   },
   undo: 'values',
@@ -75,7 +74,7 @@ export const project = defineContract({
     delete: {
       summary: 'Delete a project; it can be restored',
       description:
-        'Its issues stay, and go on to show it. It takes no further issues, and its milestones and updates are not shown until it is restored.',
+        'Issues stay in the project. No issues can be added, and milestones and updates are hidden until it is restored.',
     },
     restore: 'Restore a deleted project',
   },

@@ -1,4 +1,3 @@
-// How projects are stored, shown and announced.
 import type { Context, Directory } from '../../context.ts';
 import { notFound } from '../../lib/errors.ts';
 import { kindOf } from '../../resource/kind.ts';

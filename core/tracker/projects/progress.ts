@@ -1,6 +1,5 @@
-// How far a project has come: its issues, as far as the caller sees them, counted by what their states mean, in all and for each
-// milestone. Counted when it is asked for, at the cost of a look at each issue of the project, off the event loop; nothing of it is kept,
-// so nothing of it can be wrong.
+// Progress of a project: visible issues counted by state type, in total and per milestone. Computed on request, off the event loop, by
+// reading every issue of the project; nothing is stored, so no counter can drift.
 import { Type, type Static } from 'typebox';
 import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
@@ -18,13 +17,13 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 const Counts = named(
   'Progress',
   Closed({
-    issues: count('All of them.'),
-    unstarted: count('In triage, backlog or unstarted states.'),
-    started: count('In started states.'),
-    completed: count('In completed states.'),
-    canceled: count('In canceled and duplicate states.'),
-    estimate: Type.Number({ description: 'Estimates of all that are not canceled, together.' }),
-    estimateCompleted: Type.Number({ description: 'Estimates of those that are completed, together.' }),
+    issues: count('Number of all issues.'),
+    unstarted: count('Issues in triage, backlog or unstarted states.'),
+    started: count('Issues in started states.'),
+    completed: count('Issues in completed states.'),
+    canceled: count('Issues in canceled and duplicate states.'),
+    estimate: Type.Number({ description: 'Sum of the estimates of issues that are not canceled.' }),
+    estimateCompleted: Type.Number({ description: 'Sum of the estimates of completed issues.' }),
   }),
 );
 type Counts = { -readonly [K in keyof Static<typeof Counts>]: number };
@@ -34,24 +33,24 @@ const MilestoneProgress = named(
   'MilestoneProgress',
   Closed({
     id: idOf(milestone.id),
-    name: Type.String({ description: 'What the milestone is called.' }),
-    targetDate: nullable({ ...date, description: 'The day by which it is to be reached.' }),
+    name: Type.String({ description: 'Name of the milestone.' }),
+    targetDate: nullable({ ...date, description: 'Target date of the milestone.' }),
     status: enumeration(
       'MilestoneStatus',
       statuses,
-      'Done when its issues are; overdue after its day; next is the first that is neither; the others are unstarted.',
+      'Status of the milestone: `done` when its issues are; `overdue` after its target date; `next` for the first that is neither; otherwise `unstarted`.',
     ),
-    progress: described(Counts, 'Of its issues.'),
+    progress: described(Counts, 'Progress of the milestone.'),
   }),
 );
 export const ProjectProgress = named(
   'ProjectProgress',
   Closed({
-    progress: described(Counts, 'Of all issues of the project.'),
-    milestones: Type.Array(MilestoneProgress, { description: 'Of each milestone, in their order.' }),
+    progress: described(Counts, 'Progress of the whole project.'),
+    milestones: Type.Array(MilestoneProgress, { description: 'Progress of each milestone, in order.' }),
     days: nullable(
       dayByDay(
-        'Each day from `since` to today, in UTC, as the issues were at its end; null without `since`.',
+        'One entry per day from `since` to today, in UTC, with the issues as they were at its end; null without `since`.',
       ),
     ),
   }),
@@ -87,7 +86,7 @@ const milestonesOf = tenantStatement<MilestoneRow>(
    WHERE workspace_id = :ws AND project_id = :projectId AND deleted_at IS NULL ORDER BY position, id`,
 );
 
-/** @param since the first day to be told of; absent: none. @throws ApiError not_found, validation_failed, budget_exceeded */
+/** @param since first day of the daily counts; absent: none. @throws ApiError not_found, validation_failed, budget_exceeded */
 export async function progressOf(
   ctx: Context,
   id: string,
@@ -119,29 +118,29 @@ export async function progressOf(
 async function daysSince(ctx: Context, projectId: string, since: string) {
   const [fromMs, nowMs] = [isDay(since) ? Date.parse(since) : Number.NaN, ctx.nowMs()];
   if (Number.isNaN(fromMs)) throw invalidField('since', 'invalid_format', 'Give a day as YYYY-MM-DD.');
-  if (fromMs > nowMs) throw invalidField('since', 'too_big', 'Give a day that has come.');
+  if (fromMs > nowMs) throw invalidField('since', 'too_big', 'Give a day that is not in the future.');
   if (nowMs - fromMs > daysMax * dayMs)
-    throw invalidField('since', 'too_small', `Give a day of the last ${daysMax}.`);
+    throw invalidField('since', 'too_small', `Give a day within the last ${daysMax} days.`);
   const ids = (await ctx.store.read(ctx.scope, everIn, { projectId })).map(({ id }) => id);
   if (ids.length > everInMax)
     throw new ApiError(
       'budget_exceeded',
-      `More than ${everInMax} issues were in the project. Leave out since: what is so now can be told.`,
+      `More than ${everInMax} issues were in the project. Leave out since to get the current progress only.`,
     );
   const days = daysOf('UTC', fromMs, nowMs);
   return countedByDay(ctx, { ids, days, isIn: ({ project }) => project?.id === projectId });
 }
 
-/** That many days are told of at most. */
+/** Maximum number of days in a response. */
 const daysMax = 366;
-/** Of a project whose days are told. */
+/** Maximum number of issues of a project with daily counts. */
 const everInMax = 10_000;
 const everIn = tenantStatement<{ id: string }>(
   'project_issues.of_project',
   `SELECT id FROM project_issues WHERE workspace_id = :ws AND project_id = :projectId LIMIT ${everInMax + 1}`,
 );
 
-/** To be asked in their order. */
+/** Must be called for the milestones in order. */
 function statusesOn(today: string): (milestone: MilestoneRow) => (typeof statuses)[number] {
   let hasNext = false;
   return ({ completed_at, target_date }) => {

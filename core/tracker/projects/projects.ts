@@ -1,4 +1,4 @@
-// Projects. One that is archived or deleted leaves the lists, and issues that belong to it still say so.
+// Projects. Archived and deleted projects are hidden from lists, but their issues keep showing them.
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
@@ -20,23 +20,23 @@ export const projects = defineResource(project, projectKind, {
   check(ctx, { startDate, targetDate, members, deletedAt }, before) {
     if (startDate !== null && targetDate !== null && targetDate < startDate)
       throw invalidField('targetDate', 'too_small', {
-        why: 'The target date lies before the start date.',
+        why: 'The target date is before the start date.',
         fix: 'Give a later targetDate, or an earlier startDate.',
       });
-    // A project that is restored has the members that it had.
+    // A restored project may keep members who were removed since.
     const had = deletedAt === null ? (before?.members ?? []) : members;
     if (members !== before?.members) requireMembers(ctx, members, had);
   },
   routes: [
-    archiving(project, projectKind, 'archive', { summary: 'Archive a project: lists leave it out' }),
-    archiving(project, projectKind, 'unarchive', { summary: 'Take a project out of the archive' }),
+    archiving(project, projectKind, 'archive', { summary: 'Archive a project, which hides it from lists' }),
+    archiving(project, projectKind, 'unarchive', { summary: 'Unarchive a project' }),
     defineRoute({
       method: 'GET',
       path: '/api/v1/projects/{id}/progress',
       name: 'projects.progress',
-      summary: 'Count what of a project is done',
+      summary: 'Get the progress of a project',
       description:
-        'Its issues and those of each milestone by what their states mean, as they stand now, of the teams whose issues the caller reads. It looks at every issue of the project.',
+        'Counts the issues of the project and of each milestone by the type of their current state, in the teams whose issues the caller can read. Reads every issue of the project.',
       scope: 'projects:read',
       also: readingIssues,
       limit: 'search',
@@ -46,7 +46,7 @@ export const projects = defineResource(project, projectKind, {
           Type.String({
             maxLength: 40,
             description:
-              'A day of the last year, as YYYY-MM-DD: each from it on is told as well, which a burn-up draws.',
+              'First day of the daily counts for a burn-up chart, YYYY-MM-DD, within the last year; default: no daily counts.',
           }),
         ),
       }),
@@ -57,7 +57,7 @@ export const projects = defineResource(project, projectKind, {
   ],
 });
 
-/** Who was removed since stays where they were. */
+/** A member who was removed since may stay in place. */
 function requireMembers({ directory }: Context, ids: readonly string[], had: readonly string[]): void {
   for (const [index, id] of ids.entries()) {
     const found = directory.members.get(id);

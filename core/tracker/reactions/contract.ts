@@ -1,4 +1,3 @@
-// Reactions: an emoji that somebody puts to a comment or an issue, once each.
 import { defineContract } from '../../contract/contract.ts';
 import { actor, json, string } from '../../contract/field.ts';
 import { idOf, text } from '../../lib/schema.ts';
@@ -12,33 +11,33 @@ export const reaction = defineContract({
   scope: 'comments',
   title: 'Reaction',
   id: 'rct',
-  doc: 'An emoji that somebody put to a comment or an issue.',
+  doc: 'Emoji reaction to a comment or an issue.',
   fields: {
     issue: json(issueNamed, {
       write: 'never',
       computed: true,
-      doc: 'The issue that it is on, or its comment is.',
+      doc: 'Issue of the reaction, or of its comment.',
     }),
-    commentId: string(idOf('cmt', 'The comment that it is on.'), {
+    commentId: string(idOf('cmt', 'Id of the comment.'), {
       nullable: true,
       write: 'never',
       computed: true,
-      doc: 'Null on the issue itself.',
+      doc: 'Comment of the reaction; null for a reaction to the issue.',
     }),
-    emoji: string(text(emojiBytesMax, 'One emoji, or the name of a usual one such as `thumbsup`.'), {
+    emoji: string(text(emojiBytesMax, 'One emoji, or the name of a common one such as `thumbsup`.'), {
       required: true,
       write: 'create',
       filter: true,
-      doc: 'What it says.',
+      doc: 'Emoji of the reaction.',
     }),
-    actor: actor({ doc: 'Who reacted.' }),
+    actor: actor({ doc: 'Author of the reaction.' }),
   },
   undo: 'values',
   operations: {
     get: 'Get a reaction',
     delete: {
-      summary: 'Take a reaction of one’s own back',
-      description: 'What is taken back already is taken back again without an error.',
+      summary: 'Remove your reaction',
+      description: 'Removing a reaction that was already removed has no effect.',
       errors: ['forbidden'],
     },
   },

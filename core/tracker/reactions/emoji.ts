@@ -1,4 +1,4 @@
-// The emoji of a reaction: one of Unicode, or one of the names that people know the usual ones by.
+// Emoji of reactions: a Unicode emoji, or the name of a common one.
 import { invalidField } from '../../lib/errors.ts';
 import { emojiBytesMax } from './contract.ts';
 
@@ -26,7 +26,9 @@ const named: ReadonlyMap<string, string> = new Map(
 const oneEmoji = new RegExp('^\\p{RGI_Emoji}$', 'v');
 const asEmoji = '\u{FE0F}';
 
-/** The same for every way to write it: by its name, with and without the mark that asks for an emoji. @throws ApiError validation_failed */
+/**
+ * Returns one canonical form for every spelling: name, and with or without the emoji variation selector. @throws ApiError validation_failed
+ */
 export function emojiOf(given: string): string {
   const known = named.get(given.replace(/^:(.+):$/, '$1'));
   if (known !== undefined) return known;
@@ -34,7 +36,7 @@ export function emojiOf(given: string): string {
   const emoji = forms.find((form) => oneEmoji.test(form) && Buffer.byteLength(form) <= emojiBytesMax);
   if (emoji !== undefined) return emoji;
   throw invalidField('emoji', 'invalid_format', {
-    why: 'This is not one emoji.',
-    fix: `Give one such as 👍, or a name: ${[...named.keys()].join(', ')}.`,
+    why: 'This is not a single emoji.',
+    fix: `Give an emoji such as 👍, or a name: ${[...named.keys()].join(', ')}.`,
   });
 }

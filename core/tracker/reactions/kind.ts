@@ -1,4 +1,4 @@
-// How reactions are stored. One that was taken back stays for a while, and another one takes its place.
+// Storage of reactions. A removed reaction stays stored for a while; reacting again creates a new one.
 import { plain } from '../../changes/columns.ts';
 import { kindOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -6,7 +6,7 @@ import { tenantOp } from '../../store/store.ts';
 import { issueOfPart, partOfIssue } from '../issues/part.ts';
 import { reaction } from './contract.ts';
 
-/** Different emoji on one comment or issue. */
+/** Maximum number of different emoji on one comment or issue. */
 export const emojiMax = 50;
 
 const part = partOfIssue('reactions');
@@ -27,7 +27,7 @@ export const reactionKind = kindOf(reaction, {
   },
 });
 
-/** Fails the batch where what it is on was deleted meanwhile, or has become full. */
+/** Fails the batch if the comment or issue was deleted in the meantime, or has too many different emoji. */
 const haveRoom = tenantStatement(
   'reactions.have_room',
   `UPDATE issues SET updated_at = updated_at WHERE workspace_id = :ws AND id = :issueId AND deleted_at IS NULL

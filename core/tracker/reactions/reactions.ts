@@ -1,4 +1,4 @@
-// Reactions on comments and issues: one for each actor and emoji, however often and from how many sides it is asked for.
+// Reactions to comments and issues. An author has at most one reaction per emoji, even with repeated or concurrent requests.
 import { Type } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { created, getEntity, removed, requireVersion } from '../../changes/operations.ts';
@@ -20,7 +20,7 @@ import { reaction } from './contract.ts';
 import { emojiOf } from './emoji.ts';
 import { emojiMax, reactionKind } from './kind.ts';
 
-/** Of one emoji, whose names are listed; the count is of all. */
+/** Maximum number of authors listed per emoji; the count includes all. */
 const whoMax = 50;
 
 const ReactionGroups = named(
@@ -28,14 +28,14 @@ const ReactionGroups = named(
   Closed({
     data: Type.Array(
       Closed({
-        emoji: Type.String({ description: 'What they say.' }),
-        count: Type.Integer({ description: 'How many reacted with it.' }),
-        mine: nullable(idOf(reaction.id, 'The reaction of the caller; null where there is none.')),
+        emoji: Type.String({ description: 'Emoji of the group.' }),
+        count: Type.Integer({ description: 'Number of reactions with the emoji.' }),
+        mine: nullable(idOf(reaction.id, "Id of the caller's reaction; null if there is none.")),
         who: Type.Array(reaction.fields.actor.shown, {
-          description: `Who reacted with it, in their order; the first ${whoMax}.`,
+          description: `Authors of the reactions, earliest first; up to ${whoMax}.`,
         }),
       }),
-      { description: 'The reactions by emoji, in the order in which the first of each came.' },
+      { description: 'Reactions grouped by emoji, in the order of the first reaction of each group.' },
     ),
   }),
 );
@@ -62,7 +62,7 @@ const takenBack = tenantStatement<{ count: number }>(
      AND deleted_at IS NOT NULL`,
 );
 
-/** What a reaction is on, and which issue that belongs to. */
+/** Comment or issue that is reacted to, with its issue. */
 interface Subject {
   readonly id: string;
   readonly issueId: string;
@@ -93,7 +93,7 @@ async function addReaction(ctx: Context, subject: Subject, given: string): Promi
   const emoji = emojiOf(given);
   const { id: subjectId, issueId, issuePlace } = subject;
   const sought = { issueId, subjectId, emoji, actorId: actorIdOf(ctx) };
-  // The id follows from what it says, so that a run which reacts twice finds what it has staged.
+  // The id is derived from the content, so that a run which reacts twice finds its staged reaction.
   const { count = 0 } = (await ctx.store.readOne(ctx.scope, takenBack, sought)) ?? {};
   for (let nth = count; ; nth++) {
     const id = derivedId(reaction.id, subjectId, `${sought.actorId} ${emoji} ${nth}`);
@@ -113,12 +113,12 @@ async function requireRoom(ctx: Context, subjectId: string, emoji: string): Prom
   const groups = await ctx.store.read(ctx.scope, grouped, { subjectId, actorId: '', whoMax: 0 });
   if (groups.length >= emojiMax && !groups.some((group) => group.emoji === emoji))
     throw invalidField('emoji', 'too_big', {
-      why: `There are ${emojiMax} different emoji on this already.`,
+      why: `This already has ${emojiMax} different emoji.`,
       fix: 'Use one of them.',
     });
 }
 
-/** The two routes of what can be reacted to. @param on after their names: `-on-issue` */
+/** Returns the two routes of a comment or an issue. @param on suffix of the route names: `-on-issue` */
 function routesOf(
   of: {
     readonly path: string;
@@ -140,7 +140,7 @@ function routesOf(
       ...both,
       method: 'GET',
       name: `reactions.list${on}`,
-      summary: `The reactions to ${thing}, by emoji`,
+      summary: `List the reactions to ${thing}, grouped by emoji`,
       scope: 'comments:read',
       limit: 'read',
       responses: { 200: ReactionGroups },
@@ -151,7 +151,7 @@ function routesOf(
       method: 'POST',
       name: `reactions.create${on}`,
       summary: `React to ${thing} with an emoji`,
-      description: 'Who has reacted with it already gets that reaction (200).',
+      description: 'If the caller already reacted with the emoji, returns that reaction (200).',
       scope: 'comments:write',
       limit: 'write',
       body: schemasOf(reaction).create,
@@ -170,7 +170,7 @@ export const reactions = defineResource(reaction, reactionKind, {
       if (!found) throw notFound();
       await getEntity(ctx, issueKind, found.issueId);
       if (found.actorId !== actorIdOf(ctx))
-        throw new ApiError('forbidden', 'Only who reacted may take it back.');
+        throw new ApiError('forbidden', 'Only the author of a reaction can remove it.');
       requireVersion(found, ifMatch);
       return found.deletedAt === null
         ? removed(ctx, reactionKind, found, ifMatch)

@@ -1,4 +1,4 @@
-// Relations: what two issues have to do with each other, across teams. Each is stored once and shown from both sides.
+// Relations between two issues, also of different teams. Stored once and shown from both sides.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { actor, choice, reference } from '../../contract/field.ts';
@@ -7,9 +7,9 @@ import { issue, relationTypes, stateShown } from '../issues/contract.ts';
 
 const otherShown = Closed({
   id: idOf(issue.id),
-  identifier: nullable(Type.String({ description: 'How people name it; null while it is staged.' })),
-  title: Type.String({ description: 'What it is about.' }),
-  state: described(stateShown, 'The step of the work that it is in.'),
+  identifier: nullable(Type.String({ description: 'Identifier of the issue; null while it is staged.' })),
+  title: Type.String({ description: 'Title of the issue.' }),
+  state: described(stateShown, 'Workflow state of the issue.'),
 });
 
 export const relation = defineContract({
@@ -18,35 +18,35 @@ export const relation = defineContract({
   scope: 'issues',
   title: 'Relation',
   id: 'rln',
-  doc: 'What an issue has to do with another, from the side of the one that was asked.',
+  doc: 'Relation between two issues, seen from the requested one.',
   parent: issue,
   fields: {
     type: choice(relationTypes, {
       required: true,
       write: 'create',
-      doc: 'What the issue is to the other one.',
+      doc: 'Relation from the issue to the other one.',
     }),
-    issue: reference(issue, { required: true, write: 'create', doc: 'The other one.' }, otherShown),
-    creator: actor({ doc: 'Who said so.' }),
+    issue: reference(issue, { required: true, write: 'create', doc: 'The other issue.' }, otherShown),
+    creator: actor({ doc: 'Author of the relation.' }),
   },
   undo: 'values',
   operations: {
     list: {
       summary: 'List the relations of an issue, oldest first',
-      description: 'Those to deleted issues are left out.',
+      description: 'Relations to deleted issues are left out.',
     },
     create: {
       summary: 'Relate an issue to another',
       description:
-        'Also to one of another team. With `duplicate_of` the issue moves to the state of its team of type `duplicate`, else `canceled`; with `duplicated_by` the other one does.',
+        'The issues may belong to different teams. With `duplicate_of` the issue moves to a state of type `duplicate`, or else `canceled`, of its team; with `duplicated_by` the other issue does.',
       errors: ['conflict'],
       writes: ['stateId'],
     },
     get: {
       summary: 'Get a relation',
-      description: 'From the side of the issue that blocks the other one, or is its duplicate.',
+      description: 'Shown from the side of the issue that blocks or duplicates the other one.',
     },
-    delete: 'Remove a relation, on both sides',
+    delete: 'Delete a relation from both issues',
   },
   events: {},
   keepsDeleted: true,

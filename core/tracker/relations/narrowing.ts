@@ -1,5 +1,5 @@
-// Lists of issues narrowed by their relations. These are parameters and no fields of filters, because what an issue is related to does
-// not stand on it, so that no subscription could judge it.
+// Query parameters that filter issues by relations. They are not filter fields, because relations are not part of an issue, so a
+// subscription could not evaluate them.
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
@@ -11,11 +11,14 @@ import { issueKind } from '../issues/kind.ts';
 const related = (doc: string) => Type.Optional(described(nameOf(issue), doc));
 
 export const relationQuery = {
-  blocks: related('Only issues that block this one:'),
-  blockedBy: related('Only issues that this one blocks:'),
-  duplicateOf: related('Only duplicates of this one:'),
+  blocks: related('Issue that the listed issues block.'),
+  blockedBy: related('Issue that blocks the listed issues.'),
+  duplicateOf: related('Issue that the listed issues are duplicates of.'),
   hasOpenBlockers: Type.Optional(
-    Type.Boolean({ description: 'Whether an issue blocks them that is neither completed nor canceled.' }),
+    Type.Boolean({
+      description:
+        'True for issues that are blocked by an issue which is neither completed nor canceled; false for the others.',
+    }),
   ),
 };
 
@@ -34,7 +37,7 @@ const sqlOf = {
   duplicateOf: issuesTo('duplicate_of', 'duplicateOf'),
 } as const;
 
-/** Of those that the caller sees; deleted ones block nothing. */
+/** Counts only blockers that the caller can see; deleted issues block nothing. */
 const openBlocker = `EXISTS (SELECT 1 FROM relations AS r
   JOIN issues AS b ON b.workspace_id = :ws AND b.id = r.from_id
   JOIN states AS s ON s.workspace_id = :ws AND s.id = b.state_id

@@ -1,5 +1,5 @@
-// Relations. A row says what `fromId` is to `issueId`; whoever asks from the other side is shown the inverse. A relation is told as an
-// event of each of its two issues, and moves neither's version: who edits an issue is not in the way of who relates it.
+// Relations. A row stores the relation from `fromId` to `issueId`; the other side is shown the inverse. A relation is published as an event
+// of each of its two issues, but does not change their version, so relating an issue does not conflict with editing it.
 import { asLeft, type Change, type ChangeSet, type EventDraft } from '../../changes/change.ts';
 import type { Kind } from '../../changes/kind.ts';
 import type { Shown } from '../../contract/contract.ts';
@@ -18,7 +18,7 @@ import { inState } from '../issues/in-state.ts';
 import { relation } from './contract.ts';
 import { closesCircle, noCircle, originalOf, related } from './statements.ts';
 
-/** What is shown of an issue that another is related to, read along with the relation. */
+/** Fields shown of a related issue, selected with the relation. */
 type End = Pick<Issue, 'id' | 'teamId' | 'number' | 'title' | 'stateId'>;
 
 const endOf = (column: string): Column<End> => ({
@@ -31,7 +31,7 @@ const kept = { fromId: plain<string>('from_id'), from: endOf('from_id'), to: end
 type Relation = EntityOf<typeof relation, typeof kept>;
 type RelationType = Relation['type'];
 
-/** Whether it is there behind the change, and was not before. */
+/** Returns true if the change creates or restores the object. */
 const isAdded = (
   before: { readonly deletedAt: number | null } | null,
   after: { readonly deletedAt: number | null },
@@ -45,7 +45,7 @@ const relationKind: Kind<Relation, Shown<typeof relation>> = kindOf(relation, {
       return {
         ...named(to, directory),
         title: to.title,
-        // A state is never forgotten while an issue stands in it.
+        // A state in use by an issue is never purged from the directory.
         state: { id: to.stateId, name: state?.name ?? '', type: state!.type },
       };
     },
@@ -62,7 +62,7 @@ const relationKind: Kind<Relation, Shown<typeof relation>> = kindOf(relation, {
         await issueKind.find(ctx, deleted.fromId),
         await issueKind.find(ctx, deleted.issueId),
       ];
-      if (!from || !to) throw new ApiError('not_found', 'One of its issues is gone.');
+      if (!from || !to) throw new ApiError('not_found', 'One of the issues of this relation was deleted.');
       await requireNew(ctx, deleted.type, from, to);
       return told(relationKind.update(deleted, { deletedAt: null }, ctx.nowMs())!, [from, to]);
     },
@@ -86,7 +86,7 @@ const inverse: Readonly<Record<RelationType, RelationType>> = {
   relates_to: 'relates_to',
 };
 
-/** The relation as the issue sees it. */
+/** Returns the relation as seen from an issue. */
 function seenFrom(issueId: string, relation: Relation): Relation {
   if (relation.fromId === issueId) return relation;
   const { fromId, from, to, type, issueId: toId } = relation;
@@ -94,7 +94,7 @@ function seenFrom(issueId: string, relation: Relation): Relation {
 }
 
 export const relations = defineResource(relation, relationKind, {
-  // Both are asked of every resource that has a parent; the operations below do without.
+  // Required for every resource with a parent; the operations below do not use them.
   where: () => [],
   sets: () => ({}),
   operations: {
@@ -144,12 +144,12 @@ export const relations = defineResource(relation, relationKind, {
   },
 });
 
-/** Of an issue, on whichever side it stands, and to one that is there. */
+/** Relations of an issue on either side, if the other issue is not deleted. */
 const ofIssue = `(from_id = :issueId OR issue_id = :issueId) AND deleted_at IS NULL AND EXISTS
   (SELECT 1 FROM issues AS o WHERE o.workspace_id = :ws AND o.deleted_at IS NULL
      AND o.id = CASE WHEN relations.from_id = :issueId THEN relations.issue_id ELSE relations.from_id END)`;
 
-/** One of a deleted issue is as gone as the issue. @throws ApiError not_found */
+/** Relations of a deleted issue count as deleted. @throws ApiError not_found */
 async function findWithEnds(ctx: Context, id: string) {
   const found = await getEntity(ctx, relationKind, id);
   const ends = [
@@ -166,36 +166,36 @@ async function findOther(ctx: Context, issue: Issue, given: string): Promise<Iss
     throw invalidField('issueId', 'not_found', { why: `There is no issue ${given}.` });
   if (other.id === issue.id)
     throw invalidField('issueId', 'conflict', {
-      why: 'An issue has no relation to itself.',
-      fix: 'Give another issue.',
+      why: 'An issue cannot be related to itself.',
+      fix: 'Use another issue.',
     });
   return other;
 }
 
-/** As the row says it: the three types that are stored, from one issue to another. */
+/** Converts to the three stored types and their direction. */
 function storedAs(type: RelationType, issue: Issue, other: Issue): [RelationType, Issue, Issue] {
   if (type === 'blocked_by' || type === 'duplicated_by') return [inverse[type], other, issue];
   return type === 'relates_to' && other.id < issue.id ? [type, other, issue] : [type, issue, other];
 }
 
-/** Says what the indexes and the guard would refuse. @throws ApiError validation_failed, conflict */
+/** Reports conflicts that the unique indexes and the statement `noCircle` would reject. @throws ApiError validation_failed, conflict */
 async function requireNew(ctx: Context, type: RelationType, from: Issue, to: Issue): Promise<void> {
   const { store, scope } = ctx;
   const params = { type, fromId: from.id, issueId: to.id };
   if (await store.readOne(scope, related, params))
     throw invalidField('issueId', 'already_exists', {
-      why: 'The two issues have this relation already.',
-      fix: 'Leave it out.',
+      why: 'The two issues already have this relation.',
+      fix: 'Use the existing relation.',
     });
   const original = type === 'duplicate_of' && (await store.readOne(scope, originalOf, { fromId: from.id }));
   if (original)
     throw refused(
-      `${nameOf(from, ctx)} is a duplicate of another issue already.`,
+      `${nameOf(from, ctx)} is already a duplicate of another issue.`,
       'Remove that relation first.',
     );
   if (type !== 'relates_to' && (await store.readOne(scope, closesCircle, params)))
     throw refused(
-      `${nameOf(to, ctx)} ${type === 'blocks' ? 'blocks' : 'is a duplicate of'} ${nameOf(from, ctx)} already, by itself or through others.`,
+      `${nameOf(to, ctx)} ${type === 'blocks' ? 'blocks' : 'is a duplicate of'} ${nameOf(from, ctx)} already, directly or through other issues.`,
       'Remove a relation between them first.',
     );
 }
@@ -209,7 +209,7 @@ function refused(why: string, fix: string): ApiError {
   });
 }
 
-/** Whatever moves its team allows. Null where it stands there already, or its team has no such state. */
+/** Ignores the transitions of the team. Returns null if the issue is already in such a state, or the team has none. */
 function closedAsDuplicate(ctx: Context, issue: Issue) {
   const { directory, nowMs } = ctx;
   const states = statesOf(directory, issue.teamId);
@@ -219,7 +219,7 @@ function closedAsDuplicate(ctx: Context, issue: Issue) {
   return state && !isThere ? issueKind.update(issue, inState(ctx, issue, state.id), nowMs()) : null;
 }
 
-/** The change, told by an event of each of the two issues. */
+/** Replaces the event of a change by one event for each of the two issues. */
 function told(change: Change, ends: readonly [Issue, Issue]): Change {
   return {
     ...change,
@@ -244,7 +244,7 @@ function told(change: Change, ends: readonly [Issue, Issue]): Change {
   };
 }
 
-/** One that is made and removed by the same run is told as both. */
+/** A relation created and deleted by the same run has both events. */
 function typesOf({ before, after }: Change) {
   const [was, is] = [before as Relation | null, after as Relation];
   return [

@@ -1,7 +1,7 @@
-// What holds of all relations together, in SQL: one of a type for each pair, one original for each duplicate, and no circles.
+// SQL invariants over all relations: one per type and pair of issues, one original per duplicate, no cycles.
 import { tenantStatement } from '../../store/statement.ts';
 
-/** The other way round as well: of `relates_to` the lesser id comes first, and the others would close a circle. */
+/** Covers both directions: `relates_to` stores the smaller id first, and the inverse of any other type would close a cycle. */
 export const related = tenantStatement<{ id: string }>(
   'relations.of_pair',
   `SELECT id FROM relations WHERE workspace_id = :ws AND from_id = :fromId AND type = :type AND issue_id = :issueId
@@ -13,7 +13,7 @@ export const originalOf = tenantStatement<{ id: string }>(
   `SELECT id FROM relations WHERE workspace_id = :ws AND from_id = :fromId AND type = 'duplicate_of' AND deleted_at IS NULL`,
 );
 
-/** Whether an issue reaches another by relations of a type. */
+/** Returns SQL that is true if one issue reaches another by relations of a type. */
 const reaches = (from: string, type: string, to: string): string => `EXISTS (
   WITH RECURSIVE reached (id) AS (
     SELECT ${from} UNION SELECT r.issue_id FROM reached JOIN relations AS r
@@ -25,7 +25,7 @@ export const closesCircle = tenantStatement<{ found: number }>(
   `SELECT 1 AS found FROM issues WHERE workspace_id = :ws AND id = :fromId AND ${reaches(':issueId', ':type', ':fromId')}`,
 );
 
-/** Fails the batch that would close a circle, whatever else commits at the same time. */
+/** Fails a batch that would close a cycle, even with concurrent commits. */
 export const noCircle = tenantStatement(
   'relations.no_circle',
   `UPDATE relations SET version = version WHERE workspace_id = :ws AND id = :id AND NOT

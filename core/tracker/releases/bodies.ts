@@ -1,4 +1,4 @@
-// The bodies of the issues of a release: those of another resource, so `issueIds` where issues themselves take `ids`.
+// Bodies for the issues of a release. They use `issueIds` where the routes of issues use `ids`.
 import { Type, type Static } from 'typebox';
 import { Closed, named } from '../../lib/schema.ts';
 import { IssueSelection, issuesNamed } from '../issues/bodies.ts';

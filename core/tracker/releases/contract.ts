@@ -1,4 +1,3 @@
-// Releases: what goes out of a pipeline under one version, with the issues that are in it and the notes that tell of them.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, day, json, markdown, reference, text, time } from '../../contract/field.ts';
@@ -13,58 +12,68 @@ export const release = defineContract({
   path: 'releases',
   title: 'Release',
   id: 'rel',
-  doc: 'What goes out of a pipeline under one version.',
+  doc: 'Version of a product that a pipeline publishes.',
   fields: {
-    name: text({ max: 120, required: true, filter: true, doc: 'What it is called.' }),
+    name: text({ max: 120, required: true, filter: true, doc: 'Name of the release.' }),
     tag: text({
       max: 80,
       required: true,
       filter: true,
-      doc: 'The version that people know it by, such as 2.5.0; each once in a pipeline.',
+      doc: 'Version tag such as 2.5.0; unique within the pipeline.',
     }),
     pipeline: reference(pipeline, {
       required: true,
       write: 'create',
       filter: true,
-      doc: 'The pipeline that it goes through.',
+      doc: 'Pipeline of the release.',
     }),
     stage: text({
       max: stageMax,
       write: 'never',
       filter: true,
-      doc: 'The stage of the pipeline that it is in.',
+      doc: 'Current stage in the pipeline.',
     }),
     status: choice(['planned', 'in_progress', 'published', 'rolled_back'], {
       default: 'planned',
       write: 'never',
       filter: true,
       sort: true,
-      doc: 'Planned in the first stage, in progress beyond it; then whether it was published, and taken back.',
+      doc: 'Status of the release: `planned` in the first stage, `in_progress` in later ones, then `published`, and `rolled_back` after a rollback.',
     }),
     targetDate: day({
       nullable: true,
       filter: true,
       sort: true,
-      doc: 'The day on which it is to be published.',
+      doc: 'Planned date of publication.',
     }),
-    notes: markdown({ bytesMax: notesBytesMax, default: '', doc: 'What is new in it.' }),
+    notes: markdown({ bytesMax: notesBytesMax, default: '', doc: 'Release notes.' }),
     issueIds: json(Type.Array(idOf('iss'), { maxItems: releaseIssuesMax }), {
       default: [],
       write: 'never',
-      doc: 'The issues that are in it, in the order in which they were added; fixed once it is published.',
+      doc: 'Issues of the release, in the order in which they were added; fixed once published.',
     }),
-    publishedAt: time({ nullable: true, write: 'never', sort: true, doc: 'When it was published.' }),
-    rolledBackAt: time({ nullable: true, write: 'never', doc: 'When it was taken back.' }),
-    rollbackReason: text({ max: 2_000, nullable: true, write: 'never', doc: 'Why it was taken back.' }),
+    publishedAt: time({
+      nullable: true,
+      write: 'never',
+      sort: true,
+      doc: 'Time of publication; null until then.',
+    }),
+    rolledBackAt: time({ nullable: true, write: 'never', doc: 'Time of the rollback; null if none.' }),
+    rollbackReason: text({
+      max: 2_000,
+      nullable: true,
+      write: 'never',
+      doc: 'Reason for the rollback; null if none.',
+    }),
   },
   undo: 'values',
   operations: {
     list: 'List releases, newest first',
-    create: 'Plan a release',
+    create: 'Create a release',
     get: 'Get a release',
     update: {
       summary: 'Change a release',
-      description: 'Once it is published only its notes can be changed.',
+      description: 'Once a release is published, only its notes can be changed.',
       errors: ['conflict'],
     },
     delete: { summary: 'Delete a release that was not published', errors: ['conflict'] },

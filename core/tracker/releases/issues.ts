@@ -1,4 +1,4 @@
-// The issues of a release: added and taken out until it is published.
+// Adds and removes issues of a release that is not published.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
@@ -21,7 +21,7 @@ export async function addIssues(
   ifMatch: number | null,
 ): Promise<ChangeSet> {
   const found = await getEntity(ctx, releaseKind, id);
-  requireUnpublished(found, 'its issues stay');
+  requireUnpublished(found, 'its issues cannot change');
   const selected = await selectIssues(
     seeingIssues(ctx),
     { ...(named && { ids: named }), ...(filter && { filter }) },
@@ -31,12 +31,12 @@ export async function addIssues(
   if (issueIds.length > releaseIssuesMax)
     throw invalidField(filter === undefined ? 'issueIds' : 'filter', 'too_big', {
       why: `The release would have ${issueIds.length} issues.`,
-      fix: `Give fewer: a release has at most ${releaseIssuesMax}.`,
+      fix: `Add fewer issues: a release has at most ${releaseIssuesMax}.`,
     });
   return updated(ctx, releaseKind, found, { issueIds }, ifMatch);
 }
 
-/** Those that are not in it, or not there at all, are passed over. @throws ApiError not_found, conflict */
+/** Ignores issues that are not in the release or do not exist. @throws ApiError not_found, conflict */
 export async function removeIssues(
   ctx: Context,
   id: string,
@@ -44,14 +44,14 @@ export async function removeIssues(
   ifMatch: number | null,
 ): Promise<ChangeSet> {
   const found = await getEntity(ctx, releaseKind, id);
-  requireUnpublished(found, 'its issues stay');
+  requireUnpublished(found, 'its issues cannot change');
   const ids = await issueKind.idsOf(ctx, names);
   const gone = new Set(names.map((name) => ids.get(name) ?? name));
   const issueIds = found.issueIds.filter((one) => !gone.has(one));
   return updated(ctx, releaseKind, found, { issueIds }, ifMatch);
 }
 
-/** @throws ApiError not_found, and what lists of issues throw */
+/** @throws ApiError not_found, and the errors of issue lists */
 export async function listIssuesOf(ctx: Context, id: string, query: IssueQuery) {
   const { id: releaseId } = await getEntity(ctx, releaseKind, id);
   return listIssues(seeingIssues(ctx), query, { among: { id: releaseId, condition: isIn(releaseId) } });

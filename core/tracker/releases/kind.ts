@@ -1,4 +1,4 @@
-// How releases are stored and announced. Their row says which issues are in them; a table beside it finds them.
+// Storage and events of releases. The row of a release lists its issues; a separate table indexes them.
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
@@ -6,7 +6,7 @@ import { release } from './contract.ts';
 
 export type Release = EntityOf<typeof release>;
 
-/** None where the issue was deleted meanwhile. */
+/** Affects no row if the issue was deleted in the meantime. */
 const addIssue = tenantStatement(
   'release_issues.add',
   `INSERT INTO release_issues (workspace_id, release_id, issue_id, created_at)
@@ -18,7 +18,7 @@ const dropIssue = tenantStatement(
   'DELETE FROM release_issues WHERE workspace_id = :ws AND release_id = :id AND issue_id = :issueId',
 );
 
-/** Fails the batch that would make a release of a pipeline which was deleted meanwhile. */
+/** Fails the creation of a release if its pipeline was deleted in the meantime. */
 const pipelineThere = tenantStatement(
   'pipelines.there',
   'UPDATE pipelines SET version = version WHERE workspace_id = :ws AND id = :pipelineId AND deleted_at IS NULL',
@@ -42,7 +42,7 @@ export const releaseKind = kindOf(release, {
           ...issueIds
             .filter((issueId) => !had.has(issueId))
             .map((issueId) => tenantOp(scope, addIssue, { id, issueId }, { expectRows: 1 })),
-          // That of an issue which was removed for good is gone already.
+          // The row of a purged issue is already deleted.
           ...[...had]
             .filter((issueId) => !has.has(issueId))
             .map((issueId) => tenantOp(scope, dropIssue, { id, issueId })),

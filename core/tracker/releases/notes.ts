@@ -1,5 +1,5 @@
-// Notes drafted from the issues of a release: features, then fixes, then the rest, as their labels `feature` and `bug` say, each a line
-// with its identifier and its page. The same issues make the same text.
+// Drafts release notes from issues: features, fixes and other changes, by the labels `feature` and `bug`, one line per issue with its
+// identifier and link. Deterministic: the same issues give the same text.
 import type { ChangeSet } from '../../changes/change.ts';
 import { notDeleted, pageOfKind } from '../../changes/list.ts';
 import { getEntity, updated } from '../../changes/operations.ts';
@@ -17,19 +17,19 @@ const groups = [
   { title: 'Other changes', label: null },
 ] as const;
 
-/** What is left for the line that says how much was left out (bytes). */
+/** Bytes reserved for the line that counts omitted issues. */
 const restBytes = 100;
 
-/** @throws ApiError not_found; conflict where they were to be kept, and the release was published */
+/** @throws ApiError not_found; conflict if the notes are to be saved and the release is published */
 export async function draftNotes(ctx: Context, id: string, save: boolean): Promise<ChangeSet> {
   const found = await getEntity(ctx, releaseKind, id);
-  if (save) requireUnpublished(found, 'its notes are not drafted again');
+  if (save) requireUnpublished(found, 'its notes cannot be replaced by a draft');
   const notes = draftOf(await issuesIn(seeingIssues(ctx), found.issueIds));
   const { changes } = save ? updated(ctx, releaseKind, found, { notes }, null) : { changes: [] };
   return { changes, body: { notes } };
 }
 
-/** Those that came to something and that the caller sees, by identifier. */
+/** Returns the visible issues that are neither canceled nor duplicates, sorted by identifier. */
 async function issuesIn(ctx: Context, issueIds: readonly string[]): Promise<ShownIssue[]> {
   const { data } = await pageOfKind(
     ctx,
@@ -71,13 +71,13 @@ function draftOf(issues: readonly ShownIssue[]): string {
   return lines.join('\n');
 }
 
-/** The first whose label it carries. */
+/** Returns the first group whose label the issue has. */
 function groupOf({ labels }: ShownIssue): (typeof groups)[number] {
   const names = new Set(labels.map(({ name }) => foldName(name)));
   return groups.find(({ label }) => label !== null && names.has(label)) ?? groups[2];
 }
 
-/** A title is words, whatever Markdown makes of them. */
+/** Titles are plain text, so Markdown in them is escaped. */
 function lineOf({ identifier, title, url }: ShownIssue): string {
   return `${title.replaceAll(/[\\`*_[\]<>]/g, String.raw`\$&`)} ([${identifier}](${url}))`;
 }

@@ -1,4 +1,3 @@
-// Releases as a resource: what is plain follows from the contract, what is special stands in this folder.
 import { getEntity, removed } from '../../changes/operations.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { defineResource } from '../../resource/define.ts';
@@ -25,14 +24,14 @@ export const releases = defineResource(release, releaseKind, {
     const { pipelineId, tag } = after;
     if (await ctx.store.readOne(ctx.scope, withTag, { pipelineId, tag }))
       throw invalidField('tag', 'already_exists', {
-        why: `The pipeline has a release ${tag} already.`,
-        fix: 'Give another tag.',
+        why: `The pipeline already has a release with the tag ${tag}.`,
+        fix: 'Use another tag.',
       });
   },
   operations: {
     async delete(ctx, id, ifMatch) {
       const found = await getEntity(ctx, releaseKind, id);
-      requireUnpublished(found, 'it stays');
+      requireUnpublished(found, 'it cannot be deleted');
       return removed(ctx, releaseKind, found, ifMatch);
     },
   },

@@ -19,20 +19,27 @@ const ReleaseStage = named(
   'ReleaseStage',
   Closed({ stage: text(stageMax, 'A stage of the pipeline of the release.') }),
 );
-const ReleaseRollback = named('ReleaseRollback', Closed({ reason: text(2_000, 'Why it is taken back.') }));
+const ReleaseRollback = named(
+  'ReleaseRollback',
+  Closed({ reason: text(2_000, 'The reason for the rollback.') }),
+);
 const ReleaseNotesDraft = named(
   'ReleaseNotesDraft',
   Closed({
     save: Type.Optional(
       Type.Boolean({
-        description: 'Whether they take the place of the notes that the release has; default false.',
+        description: 'True to replace the notes of the release; default false.',
       }),
     ),
   }),
 );
 const ReleaseNotes = named(
   'ReleaseNotes',
-  Closed({ notes: Type.String({ description: 'Markdown. Empty where no issue came to anything.' }) }),
+  Closed({
+    notes: Type.String({
+      description: 'Release notes in Markdown; empty if every issue is canceled or a duplicate.',
+    }),
+  }),
 );
 
 const stepRoutes = [
@@ -55,8 +62,8 @@ const stepRoutes = [
     method: 'POST',
     path: `${path}/publish`,
     name: 'releases.publish',
-    summary: 'Publish a release, once',
-    description: 'From then on its issues stay as they are, and of its fields only the notes can be changed.',
+    summary: 'Publish a release',
+    description: 'Afterwards the issues are fixed, and only the notes can be changed.',
     scope: 'releases:write',
     writes: ['status', 'stage', 'publishedAt'],
     limit: 'write',
@@ -69,7 +76,7 @@ const stepRoutes = [
     method: 'POST',
     path: `${path}/rollback`,
     name: 'releases.rollback',
-    summary: 'Say that a published release was taken back',
+    summary: 'Mark a published release as rolled back',
     scope: 'releases:write',
     writes: ['status', 'rolledBackAt', 'rollbackReason'],
     limit: 'write',
@@ -86,7 +93,7 @@ const stepRoutes = [
     name: 'releases.notes.draft',
     summary: 'Draft notes from the issues of a release',
     description:
-      'Features, fixes and other changes, by the labels `feature` and `bug`, without what was canceled. The notes that the release has stay as they are, unless `save` is true.',
+      'Groups issues as features, fixes and other changes by the labels `feature` and `bug`, and omits canceled ones. The notes of the release stay unchanged unless `save` is true.',
     scope: 'releases:write',
     also: readingIssues,
     writes: ['notes'],
@@ -113,10 +120,13 @@ const issueRoutes = [
     query: Closed({
       ...pageQuery,
       filter: Type.Optional(
-        Type.String({ maxLength: 8000, description: 'A JSON filter tree of issues.', [givenAs]: 'json' }),
+        Type.String({ maxLength: 8000, description: 'Filter tree of issues as JSON.', [givenAs]: 'json' }),
       ),
       sort: Type.Optional(
-        Type.String({ maxLength: 100, description: 'As in the list of issues; default `-createdAt`.' }),
+        Type.String({
+          maxLength: 100,
+          description: 'Sort keys, as for the list of issues; default `-createdAt`.',
+        }),
       ),
     }),
     responses: { 200: schemasOf(issue).page },
@@ -129,7 +139,7 @@ const issueRoutes = [
     name: 'releases.issues.add',
     summary: 'Add issues to a release',
     description:
-      'Those that `issueIds` names, or all that pass `filter`. What is in it already stays, and a release has up to 500 issues.',
+      'Adds the issues in `issueIds`, or all that match `filter`. Issues already in the release stay in it. A release has at most 500 issues.',
     scope: 'releases:write',
     also: readingIssues,
     writes: ['issueIds'],
@@ -145,8 +155,8 @@ const issueRoutes = [
     method: 'POST',
     path: `${path}/issues/remove`,
     name: 'releases.issues.remove',
-    summary: 'Take issues out of a release',
-    description: 'What is not in it is passed over.',
+    summary: 'Remove issues from a release',
+    description: 'Issues that are not in the release are ignored.',
     scope: 'releases:write',
     also: readingIssues,
     writes: ['issueIds'],

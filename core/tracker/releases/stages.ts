@@ -1,5 +1,5 @@
-// The way of a release: through the stages of its pipeline, out, and perhaps back. Each step is planned on the release as it was read,
-// so that of two at once one is planned anew and finds what the other did.
+// Steps of a release: stages of its pipeline, publication and rollback. Each step is planned on the release as read, so of two concurrent
+// steps one is planned again and sees the result of the other.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
@@ -15,7 +15,7 @@ export async function moveRelease(
   ifMatch: number | null,
 ): Promise<ChangeSet> {
   const found = await getEntity(ctx, releaseKind, id);
-  requireUnpublished(found, 'its stage stays');
+  requireUnpublished(found, 'its stage cannot change');
   const stages = stagesOf(ctx, found);
   const at = stages.indexOf(stage);
   if (at < 0)
@@ -46,8 +46,8 @@ export async function rollBackRelease(
     throw new ApiError(
       'conflict',
       found.status === 'rolled_back'
-        ? 'The release was rolled back already.'
-        : 'The release was not published, so there is nothing to roll back.',
+        ? 'The release was already rolled back.'
+        : 'The release was not published. Only a published release can be rolled back.',
     );
   const patch = { status: 'rolled_back', rolledBackAt: ctx.nowMs(), rollbackReason: reason } as const;
   return updated(ctx, releaseKind, found, patch, ifMatch);

@@ -1,4 +1,4 @@
-// Search: no objects of its own, but a way to find issues, which plugins have as `ctx.search`.
+// Search has no objects of its own; the contract gives plugins `ctx.search`.
 import { defineContract } from '../../contract/contract.ts';
 
 export const search = defineContract({
@@ -7,7 +7,7 @@ export const search = defineContract({
   scope: 'issues',
   title: 'Search',
   id: null,
-  doc: 'Finds issues by the words in them and in their comments.',
+  doc: 'Full-text search for issues and their comments.',
   fields: {},
   undo: { never: 'A search writes nothing.' },
   operations: {},

@@ -1,5 +1,5 @@
-// `GET /search`: the issues that have all that was typed, in themselves or in one of their comments, the likeliest first. What people
-// call by its identifier or number stands before all others.
+// `GET /search`: issues that match all words in their own text or in one comment, best match first. An issue whose identifier or number was
+// typed comes before all others.
 import { askedOf, cursorOf, notDeleted, type PageParameters } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
 import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
@@ -18,11 +18,11 @@ import { matchOf, parseQuery, type Query } from './query.ts';
 import type { FoundIssue, Highlight } from './schema.ts';
 import { markOf } from './words.ts';
 
-/** Nobody looks further than this: whoever would, asks for something narrower. */
+/** Maximum depth of pagination. */
 export const depthMax = 1_000;
-/** So long a search waits for what was just changed to be indexed (milliseconds). */
+/** Maximum time in milliseconds that a search waits for pending changes to be indexed. */
 const waitMs = 1_000;
-/** Texts are read for this many times the issues of a page, as several may be of one issue. */
+/** Number of texts read per requested issue, since several texts may belong to one issue. */
 const textsPerIssue = 3;
 const namedMax = 5;
 
@@ -55,8 +55,8 @@ function offsetOf({ sealing }: Context, list: string, cursor: string | undefined
 }
 
 /**
- * Indexes what was changed since, so that a search misses nothing.
- * @returns whether all of it was done: not where very much waits, or the store takes no writes
+ * Indexes pending changes, so that a search sees them.
+ * @returns true if all were indexed; false if too many are pending or the store rejects writes
  */
 export async function indexPending({ store, scope }: Pick<Context, 'store' | 'scope'>): Promise<boolean> {
   const untilMs = performance.now() + waitMs;
@@ -72,11 +72,11 @@ export async function indexPending({ store, scope }: Pick<Context, 'store' | 'sc
 interface Sought {
   readonly q: string;
   readonly conditions: readonly Condition[];
-  /** So many issues are wanted, of the best. */
+  /** Number of issues wanted. */
   readonly until: number;
 }
 
-/** Each issue once, with the best of its comments that have it. */
+/** Returns each issue once, with its best matching comment. */
 async function bestOf(ctx: Context, query: Query, { q, conditions, until }: Sought): Promise<Hit[]> {
   if (query.wanted.length === 0) return [];
   const best = new Map<string, Hit>();
@@ -98,7 +98,7 @@ async function bestOf(ctx: Context, query: Query, { q, conditions, until }: Soug
   return [...best.values()];
 }
 
-/** Which words the caller may read: those of comments need a scope of their own, which may be held for some teams. */
+/** Returns the texts that the caller may search: comments need their own scope, which may be limited to some teams. */
 function saidTo({ scopes, narrowed, directory }: Context): {
   columns: readonly string[] | null;
   commentTeams: ReadonlySet<string> | null;
@@ -115,7 +115,7 @@ function saidTo({ scopes, narrowed, directory }: Context): {
 const identifier = new RegExp(identifierGivenPattern);
 const aNumber = /^#?(\d{1,9})$/;
 
-/** The ids of the issues that are called so: by identifier, or by number in any team. */
+/** Returns the ids of issues with that identifier, or with that number in any team. */
 async function namedBy(ctx: Context, q: string, conditions: readonly Condition[]): Promise<string[]> {
   const name = q.trim();
   const number = aNumber.exec(name)?.[1];
@@ -159,7 +159,7 @@ async function shownWith(ctx: Context, hits: readonly Hit[], { wanted }: Query) 
   const bodyOf = new Map(bodies.map(({ id, body }) => [id, body]));
   return hits.flatMap(({ issueId, commentId }) => {
     const issue = issueOf.get(issueId);
-    // It was deleted this moment.
+    // The issue was deleted since the index was read.
     if (!issue || issue.deletedAt !== null) return [];
     const highlights = [
       ...highlighted({ field: 'title', commentId: null }, issue.title, wanted),
@@ -170,9 +170,9 @@ async function shownWith(ctx: Context, hits: readonly Hit[], { wanted }: Query) 
   });
 }
 
-/** Without what is long: the highlights show of that what matters. */
+/** Omits the description, since highlights show the relevant part. */
 export function foundIssue(ctx: Context, issue: Issue): FoundIssue {
-  // JSON says nothing of what is undefined; an object without it would be one more for each hit.
+  // JSON omits undefined properties. Building an object without the property would cost one more object per hit.
   return Object.assign(issueKind.wire(issue, ctx), { description: undefined });
 }
 

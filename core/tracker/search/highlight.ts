@@ -1,21 +1,21 @@
-// Where a text has what was looked for: a part of it, and the ranges in it. The text goes out as it is, so whoever shows it escapes it
-// as any other text, and marks the ranges: nothing in it is markup of ours.
+// Excerpt of a text around its matches, with their ranges. The text is unescaped and contains no markup, so clients must escape it and mark
+// the ranges themselves.
 import type { Phrase } from './query.ts';
 import { rangesIn, type Range } from './ranges.ts';
 
 export interface Excerpt {
   readonly text: string;
-  /** UTF-16 code units of `text`, ascending, apart from each other. */
+  /** UTF-16 code units of `text`, ascending and without overlaps. */
   readonly ranges: Range[];
 }
 
-/** Characters of an excerpt, and of those how many may stand before the first range. */
+/** Length of an excerpt in characters, and how many of them may precede the first match. */
 const excerptMax = 240;
 const before = 60;
-/** Most texts have it near their beginning. */
+/** Most texts match near their beginning, so that part is searched first. */
 const firstLook = 4_096;
 
-/** Null where the text has none of it. */
+/** Returns null if the text does not match. */
 export function excerptOf(text: string, wanted: readonly Phrase[]): Excerpt | null {
   const near = rangesIn(text.length > firstLook ? text.slice(0, firstLook) : text, wanted, excerptMax);
   const ranges = near.length > 0 || text.length <= firstLook ? near : rangesIn(text, wanted, excerptMax);
@@ -31,7 +31,7 @@ export function excerptOf(text: string, wanted: readonly Phrase[]): Excerpt | nu
   };
 }
 
-/** At a space, so that no word and no character is cut in two. */
+/** Cuts at a space, so that no word or character is split. */
 function cutBefore(text: string, at: number): number {
   if (at <= before) return 0;
   const space = text.indexOf(' ', at - before);

@@ -1,16 +1,16 @@
-// The statements that read the full-text index. Each of its rows is joined to the row of the caller's workspace that says whose words
-// they are, which the tenant guard asks for; a filter is asked of the issues that are left.
+// Statements that read the full-text index. Each index row is joined to its document row of the caller's workspace, as the tenant guard
+// requires; filters then apply to the issues that are left.
 import type { Context } from '../../context.ts';
 import type { Condition } from '../../store/page.ts';
 import { composedStatement, type Statement, type Value } from '../../store/statement.ts';
 
-/** A word of a title says more than one of a description, and that more than one of a comment. */
+/** Weights: title over description over comment. */
 const score = 'bm25(search_index, 8.0, 2.0, 1.0)';
 
-/** The last written of the texts that match are ranked, so many: what half of all texts say is not worth a look at half of them. */
+/** Only the most recent matches are ranked, up to this number, so that a frequent word stays cheap. */
 const rankedMax = 3_000;
 
-/** What nothing narrows is ranked first, and only of the best is asked whose words they are: to ask it of all costs more than to rank them. */
+/** Without further conditions, ranks first and joins only the best rows: joining all of them costs more than ranking them. */
 const bestOfAll = composedStatement<HitRow>(
   `WITH ranked AS MATERIALIZED (
      SELECT doc, score FROM (
@@ -25,7 +25,7 @@ const bestOfAll = composedStatement<HitRow>(
 
 export interface Hit {
   readonly issueId: string;
-  /** Of the comment whose words these are; null for those of the issue itself. */
+  /** Id of the matching comment; null if the issue itself matches. */
   readonly commentId: string | null;
 }
 
@@ -37,9 +37,9 @@ interface HitRow {
 interface Sought {
   readonly match: string;
   readonly conditions: readonly Condition[];
-  /** The teams whose comments count; null for all. */
+  /** Teams whose comments may match; null for all. */
   readonly commentTeams: ReadonlySet<string> | null;
-  /** So many texts are wanted, of the best. */
+  /** Number of texts wanted. */
   readonly limit: number;
 }
 
@@ -54,7 +54,7 @@ export async function readHits(ctx: Context, sought: Sought): Promise<Hit[]> {
   return rows.map(({ hit_issue: issueId, hit_comment: commentId }) => ({ issueId, commentId }));
 }
 
-/** What a text must be beside having the words; null where that is enough. */
+/** Returns conditions in addition to the words; null for none. */
 function narrowing(
   { visibleTeams }: Context,
   { conditions, commentTeams }: Sought,

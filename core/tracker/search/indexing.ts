@@ -1,5 +1,5 @@
-// Indexes what is pending, a batch of texts at a time: in the background soon after a change, and at once for a search that would miss it.
-// Two who do the same text at the same time settle it by the revision of its pending row: one batch holds, the other is made again.
+// Indexes pending texts in batches: in the background soon after a change, and immediately before a search that would miss them. Concurrent
+// indexing of a text is resolved by the revision of its pending row: one batch succeeds, the other is repeated.
 import {
   backgroundCommitDelayMs,
   systemOp,
@@ -11,9 +11,9 @@ import {
 import { systemStatement, tenantStatement } from '../../store/statement.ts';
 import { indexed, markOf, textMax } from './words.ts';
 
-/** Texts of one commit: nobody's write waits for more than some milliseconds. */
+/** Maximum number of texts per commit, so that other writes wait only some milliseconds. */
 const textsAtOnce = 64;
-/** Longer than this the loop is not held to cut texts into words (milliseconds). */
+/** Maximum time in milliseconds that tokenizing may block the event loop. */
 const turnMs = 4;
 
 interface Pending {
@@ -63,7 +63,7 @@ const addWords = systemStatement(
   'each word has the mark of its workspace, and the row that says whose they are follows in the same batch',
   'INSERT INTO search_index (title, description, comment) VALUES (:title, :description, :comment)',
 );
-/** Of the words just added. */
+/** Must follow `addWords` in the batch, since it uses the last rowid. */
 const addDocument = tenantStatement(
   'search_documents.add',
   `INSERT INTO search_documents (workspace_id, id, doc, issue_id, team_id)
@@ -71,8 +71,8 @@ const addDocument = tenantStatement(
 );
 
 /**
- * Indexes some of what is pending in a workspace.
- * @returns whether more may be pending
+ * Indexes a batch of pending texts of a workspace.
+ * @returns true if more may be pending
  * @throws StoreError
  */
 export async function indexSome(store: Store, scope: Scope, isAwaited: boolean): Promise<boolean> {

@@ -1,5 +1,5 @@
-// What is to be indexed anew, noted in the batch of the change: one small row, whatever the text. Its words follow in the background,
-// many texts in one commit, or with the next search of the workspace, whichever comes first.
+// Marks texts for indexing in the batch of their change, as one small row whatever the length of the text. The index is updated in the
+// background, many texts per commit, or by the next search of the workspace, whichever comes first.
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 
@@ -23,7 +23,7 @@ interface Text {
 type Issue = Text & { readonly title: string; readonly description: string; readonly teamId: string };
 type Comment = Text & { readonly body: string };
 
-/** With an issue that is deleted, restored or moved its comments are. */
+/** Deleting, restoring or moving an issue also marks its comments. */
 export function issueToIndex(scope: Scope, before: Issue | null, after: Issue): Op[] {
   const isElsewhere =
     before !== null && (before.deletedAt !== after.deletedAt || before.teamId !== after.teamId);

@@ -1,5 +1,5 @@
-// What strangers are told of duplicates: issues of the teams that a workspace opened, by identifier and title. Whoever names a workspace
-// that is closed, or is none, or a team that is not open, is answered as if nothing were alike.
+// Public duplicate search: issues of the teams that a workspace opened, by identifier and title. For a workspace that is closed or unknown,
+// or a team that is not open, the result is empty, so that callers cannot tell these cases apart.
 import { workspaceKind } from '../../identity/workspace/workspace.ts';
 import type { Context, Directory, Services } from '../../context.ts';
 import { scopeOf, type Scope } from '../../store/store.ts';
@@ -21,7 +21,7 @@ interface PublicQuestion {
   readonly issues: readonly { readonly title: string; readonly description: string }[];
 }
 
-/** @returns of each issue in turn. Rejects with ApiError budget_exceeded, StoreError */
+/** Returns a list for each issue, in order. Rejects with ApiError budget_exceeded, StoreError. */
 export type FindDuplicates = (asked: PublicQuestion) => Promise<Duplicate[][]>;
 
 export function createFindDuplicates(

@@ -1,9 +1,9 @@
-// What people type into a search: words, "phrases", beginnings (`pref*`) and `-what must not be there`. Whatever it is, only words reach
-// the full-text engine, quoted, so that nothing that anybody types is syntax of its own.
+// Parses search queries: words, "phrases", prefixes (`pref*`) and exclusions (`-word`). Only quoted words reach the full-text engine, so
+// user input is never interpreted as its syntax.
 import { invalidField } from '../../lib/errors.ts';
 import { wordsIn } from './words.ts';
 
-/** Words that follow each other; the last may be the beginning of one. */
+/** Consecutive words; the last one may be a prefix. */
 export interface Phrase {
   readonly words: readonly string[];
   readonly isBeginning: boolean;
@@ -20,18 +20,18 @@ interface Given {
   readonly plain: string | undefined;
 }
 
-/** More are a text, not a question. */
+/** Limits that separate queries from texts. */
 const phrasesMax = 16;
 const wordsMax = 32;
 const part = /(-?)(?:"([^"]*)"?|([^\s"]+))/g;
 
 /**
- * Of a query that holds no word at all nothing is wanted.
- * @throws ApiError validation_failed for one that is too long, or only says what must not be there
+ * A query without any word has an empty `wanted`.
+ * @throws ApiError validation_failed for a query that is too long, or that only excludes words
  */
 export function parseQuery(q: string): Query {
   const given = [...q.matchAll(part)].map(([, not = '', phrase, plain]): Given => ({ not, phrase, plain }));
-  // Whoever is still typing has not come to the end of the last word.
+  // The last word may still be typed, so it counts as a prefix.
   const last = /\s$/.test(q) ? undefined : given.at(-1);
   const phrases = given.flatMap((one) => {
     const words = wordsIn(one.phrase ?? one.plain ?? '').map(({ word }) => word);
@@ -44,8 +44,8 @@ export function parseQuery(q: string): Query {
   const unwanted = phrases.filter(({ not }) => not !== '');
   if (wanted.length === 0 && unwanted.length > 0)
     throw invalidField('q', 'too_short', {
-      why: 'It only says what must not be there.',
-      fix: 'Add a word to look for.',
+      why: 'The query only excludes words.',
+      fix: 'Add a word to search for.',
     });
   return { wanted, unwanted };
 }
@@ -56,14 +56,14 @@ function requireSize(phrases: readonly Phrase[]): void {
     throw invalidField(
       'q',
       'too_long',
-      `Give at most ${phrasesMax} words and phrases, of ${wordsMax} words together.`,
+      `Give at most ${phrasesMax} words and phrases, with ${wordsMax} words in total.`,
     );
 }
 
 /**
- * The query in the words of FTS5 (sqlite.org/fts5.html, Full-text Query Syntax): strings of letters and digits, and our operators.
- * @param mark of the workspace
- * @param columns the only ones to look at; null for all
+ * Returns the query in FTS5 syntax (sqlite.org/fts5.html, Full-text Query Syntax): strings of letters and digits, and our operators.
+ * @param mark prefix of all words of the workspace
+ * @param columns columns to search; null for all
  */
 export function matchOf(
   { wanted, unwanted }: Query,
@@ -76,7 +76,7 @@ export function matchOf(
   return columns === null ? match : `{${columns.join(' ')}} : ${match}`;
 }
 
-/** What has any of the words. */
+/** Returns a query that matches any of the words. */
 export function matchAny(words: readonly string[], mark: string, columns: readonly string[]): string {
   return `{${columns.join(' ')}} : (${words.map((word) => `"${mark}${word}"`).join(' OR ')})`;
 }

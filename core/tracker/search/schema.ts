@@ -1,4 +1,3 @@
-// What a search and a look for similar issues answer.
 import { Type, type Static } from 'typebox';
 import { shownProperties } from '../../contract/schemas.ts';
 import { Closed, enumeration, idOf, named, nullable, pageWith } from '../../lib/schema.ts';
@@ -9,24 +8,28 @@ export type FoundIssue = Omit<ShownIssue, 'description'>;
 
 const { description: _, ...ofFoundIssue } = shownProperties(issue);
 const FoundIssueShown = Type.Unsafe<FoundIssue>(
-  named('FoundIssue', Closed(ofFoundIssue, { description: 'An issue without its description.' })),
+  named('FoundIssue', Closed(ofFoundIssue, { description: 'Issue without its description.' })),
 );
 
 const HighlightShown = named(
   'Highlight',
   Closed({
-    field: enumeration('HighlightField', ['title', 'description', 'comment'], 'Whose text this is.'),
-    commentId: nullable(idOf('cmt', 'The comment that says it; null for the issue itself.')),
+    field: enumeration(
+      'HighlightField',
+      ['title', 'description', 'comment'],
+      'Field that contains the match.',
+    ),
+    commentId: nullable(idOf('cmt', 'Id of the comment that matches; null for the issue itself.')),
     text: Type.String({
       description:
-        'Up to 240 characters around the first place, as they were written: escape them like any other text.',
+        'Excerpt of up to 240 characters around the first match, unescaped: escape it like any other text.',
     }),
     ranges: Type.Array(
       Closed({
-        start: Type.Integer({ minimum: 0, description: 'Its first UTF-16 code unit in `text`.' }),
-        end: Type.Integer({ minimum: 0, description: 'The one after its last.' }),
+        start: Type.Integer({ minimum: 0, description: 'First UTF-16 code unit of the match in `text`.' }),
+        end: Type.Integer({ minimum: 0, description: 'UTF-16 code unit after the match.' }),
       }),
-      { description: 'Where `text` has what was looked for.' },
+      { description: 'Matches in `text`.' },
     ),
   }),
 );
@@ -38,15 +41,14 @@ const SearchHit = named(
     issue: FoundIssueShown,
     highlights: Type.Array(HighlightShown, {
       description:
-        'One for each text that has it; none where the issue was found by its identifier or number.',
+        'One highlight per matching text; empty if the issue was found by its identifier or number.',
     }),
   }),
 );
 
 export const SearchPage = pageWith('SearchPage', SearchHit, {
   isComplete: Type.Boolean({
-    description:
-      'False where so much was just changed that not all of it could be looked at: ask again a little later.',
+    description: 'False if too many recent changes were not yet indexed; retry a little later.',
   }),
 });
 
@@ -62,14 +64,14 @@ export const SimilarIssues = named(
             minimum: 0,
             maximum: 1,
             description:
-              'How much of what is rare in both they share; from 0.6 on it is often the same thing.',
+              'Similarity, weighted by the rarity of shared words; issues with at least 0.6 are often about the same thing.',
           }),
           evidence: Type.Array(Type.String(), {
-            description: 'The words that they share, the rarest first.',
+            description: 'Shared words, rarest first.',
           }),
         }),
       ),
-      { description: 'The likest first.' },
+      { description: 'Similar issues, most similar first.' },
     ),
   }),
 );

@@ -1,5 +1,5 @@
-// `GET /issues/{id}/similar`: issues that may be about the same thing. The full-text index finds those that share the rare words of an
-// issue; these are then compared word by word, a word counting for the more the fewer issues of the workspace have it.
+// `GET /issues/{id}/similar`: issues that may be about the same thing. The full-text index finds issues that share rare words; these are
+// compared word by word, with a higher weight for words that fewer issues have.
 import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import type { Condition } from '../../store/page.ts';
@@ -12,14 +12,14 @@ import { markOf, wordsIn, writtenWord } from './words.ts';
 
 const titleWordsMax = 12;
 const wordsMax = 24;
-/** That many issues are compared. */
+/** Maximum number of issues compared. */
 const candidatesMax = 40;
-/** What more issues have than this tells nothing of them. */
+/** Counting stops here: a word in more issues is not distinctive. */
 const countedMax = 1_000;
-/** Less in common is chance. */
+/** Lower scores are coincidence. */
 const scoreMin = 0.2;
 const evidenceMax = 8;
-/** The title says more of what an issue is about than the rest of it. */
+/** The title is more distinctive than the description. */
 const shareOfTitle = 0.6;
 
 export interface SimilarQuery {
@@ -46,7 +46,7 @@ export async function similarIssues(
 
 type Text = Pick<Issue, 'title' | 'description'> & { readonly id?: string };
 
-/** The likest first, of what is indexed and the caller may see. @throws ApiError budget_exceeded */
+/** Returns the most similar indexed issues that the caller can see. @throws ApiError budget_exceeded */
 export async function issuesLike(
   ctx: Context,
   issue: Text,
@@ -72,7 +72,7 @@ export async function issuesLike(
 const columns = ['title', 'description'];
 const isTelling = (word: string): boolean => word.length > 2 || /[^a-z0-9]/.test(word);
 
-/** Of the title all, of the description those that it repeats, or that look like names. */
+/** Returns all words of the title, and those of the description that are repeated or look like names. */
 function tellingWords({ title, description }: Text): string[] {
   const ofTitle = distinct(title).slice(0, titleWordsMax);
   const counts = new Map<string, number>();
@@ -99,10 +99,10 @@ const counting = (seen: string) =>
 const countOf = counting('');
 const countIn = counting(' AND d.team_id IN (SELECT value FROM json_each(:teams))');
 
-/** The words that others have as well, each by how much it tells: 1 for one that only two issues have. */
+/** Returns a weight per word: 1 for a word that at most two issues have, less for more frequent ones. */
 async function weightsOf(ctx: Context, words: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const mark = markOf(ctx.workspaceId);
-  // How rare a word is in teams that the caller does not see is nothing to tell it.
+  // Word counts must not reveal anything about teams that the caller cannot see.
   const teams = ctx.visibleTeams && JSON.stringify([...ctx.visibleTeams]);
   const counted = await Promise.all(
     words.map(async (word) => {
@@ -141,5 +141,5 @@ function likeness(
   };
 }
 
-/** Of a word of another title, whose rarity nobody counted. */
+/** Weight of a word of another title, whose rarity was not counted. */
 const unknownWeight = 0.3;

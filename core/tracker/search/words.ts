@@ -1,32 +1,32 @@
-// What a text consists of for search: words without case and accents, and the letters of scripts that put no spaces between words one
-// by one. The index and queries cut texts alike. In the index each word has the mark of its workspace before it, so that workspaces
-// share no word: no query meets another's, and none of them counts in its rank or its cost.
+// Splits texts into words for search: words without case and accents, and single letters for scripts without spaces. The index and queries
+// use the same rules. In the index each word has the mark of its workspace as a prefix, so workspaces share no words: a query never matches
+// texts of another workspace, and they affect neither its rank nor its cost.
 //
-// A word that ends in signs, such as `C++` or `C#`, is two words in a row: `c` and `c＋＋`. So `C` finds it too, and a phrase finds it where
-// it stands. The signs are those of full width in the index, whose tokenizer (`ascii` of FTS5) takes all but ASCII for letters. For the same
-// reason an emoji is a word as it is.
+// A word that ends in signs, such as `C++` or `C#`, is split into two consecutive words: `c` and `c＋＋`. So `C` finds it as well, and
+// phrases match it in place. The index uses full-width signs, because its tokenizer (`ascii` of FTS5) treats everything outside ASCII as
+// letters. For the same reason an emoji is a word as it is.
 
 interface Word {
   readonly word: string;
-  /** Where it stands in the text (UTF-16 code units). */
+  /** Start index in the text, in UTF-16 code units. */
   readonly start: number;
   readonly end: number;
 }
 
-/** What is longer is no word that anybody types. */
+/** Longer words are cut: nobody types them. */
 export const wordMax = 64;
-/** Characters of a text that are searched; what comes behind is a log or a dump. */
+/** Maximum number of characters indexed; longer texts are logs or dumps. */
 export const textMax = 65_536;
 
 const unspaced = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]`;
-/** Signs at the end of a word; `C++20` has them before a number. */
+/** Signs at the end of a word; in `C++20` they precede a number. */
 const signs = String.raw`(?:\+\+(?![\p{L}+#])|[+#](?![\p{L}\p{N}+#]))`;
-/** Skin tones and the joiners of emoji are left out, so that a search finds all forms of one. */
+/** Skin tones and joiners are left out, so that a search finds all variants of an emoji. */
 const emoji = String.raw`\p{Extended_Pictographic}|\p{Regional_Indicator}`;
 const letters = String.raw`(?:(?!${unspaced})[\p{L}\p{N}\p{M}])+`;
 const wordOrLetter = new RegExp(String.raw`${unspaced}\p{M}*|${letters}`, 'gu');
 const wordOrMore = new RegExp(String.raw`${unspaced}\p{M}*|(${letters})(${signs})?|${emoji}`, 'gu');
-/** Texts without it, which are most, are cut by the simpler expression: the other takes three times as long. */
+/** Most texts have neither signs nor emoji, and use the simpler expression, which is three times as fast. */
 const hasMore = new RegExp(String.raw`[\p{L}\p{N}\p{M}][+#]|${emoji}`, 'u');
 const asciiWord = /[a-z0-9]+/g;
 const asciiWordAndSigns = /([a-z0-9]+)(\+\+(?![a-z+#])|[+#](?![a-z0-9+#]))?/g;
@@ -37,7 +37,7 @@ export function isAscii(text: string): boolean {
   return ascii.test(text);
 }
 
-/** In the order of the text. */
+/** Returns words in text order. */
 export function wordsIn(text: string): Word[] {
   const searched = text.length > textMax ? text.slice(0, textMax) : text;
   if (!isAscii(searched)) return hasMore.test(searched) ? mixedWords(searched) : letterWords(searched);
@@ -99,7 +99,7 @@ function push(
 
 const inFullWidth = (text: string): string => text.replaceAll('+', '＋').replaceAll('#', '＃');
 
-/** A word as people write it. */
+/** Returns a word in its usual spelling. */
 export const writtenWord = (word: string): string => word.replaceAll('＋', '+').replaceAll('＃', '#');
 
 function fold(found: string): string {
@@ -108,11 +108,11 @@ function fold(found: string): string {
     .normalize('NFKD')
     .replaceAll(/[^\p{L}\p{N}]/gu, '')
     .toLowerCase();
-  // Small letters that share a capital with others: toLowerCase leaves them apart.
+  // toLowerCase keeps small letters apart that share a capital.
   return plain.replaceAll('ß', 'ss').replaceAll('ς', 'σ').slice(0, wordMax);
 }
 
-/** What the words of a workspace begin with in the index: as much of its id as tells it from others. */
+/** Returns the prefix of a workspace's words in the index: a distinctive part of its id. */
 export function markOf(workspaceId: string): string {
   return workspaceId
     .replaceAll(/[^\da-zA-Z]/g, '')
@@ -120,7 +120,7 @@ export function markOf(workspaceId: string): string {
     .toLowerCase();
 }
 
-/** A text as the index takes it. */
+/** Returns a text in the form that the index stores. */
 export function indexed(mark: string, text: string): string {
   let words = '';
   for (const { word } of wordsIn(text)) words += ` ${mark}${word}`;

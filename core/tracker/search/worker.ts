@@ -1,5 +1,5 @@
-// Indexes in the background what was changed: a moment after the change, so that many changes share a commit, and at start what an
-// earlier process or an upgrade left.
+// Indexes changes in the background: a moment after a change, so that many changes share a commit, and at start for texts left by an
+// earlier process or an upgrade.
 import type { Committer } from '../../changes/commit.ts';
 import type { Services } from '../../context.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -10,9 +10,9 @@ import { comment } from '../comments/contract.ts';
 import { issue } from '../issues/contract.ts';
 import { indexSome } from './indexing.ts';
 
-/** After a change. */
+/** Delay after a change. */
 const soonMs = 300;
-/** After a failure. */
+/** Delay after a failure. */
 const againMs = 5_000;
 
 const waiting = systemStatement<{ workspace_id: string }>(
@@ -24,7 +24,7 @@ const waiting = systemStatement<{ workspace_id: string }>(
 
 export interface Indexing {
   start(): Promise<void>;
-  /** Resolves once nothing goes on in the background. */
+  /** Resolves when no background work is left. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export function createIndexing(options: {
   let working: Promise<void> | null = null;
   let isStopped = false;
 
-  /** One workspace after the other has its turn, a batch at a time. What is changed meanwhile waits for its own moment. */
+  /** Takes turns between workspaces, one batch each. Changes that come in the meantime are scheduled separately. */
   const work = async (ids: Set<string>): Promise<void> => {
     while (ids.size > 0)
       for (const id of ids) {

@@ -1,4 +1,3 @@
-// SLA policies: which issues have to be answered or done by when.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, flag, json, number, reference, text } from '../../contract/field.ts';
@@ -10,12 +9,11 @@ const kinds = ['first_response', 'resolution'] as const;
 export type SlaKind = (typeof kinds)[number];
 
 const filter = Type.Record(Type.String(), Type.Unknown(), {
-  description:
-    'A filter tree over the fields of issues, as in the list of issues; what it names must be there.',
+  description: 'Filter tree, as for the list of issues; every object that it names must exist.',
   [givenAs]: 'issueFilter',
 });
 const pausing = Type.Array(
-  Type.String({ maxLength: 80, description: 'Id or name of a workflow state, or a type of states.' }),
+  Type.String({ maxLength: 80, description: 'Id or name of a workflow state, or a state type.' }),
   { maxItems: 50, uniqueItems: true },
 );
 const yearMinutes = 366 * 1440;
@@ -27,41 +25,44 @@ export const slaPolicy = defineContract({
   scope: 'workflows',
   title: 'SlaPolicy',
   id: 'sla',
-  doc: 'A promise: issues like these are answered or done within so long.',
+  doc: 'Target time for the first response to issues, or for their resolution.',
   fields: {
-    name: text({ max: 120, required: true, doc: 'What it is called.' }),
+    name: text({ max: 120, required: true, doc: 'Name of the policy.' }),
     kind: choice(kinds, {
       default: 'resolution',
       write: 'create',
-      doc: 'What is to happen in time: that somebody else than the creator comments, or that the issue is completed. To complete it answers it as well.',
+      doc: 'Kind of the target: `first_response` is met when someone other than the creator comments or the issue is completed, `resolution` when the issue is completed.',
     }),
-    enabled: flag({ default: true, doc: 'Whether issues come under it.' }),
+    enabled: flag({ default: true, doc: 'True if the policy applies to issues; default true.' }),
     position: number(
       { minimum: 0, maximum: positionMax, integer: true },
       {
-        doc: 'Its place: of each kind, the first policy that is enabled and that an issue passes counts.',
+        doc: 'Position of the policy; of each kind, the first enabled policy whose filter matches an issue applies. Default: last.',
         default: 0,
       },
     ),
-    filter: json(filter, { default: {}, doc: 'The issues that it is about; {} for all.' }),
+    filter: json(filter, {
+      default: {},
+      doc: 'Filter for the issues that the policy applies to; {} for all.',
+    }),
     targetMinutes: number(
       { minimum: 1, maximum: yearMinutes, integer: true },
       {
         required: true,
-        doc: 'Within how many minutes it is to happen, of the working hours of its calendar.',
+        doc: 'Target time in minutes, counted in the working hours of the calendar.',
       },
     ),
     atRiskMinutes: number(
       { minimum: 1, maximum: yearMinutes, integer: true },
-      { nullable: true, doc: 'So many of these minutes before, the issue is at risk; null for no warning.' },
+      { nullable: true, doc: 'Warning time in minutes before the target; null for no warning.' },
     ),
     calendar: reference(calendar, {
       nullable: true,
-      doc: 'The calendar by whose working hours it counts; null counts around the clock.',
+      doc: 'Calendar whose working hours are counted; null to count around the clock.',
     }),
     pausedIn: json(pausing, {
       default: [],
-      doc: `States in which the time stands still, by id or by type: ${stateTypes.join(', ')}.`,
+      doc: `States in which the clock is paused, by id, name or type: ${stateTypes.join(', ')}.`,
     }),
   },
   undo: 'values',
@@ -69,17 +70,17 @@ export const slaPolicy = defineContract({
     list: 'List SLA policies, by position',
     create: {
       summary: 'Create an SLA policy',
-      description: 'It holds for issues that are made or changed from then on.',
+      description: 'The policy applies to issues that are created or changed afterwards.',
     },
     get: 'Get an SLA policy',
     update: {
       summary: 'Change an SLA policy',
       description:
-        'An issue comes under the change, or leaves the policy, when it is changed next. A clock that runs keeps the time at which it is due.',
+        'The change applies to an issue when the issue changes next. A running clock keeps its due time.',
     },
     delete: {
       summary: 'Delete an SLA policy',
-      description: 'Its clocks that run are canceled: soon, and of many one part after the other.',
+      description: 'Running clocks are canceled soon afterwards, in batches.',
     },
   },
   events: { created: 'sla_policy.created', updated: 'sla_policy.updated', deleted: 'sla_policy.deleted' },

@@ -1,5 +1,5 @@
-// SLA policies: checked against what there is, so that a clock can always be counted. What one that is deleted leaves behind is the
-// clocks' to end.
+// SLA policies. Validated against existing objects, so that clocks can always be computed. The timer cancels the clocks of a deleted
+// policy.
 import type { Context, Directory } from '../../context.ts';
 import type { Kept } from '../../contract/contract.ts';
 import { addBusinessMs } from '../../lib/business-time.ts';
@@ -19,7 +19,7 @@ import { positionMax, slaPolicy } from './contract.ts';
 
 type Policy = Omit<Kept<typeof slaPolicy>, 'version'>;
 
-/** Fails the batch where the calendar was deleted meanwhile. */
+/** Fails the batch if the calendar was deleted in the meantime. */
 const keepCalendar = tenantStatement(
   'calendars.keep',
   'UPDATE calendars SET version = version WHERE workspace_id = :ws AND id = :calendarId AND deleted_at IS NULL',
@@ -62,7 +62,7 @@ export const slaPolicies = defineResource(slaPolicy, policyKind, {
 
 const types: readonly string[] = stateTypes;
 
-/** With ids in place of names, which several teams may give their states. @throws ApiError validation_failed */
+/** Replaces names of states by ids; several teams may use the same name. @throws ApiError validation_failed */
 function statesNamed(ctx: Context, pausedIn: readonly string[]): string[] {
   const ids = pausedIn.map((given, index) =>
     types.includes(given) ? given : idOfName(ctx, state, given, `pausedIn.${index}`),
@@ -75,20 +75,20 @@ function checkStates({ states }: Directory, pausedIn: readonly string[]): void {
     if (!types.includes(given) && states.get(given)?.removed !== false)
       throw invalidField(`pausedIn.${index}`, 'not_found', {
         why: `There is no workflow state ${given}.`,
-        fix: `Give the id of a state that is there, or one of ${types.join(', ')}.`,
+        fix: `Use the id of an existing state, or one of ${types.join(', ')}.`,
       });
 }
 
 function checkMinutes(ctx: Context, { targetMinutes, atRiskMinutes, calendarId }: Policy): void {
   if (atRiskMinutes !== null && atRiskMinutes >= targetMinutes)
     throw invalidField('atRiskMinutes', 'too_big', {
-      why: 'It would be at risk from the beginning.',
+      why: 'Issues would be at risk from the beginning.',
       fix: `Give less than targetMinutes, which is ${targetMinutes}.`,
     });
   const calendar = calendarId === null ? undefined : ctx.directory.calendars.get(calendarId);
   if (calendar && addBusinessMs(weekOf(calendar), ctx.nowMs(), targetMinutes * 60_000) === null)
     throw invalidField('targetMinutes', 'too_big', {
-      why: `By the hours of ${calendar.name} this takes more than five years.`,
-      fix: 'Give less, or another calendar.',
+      why: `In the working hours of ${calendar.name} this takes more than five years.`,
+      fix: 'Use a shorter time or another calendar.',
     });
 }

@@ -1,2 +1,2 @@
-/** Names the reaction, the alarm of clocks and of deleted policies, and the actor of their events. */
+/** Name of the reaction, of the timer of clocks and deleted policies, and of the actor of their events. */
 export const slaAlarm = 'sla';

@@ -1,6 +1,6 @@
-// What moments mean for clocks: one is at risk or breached, and those of a policy that was deleted are canceled. The alarm may ring
-// before the reaction has come to all that happened until then, so it first asks the log what that was, and its batch holds only as long
-// as nothing of it is missing: an issue that was completed in time is never breached. docs/decisions/0047.
+// Timer of SLA clocks: marks them as at risk or breached, and cancels those of a deleted policy. The timer may fire before the reaction has
+// processed all earlier events, so it first reads the log, and its batch fails if an event is missing: an issue that was completed in time
+// is never breached. See docs/decisions/0047.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { pageOfSubject } from '../../events/log.ts';
@@ -17,16 +17,16 @@ import { canceled, passed, ringsAt } from './counting.ts';
 import { follow, heeds, heededTypes } from './following.ts';
 import { clockKind, teamIdOf, type Clock } from './kind.ts';
 
-/** Events of an issue that are looked at in one go. */
+/** Number of events of an issue read at once. */
 const pageEvents = 100;
-/** Clocks of a deleted policy that are canceled in one batch. */
+/** Maximum number of clocks of a deleted policy canceled in one batch. */
 const canceledAtOnce = 16;
 
 const ofPolicy = tenantStatement<Row>(
   'sla_clocks.of_policy',
   `SELECT ${clockKind.select} FROM sla_clocks INDEXED BY sla_clocks_policy WHERE workspace_id = :ws AND policy_id = :policyId AND ended_at IS NULL LIMIT ${canceledAtOnce}`,
 );
-/** Fails the batch where something happened to the issue that was not heeded. */
+/** Fails the batch if the issue has a relevant event that was not processed. */
 const heededAll = tenantStatement(
   'sla_clocks.heeded_all',
   `UPDATE sla_clocks SET version = version WHERE workspace_id = :ws AND id = :id AND NOT EXISTS
@@ -45,13 +45,13 @@ async function ringClock(ctx: Context, id: string): Promise<Answer> {
   const waits = putOff(ctx, teamIdOf(clock), { name: slaAlarm, id });
   if (waits) return waits;
   const answer = await upTo(ctx, clock, ctx.nowMs());
-  // It rang too early: the clock on the wall was set back since.
+  // The timer fired too early, because the system clock was set back: set it again.
   return answer.changes.length > 0
     ? answer
     : { changes: [], ops: [alarmOp(ctx.scope, slaAlarm, id, ringsAt(clock))] };
 }
 
-/** What was not heeded yet, else what the passing of time means, and then the end where there is one. */
+/** Processes missed events; if there are none, the passing of time, and then the end of the clock if requested. */
 async function upTo(
   ctx: Context,
   clock: Clock,
@@ -84,7 +84,10 @@ async function upTo(
 
 const heedsFacts = ({ type }: { readonly type: Parameters<typeof heeds>[0] }): boolean => heeds(type);
 
-/** Some of its clocks, and again as long as there are any: each that was not ended now was found by what had happened to its issue. */
+/**
+ * Cancels some clocks of a deleted policy and sets the timer again while any are left. A clock with missed events processes these first,
+ * and is found again.
+ */
 async function leavePolicy(ctx: Context, policyId: string): Promise<Answer> {
   const rows = await ctx.store.read(ctx.scope, ofPolicy, { policyId });
   const answers: Answer[] = [];

@@ -1,5 +1,4 @@
-// SLA clocks: how the time passes that a policy gives an issue. They are started, paused and ended by what happens to the issue, never by
-// a request.
+// SLA clocks: the time that a policy gives an issue. Changes of the issue start, pause and end them; requests never do.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, number, reference, time } from '../../contract/field.ts';
@@ -14,13 +13,13 @@ export type ClockState = (typeof states)[number];
 
 const issueShown = Closed({
   id: idOf(issue.id),
-  identifier: nullable(Type.String({ description: 'How people name the issue.' })),
-  title: Type.String({ description: 'What the issue is about.' }),
+  identifier: nullable(Type.String({ description: 'Identifier of the issue.' })),
+  title: Type.String({ description: 'Title of the issue.' }),
 });
 const teamShown = Closed({
   id: uuid,
   key: teamKey,
-  name: Type.String({ description: 'What the team is called.' }),
+  name: Type.String({ description: 'Name of the team.' }),
 });
 
 export const slaClock = defineContract({
@@ -29,57 +28,61 @@ export const slaClock = defineContract({
   scope: 'issues',
   title: 'SlaClock',
   id: 'slc',
-  doc: 'The time that an issue has, by a policy: when it is due, and whether that was kept.',
+  doc: 'SLA clock of an issue: due time, state and outcome.',
   parent: issue,
   fields: {
     kind: choice(['first_response', 'resolution'], {
       write: 'never',
       filter: true,
-      doc: 'What is to happen in time: that somebody answers, or that the issue is completed.',
+      doc: 'Kind of the target: `first_response` is met by a first reply, `resolution` by completing the issue.',
     }),
     state: choice(states, {
       write: 'never',
       filter: true,
-      doc: 'Where it stands. What was breached stays so, also once it was reached late.',
+      doc: 'State of the clock. A breached clock stays `breached`, even if the target is reached late.',
     }),
-    policy: reference(slaPolicy, { write: 'never', filter: true, doc: 'The policy that it counts for.' }),
-    issue: json(issueShown, { write: 'never', computed: true, doc: 'The issue whose time it is.' }),
-    team: json(teamShown, { write: 'never', computed: true, doc: 'The team of the issue.' }),
+    policy: reference(slaPolicy, { write: 'never', filter: true, doc: 'SLA policy of the clock.' }),
+    issue: json(issueShown, { write: 'never', computed: true, doc: 'Issue of the clock.' }),
+    team: json(teamShown, { write: 'never', computed: true, doc: 'Team of the issue.' }),
     assignee: json(idAndName(idOf(member.id), 'the member'), {
       write: 'never',
       computed: true,
       nullable: true,
-      doc: 'Who works on the issue.',
+      doc: 'Assignee of the issue.',
     }),
-    startedAt: time({ write: 'never', doc: 'When the issue came under the policy.' }),
+    startedAt: time({ write: 'never', doc: 'Time at which the policy started to apply to the issue.' }),
     dueAt: time({
       write: 'never',
       nullable: true,
       filter: true,
-      doc: 'When the time is over; null while it is paused.',
+      doc: 'Due time; null while paused.',
     }),
     atRiskAt: time({
       write: 'never',
       nullable: true,
-      doc: 'When it is at risk; null while it is paused, and where the policy gives no warning.',
+      doc: 'Time at which the clock becomes at risk; null while paused, and if the policy has no warning.',
     }),
-    pausedAt: time({ write: 'never', nullable: true, doc: 'Since when it is paused; null while it is not.' }),
+    pausedAt: time({
+      write: 'never',
+      nullable: true,
+      doc: 'Time at which the clock was paused; null unless paused.',
+    }),
     remainingMs: number(
       { integer: true },
-      { write: 'never', nullable: true, doc: 'Milliseconds that are left, of one that is paused.' },
+      { write: 'never', nullable: true, doc: 'Remaining time in milliseconds while paused; null otherwise.' },
     ),
     reachedAt: time({
       write: 'never',
       nullable: true,
-      doc: 'When that happened which was to happen in time; of a breached one, too late.',
+      doc: 'Time at which the target was reached, late if the clock is breached; null until then.',
     }),
     endedAt: time({
       write: 'never',
       nullable: true,
-      doc: 'Since when it counts no more; null while it does.',
+      doc: 'Time at which the clock ended; null while it is open.',
     }),
   },
-  undo: { never: 'Clocks of service levels follow from their issues: undo the change of the issue.' },
+  undo: { never: 'SLA clocks follow from their issues. Undo the change of the issue instead.' },
   operations: { list: 'List the SLA clocks of an issue, oldest first' },
   events: {
     created: 'sla.started',

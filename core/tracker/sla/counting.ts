@@ -1,15 +1,15 @@
-// How the time of a clock is counted: what it is when it starts, pauses, goes on and ends, and what becomes of it as time passes. Pure: all
-// times come from outside, those of events and that of an alarm.
+// Arithmetic of SLA clocks: start, pause, resume, end, and the effect of passing time. Pure: all times are arguments, from events or from a
+// timer.
 import { addBusinessMs, businessMsBetween, type BusinessWeek } from '../../lib/business-time.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { ClockState } from './contract.ts';
 
-/** What a policy gives. */
+/** Terms of a policy. */
 export interface Terms {
   readonly targetMs: number;
-  /** So long before, it is at risk. */
+  /** Warning time before the due time; null for none. */
   readonly leadMs: number | null;
-  /** By whose hours; null: around the clock. */
+  /** Working hours; null to count around the clock. */
   readonly week: BusinessWeek | null;
 }
 
@@ -17,9 +17,9 @@ export interface Counted {
   readonly state: ClockState;
   readonly startedAt: number;
   readonly dueAt: number | null;
-  /** Kept while it is paused, where it was at risk before: it is told once. */
+  /** Kept while paused if the clock was at risk before, so that it is not reported twice. */
   readonly atRiskAt: number | null;
-  /** When it was last started or gone on with. */
+  /** Time at which the clock was last started or resumed. */
   readonly countedFrom: number;
   readonly pausedAt: number | null;
   readonly remainingMs: number | null;
@@ -27,7 +27,7 @@ export interface Counted {
   readonly endedAt: number | null;
 }
 
-/** Where a calendar has come to have no hours: as good as never. */
+/** Used if a calendar has no working hours left: practically never. */
 const neverDays = 5 * 366;
 
 const add = ({ week }: Terms, at: number, ms: number): number =>
@@ -51,7 +51,7 @@ export function started(terms: Terms, at: number, isPaused: boolean): Counted {
   return isPaused ? counted : { ...counted, ...resumed(counted, terms, at) };
 }
 
-/** Of one that runs or is at risk. A clock that was set back makes no time come back. */
+/** Pauses a clock that is running or at risk. If the system clock was set back, no time is regained. */
 export function paused(counted: Counted, terms: Terms, at: number): Partial<Counted> {
   const { dueAt, state, atRiskAt, countedFrom } = counted;
   const from = Math.max(at, countedFrom);
@@ -64,7 +64,7 @@ export function paused(counted: Counted, terms: Terms, at: number): Partial<Coun
   };
 }
 
-/** Of one that is paused. */
+/** Resumes a paused clock. */
 export function resumed(counted: Counted, terms: Terms, at: number): Partial<Counted> {
   const { remainingMs, atRiskAt, pausedAt } = counted;
   const from = Math.max(at, pausedAt ?? at);
@@ -80,13 +80,13 @@ export function resumed(counted: Counted, terms: Terms, at: number): Partial<Cou
   };
 }
 
-/** When it is to be looked at next; null for one that stands still or is over. */
+/** Returns the time of the next change by passing time; null for a clock that is paused or ended. */
 export function ringsAt({ state, atRiskAt, dueAt }: Counted): number | null {
   if (state === 'running') return atRiskAt ?? dueAt;
   return state === 'at_risk' ? dueAt : null;
 }
 
-/** The next that has happened to it by the mere passing of time, up to a moment; null where nothing has. */
+/** Returns the first change by passing time until a moment; null for none. */
 export function passed(counted: Counted, until: number): Partial<Counted> | null {
   const next = ringsAt(counted);
   if (next === null || next > until) return null;
@@ -94,13 +94,13 @@ export function passed(counted: Counted, until: number): Partial<Counted> | null
   return { state: isLate ? 'breached' : 'at_risk' };
 }
 
-/** What was to happen has happened. */
+/** Ends a clock whose target was reached. */
 export function reached(counted: Counted, at: number): Partial<Counted> {
   const over = { reachedAt: at, endedAt: at };
   return counted.state === 'breached' ? over : { ...over, ...stopped, state: 'met' };
 }
 
-/** It counts no more. What was breached stays so. */
+/** Ends a clock without result. A breached clock stays breached. */
 export function canceled(counted: Counted, at: number): Partial<Counted> {
   return counted.state === 'breached' ? { endedAt: at } : { ...stopped, state: 'canceled', endedAt: at };
 }

@@ -1,5 +1,5 @@
-// What an event of an issue means for its clocks, by the time of the event. The reaction asks it for every event; the alarm asks it for
-// those that the reaction has not come to yet. A clock remembers the last event that it heeded, so that neither heeds one twice.
+// Effects of issue events on clocks, at the time of the event. The reaction processes every event; the timer processes those that the
+// reaction has not reached. A clock stores the sequence of its last event, so no event counts twice.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
@@ -19,13 +19,13 @@ const ofIssues: readonly string[] = [
 ];
 const heeded: readonly string[] = [...ofIssues, 'comment.added'];
 
-/** A change of an issue is told by `issue.updated` first, whatever else it means. */
+/** Every change of an issue has an `issue.updated` event first, so other types need not be listed. */
 export function heeds(type: EventType): boolean {
   return heeded.includes(type);
 }
 export const heededTypes = heeded.map((type) => `'${type}'`).join(', ');
 
-/** Those that count, and those that have heeded the event or a later one. */
+/** Open clocks, and those that processed the event or a later one. */
 const clocksAt = tenantStatement<Row>(
   'sla_clocks.of_issue_at',
   `SELECT ${clockKind.select} FROM sla_clocks WHERE workspace_id = :ws AND issue_id = :issueId
@@ -40,7 +40,7 @@ const answered = tenantStatement<{ answered: number }>(
      WHERE before.workspace_id = :ws AND before.issue_id = :issueId AND before.kind = 'first_response' AND before.reached_at IS NOT NULL)`,
 );
 
-/** @param only the clocks of this kind. Empty where it means nothing, or was heeded */
+/** Returns the changes of clocks by an event; empty if there are none or the event was processed. @param only kind of the clocks */
 export async function follow(ctx: Context, event: EventRow, only?: SlaKind): Promise<Change[]> {
   const { subjectId: issueId, sequence, type } = event;
   if (ctx.directory.slaPolicies.size === 0 || issueId === null) return [];
@@ -88,7 +88,7 @@ function heedComment(ctx: Context, event: EventRow, clock: Clock): readonly Chan
   return answers ? stepsOf(ctx, clock, event).reach() : [];
 }
 
-/** The changes of one clock by one event: first what had passed by then. */
+/** Returns the changes of one clock by one event, after those by passing time until then. */
 function stepsOf(ctx: Context, clock: Clock, { createdAt: at, sequence }: EventRow) {
   const changes: Change[] = [];
   let now = clock;
@@ -101,7 +101,7 @@ function stepsOf(ctx: Context, clock: Clock, { createdAt: at, sequence }: EventR
     return changes;
   };
   const pass = (): void => {
-    // What happens in the very moment at which it is due is in time.
+    // An event exactly at the due time is in time.
     for (let next = passed(now, at - 1); next; next = passed(now, at - 1)) step(next);
   };
   const policy = ctx.directory.slaPolicies.get(clock.policyId);
@@ -127,7 +127,7 @@ function stepsOf(ctx: Context, clock: Clock, { createdAt: at, sequence }: EventR
   };
 }
 
-/** Nothing where the issue is gone by now, or was answered already. */
+/** Returns the new clock; none if the issue is deleted by now, or was already answered. */
 async function startOf(
   ctx: Context,
   { createdAt: at, sequence, type }: EventRow,

@@ -1,4 +1,4 @@
-// How clocks are stored, shown and announced. With a clock its alarm moves, and the time at which its issue is due.
+// Storage, representation and events of SLA clocks. Changing a clock also sets its timer and the due time of its issue.
 import { plain, type Column } from '../../changes/columns.ts';
 import type { EventType } from '../../events/catalogue.ts';
 import { alarmOp } from '../../reactions/alarm.ts';
@@ -10,7 +10,7 @@ import { slaAlarm } from './alarm-name.ts';
 import { slaClock } from './contract.ts';
 import { ringsAt } from './counting.ts';
 
-/** What is shown of an issue beside its clock, as a JSON list. */
+/** Columns of the issue that are shown with a clock, as a JSON array. */
 const placeColumns = 'i.team_id, i.number, i.title, i.assignee_id, i.creator_id';
 
 export interface IssuePlace {
@@ -26,7 +26,7 @@ function placeOf(text: string): IssuePlace {
   return { teamId, number, title, assigneeId, creatorId };
 }
 
-/** Nothing where it is deleted. */
+/** Returns no row if the issue is deleted. */
 export const livePlace = tenantStatement<{ place: string }>(
   'sla_clocks.live_place',
   `SELECT json_array(${placeColumns}) AS place FROM issues AS i WHERE i.workspace_id = :ws AND i.id = :issueId AND i.deleted_at IS NULL`,
@@ -49,7 +49,7 @@ const setDue = tenantStatement(
      WHERE c.workspace_id = :ws AND c.issue_id = :issueId AND c.ended_at IS NULL), ${neverDue})
    WHERE workspace_id = :ws AND id = :issueId`,
 );
-/** Fails the batch that would start a clock for a policy which was deleted meanwhile. */
+/** Fails the batch that starts a clock if its policy was deleted in the meantime. */
 const keepPolicy = tenantStatement(
   'sla_policies.keep',
   'UPDATE sla_policies SET version = version WHERE workspace_id = :ws AND id = :policyId AND deleted_at IS NULL',
@@ -117,6 +117,6 @@ function eventOf(before: Clock | null, after: Clock): EventType {
     case 'met':
       return `sla.${after.state}`;
     default:
-      throw new Error(`Nothing has happened to the clock ${after.id}.`);
+      throw new Error(`The clock ${after.id} has not changed.`);
   }
 }

@@ -1,5 +1,5 @@
-// Which policy an issue comes under: of each kind the first that is enabled and that the issue passes. What is worked out of a policy once
-// is kept as long as the policy and the directory stay as they are, because every change of an issue is put to all of them.
+// Finds the policy of an issue: of each kind, the first enabled one whose filter matches. Sorted lists and compiled filters are cached
+// until the policies or the directory change, because every change of an issue is checked against all policies.
 import type { Entry } from '../../contract/contract.ts';
 import type { Directory } from '../../context.ts';
 import { parseFilter, type FilterFields } from '../../lib/filter.ts';
@@ -14,7 +14,7 @@ export type PolicyEntry = Entry<typeof slaPolicy>;
 
 const minuteMs = 60_000;
 const inOrder = new WeakMap<Directory['slaPolicies'], readonly PolicyEntry[]>();
-/** By the fields that a filter was read with, because a workspace adds some. */
+/** Keyed by the filter fields, because a workspace adds custom ones. */
 const tests = new WeakMap<FilterFields, WeakMap<PolicyEntry, Passes>>();
 
 function policiesOf({ slaPolicies }: Directory): readonly PolicyEntry[] {
@@ -37,7 +37,7 @@ function testOf(directory: Directory, policy: PolicyEntry): Passes {
   return passes;
 }
 
-/** @param at when the issue was as it is shown: policies that were made later are not asked */
+/** @param at time of the issue's state; policies created later do not apply */
 export function policyFor(
   directory: Directory,
   kind: SlaKind,

@@ -14,7 +14,7 @@ import { follow, heeds } from './following.ts';
 import { clockKind } from './kind.ts';
 import { clocksOfAll } from './workspace-list.ts';
 
-/** Of an issue that has none it is as a field without values. */
+/** An issue without a value matches like a field without values. */
 const ofIssue = (column: string): FilterColumn => ({
   sql: `i.${column}`,
   wrap: (condition) =>
@@ -23,7 +23,7 @@ const ofIssue = (column: string): FilterColumn => ({
 });
 const ownColumns = filterColumnsOf(slaClock);
 
-/** By what the clock says, and by the team and the assignee of its issue. */
+/** Filters by fields of the clock, and by team and assignee of the issue. */
 const filtering = createFiltering({
   fields: { ...filterFieldsOf(slaClock), team: issueReferences.team, assignee: issueReferences.assignee },
   columns: (directory, found) => ({

@@ -1,4 +1,4 @@
-// The clocks of all issues that the caller sees: what is due first, as who answers for a queue looks at it.
+// Lists the clocks of all issues that the caller can see, earliest due first, for managing a queue.
 import { Type } from 'typebox';
 import { listKind, type PageParameters } from '../../changes/list.ts';
 import { schemasOf } from '../../contract/schemas.ts';
@@ -16,7 +16,7 @@ import { clockKind } from './kind.ts';
 const named = (name: 'team' | 'assignee') =>
   Type.Optional(Type.Unsafe<string>(namedText(issueReferences[name])));
 const due = 'coalesce(due_at, 9e15)';
-/** What was deleted is not there, whatever it was promised. */
+/** Excludes clocks of deleted issues. */
 const ofThere: Condition = {
   sql: `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = sla_clocks.issue_id AND i.deleted_at IS NULL)`,
   params: {},
@@ -52,9 +52,9 @@ export const clocksOfAll = (filtering: Filtering): Route =>
     method: 'GET',
     path: '/api/v1/sla-clocks',
     name: 'sla.clocks',
-    summary: 'List the SLA clocks of all issues, what is due first',
+    summary: 'List the SLA clocks of all issues, earliest due first',
     description:
-      'Those that still count, or with `state` all that are in it, ended ones among them. What is paused is due at no time, and comes last.',
+      'Lists open clocks or, with `state`, all clocks in that state, ended ones included. Paused clocks have no due time and come last.',
     scope: 'issues:read',
     rows: 'team',
     limit: 'read',
@@ -66,7 +66,8 @@ export const clocksOfAll = (filtering: Filtering): Route =>
       dueBefore: Type.Optional(
         Type.String({
           maxLength: 40,
-          description: 'Only what is due before an ISO 8601 time, or one relative to now, such as `PT1H`.',
+          description:
+            'Upper bound of the due time, exclusive: ISO 8601, or relative to now, such as `PT1H`.',
         }),
       ),
     }),

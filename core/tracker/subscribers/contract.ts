@@ -1,4 +1,3 @@
-// Subscribers: who is told of what becomes of an issue.
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, reference } from '../../contract/field.ts';
 import { member } from '../../identity/members/contract.ts';
@@ -10,13 +9,17 @@ export const subscriber = defineContract({
   scope: 'issues',
   title: 'Subscriber',
   id: 'sub',
-  doc: 'A member who is told of what becomes of an issue.',
+  doc: 'Member who is notified about an issue.',
   fields: {
-    issue: json(issueNamed, { write: 'never', computed: true, doc: 'The issue that they follow.' }),
-    member: reference(member, { write: 'never', doc: 'Who follows it.' }),
+    issue: json(issueNamed, {
+      write: 'never',
+      computed: true,
+      doc: 'Issue that the member is subscribed to.',
+    }),
+    member: reference(member, { write: 'never', doc: 'Subscribed member.' }),
     reason: choice(['created', 'assigned', 'commented', 'mentioned', 'added'], {
       write: 'never',
-      doc: 'Why they do: what they did on the issue, or that somebody added them.',
+      doc: 'Reason for the subscription: an event of the member on the issue, or `added` by request.',
     }),
   },
   undo: 'values',

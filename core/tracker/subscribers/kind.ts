@@ -1,5 +1,5 @@
-// How subscribers are stored: a row for each member and issue, of which the id follows. Whoever made an issue follows it without a row, so
-// that making issues costs nothing; a row that is muted says that somebody does not want to.
+// Storage of subscribers: one row per member and issue, with a derived id. The creator of an issue is subscribed without a row, so that
+// creating issues stays cheap; a muted row records that a member unsubscribed.
 import { flag, plain } from '../../changes/columns.ts';
 import type { Change } from '../../changes/change.ts';
 import type { Context, View } from '../../context.ts';
@@ -29,7 +29,7 @@ const ofIssue = tenantStatement<{ id: string }>(
   'SELECT id FROM subscribers WHERE workspace_id = :ws AND issue_id = :issueId',
 );
 
-/** All that is said of an issue, muted ones too, the first first; its creator is among them. */
+/** Returns all rows of an issue, muted ones and the creator included, oldest first. */
 export async function rowsOf(ctx: Context, issue: Issue): Promise<readonly Subscriber[]> {
   const ids = await ctx.store.read(ctx.scope, ofIssue, { issueId: issue.id });
   const rows = await subscriberKind.findMany(
@@ -41,12 +41,12 @@ export async function rowsOf(ctx: Context, issue: Issue): Promise<readonly Subsc
   return [...all].sort((a, b) => sinceOf(a) - sinceOf(b) || (a.id < b.id ? -1 : 1));
 }
 
-/** Where it stands among the others: the creator without a row was there before all. */
+/** Returns the sort key of a subscriber: a creator without a row comes first. */
 export function sinceOf({ createdAt, version }: Subscriber): number {
   return version === 0 ? createdAt - 1 : createdAt;
 }
 
-/** As if there were a row of it, which has a version. */
+/** Returns a virtual row for the creator; stored rows have a version above 0. */
 function creatorOf(issue: Issue): Subscriber | null {
   if (issue.creatorKind !== 'user') return null;
   return { ...subscriberOf(issue, issue.creatorId, 'created', issue.createdAt), version: 0 };
@@ -58,19 +58,19 @@ function subscriberOf(issue: Issue, memberId: string, reason: Reason, at: number
   return { id, ...placeOfIssue(issue), memberId, reason, muted: false, ...times };
 }
 
-/** The creator without a row is shown as the others are. */
+/** Shows the creator without a row like other subscribers. */
 export function shownSubscriber(row: Subscriber, view: View): Shown<typeof subscriber> {
   return subscriberKind.wire({ ...row, version: Math.max(1, row.version) }, view);
 }
 
-/** The row of a member, or that of the creator, which is none; undefined where nothing is said of them. */
+/** Returns the row of a member, or the virtual row of the creator; undefined if there is neither. */
 export async function rowOf(ctx: Context, issue: Issue, memberId: string): Promise<Subscriber | undefined> {
   const found = await subscriberKind.find(ctx, derivedId(subscriber.id, issue.id, memberId));
   const creator = creatorOf(issue);
   return found ?? (creator?.memberId === memberId ? creator : undefined);
 }
 
-/** Makes a member follow an issue, or no longer; null where they do already, or do not. */
+/** Returns the change that subscribes or unsubscribes a member; null if nothing changes. */
 export function subscriptionChange(
   ctx: Context,
   issue: Issue,

@@ -1,5 +1,5 @@
-// Subscribers of issues: listed, and made by hand. By themselves those who were assigned, who commented and who were mentioned become
-// subscribers (../notifications).
+// Subscribers of issues: list, and subscribe by request. Assignees, commenters and mentioned members are subscribed automatically
+// (../notifications).
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import { getEntity, requireVersion } from '../../changes/operations.ts';
@@ -39,7 +39,7 @@ const one = {
   limit: 'write',
 } as const;
 
-/** They are few, and their creator has no row: a page is cut of all of them. @throws ApiError invalid_cursor */
+/** Reads all subscribers and slices a page: they are few, and the creator may have no row. @throws ApiError invalid_cursor */
 async function listSubscribers(ctx: Context, id: string, query: PageParameters) {
   const issue = await getEntity(ctx, issueKind, id);
   const list = `${ctx.workspaceId} subscribers ${issue.id}`;
@@ -85,14 +85,14 @@ async function setSubscribed(
 }
 
 export const subscribers = defineResource(subscriber, subscriberKind, {
-  // Their events are among those of issues, and are filtered as these are.
+  // Events of subscribers belong to issues and are filtered like them.
   filtering: issueFiltering,
   routes: [
     defineRoute({
       method: 'GET',
       path: '/api/v1/issues/{id}/subscribers',
       name: 'subscribers.list',
-      summary: 'Who is told of what becomes of an issue, the first first',
+      summary: 'List the subscribers of an issue, earliest first',
       scope: 'issues:read',
       rows: 'team',
       limit: 'read',
@@ -106,7 +106,7 @@ export const subscribers = defineResource(subscriber, subscriberKind, {
       ...one,
       method: 'PUT',
       name: 'subscribers.add',
-      summary: 'Make a member follow an issue',
+      summary: 'Subscribe a member to an issue',
       responses: { 200: schemasOf(subscriber).shown },
       write: (ctx, { params, ifMatch }) => setSubscribed(ctx, params.id, params.memberId, true, ifMatch),
     }),
@@ -114,9 +114,8 @@ export const subscribers = defineResource(subscriber, subscriberKind, {
       ...one,
       method: 'DELETE',
       name: 'subscribers.remove',
-      summary: 'Make a member follow an issue no longer',
-      description:
-        'They stay away, whatever they do on the issue: only who is assigned or mentioned afterwards follows it again.',
+      summary: 'Unsubscribe a member from an issue',
+      description: 'The member stays unsubscribed until assigned or mentioned again.',
       responses: { 204: null },
       write: (ctx, { params, ifMatch }) => setSubscribed(ctx, params.id, params.memberId, false, ifMatch),
     }),

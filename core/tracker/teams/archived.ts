@@ -1,5 +1,5 @@
-// Archived teams take no new issues, and no alarm of theirs does anything: cycles do not start, SLA clocks are not breached, snoozed issues
-// do not come back. All of it goes on when the team is unarchived.
+// Archived teams. They take no new issues, and their timers are suspended: cycles do not start, SLA clocks are not breached, snoozed issues
+// do not return. All timers resume when the team is unarchived.
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { dayMs } from '../../lib/time.ts';
@@ -10,16 +10,16 @@ import type { TeamEntry } from '../directory.ts';
 import { snoozeAlarm } from '../issues/kind.ts';
 import { slaAlarm } from '../sla/alarm-name.ts';
 
-/** @param path of the team in the request @throws ApiError validation_failed */
+/** @param path path of the team in the request @throws ApiError validation_failed */
 export function requireTakesIssues({ key, archivedAt }: TeamEntry, path: string): void {
   if (archivedAt === null) return;
   throw invalidField(path, 'conflict', {
     why: `The team ${key} is archived.`,
-    fix: `Give another team, or take it out of the archive with POST /api/v1/teams/${key}/unarchive.`,
+    fix: `Use another team, or unarchive it with POST /api/v1/teams/${key}/unarchive.`,
   });
 }
 
-/** Null for a team that is not archived; else an alarm of it is put off: its object may move to another team meanwhile. */
+/** Postpones a timer of an archived team by a day, since its object may move to another team; null for a team that is not archived. */
 export function putOff(
   { directory, scope, nowMs }: Pick<Context, 'directory' | 'scope' | 'nowMs'>,
   teamId: string,
@@ -40,14 +40,14 @@ const wakeSnoozed = wake(
   `SELECT '${snoozeAlarm}/' || id FROM issues INDEXED BY issues_team
    WHERE workspace_id = :ws AND team_id = :teamId AND snoozed_until <= :at AND deleted_at IS NULL`,
 );
-/** A clock that rings early is set again to its time. */
+/** A clock whose timer fires early sets it again. */
 const wakeClocks = wake(
   slaAlarm,
   `SELECT '${slaAlarm}/' || c.id FROM issues AS i INDEXED BY issues_number CROSS JOIN sla_clocks AS c INDEXED BY sla_clocks_issue ON c.workspace_id = :ws AND c.issue_id = i.id
    WHERE i.workspace_id = :ws AND i.team_id = :teamId AND c.ended_at IS NULL`,
 );
 
-/** For the batch that takes a team out of the archive. */
+/** Statements for the batch that unarchives a team. */
 export function wakingOps(scope: Scope, teamId: string, at: number): Op[] {
   return [wakeSnoozed, wakeClocks].map((statement) => tenantOp(scope, statement, { teamId, at }));
 }

@@ -1,4 +1,4 @@
-// Teams: the owners of issues, numbers and workflow states. Ids are UUIDs (docs/spec/api.md › Ids).
+// Teams. Ids are UUIDs (docs/spec/api.md › Ids).
 import { Type, type Static } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, idOrName, json, string, text, time } from '../../contract/field.ts';
@@ -13,35 +13,36 @@ export const teamKey = Type.String({
 const stateId = idOf('wfs');
 const transitions = Type.Record(stateId, Type.Array(stateId, { maxItems: 50 }), {
   additionalProperties: false,
-  description: 'State id → ids of the states that its issues may move to. Null allows any move.',
+  description: 'Map of state id → ids of the states that issues may move to. Null allows all transitions.',
 });
 
 const stateGiven = Type.String({ minLength: 1, maxLength: 80, description: 'Id or name of a state.' });
 const transitionsGiven = Type.Record(Type.String(), Type.Array(stateGiven, { maxItems: 50 }), {
-  description: 'State → states that its issues may move to, each by id or name. Null allows any move.',
+  description:
+    'Map of state → states that issues may move to, each by id or name. Null allows all transitions.',
 });
 
-/** By which cycles are made ahead. */
+/** Rhythm in which cycles are created ahead. */
 const rhythm = {
-  weeks: Type.Integer({ minimum: 1, maximum: 8, description: 'How long each cycle is; 2 unless given.' }),
+  weeks: Type.Integer({ minimum: 1, maximum: 8, description: 'Length of a cycle in weeks; default 2.' }),
   startsOn: enumeration(
     'Weekday',
     weekdays,
-    'The day on which each starts, at midnight where the team is; Monday unless given.',
+    'Day on which cycles start, at midnight in the time zone of the team; default Monday.',
   ),
   cooldownWeeks: Type.Integer({
     minimum: 0,
     maximum: 8,
-    description: 'How many weeks lie between two; none unless given.',
+    description: 'Number of weeks between two cycles; default 0.',
   }),
   ahead: Type.Integer({
     minimum: 1,
     maximum: 15,
-    description: 'How many upcoming ones there are to be; 2 unless given.',
+    description: 'Number of upcoming cycles to create ahead; default 2.',
   }),
   rollsOver: Type.Boolean({
     description:
-      'Whether unfinished issues go on to the next cycle when theirs is completed; they do unless it says otherwise.',
+      'True if unfinished issues move to the next cycle when their cycle is completed; default true.',
   }),
 };
 const rhythmGiven = named('CycleRhythmGiven', Type.Partial(Closed(rhythm), { additionalProperties: false }));
@@ -61,39 +62,39 @@ export const team = defineContract({
   id: null,
   alias: { pattern: teamKeyGivenPattern, doc: 'its key in any case, such as ENG.', field: 'key' },
   names: { by: ['key', 'name'] },
-  doc: 'The owner of issues, their numbers and their workflow states.',
+  doc: 'Owner of issues, issue numbers and workflow states.',
   fields: {
     key: string(teamKey, {
       required: true,
       write: 'create',
-      doc: 'What the identifiers of its issues begin with.',
+      doc: 'Prefix of the identifiers of issues.',
     }),
-    name: text({ max: 80, default: '', doc: 'What it is called.' }),
+    name: text({ max: 80, default: '', doc: 'Name of the team.' }),
     transitions: json(
       transitionsGiven,
-      { nullable: true, write: 'update', doc: 'The moves between states that it allows.' },
+      { nullable: true, write: 'update', doc: 'Allowed transitions between workflow states.' },
       transitions,
     ),
     triage: choice(['off', 'outside', 'all'], {
       default: 'off',
-      doc: 'Which new issues go to its triage state where they say no other: those of plugins and guests (`outside`), or all.',
+      doc: 'New issues that go to the triage state unless they name another: none (`off`), those of plugins and guests (`outside`), or all.',
     }),
     timeZone: text({
       max: 64,
       default: 'UTC',
-      doc: 'The IANA name of the time zone by which its days begin, such as Europe/Zagreb.',
+      doc: 'IANA name of the time zone in which days begin, such as Europe/Zagreb.',
     }),
     archivedAt: time({
       nullable: true,
       write: 'never',
-      doc: 'Time at which the team was archived; null for a team that takes issues.',
+      doc: 'Time at which the team was archived; null unless archived.',
     }),
     cycles: json(
       rhythmGiven,
       {
         nullable: true,
         write: 'update',
-        doc: 'The rhythm by which its cycles are made ahead; null where nothing makes them.',
+        doc: 'Rhythm in which cycles are created; null to create none automatically.',
       },
       rhythmShown,
     ),
@@ -118,7 +119,7 @@ export const team = defineContract({
   examples: { create: { key: 'ENG', name: 'Engineering' }, update: { name: 'Platform' } },
 });
 
-/** A team in a request body. */
+/** Reference to a team in a request body. */
 export const teamGiven = idOrName(team);
-/** A team in a path or a query. */
+/** Reference to a team in a path or a query. */
 export const teamAsked = nameOf(team);

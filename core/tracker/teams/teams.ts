@@ -1,4 +1,4 @@
-// Teams. A new one comes with its workflow states, so that it can take issues at once.
+// Teams. A new team gets default workflow states, so that it can take issues immediately.
 import { created } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
@@ -17,7 +17,7 @@ import { team, type Rhythm } from './contract.ts';
 export const teamKind = kindOf(team, {
   special: {
     team: { of: ({ id }) => id, isIn: (list) => `id IN (${list})` },
-    // Its cycles are made by its rhythm at once.
+    // A new rhythm makes the timer due at once, which creates its cycles.
     related(scope, before, { id, cycles, archivedAt, updatedAt }) {
       const isBack = before !== null && before.archivedAt !== null && archivedAt === null;
       return {
@@ -43,26 +43,27 @@ export const teams = defineResource(team, teamKind, {
   where: (_ctx, query) => whereArchived(query),
   routes: [
     archiving(team, teamKind, 'archive', {
-      summary: 'Archive a team: it takes no new issues, and lists leave it out',
+      summary: 'Archive a team, which refuses new issues and is hidden from lists',
       description:
-        'Its issues stay and can be changed, and its key stays its own. Its cycles, SLA clocks and snoozed issues do nothing by themselves until it is unarchived.',
+        'Existing issues stay and can be changed, and the key stays reserved. Cycles, SLA clocks and snoozed issues are suspended until the team is unarchived.',
     }),
     archiving(team, teamKind, 'unarchive', {
-      summary: 'Take a team out of the archive',
-      description: 'Cycles, SLA clocks and snoozed issues whose time came meanwhile go on at once.',
+      summary: 'Unarchive a team',
+      description:
+        'Cycles, SLA clocks and snoozed issues that came due in the meantime continue immediately.',
     }),
   ],
   check({ directory }, { id, key, transitions, timeZone }, before) {
     const noZone = checkZone(timeZone);
     if (noZone !== null) throw invalidField('timeZone', 'not_found', { why: noZone });
-    // A state that was deleted since may stand in what was allowed before.
+    // Stored transitions may name states that were deleted since.
     if (before && transitions === before.transitions) return;
     for (const [from, targets] of Object.entries(transitions ?? {}))
       for (const [at, to] of [from, ...targets].entries())
         if (!findState(directory, id, to))
           throw invalidField(`transitions.${from}${at === 0 ? '' : `.${at - 1}`}`, 'not_found', {
             why: `${to} is not a state of this team.`,
-            fix: `Use ids of its states, as GET /api/v1/workflows?team=${key} lists them.`,
+            fix: `Use a state that GET /api/v1/workflows?team=${key} lists.`,
           });
   },
   follows: (ctx, { transitions }, { id }) =>
@@ -73,8 +74,8 @@ export const teams = defineResource(team, teamKind, {
       if (noZone !== null) throw invalidField('timeZone', 'not_found', { why: noZone });
       if (findTeam(ctx.directory, key))
         throw invalidField('key', 'already_exists', {
-          why: `The team ${key} exists already.`,
-          fix: 'Give another key.',
+          why: `A team with the key ${key} already exists.`,
+          fix: 'Use another key.',
         });
       const now = ctx.nowMs();
       const id = ctx.ids.next(team.id);
@@ -98,7 +99,7 @@ export const teams = defineResource(team, teamKind, {
 
 type Transitions = Readonly<Record<string, readonly string[]>>;
 
-/** With ids in place of names of states. @throws ApiError validation_failed */
+/** Replaces names of states by ids. @throws ApiError validation_failed */
 function transitionsNamed(ctx: Context, teamId: string, given: Transitions): Record<string, string[]> {
   const { resolved, ...quiet } = ctx;
   const named: Record<string, string[]> = {};
@@ -108,7 +109,7 @@ function transitionsNamed(ctx: Context, teamId: string, given: Transitions): Rec
     if (named[id])
       throw invalidField(path, 'conflict', {
         why: 'Another entry is for the same state.',
-        fix: 'Give each state once.',
+        fix: 'List each state once.',
       });
     named[id] = [...new Set(targets.map((to, index) => stateNamed(quiet, teamId, to, `${path}.${index}`)))];
   }

@@ -1,4 +1,3 @@
-// Templates: what issues of one sort begin with.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, markdown, number, reference, referenceBy, text } from '../../contract/field.ts';
@@ -18,35 +17,42 @@ export const template = defineContract({
   title: 'Template',
   id: 'tpl',
   names: { by: ['name'], within: 'team' },
-  doc: 'What issues of one sort begin with.',
+  doc: 'Template for new issues.',
   fields: {
-    name: text({ max: 80, required: true, doc: 'What it is called.' }),
+    name: text({ max: 80, required: true, doc: 'Name of the template.' }),
     team: referenceBy(team, 'key', {
       nullable: true,
       write: 'create',
-      doc: 'The team whose issues it is for, by its key; null for those of all.',
+      doc: 'Key of the team whose issues can use the template; null for all teams.',
     }),
-    title: text({ max: 500, nullable: true, doc: 'A title that forms propose; a creation says its own.' }),
+    title: text({
+      max: 500,
+      nullable: true,
+      doc: 'Suggested title for forms; an issue is created with its own title.',
+    }),
     description: markdown({
       bytesMax: descriptionBytesMax,
       default: '',
-      doc: 'What the description begins with.',
+      doc: 'Initial description of the issue.',
     }),
-    priority: choice(priorities, { default: 'none', doc: 'How much such issues press.' }),
-    assignee: reference(member, { nullable: true, doc: 'Who works on them.' }),
-    project: reference(project, { nullable: true, doc: 'The project that they are part of.' }),
+    priority: choice(priorities, { default: 'none', doc: 'Priority of the issue.' }),
+    assignee: reference(member, { nullable: true, doc: 'Assignee of the issue.' }),
+    project: reference(project, { nullable: true, doc: 'Project of the issue.' }),
     labels: json(
       labelNames,
-      { default: [], doc: 'Their labels.' },
+      { default: [], doc: 'Labels of the issue.' },
       Type.Array(idAndName(idOf('lbl'), 'the label')),
     ),
-    estimate: number({ minimum: 0, maximum: 10_000 }, { nullable: true, doc: 'How much work they are.' }),
-    fields: json(fieldsGiven, { default: {}, doc: 'What they say in custom fields.' }, fieldsShown),
-    subIssues: json(subIssues, { default: [], doc: 'The titles of sub-issues that are made along.' }),
+    estimate: number({ minimum: 0, maximum: 10_000 }, { nullable: true, doc: 'Estimate of the issue.' }),
+    fields: json(fieldsGiven, { default: {}, doc: 'Values of custom fields of the issue.' }, fieldsShown),
+    subIssues: json(subIssues, { default: [], doc: 'Titles of sub-issues that are created with the issue.' }),
   },
   undo: 'values',
   operations: {
-    list: { summary: 'List templates', description: 'With `team`, those for issues of that team.' },
+    list: {
+      summary: 'List templates',
+      description: 'With `team`, lists the templates for issues of that team.',
+    },
     create: 'Create a template',
     get: 'Get a template',
     update: 'Change a template',
@@ -58,6 +64,6 @@ export const template = defineContract({
   calls: ['list', 'get'],
   examples: {
     create: { name: 'Bug report', team: 'ENG', description: '## Steps\n\n## Expected', priority: 'high' },
-    update: { subIssues: ['Write a failing test', 'Mend it'] },
+    update: { subIssues: ['Write a failing test', 'Fix the bug'] },
   },
 });

@@ -1,4 +1,5 @@
-// What a template says of a new issue. What it refers to and is gone meanwhile is left out: whoever makes the issue did not ask for it.
+// Values that a template gives a new issue. References that were deleted since are left out, because the creator of the issue did not ask
+// for them.
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { FieldValue } from '../fields/contract.ts';
@@ -19,7 +20,7 @@ const all = tenantStatement<{ id: string; name: string; team_id: string | null }
   'SELECT id, name, team_id FROM templates WHERE workspace_id = :ws AND deleted_at IS NULL',
 );
 
-/** Templates are not in the directory: a name costs a read, an id does not. @throws ApiError validation_failed */
+/** Templates are not in the directory, so resolving a name needs a read. @throws ApiError validation_failed */
 async function templateNamed(ctx: Context, name: string, teamId: string, path: string): Promise<string> {
   const rows = await ctx.store.read(ctx.scope, all);
   const entries = new Map(rows.map((row) => [row.id, { id: row.id, name: row.name, teamId: row.team_id }]));
@@ -32,7 +33,7 @@ async function templateNamed(ctx: Context, name: string, teamId: string, path: s
   });
 }
 
-/** @param path of the template in the request @throws ApiError validation_failed */
+/** @param path path of the template in the request @throws ApiError validation_failed */
 export async function readTemplate(
   ctx: Context,
   given: string,
@@ -46,7 +47,7 @@ export async function readTemplate(
   if (found.teamId !== null && found.teamId !== teamId)
     throw invalidField(path, 'conflict', {
       why: 'The template is for issues of another team.',
-      fix: 'Use one of this team or of the workspace, as GET /api/v1/templates?team=KEY lists them.',
+      fix: 'Use a template that GET /api/v1/templates?team=KEY lists.',
     });
   const { members, projects, labels } = ctx.directory;
   const { description, priority, estimate, assigneeId, projectId, subIssues } = found;

@@ -1,4 +1,4 @@
-// Templates. Their labels and custom fields are kept by id, so that what is renamed stays on them.
+// Templates. Labels and custom fields are stored by id, so that renaming them does not affect templates.
 import { getEntity } from '../../changes/operations.ts';
 import { defineResource } from '../../resource/define.ts';
 import { plainOperations, type Rules } from '../../resource/operations.ts';
@@ -19,7 +19,9 @@ const plain = plainOperations(template, templateKind, rules);
 
 type Given = Record<string, FieldValue | null>;
 
-/** A body with the ids of its labels and custom fields. @param had what it says in these so far @throws ApiError validation_failed */
+/**
+ * Replaces names of labels and keys of custom fields in a body by ids. @param had current field values @throws ApiError validation_failed
+ */
 function withIds<B extends { readonly labels?: string[]; readonly fields?: Given }>(
   ctx: Context,
   teamId: string | null,

@@ -1,4 +1,4 @@
-// What was put off in triage comes back at its time.
+// Ends the snooze of an issue in triage at its time.
 import type { Alarm } from '../../reactions/alarm.ts';
 import { putOff } from '../teams/archived.ts';
 import { team } from '../teams/contract.ts';

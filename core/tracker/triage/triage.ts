@@ -1,4 +1,4 @@
-// Triage: what came in is accepted, declined or put off. Whoever moves such an issue by its state accepts or declines it as well.
+// Triage: new issues are accepted, declined or snoozed. Changing the state of an issue in triage also accepts or declines it.
 import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, requireVersion, updated } from '../../changes/operations.ts';
@@ -19,7 +19,10 @@ export const TriageDecline = named(
   'TriageDecline',
   Closed({
     reason: Type.Optional(
-      text(65_536, 'Why it is declined: a comment on the issue. Needs the scope `comments:write`.'),
+      text(
+        65_536,
+        'Reason for declining, added as a comment on the issue. Needs the scope `comments:write`.',
+      ),
     ),
   }),
 );
@@ -27,7 +30,7 @@ export const TriageSnooze = named(
   'TriageSnooze',
   Closed({
     until: nullable(
-      Type.String({ maxLength: 40, description: 'An ISO 8601 time to come; null brings it back now.' }),
+      Type.String({ maxLength: 40, description: 'A future ISO 8601 time; null ends the snooze now.' }),
     ),
   }),
 );
@@ -47,7 +50,7 @@ export async function acceptIssue(
   if (ctx.directory.states.get(patch.stateId ?? issue.stateId)?.type === 'triage')
     throw invalidField('stateId', 'conflict', {
       why: 'The issue would stay in triage.',
-      fix: 'Give a state of another type.',
+      fix: 'Use a state of another type.',
     });
   return updated(ctx, issueKind, issue, patch, ifMatch);
 }
@@ -81,7 +84,7 @@ export async function snoozeIssue(
   const issue = await triagedIssue(ctx, id, ifMatch);
   const snoozedUntil = until === null ? null : readTime(until, 'until');
   if (snoozedUntil !== null && snoozedUntil <= ctx.nowMs())
-    throw invalidField('until', 'too_small', 'Give a time to come.');
+    throw invalidField('until', 'too_small', 'Give a time in the future.');
   return updated(ctx, issueKind, issue, { snoozedUntil }, ifMatch);
 }
 

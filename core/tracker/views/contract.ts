@@ -1,11 +1,11 @@
-// Views: filters, sorts and layouts of issues that people keep under a name, for themselves or for all.
+// Views: named filters of issues with sort and layout, personal or shared.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { actor, choice, json, markdown, string, text } from '../../contract/field.ts';
 import { columnGrouping } from '../boards/contract.ts';
 
 const issueFilter = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'A filter tree, as in the list of issues; `{}` lets all pass.',
+  description: 'Filter tree, as for the list of issues; `{}` matches all.',
 });
 
 export const view = defineContract({
@@ -13,38 +13,42 @@ export const view = defineContract({
   path: 'views',
   title: 'View',
   id: 'viw',
-  doc: 'A filter of issues under a name, with how they are sorted and laid out.',
+  doc: 'Named filter of issues, with sort and layout.',
   fields: {
-    // The events of a personal view do not tell what it is, so that the log may say less than the object.
-    name: text({ max: 120, required: true, unlogged: true, doc: 'What it is called.' }),
-    description: markdown({ max: 65_536, default: '', unlogged: true, doc: 'What it is for.' }),
-    filter: json(issueFilter, { default: {}, unlogged: true, doc: 'Which issues it shows.' }),
+    // Events of a personal view do not show its content, so the log may differ from the object.
+    name: text({ max: 120, required: true, unlogged: true, doc: 'Name of the view.' }),
+    description: markdown({ max: 65_536, default: '', unlogged: true, doc: 'Description of the view.' }),
+    filter: json(issueFilter, {
+      default: {},
+      unlogged: true,
+      doc: 'Filter for the issues that the view shows.',
+    }),
     sort: text({
       max: 100,
       nullable: true,
       unlogged: true,
-      doc: 'How they are sorted, such as `-priority,updatedAt`; null for newest first.',
+      doc: 'Sort of the issues, such as `-priority,updatedAt`; null for newest first.',
     }),
     layout: choice(['list', 'board', 'timeline', 'calendar'], {
       default: 'list',
       unlogged: true,
-      doc: 'How programs lay them out.',
+      doc: 'Layout of the issues.',
     }),
     groupBy: string(columnGrouping, {
       nullable: true,
       unlogged: true,
-      doc: 'What they are grouped by where they are laid out, as boards are; null for nothing.',
+      doc: 'Field that issues are grouped by, as on boards; null for no grouping.',
     }),
     visibility: choice(['personal', 'shared'], {
       default: 'personal',
       filter: true,
-      doc: 'Whether only its owner sees it, or everybody who reads views.',
+      doc: 'Visibility of the view: `personal` for its owner only, `shared` for everyone who can read views.',
     }),
-    owner: actor({ filter: true, doc: 'Who made it.' }),
+    owner: actor({ filter: true, doc: 'Owner of the view.' }),
   },
   undo: 'values',
   operations: {
-    list: "List shared views and one's own, oldest first",
+    list: 'List shared views and your own, oldest first',
     create: 'Create a view',
     get: 'Get a view',
     update: { summary: 'Change a view', errors: ['forbidden'] },

@@ -1,5 +1,4 @@
-// Views. A personal one is its owner's: nobody else finds it, and its events, which many may read, tell that it is there and not what it
-// is.
+// Views. A personal view is found only by its owner. Its events, which others may read, show that it exists but not its content.
 import type { Context } from '../../context.ts';
 import { getEntity } from '../../changes/operations.ts';
 import { defineRoute } from '../../http/route.ts';
@@ -40,7 +39,7 @@ const callerOf = ({ actor }: Context): string => actor.memberId ?? actor.id;
 
 const isOwn = (ctx: Context, { ownerId }: Pick<View, 'ownerId'>): boolean => ownerId === callerOf(ctx);
 
-/** A personal view of another is not there. @throws ApiError not_found */
+/** Personal views of others are not found. @throws ApiError not_found */
 async function requireSeen(ctx: Context, found: View): Promise<void> {
   if (found.visibility === 'personal' && !isOwn(ctx, found)) throw notFound();
 }
@@ -52,10 +51,10 @@ export const views = defineResource(view, viewKind, {
     { sql: "(visibility = 'shared' OR owner_id = :caller)", params: { caller: callerOf(ctx) } },
   ],
   async check(ctx, after, before) {
-    // One that comes back is taken as it was.
+    // A restored view is accepted as it was stored.
     if (after.deletedAt !== null) return;
     if (after.visibility === 'personal' && !isOwn(ctx, after))
-      throw new ApiError('forbidden', 'Only its owner may make a view personal.');
+      throw new ApiError('forbidden', 'Only the owner of a view can make it personal.');
     if (!before || before.filter !== after.filter)
       await issueFiltering.conditions(ctx, [{ tree: after.filter, at: 'filter' }]);
     if (after.sort !== null && after.sort !== before?.sort) issueOrder(after.sort, ctx.directory);
@@ -67,7 +66,7 @@ export const views = defineResource(view, viewKind, {
       name: 'views.issues',
       summary: 'List the issues of a view',
       description:
-        'Takes what the list of issues takes: conditions narrow the view further, and `sort` goes before its own. With `asOf` the view is as it is now, and its issues are as they were.',
+        'Accepts the parameters of the list of issues: conditions narrow the view further, and `sort` replaces the sort of the view. With `asOf`, the current view is applied to the issues of that moment.',
       scope: 'views:read',
       also: readingIssues,
       limit: 'read',

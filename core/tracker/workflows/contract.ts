@@ -1,4 +1,4 @@
-// Workflow states: the steps of a team's work, each of one of the decided types.
+// Workflow states of teams. Each has one of a fixed set of types.
 import { defineContract } from '../../contract/contract.ts';
 import { choice, number, referenceBy, text } from '../../contract/field.ts';
 import { team } from '../teams/contract.ts';
@@ -22,23 +22,23 @@ export const state = defineContract({
   title: 'WorkflowState',
   id: 'wfs',
   names: { by: ['name', 'type'], within: 'team' },
-  doc: 'A step of the work of a team.',
+  doc: 'Step in the workflow of a team.',
   fields: {
-    name: text({ max: 50, required: true, doc: 'What the team calls it.' }),
+    name: text({ max: 50, required: true, doc: 'Name of the state.' }),
     type: choice(stateTypes, {
       required: true,
       write: 'create',
       aliases: { cancelled: 'canceled' },
-      doc: 'What the state means, the same in all teams.',
+      doc: 'Type of the state, with the same meaning in all teams.',
     }),
     position: number(
       { minimum: 0, maximum: positionMax, integer: true },
-      { default: 0, doc: 'Its place among the states of the team.' },
+      { default: 0, doc: 'Position among the states of the team.' },
     ),
     team: referenceBy(team, 'key', {
       required: true,
       write: 'create',
-      doc: 'The team whose work it is a step of, by its key.',
+      doc: 'Key of the team.',
     }),
   },
   undo: 'values',

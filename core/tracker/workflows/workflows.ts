@@ -1,4 +1,4 @@
-// Workflow states. One that issues stand in cannot be deleted, nor a team's last backlog state.
+// Workflow states. A state that has issues, or is the last backlog state of its team, cannot be deleted.
 import { Type } from 'typebox';
 import { getEntity, removed } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
@@ -42,24 +42,27 @@ export const workflows = defineResource(state, stateKind, {
     for (const other of statesOf(directory, teamId))
       if (other.id !== id && foldName(other.name) === foldName(name))
         throw invalidField('name', 'already_exists', {
-          why: `The team has a state ${other.name} already.`,
-          fix: 'Give another name.',
+          why: `The team already has a state named ${other.name}.`,
+          fix: 'Use another name.',
         });
   },
   operations: {
     async delete(ctx, id, ifMatch) {
       const found = await getEntity(ctx, stateKind, id);
       if (await ctx.store.readOne(ctx.scope, issueIn, { stateId: id }))
-        throw new ApiError('conflict', 'Issues stand in this state. Move them first.');
+        throw new ApiError('conflict', 'This state has issues. Move them first.');
       const same = statesOf(ctx.directory, found.teamId).filter(({ type }) => type === found.type);
       if (found.type === 'backlog' && same.length === 1)
-        throw new ApiError('conflict', 'This is the last backlog state of its team, where new issues go.');
+        throw new ApiError(
+          'conflict',
+          'This is the last backlog state of its team, where new issues go. Add another one first.',
+        );
       return removed(ctx, stateKind, found, ifMatch);
     },
   },
 });
 
-/** The states a new team starts with; new issues go to the first one of type backlog. */
+/** Returns the states of a new team. New issues go to the first state of type backlog. */
 export function defaultStates(teamId: string, nextId: () => string, now: number) {
   const names: readonly (readonly [string, StateType])[] = [
     ['Triage', 'triage'],

@@ -187,7 +187,7 @@ function kept({ nowMs }: SampleSetting) {
 function told({ nowMs }: SampleSetting) {
   const problem = {
     kind: 'backup',
-    message: 'The last backup of this server failed or is too old. Whoever runs it has to look after it.',
+    message: 'The last backup of this server failed or is too old. The server administrator must check it.',
     since: timeOf(nowMs, -1),
   };
   return {
