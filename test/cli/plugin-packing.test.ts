@@ -54,7 +54,7 @@ const wrong: [what: string, source: string, place: string, says: string, line: s
     'a default that is no value of its setting',
     definition({ settings: `properties: { greeting: { type: 'string', default: 5 } }` }),
     '7:57',
-    'it must be string',
+    'the value must be string',
     'greeting:',
   ],
   [
@@ -104,21 +104,21 @@ const wrong: [what: string, source: string, place: string, says: string, line: s
     'an action whose target it does not read',
     definition({ on: '' }).replace('on: {', `actions: { a: { target: 'project', handle() {} } }, on: {`),
     '5:19',
-    `The action gets a project, which the plugin reads. Add "projects:read": { why: … } to the plugin's scopes.`,
+    `The action receives a project, so the plugin needs to read it. Add "projects:read": { why: … } to the plugin's scopes.`,
     'target',
   ],
   [
     'a scope that is misspelled',
     definition({ scopes: `'issues:wriet': { why: 'to write' }` }),
     '4:13',
-    'There is no scope issues:wriet. Use scopes that /docs/scopes lists. Did you mean issues:write?',
+    'The scope issues:wriet does not exist. Use a scope listed at /docs/scopes. Did you mean issues:write?',
     'issues:wriet',
   ],
   [
     'a scope that is no word of scopes',
     definition({ scopes: `issues: { why: 'to write' }` }),
     '4:13',
-    'There is no scope issues.',
+    'The scope issues does not exist.',
     'issues',
   ],
   [
