@@ -10,30 +10,30 @@ export interface BacktestsQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Only those of a plugin, by the manifest's id. */
+  /** Id of a plugin in its manifest: returns only its backtests. */
   plugin?: string | undefined;
 }
 
-/** Try a package on recorded events, before it is installed. */
+/** Backtest a package on recorded events before installing it. */
 export interface BacktestsCreate {
-  /** A package document, as `tatami plugin pack` writes it. */
+  /** Package, as written by `tatami plugin pack`. */
   package: {};
-  /** As `tatami plugin sign` writes it. */
+  /** Signature, as written by `tatami plugin sign`. */
   signature?:
     | {
-        /** Which key signed it. */
+        /** Id of the signing key. */
         keyId: string;
-        /** The Ed25519 signature, in base64. */
+        /** Ed25519 signature, in base64. */
         signature: string;
       }
     | undefined;
-  /** Events from here on; 30 days ago where it is not given. An ISO 8601 time. */
+  /** Start of the window; default 30 days before `until`. An ISO 8601 time. */
   since?: string | undefined;
-  /** Events up to here; now where it is not given. An ISO 8601 time. */
+  /** End of the window; default now. An ISO 8601 time. */
   until?: string | undefined;
-  /** Events that it runs for at most; 10,000 by default. */
+  /** Largest number of events to run on; default 10,000. */
   events?: number | undefined;
-  /** By the names that its manifest gives them. */
+  /** Settings by their names in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;
 }
 

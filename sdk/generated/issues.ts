@@ -519,7 +519,7 @@ export interface IssueSimilarQuery {
   limit?: number | undefined;
 }
 
-/** Why an issue is what it is: events, plugin runs and deliveries, by what they began with. */
+/** Get the trail of an issue: events, plugin runs and deliveries, grouped by root cause. */
 export interface IssueTrailQuery {
   /** Maximum number of items per page. A page of large items ends after the item that exceeds 2 MiB. */
   limit?: number | undefined;
@@ -527,7 +527,7 @@ export interface IssueTrailQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** A field of the issue: only what gave it its present value is shown. */
+  /** Name of an issue field: returns only the root that set its present value. */
   field?: string | undefined;
 }
 
@@ -603,90 +603,90 @@ export interface SimilarIssue {
 }
 
 export interface TrailRoot {
-  /** The event, or the run of a schedule, that all of it began with. */
+  /** Id of the event, or of the scheduled run, that caused the tree. */
   readonly rootId: string;
-  /** When the newest of it happened. RFC 3339, UTC. */
+  /** Time of the newest event on the issue. RFC 3339, UTC. */
   readonly at: string;
-  /** A tree, each after what it came of. An event that the caller may not read is left out. */
+  /** Nodes of the tree, each after its parent. Events that the caller cannot read are omitted. */
   readonly nodes: readonly TrailNode[];
 }
 
 export interface TrailNode {
-  /** Of the event, the run, the proposal, the undo or the delivery. */
+  /** Id of the event, run, proposal, undo or delivery. */
   readonly id: string;
-  /** The node that it came of; null of the root. */
+  /** Id of the node that caused this one; null for the root. */
   readonly parentId: string | null;
-  /** What it is. */
+  /** Type of the node. */
   readonly kind: 'event' | 'run' | 'proposal' | 'undo' | 'delivery';
-  /** When it happened. RFC 3339, UTC. */
+  /** Time of the node. RFC 3339, UTC. */
   readonly at: string;
-  /** Of an event: its type; the first where several tell one change. */
+  /** Event type, or the first type if one change made several events; null for other nodes. */
   readonly type: string | null;
-  /** Of an event: the types of all events that tell the change. */
+  /** Types of all events of the change; empty for other nodes. */
   readonly types: readonly string[];
-  /** Of an event or an undo: who did it, a person by name. */
+  /** Name of the actor of an event or undo; null for other nodes. */
   readonly actor: string | null;
-  /** An event in which an undo took something back. */
+  /** True if the event is part of an undo. */
   readonly isUndo: boolean;
-  /** Of an event: what it changed, cut to 1,000 characters each. */
+  /** Changed fields of an event, each value cut to 1,000 characters. */
   readonly fields: readonly {
-    /** The name of a field. */
+    /** Name of the field. */
     readonly field: string;
-    /** What it was. */
+    /** Previous value. */
     readonly from: unknown;
-    /** What it became. */
+    /** New value. */
     readonly to: unknown;
   }[];
-  /** Of a run. */
+  /** Details of a run; null for other nodes. */
   readonly run: {
-    /** What the plugin is called; its id where it was removed. */
+    /** Name of the plugin; its id if the plugin was removed. */
     readonly plugin: string;
-    /** The version of the plugin that ran; null where no attempt has ended. */
+    /** Version of the plugin that ran; null if no attempt has ended. */
     readonly version: string | null;
-    /** How far it has come: `succeeded`, `dead`. */
+    /** Status of the run, such as `succeeded` or `dead`. */
     readonly status: string;
-    /** What of it ran: the type of the event, or the schedule. Null without `plugins:read`. */
+    /** Handler that ran: an event type or a schedule. Null without `plugins:read`. */
     readonly handler: string | null;
-    /** Whether it wrote. Null without `plugins:read`. */
+    /** Mode of the run. Null without `plugins:read`. */
     readonly mode: string | null;
-    /** How long it took. */
+    /** Duration in milliseconds. Null without `plugins:read`. */
     readonly ms: number | null;
-    /** Its calls by name, counted. */
+    /** Number of host calls by name. Null without `plugins:read`. */
     readonly calls: Readonly<Record<string, number>> | null;
-    /** Objects that it wrote. */
+    /** Number of effects. Null without `plugins:read`. */
     readonly effects: number | null;
-    /** Why it failed; its code without `plugins:write`. */
+    /** Error message; without `plugins:write` only the error code. */
     readonly error: string | null;
-    /** The undo that took it back. */
+    /** Id of the undo that reverted the run; null if there is none. */
     readonly undoneBy: string | null;
   } | null;
-  /** Of a proposal: what was approved of it stands below it. */
+  /** Details of a proposal; null for other nodes. The approved changes are its child nodes. */
   readonly proposal: {
-    /** Whether it waits, and what became of it. */
+    /** Status of the proposal. */
     readonly status: string;
-    /** What it would do. Null without `proposals:read`. */
+    /** Title of the proposal. Null without `proposals:read`. */
     readonly title: string | null;
-    /** Who decided on it. */
+    /** Name of the person who decided. Null without `proposals:read`. */
     readonly decidedBy: string | null;
-    /** The undo that took back what was approved. */
+    /** Id of the undo that reverted the approved changes; null if there is none. */
     readonly undoneBy: string | null;
   } | null;
-  /** Of an undo: what it put back stands below it. */
+  /** Details of an undo; null for other nodes. The reverted changes are its child nodes. */
   readonly undo: {
-    /** The runs, proposals or undos that it took back. */
+    /** Ids of the reverted runs, proposals or undos. */
     readonly undid: readonly string[];
-    /** Objects that it put back. */
+    /** Number of reverted objects. */
     readonly changed: number;
-    /** Fields and objects that it left as they were. */
+    /** Number of skipped fields and objects. */
     readonly skipped: number;
   } | null;
-  /** Of a delivery. */
+  /** Details of a delivery; null for other nodes. */
   readonly delivery: {
-    /** The webhook. */
+    /** Id of the webhook. */
     readonly webhookId: string;
-    /** How far it has come. */
+    /** Status of the delivery. */
     readonly status: string;
-    /** Attempts made. */
+    /** Number of attempts. */
     readonly attempts: number;
   } | null;
 }

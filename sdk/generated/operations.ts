@@ -257,7 +257,7 @@ export interface Operations {
     };
     /** Get issues that may be about the same thing, most similar first. */
     similar(id: string, query?: IssueSimilarQuery, options?: CallOptions): Promise<SimilarIssues>;
-    /** Why an issue is what it is: events, plugin runs and deliveries, by what they began with. The newest first. Each root is a tree of nodes: an event, the runs that it caused, the events that those made, and so on. A root whose events on the issue lie on both sides of the end of a page is on both pages, with its events of each. Runs that are under way are shown once they have ended. */
+    /** Get the trail of an issue: events, plugin runs and deliveries, grouped by root cause. Roots are listed newest first. Each root is a tree of nodes: an event, the runs that it caused, the events that those runs made, and so on. A root whose events span two pages appears on both, each time with the events of that page. Runs in progress are shown once they have ended. */
     trail(id: string, query?: IssueTrailQuery, options?: CallOptions): List<TrailRoot>;
   };
   readonly comments: {
@@ -717,105 +717,105 @@ export interface Operations {
   readonly plugins: {
     /** List installed plugins. */
     list(query?: PluginQuery, options?: CallOptions): List<PluginStanding>;
-    /** Install or upgrade a plugin. The package is what `tatami plugin pack` writes. `grant` names the scopes it gets, of those its manifest asks. An upgrade that asks for more than that waits for consent, as `pending`, while the installed version goes on. */
+    /** Install or upgrade a plugin. The package is the output of `tatami plugin pack`. `grant` lists the granted scopes out of those in the manifest. An upgrade that requests more becomes `pending` until someone consents; the installed version stays active. */
     install(body: PluginInstall, options?: WriteOptions): Promise<Plugin>;
-    /** See in sentences what a package asks for, and who signed it; nothing is installed. */
+    /** Preview the requests and the signature of a package. */
     preview(
       body: PluginPreview,
       options?: CallOptions,
     ): Promise<{
-      /** The version that is installed. */
+      /** Installed version; null if there is none. */
       readonly installed: {
         /** An id with the prefix plg_. */
         readonly id: string;
-        /** The version of its package. */
+        /** Version of the plugin. */
         readonly version: string;
-        /** The SHA-256 of its code, in hex. */
+        /** SHA-256 of the code, in hex. */
         readonly sha256: string;
       } | null;
-      /** What the package asks for, beside the version that is installed. */
+      /** Requests of the package, compared with the installed version. */
       readonly asked: PluginAsks;
     }>;
     /** Get an installed plugin. */
     get(id: string, options?: CallOptions): Promise<PluginStanding>;
     /** Get the settings of a plugin as the fields of a form. */
     settingsForm(id: string, options?: CallOptions): Promise<PluginSettingsForm>;
-    /** Change settings, grant, mode or state. */
+    /** Update the settings, grant, mode or state of a plugin. */
     update(id: string, body: PluginPatch, options?: ChangeOptions): Promise<Plugin>;
     /** Uninstall a plugin. */
     delete(id: string, options?: ChangeOptions): Promise<void>;
     readonly consent: {
-      /** See in sentences what a plugin asks for, and what a version of it that waits does. */
+      /** Get the requests of the installed and the pending version of a plugin. */
       get(
         id: string,
         options?: CallOptions,
       ): Promise<{
-        /** What the installed version asks for and does. */
+        /** Requests of the installed version. */
         readonly installed: PluginAsks;
-        /** The same of the version that waits. */
+        /** Requests of the pending version; null if there is none. */
         readonly pending: PluginAsks | null;
       }>;
-      /** Switch to the version that waits, with this grant. `digest` names the manifest and code that were reviewed, so that no version that was uploaded since is switched to. */
+      /** Consent to the pending version of a plugin. The plugin switches to the pending version with the given `grant`. `digest` names the reviewed manifest and code, so that a version uploaded since is not installed by mistake. */
       give(id: string, body: PluginConsentGive, options?: ChangeOptions): Promise<Plugin>;
-      /** Refuse the version that waits; the installed one stays. */
+      /** Refuse the pending version of a plugin. */
       refuse(id: string, options?: ChangeOptions): Promise<Plugin>;
     };
-    /** List the versions of a plugin that were installed, the latest first. */
+    /** List the installed versions of a plugin, latest first. */
     versions(
       id: string,
       options?: CallOptions,
     ): Promise<{
-      /** The latest first. */
+      /** Versions, latest first. */
       readonly data: readonly PluginVersion[];
     }>;
-    /** Go back to a version that was installed before, with its grant and its settings. */
+    /** Roll back a plugin to an earlier version, with its grant and settings. */
     rollback(id: string, body?: PluginRollback, options?: ChangeOptions): Promise<Plugin>;
     /** List the runs of a plugin, newest first. */
     runs(id: string, query?: PluginRunsQuery, options?: CallOptions): List<Run>;
-    /** Run a schedule of a plugin now. Answers at once with the queued run; read it until it has ended. */
+    /** Run a schedule of a plugin now. Returns the queued run at once. Poll the run until it has ended. */
     runSchedule(id: string, name: string, options?: WriteOptions): Promise<Run>;
-    /** Try a version of an installed plugin on recorded events. Each event is seen as it was then, and nothing is written or sent. The answer comes at once: read the backtest until it has ended. */
+    /** Backtest a version of an installed plugin on recorded events. Each event runs against the state of its time, and nothing is written or sent. The response returns at once; poll the backtest until it has ended. */
     backtest(id: string, body?: PluginBacktest, options?: WriteOptions): Promise<Backtest>;
-    /** Compare another version with the installed one on its last runs. Runs both for the events of the last runs, and shows where they would not do the same. Each event is seen as it was then, and nothing is written or sent. The answer comes at once: read the backtest until it has ended. */
+    /** Compare another version of a plugin with the installed one. Both versions run on the events of the last runs, and the report lists their differences. Each event runs against the state of its time, and nothing is written or sent. The response returns at once; poll the backtest until it has ended. */
     gate(id: string, body: PluginGate, options?: WriteOptions): Promise<Backtest>;
-    /** Run another version of a plugin beside the installed one. For each event that the installed version has run for, the other one runs too, with no more than the same grant. Nothing of it is written or sent; what it would have done is compared with what was done. */
+    /** Run another version of a plugin as a shadow. The shadow runs on each event that the installed version has run on, with at most the same grant. It writes and sends nothing; its effects are compared with those of the installed version. */
     beginShadow(id: string, body: PluginBeginShadow, options?: WriteOptions): Promise<Shadow>;
-    /** Get the shadow of a plugin, or the last one, with its differences. */
+    /** Get the present or last shadow of a plugin. */
     shadow(id: string, options?: CallOptions): Promise<Shadow>;
-    /** Stop the shadow of a plugin. What it counted can be read until another one begins. */
+    /** Stop the shadow of a plugin. The report remains available until another shadow starts. */
     stopShadow(id: string, options?: ChangeOptions): Promise<void>;
-    /** What a plugin may use in a day, and what it used. */
+    /** Get the budget and usage of a plugin. */
     usage(id: string, query?: PluginUsageQuery, options?: CallOptions): Promise<PluginUsage>;
-    /** Which of its scopes a plugin uses, and a smaller grant where it uses fewer. */
+    /** Get the scope usage of a plugin and a suggested smaller grant. */
     scopes(id: string, options?: CallOptions): Promise<PluginScopes>;
-    /** What the runs that events of an issue caused have cost, by plugin. */
+    /** Get the cost of the plugin runs that events of an issue triggered. */
     costsOfIssue(id: string, options?: CallOptions): Promise<IssueCosts>;
-    /** See what a plugin missed while it was off, and how far it has caught up. */
+    /** Get the missed events of a plugin and the backfill progress. */
     missed(id: string, options?: CallOptions): Promise<CatchUp>;
-    /** Run a plugin on what it missed while it was off. Makes a run for each event that its subscriptions want, of the time it was off, and runs again what was given up in that time. An event that it has met is not run twice. It goes on after the answer: read this address until it is `done`. */
+    /** Backfill events a plugin missed while disabled. Creates a run for each event that matched the subscriptions while the plugin was disabled, and retries the runs given up in that time. Events that already have a run are skipped. The backfill continues after the response: poll this URL until `status` is `done`. */
     catchUp(id: string, options?: WriteOptions): Promise<CatchUp>;
     /** List the actions of a plugin. */
     actions(id: string, options?: CallOptions): Promise<PluginActionList>;
-    /** Call an action of a plugin. The run can do what the key and the plugin both may do. Where the plugin may send requests to other servers, the key needs `automations:write`. It is waited for up to 5 seconds: 200 answers the run that has ended, with its `result`; 202 one that goes on, to be read at `Location`. */
+    /** Call an action of a plugin. The run has the rights that the key and the plugin have in common. If the plugin can send requests to other servers, the key needs `automations:write`. The request waits up to 5 seconds for the run: 200 returns the ended run with its `result`; 202 returns a run in progress, available at `Location`. */
     callAction(id: string, name: string, body?: PluginCallAction, options?: WriteOptions): Promise<Run>;
-    /** Get the run of an action that this key called. */
+    /** Get a run of an action called by this key. */
     actionRun(id: string, name: string, run: string, options?: CallOptions): Promise<Run>;
-    /** List the one-off runs that a plugin has asked for, the next one first. */
+    /** List the pending one-time jobs of a plugin, next due first. */
     scheduled(id: string, query?: PluginScheduledQuery, options?: CallOptions): List<ScheduledRun>;
-    /** Delete a one-off run that waits for its time. */
+    /** Delete a pending one-time job. */
     unschedule(id: string, name: string, options?: ChangeOptions): Promise<void>;
-    /** Undo what a plugin changed in a time. In one commit. A field that still has the value that was written gets back the one before; what others changed since stays as it is, and is listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the answer says what would be. Takes back up to 200 runs and approved proposals, the newest first. */
+    /** Undo the changes of a plugin in a time range. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be. The request undoes up to 200 runs and approved proposals, newest first. */
     undo(id: string, body: PluginUndo, options?: WriteOptions): Promise<Undo>;
     /** List the inbound routes of a plugin. */
     routes(id: string, options?: CallOptions): Promise<PluginRouteList>;
-    /** Open an inbound route of a plugin, or give it another secret. A route is closed until somebody opens it. Opened again, a signed route keeps its address and gets another secret at once; a public one gets another address. */
+    /** Open an inbound route of a plugin, or rotate its secret. Routes are closed until opened. Opening a signed route again keeps its URL and replaces its secret at once; opening a public route again replaces its URL. */
     openRoute(id: string, name: string, options?: WriteOptions): Promise<PluginRouteOpened>;
-    /** Close an inbound route of a plugin. Opened again, it has another address and another secret. */
+    /** Close an inbound route of a plugin. The route gets a new URL and a new secret when it is opened again. */
     closeRoute(id: string, name: string, options?: ChangeOptions): Promise<void>;
     readonly kv: {
-      /** List the keys a plugin keeps. */
+      /** List the stored keys of a plugin. */
       list(id: string, query?: PluginKvListQuery, options?: CallOptions): List<PluginValueEntry>;
-      /** Read a value of a plugin. */
+      /** Get a value of a plugin. */
       get(id: string, key: string, options?: CallOptions): Promise<PluginValue>;
       /** Set a value of a plugin. */
       set(id: string, key: string, body: PluginKvSet, options?: ChangeOptions): Promise<PluginValue>;
@@ -823,17 +823,17 @@ export interface Operations {
       delete(id: string, key: string, options?: ChangeOptions): Promise<void>;
     };
     readonly secrets: {
-      /** List the secrets a plugin needs. */
+      /** List the secrets of a plugin. */
       list(
         id: string,
         options?: CallOptions,
       ): Promise<{
-        /** All that its manifest declares. */
+        /** All secrets that the manifest declares. */
         readonly data: readonly PluginSecret[];
       }>;
-      /** Get where a secret is sent, and when it was set. */
+      /** Get a secret of a plugin, without its value. */
       get(id: string, name: string, options?: CallOptions): Promise<PluginSecret>;
-      /** Set a secret of a plugin. The value is kept sealed, sent only where the manifest says, and never shown again. */
+      /** Set a secret of a plugin. The value is stored encrypted, sent only to the hosts in the manifest, and never shown again. */
       set(id: string, name: string, body: PluginSecretsSet, options?: WriteOptions): Promise<PluginSecret>;
       /** Delete a secret of a plugin. */
       delete(id: string, name: string, options?: ChangeOptions): Promise<void>;
@@ -842,27 +842,27 @@ export interface Operations {
   readonly runs: {
     /** Get a run with its calls, effects, cost and logs. */
     get(id: string, options?: CallOptions): Promise<Run>;
-    /** Cancel a run that has not ended. It makes no more attempts and is dead, with the error `canceled`. An attempt that is under way is stopped, and nothing of it is kept. */
+    /** Cancel a run that has not ended. The run becomes `dead` with the error `canceled`, and no further attempt is made. An attempt in progress is aborted without effects. */
     cancel(id: string, options?: WriteOptions): Promise<Run>;
-    /** Get what a run saw, asked and was answered. Of a run that has ended: its input, every host call with its answer, its clock and its end. `tatami plugin replay` replays it. */
+    /** Get the recording of a run. The recording of an ended run has its input, every host call with its answer, its clock and its end. `tatami plugin replay` replays it. */
     recording(id: string, options?: CallOptions): Promise<RunRecording>;
-    /** Replay a run and say where it comes out differently. In a fresh isolate, with the recorded input, answers and clock. Nothing is written and nobody is asked. With `package` other code is given the same recording. */
+    /** Replay a run and report the first difference. The replay runs in a fresh isolate with the recorded input, answers and clock. It writes nothing and makes no calls. With `package`, other code runs on the same recording. */
     replay(id: string, body?: RunsReplay, options?: WriteOptions): Promise<RunReplay>;
-    /** Undo what a run changed. In one commit. A field that still has the value that was written gets back the one before; what others changed since stays as it is, and is listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the answer says what would be. */
+    /** Undo the changes of a run. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be. */
     undo(id: string, options?: WriteOptions): Promise<Undo>;
   };
   readonly backtests: {
     /** List backtests and gates, newest first, without their reports. */
     list(query?: BacktestsQuery, options?: CallOptions): List<BacktestListed>;
-    /** Try a package on recorded events, before it is installed. Each event is seen as it was then, and nothing is written or sent. The answer comes at once: read the backtest until it has ended. */
+    /** Backtest a package on recorded events before installing it. Each event runs against the state of its time, and nothing is written or sent. The response returns at once; poll the backtest until it has ended. */
     create(body: BacktestsCreate, options?: WriteOptions): Promise<Backtest>;
     /** Get a backtest with its progress and its report. */
     get(id: string, options?: CallOptions): Promise<Backtest>;
-    /** Cancel a backtest that has not ended. The run that is under way is stopped, and there is no report. */
+    /** Cancel a backtest that has not ended. The run in progress is aborted, and there is no report. */
     cancel(id: string, options?: WriteOptions): Promise<Backtest>;
   };
   readonly proposals: {
-    /** Undo what was approved of a proposal. In one commit. A field that still has the value that was written gets back the one before; what others changed since stays as it is, and is listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the answer says what would be. */
+    /** Undo the approved changes of a proposal. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be. */
     undo(id: string, options?: WriteOptions): Promise<Undo>;
     /** List proposals, newest first. */
     list(query?: ProposalQuery, options?: CallOptions): List<Proposal>;
@@ -876,11 +876,11 @@ export interface Operations {
     rerun(id: string, options?: ChangeOptions): Promise<Proposal>;
   };
   readonly undos: {
-    /** Undo an undo. In one commit. A field that still has the value that was written gets back the one before; what others changed since stays as it is, and is listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the answer says what would be. */
+    /** Undo an undo. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be. */
     undo(id: string, options?: WriteOptions): Promise<Undo>;
   };
   readonly triage: {
-    /** Ask what issues are: kind, priority and labels, with evidence; no token is needed. For anybody, so many times a minute for each address. Nothing of it is kept. With `workspace`, and where that opens it, issues that they may repeat. */
+    /** Suggest kind, priority and labels of issues, without a token. The route is public and limited per minute and address. Nothing is stored. With `workspace`, the response also has possible duplicates, if the workspace allows it. */
     ask(body: TriageAsk, options?: CallOptions): Promise<Triage>;
   };
 }

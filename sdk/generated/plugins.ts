@@ -3,79 +3,79 @@
 import type { Actor } from './audit-log.ts';
 import type { Scope } from './scopes.ts';
 
-/** One plugin in the workspace, with what it was granted. */
+/** Plugin installed in the workspace, with its grant. */
 export interface Plugin {
   /** An id with the prefix plg_. */
   readonly id: string;
-  /** The manifest's id; accepted wherever the install's id is. */
+  /** Id of the plugin in its manifest; accepted in place of the install's id. */
   readonly pluginId: string;
-  /** The version of its package. */
+  /** Version of the plugin. */
   readonly pluginVersion: string;
-  /** What it is called. */
+  /** Name of the plugin. */
   readonly name: string;
-  /** What it does, as its author says. */
+  /** Description by the author of the plugin. */
   readonly description: string;
-  /** The SHA-256 of its code, in hex. */
+  /** SHA-256 of the code, in hex. */
   readonly sha256: string;
-  /** What its manifest asks, and what it was granted. */
+  /** Scopes of the manifest, with their grants. */
   readonly scopes: readonly {
-    /** Such as `issues:write`. */
+    /** Name of the scope, such as `issues:write`. */
     readonly scope: string;
-    /** What it lets the plugin do. */
+    /** Description of what the scope allows. */
     readonly sentence: string;
-    /** What it needs it for, as its author says. */
+    /** Reason, by the author of the plugin. */
     readonly why: string;
-    /** All that it writes with this scope. */
+    /** Fields to which the scope is narrowed; null for all. */
     readonly fields: readonly string[] | null;
-    /** The only objects it reads and writes with it. */
+    /** Rows to which the scope is narrowed; null for all. */
     readonly where: Readonly<Record<string, readonly string[]>> | null;
-    /** Whether it was granted. */
+    /** True if the scope is granted. */
     readonly granted: boolean;
   }[];
-  /** What it is sent: of what it subscribes to, that which it was granted to read. */
+  /** Event types that the plugin receives: those subscribed to and readable under the grant. */
   readonly events: readonly string[];
-  /** Which events of a type it hears, by the type; of a type that is not named, all. By the type of the events. */
+  /** Filters of the subscriptions by event type; a type without a filter receives all events. Filters by event type. */
   readonly filters: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** When it runs without an event. */
+  /** Schedules of the plugin. */
   readonly schedules: readonly {
-    /** What it is called in the manifest. */
+    /** Name of the schedule in the manifest. */
     readonly name: string;
-    /** When it runs, as a cron expression; null where only a run of the plugin asks for it. */
+    /** Cron expression; null if the schedule only runs one-time jobs. */
     readonly cron: string | null;
     /** IANA time zone of `cron`, such as `Europe/Berlin`. */
     readonly timeZone: string;
-    /** Earlier name of `timeZone`, with the same value. */
+    /** Former name of `timeZone`, with the same value. */
     readonly tz: string;
   }[];
-  /** Where it may send requests. */
+  /** Hosts that the plugin can send requests to. */
   readonly net: readonly {
-    /** Such as `https://api.acme.dev`. */
+    /** Origin, such as `https://api.acme.dev`. */
     readonly origin: string;
-    /** The only methods. */
+    /** Allowed methods; null for all. */
     readonly methods: readonly string[] | null;
-    /** The only path, or with `/` at its end all below it. */
+    /** Allowed path, including all paths below it if it ends with `/`; null for all. */
     readonly path: string | null;
-    /** What it sends them for, as its author says. */
+    /** Reason, by the author of the plugin. */
     readonly why: string;
   }[];
-  /** What an administrator puts in for it, and where it is sent. The values are never shown. */
+  /** Secrets of the plugin and where they are sent. The values are never shown. */
   readonly secrets: readonly {
-    /** Such as `ACME_KEY`. */
+    /** Name of the secret, such as `ACME_KEY`. */
     readonly name: string;
-    /** The only origins that it is sent to. */
+    /** Origins that the secret is sent to. */
     readonly hosts: readonly string[];
-    /** The only header that it is sent in. */
+    /** Header that the secret is sent in. */
     readonly header: string;
-    /** When it was set; null while it is not. RFC 3339, UTC. */
+    /** Time at which the secret was last set; null while unset. RFC 3339, UTC. */
     readonly setAt: string | null;
   }[];
-  /** What it was set to, and the defaults of its manifest for what nobody set. By the names that its manifest gives them. */
+  /** Settings, with the defaults of the manifest for settings that are not set. Settings by their names in the manifest. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */
+  /** Mode of the writes of runs: `apply` commits them, `propose` requires approval, `simulate` records and drops them. */
   readonly mode: 'apply' | 'propose' | 'simulate';
-  /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has the name that the API shows, or one that a body gives it; one that no plugin updates is refused. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
+  /** Modes of classes of writes that differ from `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has its name in responses or in request bodies; fields that no plugin can update are refused. A write of several fields has the strictest of their modes. If `mode` is `apply` and `delete` is absent, deletions are proposed. */
   readonly modes: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>>;
-  /** Whether it runs, and if not, who switched it off. */
+  /** State of the plugin; a state other than `active`, `probation` or `needs_consent` means that it does not run. */
   readonly state:
     | 'active'
     | 'probation'
@@ -84,43 +84,43 @@ export interface Plugin {
     | 'disabled_failures'
     | 'disabled_sandbox'
     | 'incompatible';
-  /** Why it does not run, or is not sent all that it subscribes to. */
+  /** Reason why the plugin does not run, or does not receive all subscribed events; null if there is none. */
   readonly stateReason: string | null;
-  /** Who signed its package, of those the operator trusts. */
+  /** Trusted publisher who signed the package; null if there is none. */
   readonly publisher: string | null;
-  /** A version that asks for more than was granted, and waits for consent. */
+  /** Version that requests more than was granted and is pending consent; null if there is none. */
   readonly pending: {
-    /** The version that waits. */
+    /** Pending version. */
     readonly version: string;
-    /** The SHA-256 of its code, in hex. */
+    /** SHA-256 of the code, in hex. */
     readonly sha256: string;
-    /** SHA-256 of its manifest and code, in hex; a consent sends it. */
+    /** SHA-256 of manifest and code, in hex, to be sent with a consent. */
     readonly digest: string;
-    /** Who signed it, of those the operator trusts; null for nobody. */
+    /** Trusted publisher who signed the package; null if there is none. */
     readonly publisher: string | null;
-    /** What it asks for beyond this version, in sentences. */
+    /** Sentences of the requests beyond the installed version. */
     readonly adds: readonly string[];
-    /** When it was sent. RFC 3339, UTC. */
+    /** Time of the upload. RFC 3339, UTC. */
     readonly since: string;
   } | null;
-  /** Approvals missing until the plugin writes by itself; null of a plugin that is not on probation. */
+  /** Probation of the plugin: its writes need approval until enough runs are approved. Null if the plugin is not on probation. */
   readonly probation: {
-    /** Runs that people have still to approve before the plugin writes by itself. */
+    /** Number of runs to approve until probation ends. */
     readonly runsLeft: number;
-    /** The same in words, with the ways to end probation. */
+    /** Message about the probation and how to end it. */
     readonly message: string;
   } | null;
-  /** What it may use in a UTC day, where somebody set that. */
+  /** Configured budget per UTC day. */
   readonly budget: {
-    /** Processor time in the sandbox, in milliseconds. */
+    /** CPU time in the sandbox, in milliseconds. */
     readonly cpuMs?: number;
-    /** Runs. */
+    /** Number of runs. */
     readonly runs?: number;
-    /** Host calls. */
+    /** Number of host calls. */
     readonly calls?: number;
-    /** Bytes sent to other hosts and received from them. */
+    /** Bytes sent to and received from other hosts. */
     readonly egressBytes?: number;
-    /** Whether its runs wait for the next day, or propose what they would write. */
+    /** Behavior with an exhausted budget: `stop` defers runs to the next day, `propose` turns their writes into proposals. */
     readonly whenSpent: 'stop' | 'propose';
   };
   /** Version of the object, incremented by each change; for `If-Match`. */
@@ -143,94 +143,94 @@ export interface PluginQuery {
 
 /** Install or upgrade a plugin. */
 export interface PluginInstall {
-  /** A package document, as `tatami plugin pack` writes it. */
+  /** Package, as written by `tatami plugin pack`. */
   package: {};
-  /** The scopes that it gets, of those its manifest asks. An upgrade may leave it out: scopes then stay as granted, and what the version asks beyond that waits for consent. */
+  /** Granted scopes, out of those in the manifest. An upgrade can omit it to retain the granted scopes; further requests are then pending consent. */
   grant?: readonly Scope[] | undefined;
-  /** As `tatami plugin sign` writes it. */
+  /** Signature, as written by `tatami plugin sign`. */
   signature?:
     | {
-        /** Which key signed it. */
+        /** Id of the signing key. */
         keyId: string;
-        /** The Ed25519 signature, in base64. */
+        /** Ed25519 signature, in base64. */
         signature: string;
       }
     | undefined;
-  /** The SHA-256 of the code that is meant. Where the operator trusts publishers, it confirms a package that none of them signed. */
+  /** SHA-256 of the intended code. On a server with trusted publishers, it confirms a package that none of them signed. */
   sha256?: string | undefined;
-  /** By the names that its manifest gives them. */
+  /** Settings by their names in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;
-  /** What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */
+  /** Mode of the writes of runs: `apply` commits them, `propose` requires approval, `simulate` records and drops them. */
   mode?: 'apply' | 'propose' | 'simulate' | undefined;
-  /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has the name that the API shows, or one that a body gives it; one that no plugin updates is refused. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
+  /** Modes of classes of writes that differ from `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has its name in responses or in request bodies; fields that no plugin can update are refused. A write of several fields has the strictest of their modes. If `mode` is `apply` and `delete` is absent, deletions are proposed. */
   modes?: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>> | undefined;
-  /** True puts the plugin on probation: it only proposes what it would write, until people have approved 20 of its runs. False ends probation. Default of a new install: true; of an upgrade: as it was. */
+  /** True to put the plugin on probation, during which its writes become proposals until people have approved 20 runs; false to end probation. Default true for a new install; an upgrade leaves it unchanged. */
   probation?: boolean | undefined;
-  /** Allow an older version than the one installed. */
+  /** True to allow a version older than the installed one; default false. */
   downgrade?: boolean | undefined;
-  /** Allow other code under the version that is installed. */
+  /** True to allow different code under the installed version number; default false. */
   replace?: boolean | undefined;
 }
 
-/** See in sentences what a package asks for, and who signed it; nothing is installed. */
+/** Preview the requests and the signature of a package. */
 export interface PluginPreview {
-  /** A package document, as `tatami plugin pack` writes it. */
+  /** Package, as written by `tatami plugin pack`. */
   package: {};
-  /** As `tatami plugin sign` writes it. */
+  /** Signature, as written by `tatami plugin sign`. */
   signature?:
     | {
-        /** Which key signed it. */
+        /** Id of the signing key. */
         keyId: string;
-        /** The Ed25519 signature, in base64. */
+        /** Ed25519 signature, in base64. */
         signature: string;
       }
     | undefined;
 }
 
-/** Change settings, grant, mode or state. */
+/** Update the settings, grant, mode or state of a plugin. */
 export interface PluginPatch {
-  /** The scopes that it gets, of those its manifest asks. */
+  /** Granted scopes, out of those in the manifest. */
   grant?: readonly Scope[] | undefined;
-  /** By the names that its manifest gives them. */
+  /** Settings by their names in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;
-  /** What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */
+  /** Mode of the writes of runs: `apply` commits them, `propose` requires approval, `simulate` records and drops them. */
   mode?: 'apply' | 'propose' | 'simulate' | undefined;
-  /** The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has the name that the API shows, or one that a body gives it; one that no plugin updates is refused. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them. */
+  /** Modes of classes of writes that differ from `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has its name in responses or in request bodies; fields that no plugin can update are refused. A write of several fields has the strictest of their modes. If `mode` is `apply` and `delete` is absent, deletions are proposed. */
   modes?: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>> | undefined;
-  /** Whether it runs. */
+  /** New state: `active` enables the plugin, `paused_by_admin` pauses it. */
   state?: 'active' | 'paused_by_admin' | undefined;
-  /** True puts the plugin on probation: it only proposes what it would write, until people have approved 20 of its runs. False ends probation. Default of a new install: true; of an upgrade: as it was. */
+  /** True to put the plugin on probation, during which its writes become proposals until people have approved 20 runs; false to end probation. Default true for a new install; an upgrade leaves it unchanged. */
   probation?: boolean | undefined;
-  /** In place of what was set; a member that is left out is as the host has it. */
+  /** New budget, replacing the configured one; an omitted member has the limit of the host. */
   budget?:
     | {
-        /** Processor time in the sandbox, in milliseconds. */
+        /** CPU time in the sandbox, in milliseconds. */
         cpuMs?: number | undefined;
-        /** Runs. */
+        /** Number of runs. */
         runs?: number | undefined;
-        /** Host calls. */
+        /** Number of host calls. */
         calls?: number | undefined;
-        /** Bytes sent to other hosts and received from them. */
+        /** Bytes sent to and received from other hosts. */
         egressBytes?: number | undefined;
-        /** Whether its runs wait for the next day, or propose what they would write. */
+        /** Behavior with an exhausted budget: `stop` defers runs to the next day, `propose` turns their writes into proposals. */
         whenSpent?: 'stop' | 'propose' | undefined;
       }
     | undefined;
 }
 
-/** Switch to the version that waits, with this grant. */
+/** Consent to the pending version of a plugin. */
 export interface PluginConsentGive {
-  /** The scopes that it gets, of those its manifest asks. */
+  /** Granted scopes, out of those in the manifest. */
   grant: readonly Scope[];
-  /** `pending.sha256` of the version that was reviewed. Enough without `digest` where its code was uploaded with one manifest only. */
+  /** `pending.sha256` of the reviewed version. Sufficient without `digest` if its code was uploaded with only one manifest. */
   sha256?: string | undefined;
-  /** `pending.digest` of the version that was reviewed. Without it or `sha256`, and where another version waits by now, the answer is 409. */
+  /** `pending.digest` of the reviewed version. The request fails with 409 if another version is pending, or without both `digest` and `sha256`. */
   digest?: string | undefined;
 }
 
-/** Go back to a version that was installed before, with its grant and its settings. */
+/** Roll back a plugin to an earlier version, with its grant and settings. */
 export interface PluginRollback {
-  /** Such as 1.4.2; by default the one before. */
+  /** Version to roll back to, such as 1.4.2; default the previous one. */
   version?: string | undefined;
 }
 
@@ -242,84 +242,84 @@ export interface PluginRunsQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** How far it has come. */
+  /** Status of the run. */
   status?: 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead' | undefined;
 }
 
-/** Try a version of an installed plugin on recorded events. */
+/** Backtest a version of an installed plugin on recorded events. */
 export interface PluginBacktest {
-  /** A package document, as `tatami plugin pack` writes it. Without it, the installed version is tried. */
+  /** Package, as written by `tatami plugin pack`. Default: the installed version. */
   package?: {} | undefined;
-  /** As `tatami plugin sign` writes it. */
+  /** Signature, as written by `tatami plugin sign`. */
   signature?:
     | {
-        /** Which key signed it. */
+        /** Id of the signing key. */
         keyId: string;
-        /** The Ed25519 signature, in base64. */
+        /** Ed25519 signature, in base64. */
         signature: string;
       }
     | undefined;
-  /** Events from here on; 30 days ago where it is not given. An ISO 8601 time. */
+  /** Start of the window; default 30 days before `until`. An ISO 8601 time. */
   since?: string | undefined;
-  /** Events up to here; now where it is not given. An ISO 8601 time. */
+  /** End of the window; default now. An ISO 8601 time. */
   until?: string | undefined;
-  /** Events that it runs for at most; 10,000 by default. */
+  /** Largest number of events to run on; default 10,000. */
   events?: number | undefined;
-  /** By the names that its manifest gives them. */
+  /** Settings by their names in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Compare another version with the installed one on its last runs. */
+/** Compare another version of a plugin with the installed one. */
 export interface PluginGate {
-  /** A package document, as `tatami plugin pack` writes it. */
+  /** Package, as written by `tatami plugin pack`. */
   package: {};
-  /** As `tatami plugin sign` writes it. */
+  /** Signature, as written by `tatami plugin sign`. */
   signature?:
     | {
-        /** Which key signed it. */
+        /** Id of the signing key. */
         keyId: string;
-        /** The Ed25519 signature, in base64. */
+        /** Ed25519 signature, in base64. */
         signature: string;
       }
     | undefined;
-  /** The last runs that it looks at; 20 by default. */
+  /** Number of last runs to compare; default 20. */
   runs?: number | undefined;
-  /** By the names that its manifest gives them. */
+  /** Settings by their names in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Run another version of a plugin beside the installed one. */
+/** Run another version of a plugin as a shadow. */
 export interface PluginBeginShadow {
-  /** A package document, as `tatami plugin pack` writes it. */
+  /** Package, as written by `tatami plugin pack`. */
   package: {};
-  /** As `tatami plugin sign` writes it. */
+  /** Signature, as written by `tatami plugin sign`. */
   signature?:
     | {
-        /** Which key signed it. */
+        /** Id of the signing key. */
         keyId: string;
-        /** The Ed25519 signature, in base64. */
+        /** Ed25519 signature, in base64. */
         signature: string;
       }
     | undefined;
-  /** By the names that its manifest gives them. */
+  /** Settings by their names in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What a plugin may use in a day, and what it used. */
+/** Get the budget and usage of a plugin. */
 export interface PluginUsageQuery {
-  /** The first day; by default 30 days are shown. A date as YYYY-MM-DD. */
+  /** First day; default 29 days ago. A date as YYYY-MM-DD. */
   since?: string | undefined;
 }
 
 /** Call an action of a plugin. */
 export interface PluginCallAction {
-  /** The id of the issue (or its identifier, `ENG-1`) or of the project. */
+  /** Id of the target issue (or its identifier, such as `ENG-1`) or project. */
   target?: string | undefined;
-  /** What the action takes, by its schema. */
+  /** Input of the action, valid under its schema. */
   input?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** List the one-off runs that a plugin has asked for, the next one first. */
+/** List the pending one-time jobs of a plugin, next due first. */
 export interface PluginScheduledQuery {
   /** Maximum number of items per page. A page of large items ends after the item that exceeds 2 MiB. */
   limit?: number | undefined;
@@ -329,15 +329,15 @@ export interface PluginScheduledQuery {
   cursor?: string | undefined;
 }
 
-/** Undo what a plugin changed in a time. */
+/** Undo the changes of a plugin in a time range. */
 export interface PluginUndo {
-  /** What the plugin changed from then on. An ISO 8601 time. */
+  /** Start of the range, inclusive. An ISO 8601 time. */
   since: string;
-  /** What it changed before then; absent: until now. An ISO 8601 time. */
+  /** End of the range, exclusive; default now. An ISO 8601 time. */
   until?: string | undefined;
 }
 
-/** List the keys a plugin keeps. */
+/** List the stored keys of a plugin. */
 export interface PluginKvListQuery {
   /** Maximum number of items per page. A page of large items ends after the item that exceeds 2 MiB. */
   limit?: number | undefined;
@@ -345,182 +345,182 @@ export interface PluginKvListQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Only keys that begin with it. */
+  /** Prefix by which keys are filtered. */
   prefix?: string | undefined;
 }
 
 /** Set a value of a plugin. */
 export interface PluginKvSet {
-  /** Any JSON, up to 2 MiB. */
+  /** Any JSON value, up to 2 MiB. */
   value: unknown;
 }
 
 /** Set a secret of a plugin. */
 export interface PluginSecretsSet {
-  /** What is sent: 8 to 4,096 printable ASCII characters. It is never shown again. */
+  /** Value of the secret: 8 to 4,096 printable ASCII characters. Never shown again. */
   value: string;
 }
 
 export interface PluginStanding extends Plugin {
-  /** Set while its budget of the day is spent and its runs wait for the next. */
+  /** Exhausted daily budget that runs wait for; null if there is none. */
   readonly waitsFor: {
-    /** What is used up. */
+    /** Exhausted quantity. */
     readonly quantity: 'cpuMs' | 'runs' | 'calls' | 'egressBytes';
-    /** When the next day begins. RFC 3339, UTC. */
+    /** Start of the next UTC day. RFC 3339, UTC. */
     readonly until: string;
   } | null;
 }
 
 export interface PluginAsks {
-  /** The version of the package. */
+  /** Version of the package. */
   readonly version: string;
-  /** The SHA-256 of its code, in hex. */
+  /** SHA-256 of the code, in hex. */
   readonly sha256: string;
-  /** SHA-256 of its manifest and code, in hex; a consent sends it. */
+  /** SHA-256 of manifest and code, in hex, to be sent with a consent. */
   readonly digest: string;
-  /** Who signed it, of those the operator trusts; null for nobody. */
+  /** Trusted publisher who signed the package; null if there is none. */
   readonly publisher: string | null;
-  /** Who signed it, in a sentence. */
+  /** Sentence about the signature. */
   readonly signature: string;
-  /** The rights that it asks for. */
+  /** Requested scopes. */
   readonly scopes: readonly {
-    /** Such as `issues:write`. */
+    /** Name of the scope, such as `issues:write`. */
     readonly scope: string;
-    /** What it needs it for, as its author says. */
+    /** Reason, by the author of the plugin. */
     readonly why: string;
-    /** The only objects that it reads and writes; null for all. */
+    /** Rows to which the scope is narrowed; null for all. */
     readonly rows: Readonly<Record<string, readonly string[]>> | null;
-    /** The only fields; null for all. */
+    /** Fields to which the scope is narrowed; null for all. */
     readonly fields: readonly string[] | null;
-    /** Whether the plugin has it already. */
+    /** True if the scope is already granted. */
     readonly granted: boolean;
-    /** What it lets the plugin do. */
+    /** Description of what the request allows. */
     readonly sentence: string;
-    /** Whether the version before did not ask for it, or for less. */
+    /** True if the previous version did not request this, or requested less. */
     readonly added: boolean;
-    /** What the version before asked for in its place; null where that is the same, or nothing. */
+    /** Corresponding request of the previous version; null if there was none, or the same one. */
     readonly before: string | null;
   }[];
-  /** Where it may send. */
+  /** Requested hosts. */
   readonly hosts: readonly {
-    /** An address that it may send to. */
+    /** Origin that the plugin can send to. */
     readonly origin: string;
-    /** The only methods; null for all. */
+    /** Allowed methods; null for all. */
     readonly methods: readonly string[] | null;
-    /** The only path, or with `/` at its end all below it; null for all. */
+    /** Allowed path, including all paths below it if it ends with `/`; null for all. */
     readonly path: string | null;
-    /** What it needs it for, as its author says. */
+    /** Reason, by the author of the plugin. */
     readonly why: string;
-    /** What it lets the plugin do. */
+    /** Description of what the request allows. */
     readonly sentence: string;
-    /** Whether the version before did not ask for it, or for less. */
+    /** True if the previous version did not request this, or requested less. */
     readonly added: boolean;
-    /** What the version before asked for in its place; null where that is the same, or nothing. */
+    /** Corresponding request of the previous version; null if there was none, or the same one. */
     readonly before: string | null;
   }[];
-  /** What an administrator puts in for it. */
+  /** Secrets that an administrator sets. */
   readonly secrets: readonly {
-    /** Such as `ACME_KEY`. */
+    /** Name of the secret, such as `ACME_KEY`. */
     readonly name: string;
-    /** The only origins that it is sent to. */
+    /** Origins that the secret is sent to. */
     readonly hosts: readonly string[];
-    /** The only header that it is sent in. */
+    /** Header that the secret is sent in. */
     readonly header: string;
-    /** What it lets the plugin do. */
+    /** Description of what the request allows. */
     readonly sentence: string;
-    /** Whether the version before did not ask for it, or for less. */
+    /** True if the previous version did not request this, or requested less. */
     readonly added: boolean;
-    /** What the version before asked for in its place; null where that is the same, or nothing. */
+    /** Corresponding request of the previous version; null if there was none, or the same one. */
     readonly before: string | null;
   }[];
-  /** The events that it is sent. */
+  /** Requested events. */
   readonly events: readonly {
-    /** Such as `issue.created`. */
+    /** Event type, such as `issue.created`. */
     readonly type: string;
-    /** What it lets the plugin do. */
+    /** Description of what the request allows. */
     readonly sentence: string;
-    /** Whether the version before did not ask for it, or for less. */
+    /** True if the previous version did not request this, or requested less. */
     readonly added: boolean;
-    /** What the version before asked for in its place; null where that is the same, or nothing. */
+    /** Corresponding request of the previous version; null if there was none, or the same one. */
     readonly before: string | null;
   }[];
-  /** When it runs by itself. */
+  /** Requested schedules. */
   readonly schedules: readonly {
-    /** What it is called in the manifest. */
+    /** Name of the schedule in the manifest. */
     readonly name: string;
-    /** When it runs, as a cron expression; null where only a run of the plugin asks for it. */
+    /** Cron expression; null if the schedule only runs one-time jobs. */
     readonly cron: string | null;
     /** IANA time zone of `cron`, such as `Europe/Berlin`. */
     readonly timeZone: string;
-    /** Earlier name of `timeZone`, with the same value. */
+    /** Former name of `timeZone`, with the same value. */
     readonly tz: string;
-    /** What it lets the plugin do. */
+    /** Description of what the request allows. */
     readonly sentence: string;
-    /** Whether the version before did not ask for it, or for less. */
+    /** True if the previous version did not request this, or requested less. */
     readonly added: boolean;
-    /** What the version before asked for in its place; null where that is the same, or nothing. */
+    /** Corresponding request of the previous version; null if there was none, or the same one. */
     readonly before: string | null;
   }[];
-  /** What people can have it do. */
+  /** Actions that the plugin offers. */
   readonly actions: readonly {
-    /** What it is called by. */
+    /** Name of the action. */
     readonly name: string;
-    /** What it is done on. */
+    /** Type of the target. */
     readonly target: 'issue' | 'project' | 'none';
-    /** What it lets the plugin do. */
+    /** Description of what the request allows. */
     readonly sentence: string;
-    /** Whether the version before did not ask for it, or for less. */
+    /** True if the previous version did not request this, or requested less. */
     readonly added: boolean;
-    /** What the version before asked for in its place; null where that is the same, or nothing. */
+    /** Corresponding request of the previous version; null if there was none, or the same one. */
     readonly before: string | null;
   }[];
-  /** What others may send it, once an administrator opens that. */
+  /** Inbound routes, each closed until an administrator opens it. */
   readonly routes: readonly {
-    /** What it is called in the manifest. */
+    /** Name of the route in the manifest. */
     readonly name: string;
-    /** How it is asked. */
+    /** HTTP method of the route. */
     readonly method: 'GET' | 'POST';
-    /** Whether what is sent has to be signed. */
+    /** Authentication of requests: `hmac` requires a signature, `public` none. */
     readonly auth: 'hmac' | 'public';
-    /** What it needs it for, as its author says. */
+    /** Reason, by the author of the plugin. */
     readonly why: string;
-    /** What it lets the plugin do. */
+    /** Description of what the request allows. */
     readonly sentence: string;
-    /** Whether the version before did not ask for it, or for less. */
+    /** True if the previous version did not request this, or requested less. */
     readonly added: boolean;
-    /** What the version before asked for in its place; null where that is the same, or nothing. */
+    /** Corresponding request of the previous version; null if there was none, or the same one. */
     readonly before: string | null;
   }[];
-  /** Sentences of what the version before asked for, and this one does not. */
+  /** Sentences of requests that the previous version had and this one has not. */
   readonly removed: readonly string[];
-  /** Sentences of one-off runs that wait and that this version has no handler for. */
+  /** Sentences about pending one-time jobs that this version has no handler for. */
   readonly unhandled: readonly string[];
 }
 
 export interface PluginSettingsForm {
-  /** In the order of the manifest. */
+  /** Settings, in the order of the manifest. */
   readonly fields: readonly {
-    /** The path of the setting, with points between its parts. */
+    /** Path of the setting, with dots between its parts. */
     readonly name: string;
-    /** What it is called. */
+    /** Display name of the setting. */
     readonly title: string;
-    /** What it does, as the author says. */
+    /** Description by the author of the plugin. */
     readonly description: string;
-    /** What it takes; `any` where that is more than one type. */
+    /** Type of the setting; `any` if it accepts several types. */
     readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'any';
-    /** Whether it has to be given: it has no default. */
+    /** True if the setting is required and has no default. */
     readonly required: boolean;
-    /** The only values that it takes. */
+    /** Allowed values; null if any value of the type is allowed. */
     readonly options: readonly unknown[] | null;
-    /** What it is where nobody sets it; null for nothing. */
+    /** Default value; null if there is none. */
     readonly default: unknown;
-    /** What it is now; null for nothing. */
+    /** Present value; null if there is none. */
     readonly value: unknown;
-    /** The least number, length or count that it takes. */
+    /** Minimum value, length or number of items; null if there is none. */
     readonly minimum: number | null;
-    /** The most. */
+    /** Maximum value, length or number of items; null if there is none. */
     readonly maximum: number | null;
-    /** Of a list: what it holds. */
+    /** Type of the items of an array; null for other types. */
     readonly items: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'any' | null;
   }[];
 }
@@ -528,677 +528,677 @@ export interface PluginSettingsForm {
 export interface PluginVersion {
   /** An id with the prefix plv_. */
   readonly id: string;
-  /** The version of its package. */
+  /** Version of the plugin. */
   readonly version: string;
-  /** The SHA-256 of its code, in hex. */
+  /** SHA-256 of the code, in hex. */
   readonly sha256: string;
-  /** Who signed it, of those the operator trusts; null for nobody. */
+  /** Trusted publisher who signed the package; null if there is none. */
   readonly publisher: string | null;
-  /** The scopes that it had, or was given, last. */
+  /** Scopes last granted to the version. */
   readonly grant: readonly string[];
-  /** When it was installed. RFC 3339, UTC. */
+  /** Time at which the version was installed. RFC 3339, UTC. */
   readonly installedAt: string;
-  /** Who installed it, or went back to it. */
+  /** Actor who installed the version or rolled back to it. */
   readonly installedBy: {
-    /** Such as `user`. */
+    /** Kind of the actor, such as `user`. */
     readonly kind: string;
-    /** Their id. */
+    /** Id of the actor. */
     readonly id: string;
-    /** Their name at that time. */
+    /** Name of the actor at that time. */
     readonly name: string;
   };
-  /** When another took its place; null of the one that is installed. RFC 3339, UTC. */
+  /** Time at which the version was replaced; null for the installed one. RFC 3339, UTC. */
   readonly replacedAt: string | null;
 }
 
 export interface Run {
   /** An id with the prefix run_. */
   readonly id: string;
-  /** The install. */
+  /** Id of the install. */
   readonly pluginId: string;
-  /** The version of the plugin that made the last attempt, whatever is installed now; null where no attempt has ended. */
+  /** Plugin version of the last attempt; null if no attempt has ended. */
   readonly pluginVersion: string | null;
-  /** The event type, or the name of the schedule, action or route. */
+  /** Event type, or name of the schedule, action or route. */
   readonly handler: string;
-  /** What calls the handler. */
+  /** Kind of the handler: what calls it. */
   readonly handlerKind: 'event' | 'schedule' | 'action' | 'route';
-  /** How far it has come. */
+  /** Status of the run. */
   readonly status: 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
-  /** Of a queued run: the budget of its plugin is spent, and until when. */
+  /** Exhausted budget that a queued run waits for; null if there is none. */
   readonly waitsFor: {
-    /** What is used up. */
+    /** Exhausted quantity. */
     readonly quantity: 'cpuMs' | 'runs' | 'calls' | 'egressBytes';
-    /** When the next day begins. RFC 3339, UTC. */
+    /** Start of the next UTC day. RFC 3339, UTC. */
     readonly until: string;
   } | null;
-  /** The event that it was run for; null for what no event calls. */
+  /** Id of the event that triggered the run; null if none did. */
   readonly eventId: string | null;
-  /** The mode that its last attempt went by: what a plugin on probation, or with a spent budget, has in place of its own. What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped. */
+  /** Mode of the last attempt. Probation or an exhausted budget can replace the mode of the plugin. Mode of the writes of runs: `apply` commits them, `propose` requires approval, `simulate` records and drops them. */
   readonly mode: 'apply' | 'propose' | 'simulate';
-  /** Attempts made. */
+  /** Number of attempts. */
   readonly attempt: number;
-  /** Plugin runs that led to the event. */
+  /** Number of plugin runs in the causation chain of the event. */
   readonly depth: number;
-  /** The events that its effects made. */
+  /** Events made by the effects. */
   readonly events: readonly {
     /** An id with the prefix evt_. */
     readonly id: string;
-    /** Its type. */
+    /** Event type. */
     readonly type: string;
   }[];
-  /** What it asked of the server. */
+  /** Host calls of the last attempt. */
   readonly calls: readonly {
-    /** The operation, such as `issues.update`. */
+    /** Operation, such as `issues.update`. */
     readonly op: string;
-    /** Whether it succeeded. */
+    /** True if the call succeeded. */
     readonly ok: boolean;
-    /** The code of the error where it did not. */
+    /** Error code; null if the call succeeded. */
     readonly code: string | null;
-    /** How long it took, in milliseconds. */
+    /** Duration in milliseconds. */
     readonly ms: number;
   }[];
-  /** What it wrote. */
+  /** Effects of the run. */
   readonly effects: readonly {
-    /** What was changed, such as `issue`. */
+    /** Type of the changed object, such as `issue`. */
     readonly kind: string;
-    /** Its id. */
+    /** Id of the changed object. */
     readonly id: string;
-    /** What was done to it. */
+    /** Change of the object. */
     readonly action: 'create' | 'update' | 'delete';
-    /** `applied`: it was written. `proposed`: it waits in the proposal of the run. `simulated`: it was only shown. `dropped`: the run failed. Null of runs from before this was kept. */
+    /** Outcome of the effect. `applied`: written. `proposed`: pending in the proposal of the run. `simulated`: recorded only. `dropped`: discarded because the run failed. Null for runs older than this field. */
     readonly outcome: 'applied' | 'proposed' | 'simulated' | 'dropped' | null;
-    /** What people call it, of what was not applied: `ENG-18`, `ENG-18 blocks ENG-19`; null of what has no name. */
+    /** Display name of the object, such as `ENG-18` or `ENG-18 blocks ENG-19`; null for applied effects and unnamed objects. */
     readonly name: string | null;
-    /** What changed of an object that existed, by the names that answers show. */
+    /** Changed fields of an existing object, by their names in the API. */
     readonly fields: readonly string[];
-    /** Of what was proposed or simulated: what would have been written, as the API shows it, cut to 1,000 characters each. Of what was applied, the events have it. */
+    /** Values of proposed or simulated effects in their API representation, each cut to 1,000 characters; null for applied effects, whose values are in the events. */
     readonly values: Readonly<
       Record<
         string,
         {
-          /** What it was. */
+          /** Value before. */
           readonly before: unknown;
-          /** What it would have been. */
+          /** Value that would have been written. */
           readonly after: unknown;
         }
       >
     > | null;
   }[];
-  /** Processor time that it took, in milliseconds. */
+  /** CPU time in milliseconds. */
   readonly cpuMs: number | null;
-  /** Memory that it held at most. */
+  /** Peak memory in bytes. */
   readonly memoryBytes: number | null;
-  /** How long it took, in milliseconds. */
+  /** Duration in milliseconds. */
   readonly wallMs: number | null;
-  /** How long it waited for its turn, in milliseconds. */
+  /** Time in the queue in milliseconds. */
   readonly queueMs: number | null;
-  /** What it wrote to `ctx.log`; empty without the scope `plugins:write`. */
+  /** Lines written to `ctx.log`; empty without the scope `plugins:write`. */
   readonly logs: readonly {
-    /** How serious it is. */
+    /** Level of the log line. */
     readonly level: 'debug' | 'info' | 'warn' | 'error';
-    /** What the plugin wrote. */
+    /** Message of the log line. */
     readonly message: string;
-    /** When, in milliseconds since 1970. */
+    /** Time in milliseconds since 1970. */
     readonly atMs: number;
   }[];
-  /** How far the schedule has come, where it says so. */
+  /** Progress of the schedule; null if the handler reports none. */
   readonly progress: {
-    /** So many of them are done. */
+    /** Number of units done. */
     readonly done: number;
-    /** So many there are. */
+    /** Total number of units. */
     readonly of: number;
-    /** What is counted: "teams". */
+    /** Name of the unit, such as "teams". */
     readonly unit?: string;
   } | null;
-  /** The run that goes on where this one, not being done, left off. */
+  /** Id of the run that continues this one; null if there is none. */
   readonly continuedBy: string | null;
-  /** The undo that took back what it changed. */
+  /** Id of the undo that reverted the run; null if there is none. */
   readonly undoneBy: string | null;
-  /** Whoever called the action: the run can do no more than they can. */
+  /** Caller of the action, whose rights limit the run; null for other runs. */
   readonly onBehalfOf: Actor | null;
-  /** What an action or a route returned; null of others. Shown to whoever called the action, otherwise only with `plugins:write`. */
+  /** Value returned by an action or a route; null for other runs. Visible to the caller of the action, otherwise only with `plugins:write`. */
   readonly result: unknown;
-  /** The proposal that holds what it would have written. */
+  /** Id of the proposal that holds the writes; null if there is none. */
   readonly proposalId: string | null;
-  /** Why it failed. */
+  /** Error of the failed run; null without a failure. */
   readonly error: {
-    /** What went wrong, for programs. */
+    /** Error code. */
     readonly code: string;
-    /** What went wrong, in words. */
+    /** Error message. */
     readonly message: string;
-    /** The line of the plugin that it came from: `plugin.ts:14:9`. */
+    /** Place in the source of the plugin, such as `plugin.ts:14:9`. */
     readonly at: string | null;
-    /** Its calls in the plugin, the innermost first: `handle (plugin.ts:14:9)`. */
+    /** Stack frames in the plugin, innermost first, such as `handle (plugin.ts:14:9)`. */
     readonly stack: readonly string[];
   } | null;
-  /** What is kept for its replay; null where it has not ended, or nothing is. */
+  /** Recording for replay; null if the run has not ended or nothing was recorded. */
   readonly recording: RunRecordingFacts | null;
-  /** When it was queued. RFC 3339, UTC. */
+  /** Time at which the run was queued. RFC 3339, UTC. */
   readonly createdAt: string;
-  /** When its last attempt began. RFC 3339, UTC. */
+  /** Start of the last attempt. RFC 3339, UTC. */
   readonly startedAt: string | null;
-  /** When it ended. RFC 3339, UTC. */
+  /** Time at which the run ended. RFC 3339, UTC. */
   readonly finishedAt: string | null;
-  /** Scopes that would show more: without `plugins:write` the logs, the result, the message of the error and the values of effects are left out. */
+  /** Missing scopes that would show more: without `plugins:write`, logs, result, error message and values of effects are omitted. */
   readonly leftOut: readonly string[];
 }
 
 export interface RunRecordingFacts {
-  /** What it takes on the disk, compressed; 0 where it was not kept. */
+  /** Compressed size on disk in bytes; 0 if not stored. */
   readonly bytes: number;
-  /** When it was kept. RFC 3339, UTC. */
+  /** Time at which the recording was stored. RFC 3339, UTC. */
   readonly at: string;
-  /** It would have been too long: the run cannot be replayed. */
+  /** True if the recording exceeded the size limit, so that the run cannot be replayed. */
   readonly truncated: boolean;
 }
 
 export interface Backtest {
   /** An id with the prefix bkt_. */
   readonly id: string;
-  /** Over a time, or over the last runs of two versions. */
+  /** `backtest` for one version over a time window, `gate` to compare two versions on the last runs. */
   readonly kind: 'backtest' | 'gate';
-  /** The install; null where the plugin is not installed. */
+  /** Id of the install; null if the plugin is not installed. */
   readonly pluginId: string | null;
-  /** The manifest's id. */
+  /** Id of the plugin in its manifest. */
   readonly plugin: string;
-  /** The version that is tried. */
+  /** Version under test. */
   readonly pluginVersion: string;
-  /** What it may do: of the scopes that it asks those that whoever asked for this holds in full. */
+  /** Scopes of the backtest: the requested scopes that the requester has in full. */
   readonly scopes: readonly string[];
-  /** How far it has come. */
+  /** Status of the backtest. */
   readonly status: 'queued' | 'running' | 'done' | 'canceled' | 'failed';
-  /** How far it is; null where it is not at work. */
+  /** Progress; null unless the backtest is running. */
   readonly progress: {
-    /** Events that were looked at; of a gate, runs. */
+    /** Number of events read, or of runs for a gate. */
     readonly looked: number;
-    /** Of so many. */
+    /** Total number. */
     readonly of: number;
-    /** Runs made. */
+    /** Number of runs so far. */
     readonly runs: number;
   } | null;
-  /** Why it failed. */
+  /** Error message; null unless the backtest failed. */
   readonly error: string | null;
-  /** When it was asked for. RFC 3339, UTC. */
+  /** Time of the request. RFC 3339, UTC. */
   readonly createdAt: string;
-  /** When it began. RFC 3339, UTC. */
+  /** Time of the start; null before. RFC 3339, UTC. */
   readonly startedAt: string | null;
-  /** When it ended. RFC 3339, UTC. */
+  /** Time of the end; null before. RFC 3339, UTC. */
   readonly finishedAt: string | null;
-  /** What came of a backtest; null of a gate, and until it is done. */
+  /** Report of a backtest; null for a gate, and until it is done. */
   readonly report: BacktestReport | null;
-  /** What came of a gate; null of a backtest, and until it is done. */
+  /** Report of a gate; null for a backtest, and until it is done. */
   readonly gate: GateReport | null;
 }
 
 export interface BacktestReport {
-  /** The time whose events it ran for. */
+  /** Time window of the backtest. */
   readonly window: {
-    /** Events from here on. RFC 3339, UTC. */
+    /** Start of the window. RFC 3339, UTC. */
     readonly since: string;
-    /** Events up to here. RFC 3339, UTC. */
+    /** End of the window. RFC 3339, UTC. */
     readonly until: string;
-    /** The last event of the window. */
+    /** Sequence of the last event in the window. */
     readonly toSequence: number;
   };
-  /** How many events there were. */
+  /** Number of events. */
   readonly events: {
-    /** Events of the window that were looked at. */
+    /** Number of events read. */
     readonly looked: number;
-    /** Those that its subscriptions want. */
+    /** Number of events that match the subscriptions. */
     readonly wanted: number;
-    /** Of these, cut as loops are. */
+    /** Number of matching events skipped by the loop limits. */
     readonly cut: number;
   };
-  /** The limit at which it ended ahead of its window. */
+  /** Limit that ended the backtest before the end of its window; null if none did. */
   readonly endedBy: 'events' | 'cpu' | null;
-  /** How its runs ended. */
+  /** Outcomes of the runs. */
   readonly runs: {
-    /** Runs. */
+    /** Number of runs. */
     readonly total: number;
-    /** Well. */
+    /** Number of successful runs. */
     readonly succeeded: number;
-    /** Not. */
+    /** Number of failed runs. */
     readonly failed: number;
   };
-  /** Totals by field of issues that were there. */
+  /** Totals by field, for updates of issues. */
   readonly fields: readonly {
-    /** The field; of a custom field `fields.<key>`. */
+    /** Name of the field; `fields.<key>` for a custom field. */
     readonly field: string;
-    /** Times that it would have been changed, each value of an issue once. */
+    /** Number of changes of the field, each value of an issue counted once. */
     readonly wouldChange: number;
-    /** Of these, people then made it the same. */
+    /** Number of changes where people then set the same value. */
     readonly same: number;
-    /** People made it something else. */
+    /** Number of changes where people set another value. */
     readonly opposite: number;
-    /** Nobody touched it. */
+    /** Number of changes where nobody changed the field. */
     readonly nothing: number;
-    /** Percent of those that people touched which were the same. */
+    /** Percentage of `same` among the changes that people made; null if there are none. */
     readonly agreement: number | null;
-    /** The version that was installed then made it the same. */
+    /** Number of changes where the version installed at the time set the same value. */
     readonly thenSame: number;
-    /** That version made it something else. */
+    /** Number of changes where that version set another value. */
     readonly thenOther: number;
   }[];
-  /** One by one, the first 500. */
+  /** Effects on issue fields, the first 500. */
   readonly effects: readonly {
-    /** The event that it ran for. */
+    /** Id of the event. */
     readonly eventId: string;
-    /** Its place in the log, whose state the run saw. */
+    /** Sequence of the event, whose state the run saw. */
     readonly sequence: number;
-    /** When it happened. RFC 3339, UTC. */
+    /** Time of the event. RFC 3339, UTC. */
     readonly at: string;
-    /** The issue. */
+    /** Id of the issue. */
     readonly issueId: string;
-    /** The field; of a custom field `fields.<key>`. */
+    /** Name of the field; `fields.<key>` for a custom field. */
     readonly field: string;
-    /** What it was then. */
+    /** Value at the time of the event. */
     readonly before: unknown;
-    /** What it would have been made, cut to 1,000 characters. */
+    /** Value that the version would have set, cut to 1,000 characters. */
     readonly wouldBe: unknown;
-    /** What people made of the field within 7 days after: the same, something else, or nothing. */
+    /** Comparison with the next change by people within 7 days: `same` value, `opposite` for another value, or `nothing` without a change. */
     readonly people: 'same' | 'opposite' | 'nothing';
-    /** What the next person made of it; null where nobody did. */
+    /** Value that the next person set; null if nobody did. */
     readonly peopleMadeIt: unknown;
-    /** What the version made of it that was installed then; null where it did nothing. */
+    /** Value that the version installed at the time set; null if it set none. */
     readonly runMadeIt: unknown;
   }[];
-  /** Effects beyond those. */
+  /** Number of effects beyond the listed ones. */
   readonly effectsLeftOut: number;
-  /** Effects that came again for the same issue: nothing of a trial is kept. */
+  /** Number of repeated effects on the same issue, which occur because a backtest commits nothing. */
   readonly effectsRepeated: number;
-  /** What would have been made, and changed of what is no issue. */
+  /** Other effects: created objects, and changes of objects other than issues. */
   readonly others: readonly {
-    /** Kind and action, such as `comment create`; of failures the code. */
+    /** Type and action, such as `comment create`, or the error code of failures. */
     readonly what: string;
-    /** How often. */
+    /** Number of occurrences. */
     readonly count: number;
-    /** The first few. */
+    /** First few occurrences. */
     readonly samples: readonly unknown[];
   }[];
-  /** Runs that failed, by code and by what their messages have in common. */
+  /** Failed runs, grouped by code and similar messages. */
   readonly failures: readonly {
-    /** Kind and action, such as `comment create`; of failures the code. */
+    /** Type and action, such as `comment create`, or the error code of failures. */
     readonly what: string;
-    /** How often. */
+    /** Number of occurrences. */
     readonly count: number;
-    /** The first few. */
+    /** First few occurrences. */
     readonly samples: readonly unknown[];
   }[];
-  /** Reads that the log does not answer for the past: they were answered as of now. */
+  /** Reads that the event log cannot answer for the past and that returned present data. */
   readonly asOfNow: readonly {
-    /** Such as `comments.list`. */
+    /** Operation, such as `comments.list`. */
     readonly operation: string;
-    /** Reads. */
+    /** Number of reads. */
     readonly reads: number;
   }[];
-  /** What its runs cost. */
+  /** Costs of the runs. */
   readonly costs: {
-    /** Calls of the server. */
+    /** Number of host calls. */
     readonly calls: number;
-    /** Calls to the outside that were refused. */
+    /** Number of refused requests to other servers. */
     readonly callsRefused: number;
-    /** Processor time of all runs, in milliseconds. */
+    /** CPU time of all runs, in milliseconds. */
     readonly cpuMs: number;
-    /** Of a run in the middle. */
+    /** Median CPU time of a run, in milliseconds. */
     readonly cpuMsP50: number;
-    /** Of 95 in 100 at most. */
+    /** 95th percentile of the CPU time of a run, in milliseconds. */
     readonly cpuMsP95: number;
-    /** The same for each day of the window. */
+    /** Averages per day of the window. */
     readonly perDay: {
-      /** Runs. */
+      /** Number of runs. */
       readonly runs: number;
-      /** Milliseconds. */
+      /** CPU time, in milliseconds. */
       readonly cpuMs: number;
-      /** Calls. */
+      /** Number of host calls. */
       readonly calls: number;
     };
   };
 }
 
 export interface GateReport {
-  /** Runs of the installed version that both were run for again. */
+  /** Number of past runs on whose events both versions ran. */
   readonly runs: number;
-  /** Runs in which both would do the same. */
+  /** Number of runs with the same effects. */
   readonly same: number;
-  /** Runs in which they would not. */
+  /** Number of runs with different effects. */
   readonly different: number;
-  /** Runs in which they would not do the same, the first of them. */
+  /** Runs with different effects, in the order of their events. */
   readonly differences: readonly {
-    /** The event that it ran for. */
+    /** Id of the event. */
     readonly eventId: string;
-    /** Its type. */
+    /** Event type. */
     readonly type: string;
-    /** When it happened. RFC 3339, UTC. */
+    /** Time of the event. RFC 3339, UTC. */
     readonly at: string;
-    /** What they would make differently. */
+    /** Fields set differently. */
     readonly fields: readonly {
-      /** The kind, and the id of what was there. */
+      /** Type of the object, with the id of an existing object. */
       readonly object: string;
-      /** The field; `error` where one of them failed. */
+      /** Name of the field; `error` if one of the runs failed. */
       readonly field: string;
-      /** What the installed version would make it; null for nothing. */
+      /** Value set by the installed version; null if it sets none. */
       readonly old: unknown;
-      /** What the other version would make it; null for nothing. */
+      /** Value set by the other version; null if it sets none. */
       readonly new: unknown;
     }[];
   }[];
 }
 
 export interface Shadow {
-  /** The install that it runs beside. */
+  /** Id of the install. */
   readonly pluginId: string;
-  /** The version of the shadow. */
+  /** Version of the shadow. */
   readonly pluginVersion: string;
-  /** Whether it runs for what happens now. */
+  /** True while the shadow runs on new events. */
   readonly isRunning: boolean;
-  /** By request, or with the code or the install that it ran beside. */
+  /** Reason of the stop: `asked` by a request, `upgraded` or `removed` with its install; null while running. */
   readonly stoppedBy: 'asked' | 'upgraded' | 'removed' | null;
-  /** Runs that are still to come. */
+  /** Number of queued runs. */
   readonly waiting: number;
-  /** What it would have done, beside what was done. */
+  /** Comparison with the installed version. */
   readonly report: {
-    /** Events that both ran for. */
+    /** Number of events on which both versions ran. */
     readonly runs: number;
-    /** Of these, both did the same. */
+    /** Number of these with the same effects. */
     readonly same: number;
-    /** They did not. */
+    /** Number of these with different effects. */
     readonly different: number;
-    /** Runs of the shadow that failed. */
+    /** Number of failed runs of the shadow. */
     readonly failed: number;
-    /** Runs of the installed version without one of the shadow, which lagged behind. */
+    /** Number of runs of the installed version that the shadow skipped because it lagged behind. */
     readonly dropped: number;
-    /** Processor time of the shadow, in milliseconds. */
+    /** CPU time of the shadow, in milliseconds. */
     readonly cpuMs: number;
-    /** The last 100, newest first; empty without the scope `plugins:write`. */
+    /** Last 100 differences, newest first; empty without the scope `plugins:write`. */
     readonly differences: readonly {
-      /** The run of the installed version. */
+      /** Id of the run of the installed version. */
       readonly runId: string;
-      /** The event that both ran for. */
+      /** Id of the event. */
       readonly eventId: string;
-      /** Its type. */
+      /** Event type. */
       readonly type: string;
-      /** When it happened. RFC 3339, UTC. */
+      /** Time of the event. RFC 3339, UTC. */
       readonly at: string;
-      /** The first 50. */
+      /** Fields set differently, the first 50. */
       readonly fields: readonly {
-        /** The kind, and the id of what was there. */
+        /** Type of the object, with the id of an existing object. */
         readonly object: string;
-        /** The field; `error` of the object `run` where one of them failed. */
+        /** Name of the field; `error` of the object `run` if one of the runs failed. */
         readonly field: string;
-        /** What the installed version made it; null for nothing. */
+        /** Value set by the installed version; null if it set none. */
         readonly real: unknown;
-        /** What the shadow would have made it; null for nothing. */
+        /** Value that the shadow would have set; null if none. */
         readonly shadow: unknown;
       }[];
     }[];
   };
-  /** When it began. RFC 3339, UTC. */
+  /** Time of the start. RFC 3339, UTC. */
   readonly startedAt: string;
-  /** When it stopped. RFC 3339, UTC. */
+  /** Time of the stop; null while running. RFC 3339, UTC. */
   readonly stoppedAt: string | null;
 }
 
 export interface PluginUsage {
-  /** What it may use in a UTC day: what was set, and the caps of the host. */
+  /** Daily budget per UTC day: the configured values, else the limits of the host. */
   readonly budget: {
-    /** Processor time in the sandbox, in milliseconds. */
+    /** CPU time in the sandbox, in milliseconds. */
     readonly cpuMs: number;
-    /** Runs. */
+    /** Number of runs. */
     readonly runs: number;
-    /** Host calls. */
+    /** Number of host calls. */
     readonly calls: number;
-    /** Bytes sent to other hosts and received from them. */
+    /** Bytes sent to and received from other hosts. */
     readonly egressBytes: number;
-    /** Whether its runs wait for the next day, or propose what they would write. */
+    /** Behavior with an exhausted budget: `stop` defers runs to the next day, `propose` turns their writes into proposals. */
     readonly whenSpent: 'stop' | 'propose';
   };
-  /** Set while its budget is spent. */
+  /** Exhausted part of the budget; null while none is. */
   readonly spent: {
-    /** What is used up. */
+    /** Exhausted quantity. */
     readonly quantity: 'cpuMs' | 'runs' | 'calls' | 'egressBytes';
-    /** When the next day begins. RFC 3339, UTC. */
+    /** Start of the next UTC day. RFC 3339, UTC. */
     readonly until: string;
   } | null;
-  /** The latest day first; a day without runs is left out. */
+  /** Usage by day, latest first; days without runs are omitted. */
   readonly data: readonly {
-    /** A day in UTC. A date as YYYY-MM-DD. */
+    /** Day in UTC. A date as YYYY-MM-DD. */
     readonly day: string;
-    /** Runs that ended, each attempt counted. */
+    /** Number of ended attempts of runs. */
     readonly runs: number;
-    /** Processor time in the sandbox, in milliseconds. */
+    /** CPU time in the sandbox, in milliseconds. */
     readonly cpuMs: number;
-    /** Host calls. */
+    /** Number of host calls. */
     readonly calls: number;
-    /** Bytes sent to other hosts and received from them. */
+    /** Bytes sent to and received from other hosts. */
     readonly egressBytes: number;
   }[];
 }
 
 export interface PluginScopes {
-  /** Those of its manifest. */
+  /** Scopes of the manifest. */
   readonly data: readonly {
-    /** Such as `issues:write`. */
+    /** Name of the scope, such as `issues:write`. */
     readonly scope: string;
-    /** What it lets the plugin do. */
+    /** Description of what the scope allows. */
     readonly sentence: string;
-    /** Whether it was granted. */
+    /** True if the scope is granted. */
     readonly granted: boolean;
-    /** When a run last used it, to a few seconds. RFC 3339, UTC. */
+    /** Time of the last use by a run, accurate to a few seconds; null if never used. RFC 3339, UTC. */
     readonly usedAt: string | null;
-    /** How often runs used it: calls, and events that it was sent. */
+    /** Number of uses by runs: host calls and received events. */
     readonly calls: number;
   }[];
-  /** A smaller grant, under which it would have done the same. */
+  /** Smaller grant that would have allowed the same runs; null if there is none. */
   readonly suggestion: {
-    /** What is not used. */
+    /** Reason, naming the unused scopes. */
     readonly reason: string;
-    /** For `PATCH /plugins/{id}`. */
+    /** Suggested value of `grant` for `PATCH /plugins/{id}`. */
     readonly grant: readonly string[];
   } | null;
-  /** From when on there are suggestions: before, little is known of what it needs. */
+  /** Conditions for a suggestion. */
   readonly judged: {
-    /** From then on a scope that was not used for 30 days is called unused, RFC 3339, UTC. */
+    /** Time from which a scope without use for 30 days counts as unused. RFC 3339, UTC. */
     readonly from: string;
-    /** or, where it was never used, after so many runs, */
+    /** Number of runs after which a scope that was never used counts as unused. */
     readonly orAfterRuns: number;
-    /** of which there were so many. */
+    /** Number of runs so far. */
     readonly runs: number;
   };
 }
 
 export interface IssueCosts {
-  /** By install. */
+  /** Costs by install. */
   readonly data: readonly {
-    /** The install. */
+    /** Id of the install. */
     readonly install: string;
-    /** The manifest's id. */
+    /** Id of the plugin in its manifest. */
     readonly pluginId: string;
-    /** Runs that ended, each attempt counted. */
+    /** Number of ended attempts of runs. */
     readonly runs: number;
-    /** Processor time in the sandbox, in milliseconds. */
+    /** CPU time in the sandbox, in milliseconds. */
     readonly cpuMs: number;
-    /** Host calls. */
+    /** Number of host calls. */
     readonly calls: number;
   }[];
-  /** False where only its latest events were looked at. */
+  /** False if only the latest events of the issue were counted. */
   readonly isComplete: boolean;
 }
 
 export interface CatchUp {
-  /** The install. */
+  /** Id of the install. */
   readonly pluginId: string;
-  /** `nothing`: it missed nothing; as the answer to a request, nothing since it last caught up. `off`: the plugin is off and misses events now. `counting`: it is on again. `offered`: what it missed is counted and waits for your request. `running`, `done`: it is caught up. */
+  /** Status of the backfill. `nothing`: no missed events since the last backfill. `off`: the plugin is disabled and is missing events. `counting`: the plugin is enabled again and its missed events are being counted. `offered`: the count is complete and a backfill can be requested. `running`: the backfill is in progress. `done`: the backfill is complete. */
   readonly status: 'nothing' | 'off' | 'counting' | 'offered' | 'running' | 'done';
-  /** Events that its subscriptions want and runs that were given up, once counted. */
+  /** Number of missed events that match the subscriptions, plus given-up runs; null until counted. */
   readonly missed: number | null;
-  /** Runs made so far of what it missed this time. */
+  /** Number of runs created so far by this backfill. */
   readonly runs: number;
 }
 
 export interface PluginActionList {
-  /** All of them, in the order of the manifest. */
+  /** All actions, in the order of the manifest. */
   readonly data: readonly PluginAction[];
 }
 
 export interface PluginAction {
-  /** Its name in the manifest. */
+  /** Name of the handler in the manifest. */
   readonly name: string;
-  /** What it is done on. */
+  /** Type of the target. */
   readonly target: 'issue' | 'project' | 'none';
-  /** What it is called. */
+  /** Display name of the action; default its `name`. */
   readonly title: string;
-  /** What it does, as its author says. */
+  /** Description by the author of the plugin; empty if there is none. */
   readonly description: string;
-  /** A JSON schema of what it takes; null where it takes nothing. */
+  /** JSON Schema of the input; null if the action takes none. */
   readonly input: Readonly<Record<string, unknown>> | null;
 }
 
 export interface ScheduledRun {
-  /** What the plugin asked for it by: `remind`, or `remind:key`. */
+  /** Name of the one-time job: `remind` or `remind:key`. */
   readonly name: string;
-  /** The schedule that it runs. */
+  /** Name of the schedule whose handler runs. */
   readonly schedule: string;
-  /** When it runs. RFC 3339, UTC. */
+  /** Time at which the job is due. RFC 3339, UTC. */
   readonly dueAt: string;
   /** Input of the handler; null without the scope `plugins:write`. */
   readonly data: unknown;
-  /** When it was asked for first. RFC 3339, UTC. */
+  /** Time at which the job was first scheduled. RFC 3339, UTC. */
   readonly createdAt: string;
-  /** False where the installed version has no such schedule without `cron`: its run fails with `no_handler`, unless a version that has it is installed before. */
+  /** False if the installed version has no such schedule without `cron`. The job then fails with `no_handler` when due, unless a version with the schedule is installed first. */
   readonly hasHandler: boolean;
 }
 
 export interface Undo {
-  /** Of the undo, which can be undone; null where nothing was done, as in a simulation. */
+  /** Id of the undo, which can itself be undone; null if nothing was changed, as in a simulation. */
   readonly id: string | null;
-  /** The ids of the runs, proposals or undos that were taken back, the newest first. */
+  /** Ids of the undone runs, proposals or undos, newest first. */
   readonly undid: readonly string[];
-  /** What was put back, or would be. */
+  /** Reverted objects, or those that would be. */
   readonly changes: readonly UndoneObject[];
-  /** What was left as it is, and why. */
+  /** Skipped fields and objects, with the reasons. */
   readonly skipped: readonly SkippedUndo[];
-  /** What was done, or would be, in a sentence. */
+  /** Summary in a sentence. */
   readonly message: string;
 }
 
 export interface UndoneObject {
-  /** What it is, such as `issue`. */
+  /** Type of the object, such as `issue`. */
   readonly kind: string;
-  /** Its id. */
+  /** Id of the object. */
   readonly id: string;
-  /** The issue that it is or is on; null where it is on none. */
+  /** Issue itself, or issue of the object; null if there is none. */
   readonly issue: {
-    /** Its id. */
+    /** Id of the issue. */
     readonly id: string;
-    /** What people call it: `ENG-12`. */
+    /** Identifier of the issue, such as `ENG-12`. */
     readonly identifier: string | null;
   } | null;
-  /** `remove` deletes what was made, `restore` brings back what was deleted. */
+  /** Action of the undo: `update` reverts fields, `remove` deletes a created object, `restore` restores a deleted one. */
   readonly action: 'update' | 'remove' | 'restore';
-  /** What was put back. */
+  /** Reverted fields. */
   readonly fields: readonly {
-    /** Its name, as answers show it. */
+    /** Name of the field in the API. */
     readonly field: string;
-    /** What it was until the undo; text of more than 1,000 characters is cut. */
+    /** Value before the undo; text longer than 1,000 characters is cut. */
     readonly from: unknown;
-    /** What it is again. */
+    /** Value after the undo. */
     readonly to: unknown;
   }[];
 }
 
 export interface SkippedUndo {
-  /** What it is, such as `issue`. */
+  /** Type of the object, such as `issue`. */
   readonly kind: string;
-  /** Its id. */
+  /** Id of the object. */
   readonly id: string;
-  /** The issue that it is or is on; null where it is on none. */
+  /** Issue itself, or issue of the object; null if there is none. */
   readonly issue: {
-    /** Its id. */
+    /** Id of the issue. */
     readonly id: string;
-    /** What people call it: `ENG-12`. */
+    /** Identifier of the issue, such as `ENG-12`. */
     readonly identifier: string | null;
   } | null;
-  /** The field that stays as it is; null where it is the whole object. */
+  /** Skipped field; null if the whole object is skipped. */
   readonly field: string | null;
-  /** `changed`: it has another value since. `bound`: something that belongs to it has. `deleted`: the object, or its issue, is. `gone`: the object, or what the field named, is. `worked_on`: others have changed it, or put something on it. `irreversible`: nothing takes such a change back. */
+  /** Reason for the skip. `changed`: the value was changed since. `bound`: a dependent value was changed since. `deleted`: the object or its issue was deleted. `gone`: the object, or the one that the field refers to, no longer exists. `worked_on`: others changed the object or added to it. `irreversible`: such a change cannot be undone. */
   readonly reason: 'changed' | 'bound' | 'deleted' | 'gone' | 'worked_on' | 'irreversible';
-  /** What was written. */
+  /** Value that was written. */
   readonly ranSet: unknown;
-  /** What it is now. */
+  /** Present value. */
   readonly now: unknown;
-  /** Who made that change, where it is known. */
+  /** Actor of the later change; null if unknown. */
   readonly changedBy: {
-    /** What kind of actor. */
+    /** Kind of the actor. */
     readonly kind: string;
-    /** Its id. */
+    /** Id of the actor. */
     readonly id: string;
-    /** Its name. */
+    /** Name of the actor. */
     readonly name: string;
   } | null;
-  /** The event of that change, where one is known. */
+  /** Id of the event of the later change; null if unknown. */
   readonly eventId: string | null;
 }
 
 export interface PluginRouteList {
-  /** All of them, in the order of the manifest. */
+  /** All routes, in the order of the manifest. */
   readonly data: readonly {
-    /** Its name in the manifest. */
+    /** Name of the handler in the manifest. */
     readonly name: string;
-    /** How it is asked. */
+    /** HTTP method of the route. */
     readonly method: 'GET' | 'POST';
-    /** Whether what is sent has to be signed. */
+    /** Authentication of requests: `hmac` requires a signature, `public` none. */
     readonly auth: 'hmac' | 'public';
-    /** What it is for, as its author says. */
+    /** Purpose of the route, by the author of the plugin; empty if there is none. */
     readonly why: string;
-    /** Where it is reached. Whoever knows it may try. */
+    /** URL of the route; anyone who knows it can send requests. */
     readonly url: string | null;
-    /** When it was opened; null while it is closed. RFC 3339, UTC. */
+    /** Time at which the route was opened; null while closed. RFC 3339, UTC. */
     readonly openedAt: string | null;
   }[];
 }
 
 export interface PluginRouteOpened {
-  /** Its name in the manifest. */
+  /** Name of the handler in the manifest. */
   readonly name: string;
-  /** How it is asked. */
+  /** HTTP method of the route. */
   readonly method: 'GET' | 'POST';
-  /** Whether what is sent has to be signed. */
+  /** Authentication of requests: `hmac` requires a signature, `public` none. */
   readonly auth: 'hmac' | 'public';
-  /** Where it is reached. Whoever knows it may try. */
+  /** URL of the route; anyone who knows it can send requests. */
   readonly url: string;
-  /** What senders sign with, shown this once; null of a public route. */
+  /** Signing secret for senders, shown only once; null for a public route. */
   readonly secret: string | null;
 }
 
 export interface PluginValueEntry {
-  /** What the value is kept under. */
+  /** Key of the value. */
   readonly key: string;
-  /** How large the value is. */
+  /** Size of the value in bytes. */
   readonly bytes: number;
   /** Version of the object, incremented by each change; for `If-Match`. */
   readonly version: number;
-  /** When it was last set. RFC 3339, UTC. */
+  /** Time of the last write. RFC 3339, UTC. */
   readonly updatedAt: string;
 }
 
 export interface PluginValue {
-  /** What the value is kept under. */
+  /** Key of the value. */
   readonly key: string;
-  /** Any JSON, up to 2 MiB. */
+  /** Any JSON value, up to 2 MiB. */
   readonly value: unknown;
   /** Version of the object, incremented by each change; for `If-Match`. */
   readonly version: number;
-  /** When it was last set. RFC 3339, UTC. */
+  /** Time of the last write. RFC 3339, UTC. */
   readonly updatedAt: string;
 }
 
 export interface PluginSecret {
-  /** As the manifest names it. */
+  /** Name of the secret in the manifest. */
   readonly name: string;
-  /** The only origins that it is sent to. */
+  /** Origins that the secret is sent to. */
   readonly hosts: readonly string[];
-  /** The only header that it is sent in. */
+  /** Header that the secret is sent in. */
   readonly header: string;
-  /** When it was set; null while it is not. RFC 3339, UTC. */
+  /** Time at which the secret was last set; null while unset. RFC 3339, UTC. */
   readonly setAt: string | null;
 }
