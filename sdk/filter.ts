@@ -1,6 +1,6 @@
-// What the generated types of filters (sdk/generated/filters.ts) are made of.
+// Building blocks of the generated filter types (sdk/generated/filters.ts).
 
-/** A value, a list of values of which one is enough, or tests that must all hold. */
+/** A value, a list of values any of which matches, or tests that must all hold. */
 export type Test<Value, Tests extends string> =
   Value | readonly Value[] | { readonly [Name in Tests]?: Operand<Value, Name> | undefined };
 
@@ -12,5 +12,5 @@ type Operand<Value, Name> = Name extends 'in' | 'nin'
       ? string
       : Name extends 'eq' | 'neq'
         ? Value
-        : // Nothing is before or after what is not there.
+        : // Order comparisons with null are not possible.
           NonNullable<Value>;

@@ -1,6 +1,5 @@
-// A page of a list.
 export interface Page<Item> {
   readonly data: readonly Item[];
-  /** `endCursor` is the `after` of the next page. */
+  /** Pass `endCursor` as `after` to get the next page. */
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }

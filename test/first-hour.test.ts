@@ -119,7 +119,7 @@ async function packedSdk(): Promise<string> {
 const hour = (who: string, name: string, run: () => Promise<string>): void =>
   test.skipIf(isMissing)(
     `of ${who} (needs ${needs.join(', ')})`,
-    async () => expect(await run()).toContain(`The first hour of ${name} is over.`),
+    async () => expect(await run()).toContain(`First hour of ${name}: all steps passed.`),
     limitMs,
   );
 

@@ -128,7 +128,7 @@ test('an event that cannot be answered is said and passed over; those behind it 
   const described = async ({ id }: Json): Promise<string> =>
     (await app.call('GET', `${v1}/projects/${id}`)).json.description;
   expect([await described(bad), await described(good)]).toEqual(['', ' half']);
-  expect(app.logs.filter(({ message }) => message === 'an event was not answered').length).toBe(1);
+  expect(app.logs.filter(({ message }) => message === 'reaction to an event failed').length).toBe(1);
 });
 
 test('what meant nothing when it happened is not asked about again by a later rule', async () => {

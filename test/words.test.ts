@@ -102,7 +102,7 @@ const callOf = (node: ts.Node): string =>
 
 const shipped = (source: ts.SourceFile): boolean =>
   /^(core|sdk|plugins)\/(?!.*\.test\.ts$)/.test(source.fileName);
-const isSentence = ({ text }: Found): boolean => /^[A-Z]/.test(text);
+const isSentence = ({ text }: Found): boolean => /^[A-Z](?![A-Z]+ )/.test(text);
 const errors = /Error$|^(invalid|conflict|refused|fail|fault)$/;
 /** Parts of the command line's help: `.description(…)`, `.option(flags, …)`, `.argument(name, …)`. */
 const help = /^(description|option|requiredOption|argument|addHelpText)$/;

@@ -1,5 +1,5 @@
-// Appends one event to its workspace's log. The sequence, and the value that an event learns, are taken inside the same
-// transaction, so that they are gap-free and right whatever else is in flight.
+// Appends events to the log of their workspace. Sequences and commit-assigned values are allocated inside the commit
+// transaction, so they are gap-free and correct under concurrent writes.
 import { tenantStatement, type Row, type Statement, type Value } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../store/store.ts';
 import type { EventRow } from './event.ts';
@@ -8,8 +8,9 @@ import { learningOf, type Appended, type Learned } from './learning.ts';
 import { causeText, pack, sameAs, type Parts } from './packing.ts';
 
 /**
- * The columns `issue_id` and `number` were named when only issues had a history and learned something.
- * @param learned SQL of the value, over `:ws` and `:learnsOf`
+ * The columns `issue_id` and `number` hold the subject and the commit-assigned value of any entity; their names date
+ * from the time when only issues had them.
+ * @param learned SQL expression of the commit-assigned value, over `:ws` and `:learnsOf`
  */
 export function appendStatement(name: string, learned: string): Statement<Appended> {
   return tenantStatement<Appended>(
@@ -25,21 +26,19 @@ export function appendStatement(name: string, learned: string): Statement<Append
 
 const append = appendStatement('events.append', 'NULL');
 
-/** An event that is to be appended. */
 export type NewEvent = Omit<EventRow, 'sequence' | 'learned' | 'dataJson'> & {
   readonly learnsOf: string | null;
 };
 
-/** An event on its way into the log. */
 export interface Appending {
   readonly op: Op;
-  /** The event as the log has it. @param returned the rows that the op returned */
+  /** Returns the event as the log stores it. @param returned rows returned by the op */
   appended(returned: readonly Row[]): EventRow;
 }
 
 /**
- * Events that follow one another in a batch.
- * @param learned takes the values that they learn, by the ids of the objects that these are of
+ * Builds the ops that append consecutive events of one batch.
+ * @param learned receives the commit-assigned values, by object id
  */
 export function appendEvents(
   scope: Scope,

@@ -1,4 +1,5 @@
-// What an old event says, from the file that it was moved to. Its row stays, so that it is found, listed and judged as any other.
+// Reads the content of archived events from their archive files. The row of an archived event stays in the database,
+// so lookups, lists and permission checks work as for any other event.
 import { ArchiveError } from '../store/archive.ts';
 import { tenantStatement } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
@@ -10,16 +11,15 @@ const findFile = tenantStatement<{ first: number; last: number; sha256: string }
    WHERE workspace_id = :ws AND first_sequence = :first`,
 );
 
-/** JSON, as a line of a file holds it. */
+/** Returns one line of an archive file, as JSON. */
 export const partsText = ({ cause, data }: Parts): string => JSON.stringify([cause, data]);
 
-/** Content of an archived event. */
 export function partsIn(text: string): Parts {
   const [cause, data] = JSON.parse(text) as [string, string];
   return { cause, data };
 }
 
-/** @param first the sequence that its file begins with. @throws ArchiveError */
+/** @param first first sequence in the archive file. @throws ArchiveError */
 export async function archivedParts(
   store: Store,
   scope: Scope,
@@ -27,8 +27,8 @@ export async function archivedParts(
   sequence: number,
 ): Promise<Parts> {
   const file = await store.readOne(scope, findFile, { first });
-  if (!file) throw new ArchiveError(`Nothing is known of the archive file that holds the event ${sequence}.`);
+  if (!file) throw new ArchiveError(`The archive file of event ${sequence} is not recorded in the database.`);
   const text = (await store.archive.read(scope.workspaceId, file)).get(sequence);
-  if (text === undefined) throw new ArchiveError(`The event ${sequence} is not in its archive file.`);
+  if (text === undefined) throw new ArchiveError(`Event ${sequence} is missing from its archive file.`);
   return partsIn(text);
 }

@@ -1,14 +1,14 @@
-// Moves what old events say into files beside the database. The file is written, synced and read again before the rows let go of it, in
-// one batch with the row that names the file; a process that dies in between writes the same file again.
+// Moves the content of old events into files beside the database. The file is written, synced and verified before one
+// batch records it and clears the rows. After a crash in between, the next run writes the same file again.
 import { tenantStatement } from '../store/statement.ts';
 import { backgroundCommitDelayMs, tenantOp, type Scope, type Store } from '../store/store.ts';
 import { partsText } from './archived.ts';
 import { readParts } from './log.ts';
 
-/** A file ends after so many events, or after the one that passes so many characters. */
+/** Limits of one archive file: number of events, and characters after which the current event is the last. */
 const eventsMax = 500;
 const charactersMax = 4 * 1024 * 1024;
-/** Events read without a pause. */
+/** Events read before yielding to the event loop. */
 const eventsAtOnce = 50;
 
 const nextEvents = tenantStatement<{ sequence: number; created_at: number }>(
@@ -28,9 +28,10 @@ const letGo = tenantStatement(
 );
 
 /**
- * One file of the oldest events of a workspace that are in none. Files are full: what does not fill one waits.
- * @param before of the time the events were made
- * @returns how many events it moved
+ * Archives the oldest events of a workspace that are not archived yet, as one full file. Does nothing until a file is
+ * full.
+ * @param before only events created before this time, in Unix milliseconds
+ * @returns the number of archived events
  */
 export async function archiveEvents(
   store: Store,
@@ -40,7 +41,8 @@ export async function archiveEvents(
   const events = await store.read(scope, nextEvents, { limit: eventsMax });
   const texts = new Map<number, string>();
   let characters = 0;
-  // One event that a clock which was ahead has made does not hold up those around it.
+  // Only the last event is compared, so a single event written while the clock ran ahead does not block its
+  // neighbors.
   if ((events.at(-1)?.created_at ?? 0) > before) return 0;
   for (const { sequence } of events) {
     const text = partsText(await readParts(store, scope, sequence));

@@ -1,10 +1,10 @@
-// Every event type that is sent, by namespace, as the contracts name them. A subscription names one of them, a namespace
-// (`issue.*`) or all (`*`). docs/spec/events.md › Types.
+// Catalog of event types by namespace, derived from the contracts. A subscription pattern names one type, a namespace
+// (`issue.*`) or all (`*`). Spec: docs/spec/events.md › Types.
 import { scopeOfContract, type Contract } from '../contract/contract.ts';
 import { contracts, eventsOf, type ContractEvent } from '../contracts.ts';
 import { didYouMean } from '../lib/nearest.ts';
 
-/** Told of without an object of its own that is stored. */
+/** Event types without a stored object of their own. */
 const announced = [
   'board.card_moved',
   'inbox.preferences_updated',
@@ -14,7 +14,7 @@ const announced = [
   'automation.run',
   'automation.failed',
 ] as const;
-/** Whoever reads the inbox is told of problems there as well; what automations do is told under a scope of its own. */
+/** Inbox readers also see system problems. Automation events have their own scope. */
 const scopesOfNamespaces = { system: 'inbox:read', automation: 'automations:read' } as const;
 
 export type EventType = ContractEvent | (typeof announced)[number];
@@ -39,7 +39,10 @@ function heardByOf({ heardBy }: Contract): string | undefined {
   return heardBy;
 }
 
-/** Of namespaces whose events are each one member's: the read scope with which members hear of their own. */
+/**
+ * Read scope by namespace, for namespaces in which each event belongs to one member. With it, members read their own
+ * events.
+ */
 export const ownScopes: Readonly<Record<string, string>> = Object.fromEntries(
   contracts
     .filter(heardByOf)
@@ -50,13 +53,13 @@ export const ownScopes: Readonly<Record<string, string>> = Object.fromEntries(
     ),
 );
 
-/** The read scope a subscriber needs for each namespace's events. */
+/** Read scope required to subscribe to each namespace. */
 export const namespaceScopes: Readonly<Record<string, string>> = {
   ...definedScopes,
   ...scopesOfNamespaces,
 };
 
-/** The member whose event it is; null for one that is nobody's own. */
+/** Returns the id of the member that the event belongs to; null if it belongs to no single member. */
 export function memberOfEvent({
   type,
   data,
@@ -68,26 +71,26 @@ export function memberOfEvent({
   return (data as { member?: { id?: string } }).member?.id ?? null;
 }
 
-/** Those whose `data` tells the team it belongs to: by its `team`, or by the identifier of its `issue`. */
+/** Namespaces whose `data` names the team, through `team` or the identifier of `issue`. */
 export const namespacesOfTeams: readonly string[] = [
   ...contracts.flatMap(({ ofTeam, events }) => (ofTeam ? eventsOf(events).map(namespaceOf) : [])),
 ];
 
-/** The event types a subscription pattern covers; empty for an unknown one. */
+/** Returns the event types that a subscription pattern covers; empty for an unknown pattern. */
 export function expandPattern(pattern: string): readonly EventType[] {
   if (pattern === '*') return eventTypes;
   if (pattern.endsWith('.*')) return eventTypes.filter((type) => type.startsWith(pattern.slice(0, -1)));
   return eventTypes.filter((type) => type === pattern);
 }
 
-/** What to do about a pattern that covers nothing. */
+/** Returns the error text for a pattern that covers no event type. */
 export function unsentType(pattern: string): string {
   const namespaces = [...new Set(eventTypes.map(namespaceOf))].map((namespace) => `${namespace}.*`);
   const meant = didYouMean(pattern, pattern.endsWith('.*') ? namespaces : eventTypes);
-  return `Nothing sends ${pattern}.${meant || ' Use a type such as issue.created, or issue.*.'}`;
+  return `There is no event type ${pattern}.${meant || ' Use a type such as issue.created, or issue.*.'}`;
 }
 
-/** The namespaces a subscription pattern covers. */
+/** Returns the namespaces that a subscription pattern covers. */
 export function namespacesIn(pattern: string): readonly string[] {
   return pattern === '*'
     ? Object.keys(namespaceScopes)

@@ -1,4 +1,5 @@
-// Consumers and their queues on a real store: the work of each event is done once, whatever finds no room, takes long or is cut off.
+// Consumers and their queues on a real store: the work of each event is done once, under full queues, slow work and
+// crashes.
 import { afterEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,11 +15,11 @@ import { createUnitQueue, type Unit, type UnitQueue } from './work.ts';
 
 const cleanUp: (() => unknown)[] = [];
 afterEach(async () => {
-  // One that fails is not tried again after the next test.
+  // The list is emptied first, so a failing clean-up is not run again after the next test.
   for (const clean of cleanUp.splice(0).toReversed()) await clean();
 });
 
-// Rows of the work in these tests, in a table that has no other use for such names.
+// Work rows of these tests are stored in `cursors`, with ids that no consumer uses.
 const insert = tenantStatement(
   'test.insert_work',
   "INSERT INTO cursors (workspace_id, consumer, sequence) SELECT :ws, 'work ' || value, 0 FROM json_each(:ids)",
@@ -30,7 +31,7 @@ const find = tenantStatement<{ id: string }>(
 );
 const leased = systemStatement<{ id: string }>(
   'test.leased',
-  'what waits for a worker, in all workspaces',
+  'work items that wait for a worker, in all workspaces',
   'SELECT id FROM due_work ORDER BY id',
 );
 
@@ -38,15 +39,15 @@ const first = scopeOf('00000000-0000-7000-8000-000000000000');
 const workspaceOf = (index: number): Scope =>
   scopeOf(`00000000-0000-7000-8000-${String(index).padStart(12, '0')}`);
 
-/** A process on the database: what it performs, and what of that it lets end. */
+/** A process on the database, with the work it performs and the completions that are refused. */
 interface Process {
   readonly consumer: Consumer;
   readonly queue: UnitQueue<Unit>;
-  /** In the order of their beginning. */
+  /** Ids of the performed units, in start order. */
   readonly performed: string[];
-  /** Units whose end was refused. */
+  /** Ids of units whose completion was refused. */
   readonly refused: readonly string[];
-  /** Appends events, each of which is work for every subject. */
+  /** Appends events, each of which is work for every subscriber. */
   happen(ids: readonly string[], scope?: Scope): Promise<void>;
   cursor(): Promise<number>;
 }
@@ -54,15 +55,15 @@ interface Process {
 interface Setting {
   readonly subjects?: readonly string[];
   readonly room?: number;
-  /** Of all units of a subject, where they are ordered. */
+  /** True if all units of a subscriber share one order key. */
   readonly isOrdered?: boolean;
-  /** Whether it dies before any of its timers fires. */
+  /** True if the process crashes before any of its timers fires. */
   readonly isCut?: boolean;
-  /** Whether some of its work never ends, which its stop would wait for. */
+  /** True if some work never ends, so that stopping the queue would block. */
   readonly hangs?: boolean;
-  /** Resolves when a unit may end; never, where it hangs. */
+  /** Resolves when a unit may end; never resolves for a unit that hangs. */
   mayEnd?(id: string): Promise<void>;
-  /** Passed while its end is being committed. */
+  /** Called while the completion of a unit is being committed. */
   atEnd?(): Promise<void>;
 }
 
@@ -189,7 +190,8 @@ const worksOf = (events: readonly string[], subject = 'plg_1'): string[] =>
 const until = async (isTrue: () => boolean | Promise<boolean>): Promise<void> => {
   const sinceMs = performance.now();
   while (!(await isTrue())) {
-    if (performance.now() - sinceMs > 50_000) throw new Error('What was waited for did not come.');
+    if (performance.now() - sinceMs > 50_000)
+      throw new Error('The expected condition was not reached within 50 s.');
     await new Promise((resolve) => setImmediate(resolve));
   }
 };
@@ -218,7 +220,7 @@ test('each event makes its work once, in more workspaces than have their place r
 
 test('what ends soon is written once: nothing waits in the database, and the cursor follows', async () => {
   const opened = openBase();
-  // Without timers everything ends soon, however slow the machine is.
+  // Without timers nothing is written early, however slow the machine is.
   const process = startProcess(opened, 'me', { isCut: true });
   const events = names(500);
   await process.happen(events);
@@ -241,7 +243,8 @@ test('a subject without room lags behind, and neither loses work nor holds up an
   await until(() => process.performed.filter((id) => id.endsWith('quick')).length === 1_500);
   gate.resolve();
   await settle(process);
-  // In any order: on a slow machine the quick one is written as well, and what is written waits behind what is not.
+  // The order varies: on a slow machine the fast subscriber is also written to the database, and stored work waits
+  // behind work in memory.
   expect(process.performed.toSorted()).toEqual(
     [...worksOf(events, 'plg_slow'), ...worksOf(events, 'plg_quick')].toSorted(),
   );
@@ -295,7 +298,8 @@ test('units of one order key go one after the other', async () => {
   let running = 0;
   const process = startProcess(openBase(), 'me', {
     isOrdered: true,
-    // Nothing of it is stored, however slow the machine is: who decides then is the statement of each kind of work.
+    // Nothing is stored, however slow the machine is: for stored work the statement of each work type decides the
+    // order.
     isCut: true,
     async mayEnd(id) {
       expect(++running).toBe(1);

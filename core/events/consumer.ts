@@ -1,7 +1,7 @@
-// A consumer turns the event log into work. It reads on from its place, plans what the events mean, and offers that to its work
-// queue, which begins it at once and stores nothing of what is soon done. A subject (an install, an endpoint) that has no room for more
-// lags behind, and its work is made from the log when it has room again, so that nobody else waits for it.
-// See docs/decisions/0020.
+// A consumer turns the event log into work. It reads from its position, plans the work of each event and offers it to
+// its work queue, which starts it at once and does not store work that ends soon. A subscriber (a plugin install or a
+// webhook endpoint) whose queue is full lags behind; its work is planned from the log once there is capacity, so it
+// does not block other subscribers. See docs/decisions/0020.
 import type { Log } from '../lib/log.ts';
 import { systemStatement } from '../store/statement.ts';
 import type { Scope } from '../store/store.ts';
@@ -15,22 +15,22 @@ import type { Unit } from './work.ts';
 
 export const allWorkspaces = systemStatement<{ workspace_id: string }>(
   'consumers.workspaces',
-  'at start every workspace may have events that its consumers have not seen',
+  'at startup every workspace may have events that its consumers have not read',
   'SELECT workspace_id FROM workspaces',
 );
 
 export interface Consumer {
-  /** Reads on in every workspace; to be called once, when the queue may work. Until then events are left to the log. */
+  /** Starts reading in every workspace. Call once, when the queue may work; until then events stay in the log. */
   start(): Promise<void>;
-  /** Resolves once the work of all events committed so far is under way. */
+  /** Resolves once the work of all events committed so far has started. */
   settled(): Promise<void>;
-  /** Has the work stored that a workspace's events made so far, or one subject's, for somebody who wants to see it. */
+  /** Stores the planned work of a workspace, or of one subscriber, so that it can be listed. */
   storeWork(scope: Scope, subject?: string): Promise<void>;
-  /** How far it is behind. */
+  /** Returns how far the consumer is behind the log. */
   progress(): Progress;
-  /** Reads no further. */
+  /** Stops reading. */
   stop(): Promise<void>;
-  /** Stores how far it came. */
+  /** Stores the low-water marks. */
   storeMarks(): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export function createConsumer<U extends Unit>(options: ConsumerOptions<U>): Con
           if (isStopped() || (lags.length === 0 && place.at >= end)) return;
           loops.wake(scope.workspaceId);
           await loops.nextStep();
-          // What the store does not take cannot be seen.
+          // Work that the store refuses cannot be listed.
           if (place.hasFailed) return;
         }
       });

@@ -12,7 +12,7 @@ import {
 } from './learning.ts';
 import { allScopes } from '../rights/scopes.ts';
 
-/** Something that shows `of` cut until its commit has learned the rest. */
+/** A learning that shows `of` truncated until the commit assigns the rest. */
 const fake: Learning = {
   append: appendStatement('test.append_with_rest', 'NULL'),
   waits: /"of":"cut-"/,

@@ -1,5 +1,5 @@
-// An event as it is stored and as it is shown. One pure function renders it for every reader (feed, stream, webhooks,
-// plugins, history), so all of them carry the same bytes. docs/spec/events.md › The envelope.
+// Stored and public form of an event. One pure function renders it for every reader (feed, stream, webhooks, plugins,
+// history), so all of them carry the same bytes. Spec: docs/spec/events.md › The envelope.
 import type { Actor, Cause } from './origin.ts';
 import { maskedUrl } from '../lib/masked-url.ts';
 import type { EventType } from './catalogue.ts';
@@ -13,20 +13,20 @@ export interface EventRow {
   readonly createdAt: number;
   readonly entityKind: string;
   readonly entityId: string;
-  /** The object whose history it belongs to. */
+  /** Id of the object in whose history the event is listed. */
   readonly subjectId: string | null;
   readonly actor: Actor;
   readonly cause: Cause;
   readonly requestId: string | null;
   readonly traceparent: string | null;
   readonly data: Readonly<Record<string, unknown>>;
-  /** `data` as it is stored, where it was read from there. */
+  /** `data` as stored JSON; absent if the event was not read from the store. */
   readonly dataJson?: string;
-  /** What only the commit knew; it completes `data`. */
+  /** Commit-assigned value that completes `data`. */
   readonly learned: number | null;
 }
 
-/** docs/spec/events.md › The envelope. `sequence` has no gaps within a workspace. */
+/** Spec: docs/spec/events.md › The envelope. `sequence` has no gaps within a workspace. */
 export interface EventEnvelope {
   readonly id: string;
   readonly type: EventType;
@@ -42,7 +42,7 @@ export function renderEvent(row: EventRow): EventEnvelope {
   return { ...headOf(row), data: shownData(row) };
 }
 
-/** `renderEvent` as JSON. What is stored as JSON already is not read and written again: it may be long. */
+/** Returns `renderEvent(row)` as JSON. Stored JSON is copied without parsing, because it may be long. */
 export function eventJson(row: EventRow): string {
   if (row.dataJson === undefined || !isShownAsStored(row)) return JSON.stringify(renderEvent(row));
   return `${JSON.stringify(headOf(row)).slice(0, -1)},"data":${row.dataJson}}`;
@@ -64,13 +64,13 @@ function isShownAsStored({ type, learned }: EventRow): boolean {
   return learned === null && !type.startsWith('webhook.');
 }
 
-/** `data` with what the commit learned, and without what earlier versions said too much. */
+/** Returns `data` with the commit-assigned value, and with the secrets masked that earlier versions stored. */
 export function shownData(row: EventRow): EventRow['data'] {
   if (row.learned !== null) return learningOf(row.entityKind).complete(row.data, row.learned);
   return isShownAsStored(row) ? row.data : maskAddress(row.data);
 }
 
-/** Events of an earlier version hold the whole address. */
+/** Earlier versions stored the full address in their events. */
 function maskAddress<T extends Readonly<Record<string, unknown>>>(data: T): T {
   const { url, previous } = data;
   return {

@@ -1,5 +1,5 @@
-// The feed: the same events as webhooks carry, ascending, from any point on. What the token may not read is left out, so
-// sequences then have gaps for that reader.
+// Event feed: the events that webhooks carry, ascending, from any position. Events the token may not read are
+// omitted, so that reader sees gaps in the sequences.
 import { cursorOf, type PageParameters } from '../changes/list.ts';
 import type { Context } from '../context.ts';
 import { decodeCursor, encodeCursor, type CursorValue } from '../lib/cursor.ts';
@@ -24,10 +24,10 @@ import {
 } from './log.ts';
 
 const batch = 200;
-/** Events looked at for one page; past it the page ends early and says that more may follow. */
+/** Limit of events examined per page; beyond it the page ends early and reports that more may follow. */
 const examinedMax = 5_000;
 
-/** Whether it may read every event of a type. */
+/** Returns true if the scopes cover every event of a type. */
 export function mayRead(scopes: ReadonlySet<string>, type: EventType): boolean {
   return scopes.has(scopeOfEvent(type));
 }
@@ -47,14 +47,14 @@ export async function listEvents(ctx: Context, query: PageParameters & FeedPlace
   return { data, pageInfo: { ...pageInfo, generation: ctx.generation } };
 }
 
-/** Some of a history: what its cursors belong to, and from when on there is any of it. */
+/** A part of a history: the list its cursors belong to, its start time and its filter. */
 interface PartOfHistory {
   readonly name: string;
   readonly sinceMs: number;
   wants(event: EventFacts): boolean;
 }
 
-/** The history of a subject: its part of the log, oldest first. @throws ApiError invalid_cursor */
+/** Returns the events of one subject, oldest first. @throws ApiError invalid_cursor */
 export async function listEventsOf(
   ctx: Context,
   subjectId: string,
@@ -85,7 +85,7 @@ async function pageOfLog(
     from: number;
     cursorOf(position: number): readonly CursorValue[];
     limit: number;
-    /** A batch after a sequence, ascending. */
+    /** Reads one batch after a sequence, ascending. */
     read(after: number, query: LogQuery): Promise<LogPage>;
     wants(event: EventFacts): boolean;
   },
@@ -139,16 +139,16 @@ export function typesOf(text: string): Set<EventType> {
   return new Set(types);
 }
 
-/** The list that the feed's cursors belong to. */
+/** Name of the list that feed cursors belong to. */
 const feedOf = (ctx: Context): string => `${ctx.workspaceId} events`;
 
-/** Where a reader of the feed stands, beside `after`. */
+/** Position of a feed reader, in addition to `after`. */
 interface FeedPlace {
   readonly generation?: string;
 }
 
 /**
- * A place in the log by a cursor of the feed, a sequence, the id of a frame of the stream, or an event id.
+ * Resolves a position in the log from a feed cursor, a sequence, the id of a stream frame or an event id.
  * @throws ApiError invalid_cursor, history_changed, validation_failed
  */
 export async function placeOf(
@@ -166,7 +166,7 @@ export async function placeOf(
   throw invalidField('after', 'not_found', { why: 'There is no such event.' });
 }
 
-/** Null of an event id. @throws ApiError invalid_cursor */
+/** Returns null for an event id. @throws ApiError invalid_cursor */
 function readPlace(ctx: Context, after: string, generation: string | null): GivenPlace | null {
   const [, sequence, ofFrame = null] = /^(\d{1,15})(?::([\w-]{1,64}))?$/.exec(after) ?? [];
   if (sequence !== undefined) return { sequence: Number(sequence), generation: ofFrame ?? generation };

@@ -1,25 +1,25 @@
-// The events that this process has just committed, handed on to those who stand at the end of a log: consumers and streams. Who is
-// further behind reads the log.
+// Cache of the events this process committed last, for consumers and streams at the end of a log. Readers that are
+// further behind read the log.
 import { LRUCache } from 'lru-cache';
 import type { EventRow } from './event.ts';
 
-/** Of one workspace. */
+/** Limit per workspace. */
 const keptEvents = 1_000;
-/** Of all workspaces, and of one of them. */
+/** Limits over all workspaces, and per workspace. */
 const keptCharacters = 32 * 1024 * 1024;
 const keptCharactersOfOne = 4 * 1024 * 1024;
-/** What an event takes beside its data. */
+/** Estimated size of an event without its data, in characters. */
 const overhead = 1_000;
 
 export interface FreshEvents {
-  /** Events of one workspace, oldest first, once they are durable and the caches have moved along. */
+  /** Adds events of one workspace, oldest first. Call once they are durable and the caches are up to date. */
   add(workspaceId: string, events: readonly EventRow[]): void;
-  /** What comes after a sequence, oldest first; null where not all of it is here. */
+  /** Returns the events after a sequence, oldest first; null if the cache does not hold all of them. */
   after(workspaceId: string, sequence: number, limit: number): readonly EventRow[] | null;
-  /** The sequence of the last one of a workspace; 0 where none is here. */
+  /** Returns the last cached sequence of a workspace; 0 if none is cached. */
   newest(workspaceId: string): number;
   onAdded(listener: (workspaceId: string) => void): void;
-  /** How often events were added, in all workspaces. */
+  /** Number of calls that added events, over all workspaces. */
   added(): number;
 }
 
@@ -43,7 +43,7 @@ export function createFreshEvents(): FreshEvents {
       added++;
       const tail = tails.get(workspaceId) ?? { events: [], characters: 0 };
       extend(tail, events);
-      // Set anew, so that its size is counted anew.
+      // Set again, so that the cache recomputes its size.
       tails.delete(workspaceId);
       tails.set(workspaceId, tail);
       for (const listener of listeners) listener(workspaceId);
@@ -63,7 +63,7 @@ export function createFreshEvents(): FreshEvents {
 }
 
 function extend(tail: Tail, events: readonly EventRow[]): void {
-  // Where the new ones do not follow on the others, these are dropped: the log has them.
+  // Cached events that the new ones do not directly follow are dropped; the log has them.
   if (tail.events.at(-1)?.sequence !== events[0]!.sequence - 1) {
     tail.events = [];
     tail.characters = 0;
@@ -72,7 +72,7 @@ function extend(tail: Tail, events: readonly EventRow[]): void {
     tail.events.push(event);
     tail.characters += charactersOf(event);
   }
-  // Half of them at once, so that few additions have to move what stays.
+  // Half is dropped at once, so that few additions have to move the remaining events.
   const isFull = tail.events.length > keptEvents || tail.characters > keptCharactersOfOne;
   if (!isFull || tail.events.length === 1) return;
   for (const event of tail.events.splice(0, Math.ceil(tail.events.length / 2)))

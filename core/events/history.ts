@@ -1,22 +1,23 @@
-// Which history of the log a reader stands in. A restore begins another one: up to its cut both are the same, and behind it a sequence
-// means another event. So a place in the log is a sequence and a generation, and who stands in what is no more is told where to go
-// on. docs/spec/events.md › After a restore.
+// Resolves a reader's position across log generations. A restore starts a new generation: up to its cut both
+// generations are the same, and after it a sequence names another event. A position is therefore a sequence and a
+// generation, and a reader whose position no longer exists gets the sequence to continue from. Spec:
+// docs/spec/events.md › After a restore.
 import type { Context } from '../context.ts';
 import { ApiError } from '../lib/errors.ts';
 import { logCuts } from '../store/installation.ts';
 import { lastSequence } from './log.ts';
 
-/** A place in the log as a reader gives it. */
+/** Position in the log as given by a reader. */
 export interface GivenPlace {
-  /** Null of an event that is in no history that is known here. */
+  /** Null for an event that exists in no known generation. */
   readonly sequence: number | null;
-  /** Of the history it was read in; null where the reader does not say. */
+  /** Generation the sequence was read in; null if the reader does not say. */
   readonly generation: string | null;
 }
 
 /**
- * The sequence to go on after.
- * @throws ApiError history_changed where the place is behind a cut, or behind the end of the log
+ * Returns the sequence to continue after.
+ * @throws ApiError history_changed if the position is after a cut or after the end of the log
  */
 export async function placeIn(ctx: Context, { sequence, generation }: GivenPlace): Promise<number> {
   const end = await lastSequence(ctx.store, ctx.scope);
@@ -27,22 +28,22 @@ export async function placeIn(ctx: Context, { sequence, generation }: GivenPlace
   throw historyChanged(ctx.generation, common);
 }
 
-/** The last event that the history of a reader has in common with the one of now. */
+/** Returns the last sequence that the reader's generation shares with the current one. */
 async function commonUntil(ctx: Context, generation: string | null, end: number): Promise<number> {
   if (generation === ctx.generation) return end;
   const cuts = await logCuts(ctx.store, ctx.scope);
   const begun = cuts.find((cut) => cut.generation === generation)?.number ?? 0;
   const since = cuts.filter(({ number }) => number > begun);
-  // Of a history that nobody knows, and that no restore has left: nothing is known to be the same.
+  // An unknown generation that no restore has cut off shares no events with the current one.
   if (since.length === 0) return generation === null ? end : 0;
   return Math.min(end, ...since.map(({ afterSequence }) => afterSequence));
 }
 
 function historyChanged(generation: string, after: number): ApiError {
-  const fix = `Take back what you have of later events, then read on with after=${after}&generation=${generation}.`;
+  const fix = `Discard later events, then continue with after=${after}&generation=${generation}.`;
   return new ApiError(
     'history_changed',
-    `The log was restored to an earlier state, or never had that event: up to sequence ${after} it is the one that you read. ${fix}`,
+    `The log was restored to an earlier state, or never had this event. It matches yours up to sequence ${after}. ${fix}`,
     {
       details: [
         { path: 'after', issue: 'conflict', fix, value: String(after) },

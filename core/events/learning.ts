@@ -1,49 +1,52 @@
-// What only a commit knows of an object, such as a number that is taken inside the transaction. Until then the object is shown
-// without it; the commit learns the value, the event keeps it, and every reader shows the object completed. The kinds whose
-// events learn something say how; nothing here knows what it is. See docs/decisions/0003.
+// Commit-assigned values: values such as a number that are allocated inside the transaction. Until the commit, an
+// object is shown without its value; the event stores the value, and every reader shows the completed object. Each
+// entity model whose events have such a value registers how to apply it. See docs/decisions/0003.
 import type { Statement } from '../store/statement.ts';
 
 export type Shown = Readonly<Record<string, unknown>>;
 
 export interface Learning {
-  /** Appends an event and takes the value for it; made by `appendStatement`. */
+  /** Appends an event and allocates its value; made by `appendStatement`. */
   readonly append: Statement<Appended>;
-  /** Found in the JSON of an object that waits for the value. */
+  /** Matches the JSON of an object whose value is still missing. */
   readonly waits: RegExp;
-  /** An object that waits for the value, with it; any other as it is. */
+  /** Adds the value to an object that lacks it; returns any other object unchanged. */
   complete(shown: Shown, value: number): Shown;
-  /** An object that waits for the value, without what the value is part of; any other as it is. */
+  /** Removes the fields that depend on a missing value; returns any other object unchanged. */
   hide(shown: Shown): Shown;
 }
 
-/** What the statement that appends an event returns. */
+/** Row returned by the statement that appends an event. */
 export interface Appended {
   readonly sequence: number;
   readonly learned: number | null;
 }
 
-/** What a commit learned of an object, by an event of this kind of entity. */
+/** Commit-assigned value of an object, with the entity model it belongs to. */
 export interface Learned {
   readonly entityKind: string;
   readonly value: number;
 }
 
-/** By kind: as many as the code defines. */
+/** By entity model; the number of entries is fixed by the code. */
 const learnings = new Map<string, Learning>();
 
-/** To be called once for each kind whose events learn something, before the first of them is made or shown. */
+/**
+ * Registers a model whose events have a commit-assigned value. Call once per model, before its first event is created
+ * or shown.
+ */
 export function learnAtCommit(entityKind: string, learning: Learning): void {
   learnings.set(entityKind, learning);
 }
 
-/** @throws Error when events of the kind learn nothing */
+/** @throws Error if events of the model have no commit-assigned value */
 export function learningOf(entityKind: string): Learning {
   const learning = learnings.get(entityKind);
-  if (!learning) throw new Error(`Nothing is known of what events of ${entityKind} learn.`);
+  if (!learning) throw new Error(`No commit-assigned value is registered for events of ${entityKind}.`);
   return learning;
 }
 
-/** The body of an answer (an object, or a list of them in `data`), completed by what was learned of its objects, by id. */
+/** Adds the commit-assigned values, by object id, to a response body (an object, or a list of objects in `data`). */
 export function completeBody(body: unknown, learned: ReadonlyMap<string, Learned>): unknown {
   if (!isShown(body)) return body;
   if (Array.isArray(body.data))
@@ -53,8 +56,8 @@ export function completeBody(body: unknown, learned: ReadonlyMap<string, Learned
 }
 
 /**
- * The JSON of an answer that was stored in the batch that it answers, before anything was learned.
- * @param find what was learned of an object, by its id
+ * Completes the JSON of a response that was stored in its own batch, before the values were allocated.
+ * @param find returns the commit-assigned value of an object, by id
  */
 export async function completeText(
   text: string,
@@ -70,12 +73,12 @@ export async function completeText(
   return JSON.stringify(completeBody(body, learned));
 }
 
-/** Whether something in the JSON of an answer waits for what its commit learns. */
+/** Returns true if the JSON of a response lacks a commit-assigned value. */
 export function waitsForCommit(text: string): boolean {
   return [...learnings.values()].some(({ waits }) => waits.test(text));
 }
 
-/** The body of an answer as it is shown of what is not committed: without what only the commit will know. */
+/** Returns the body of an uncommitted response, without the fields that depend on commit-assigned values. */
 export function hidePending(body: unknown): unknown {
   if (Array.isArray(body)) return body.map(hidePending);
   if (!isShown(body)) return body;

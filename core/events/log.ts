@@ -1,5 +1,5 @@
-// Reads the event log: after a sequence, by id, or of one subject. A page ends after so many events, or after the one that passes
-// so many bytes: what is long is read only of events that are wanted, one after the other.
+// Reads the event log after a sequence, by id, or of one subject. A page ends at its event limit, or after the event
+// that exceeds its byte limit. Long content is read only for wanted events, one at a time.
 import { tenantStatement, type Params, type Statement } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 import { archivedParts } from './archived.ts';
@@ -8,7 +8,7 @@ import type { EventRow } from './event.ts';
 import type { Learned } from './learning.ts';
 import { causeOf, distanceOf, fileOf, isHere, unpack, type Parts, type StoredParts } from './packing.ts';
 
-/** The short columns of an event. */
+/** Short columns of an event. */
 interface Facts {
   sequence: number;
   id: string;
@@ -22,10 +22,10 @@ interface Facts {
   request_id: string | null;
   traceparent: string | null;
 }
-/** Null in place of what is long. */
+/** Long columns are null. */
 type ListedEvent = Facts & Omit<StoredParts, 'data_json'> & { data_json: string | null; long: number };
 
-/** Up to this the parts of an event come along with its row (bytes as stored). */
+/** Content up to this size is read together with the row (bytes as stored). */
 const alongBytesMax = 4 * 1024;
 const facts =
   'sequence, id, type, created_at, entity_kind, entity_id, issue_id AS subject_id, number AS learned, actor_json, request_id, traceparent';
@@ -43,7 +43,7 @@ const beforeSequence = tenantStatement<ListedEvent>(
   'events.before',
   `SELECT ${listed} FROM events WHERE workspace_id = :ws AND sequence < :before ORDER BY sequence DESC LIMIT :limit`,
 );
-/** By that index: SQLite, left to itself, reads the log of the whole workspace from there on. */
+/** Without the index hint, SQLite scans the log of the whole workspace from that sequence on. */
 const ofSubject = tenantStatement<ListedEvent>(
   'events.of_subject',
   `SELECT ${listed} FROM events INDEXED BY events_issue WHERE workspace_id = :ws AND issue_id = :subjectId AND sequence > :after ORDER BY sequence LIMIT :limit`,
@@ -66,27 +66,27 @@ const timeOf = tenantStatement<{ created_at: number }>(
   'SELECT created_at FROM events WHERE workspace_id = :ws AND sequence = :sequence',
 );
 
-/** An event before it is looked at what it says. */
+/** An event without its content. */
 export type EventFacts = Omit<EventRow, 'data' | 'dataJson' | 'cause'>;
 
 export interface LogQuery {
-  /** Events looked at. */
+  /** Limit of examined events. */
   readonly limit: number;
-  /** Of these, the ones that are wanted, and at most so many; by default all. */
+  /** Filter and limit for the returned events; by default all examined events. */
   readonly wants?: (event: EventFacts) => boolean;
   readonly eventsMax?: number;
-  /** The page ends after the event that passes this. */
+  /** The page ends after the event that exceeds this limit. */
   readonly bytesMax?: number;
 }
 
 export interface LogPage {
   readonly events: readonly EventRow[];
   readonly bytes: number;
-  /** The last event that was looked at; where none was, the place it began at. */
+  /** Sequence of the last examined event; the start position if none was examined. */
   readonly through: number;
-  /** How many were looked at. */
+  /** Number of examined events. */
   readonly examined: number;
-  /** Whether the log may go on after `through`. */
+  /** True if the log may continue after `through`. */
   readonly more: boolean;
 }
 
@@ -141,7 +141,7 @@ const atSequences = tenantStatement<ListedEvent>(
   `SELECT ${listed} FROM events WHERE workspace_id = :ws AND sequence IN (SELECT value FROM json_each(:sequences))`,
 );
 
-/** The events of these sequences, in no order. */
+/** Returns the events with these sequences, in no particular order. */
 export async function eventsAt(
   store: Store,
   scope: Scope,
@@ -161,14 +161,14 @@ export async function findEvent(store: Store, scope: Scope, id: string): Promise
   return row && eventOf(scope, row, await readParts(store, scope, row.sequence));
 }
 
-/** Null where they are long, or rest elsewhere. */
+/** Returns null if the content is long or stored elsewhere. */
 function partsAlong({ cause_json, data_json, packed, long }: ListedEvent): Parts | null {
   if (long === 1 || data_json === null) return null;
   const stored = { cause_json, data_json, packed };
   return isHere(stored) ? unpack(stored) : null;
 }
 
-/** What an event of this sequence says. @throws Error where there is none, ArchiveError */
+/** Returns the content of the event with this sequence. @throws Error if there is no such event, ArchiveError */
 export async function readParts(store: Store, scope: Scope, sequence: number): Promise<Parts> {
   const stored = await store.readOne(scope, partsAt, { sequence });
   if (!stored) throw new Error(`The event ${sequence} is missing.`);
@@ -178,26 +178,26 @@ export async function readParts(store: Store, scope: Scope, sequence: number): P
   return distance > 0 ? readParts(store, scope, sequence - distance) : unpack(stored);
 }
 
-/** An event by its columns, as they were just written. */
+/** Returns an event from its columns. */
 export function eventOf(scope: Scope, row: Facts, parts: Parts): EventRow {
   const event = new StoredEventRow(scope, row);
   event.parts = parts;
   return event;
 }
 
-/** 0 before the first event. */
+/** Returns 0 for an empty log. */
 export async function lastSequence(store: Store, scope: Scope): Promise<number> {
   return (await store.readOne(scope, last))?.sequence ?? 0;
 }
 
-/** When an event happened; undefined where there is none. */
+/** Returns the creation time of an event, in Unix milliseconds; undefined if there is no such event. */
 export async function timeOfEvent(store: Store, scope: Scope, sequence: number): Promise<number | undefined> {
   return (await store.readOne(scope, timeOf, { sequence }))?.created_at;
 }
 
 /**
- * The first sequence of a moment or later; `end + 1` when there is none. Times ascend with sequences unless the clock was set
- * back, so that a search by halves finds it without an index.
+ * Returns the first sequence at or after a time; `end + 1` if there is none. Binary search needs no index, because
+ * times ascend with sequences unless the clock was set back.
  */
 export async function firstSequenceSince(
   store: Store,
@@ -215,7 +215,7 @@ export async function firstSequenceSince(
   return low;
 }
 
-/** The event of that type of an object, at a moment or behind it: sought from there on. */
+/** Returns the first event of a type and entity at or after a time. */
 export async function findEventOf(
   store: Store,
   scope: Scope,
@@ -231,12 +231,12 @@ export async function findEventOf(
   }
 }
 
-/** The JSON of an event is parsed when it is asked for: most readers look at the type and go on. */
+/** JSON is parsed on first access: most readers only look at the type. */
 class StoredEventRow implements EventRow {
   readonly #row: Facts;
   #data: EventRow['data'] | undefined;
   readonly workspaceId: string;
-  /** Null until they are read: nobody who wants the event has seen it before. */
+  /** Null until the content is read; only wanted events get it. */
   parts: Parts | null = null;
 
   constructor(scope: Scope, row: Facts) {
@@ -286,7 +286,7 @@ class StoredEventRow implements EventRow {
     return this.#row.learned;
   }
   #known(): Parts {
-    if (!this.parts) throw new Error('An event was asked what it says before that was read.');
+    if (!this.parts) throw new Error('The content of an event was accessed before it was read.');
     return this.parts;
   }
 }
@@ -297,7 +297,9 @@ const firstLearned = tenantStatement<{ entity_kind: string; learned: number }>(
    WHERE workspace_id = :ws AND issue_id = :subjectId AND sequence > :after AND number IS NOT NULL ORDER BY sequence LIMIT 1`,
 );
 
-/** What was first learned of a subject after an event: by the commit that made it, where that is 0. */
+/**
+ * Returns the first commit-assigned value of a subject after a sequence; with 0, the value assigned at its creation.
+ */
 export async function learnedOf(
   store: Store,
   scope: Scope,

@@ -1,32 +1,35 @@
-// Runs the steps of a consumer: in each workspace one after the other, as long as there is more to do.
+// Runs the steps of a consumer, sequentially within each workspace, until no work is left.
 import { errorForLog } from '../lib/failures.ts';
 import type { Log } from '../lib/log.ts';
 import { scopeOf } from '../store/store.ts';
 import type { Step } from './reading.ts';
 
 interface LoopsOptions {
-  /** Of the consumer. */
+  /** Name of the consumer. */
   readonly name: string;
   readonly log: Log;
   readonly step: Step;
-  /** A workspace has nothing more to do for now. */
+  /** Called when a workspace has no more work for now. */
   onRest(workspaceId: string): void;
 }
 
 export interface Loops {
-  /** There may be something to do in a workspace. */
+  /** Signals that a workspace may have work. */
   wake(workspaceId: string): void;
   isStopped(): boolean;
-  /** Resolves once nothing runs. */
+  /** Resolves once nothing is running. */
   rest(): Promise<void>;
-  /** Resolves after the next step in any workspace, done or failed; the next time that a workspace rests. */
+  /**
+   * `nextStep` resolves after the next step in any workspace, successful or not; `nextRest` when a workspace next
+   * becomes idle.
+   */
   nextStep(): Promise<true>;
   nextRest(): Promise<true>;
   stop(): Promise<void>;
 }
 
 export function createLoops({ name, log, step, onRest }: LoopsOptions): Loops {
-  // Both hold workspaces with something under way.
+  // Both contain only workspaces with a running loop.
   const running = new Map<string, Promise<void>>();
   const woken = new Set<string>();
   const steps = createSignal();

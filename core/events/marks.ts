@@ -1,4 +1,5 @@
-// Stores the low-water marks of a consumer a moment after they moved, and looks after subjects that lag behind and do not get on.
+// Stores the low-water marks of a consumer shortly after they move, and wakes the consumer for lagging subscribers
+// that are stuck.
 import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
 import type { Log } from '../lib/log.ts';
@@ -6,26 +7,26 @@ import { scopeOf } from '../store/store.ts';
 import type { Place, Places } from './places.ts';
 import { stuckMs } from './reading.ts';
 
-/** What ended so shortly before a crash is looked at again after it. */
+/** Delay before a mark is stored. After a crash, work that ended within it is planned again. */
 const markMs = 100;
-/** After a failure. */
+/** Delay after a failure. */
 const againMs = 1_000;
 
 interface Marks {
-  /** Something of a workspace is done, or waits. */
+  /** Called when work of a workspace is done or waits. */
   lookLater(workspaceId: string): void;
-  /** A failure is only logged: what lies behind an old mark is planned again. @returns whether it is stored */
+  /** A failure is only logged: events after the stored mark are planned again. @returns true if the mark is stored */
   store(workspaceId: string): Promise<boolean>;
   stop(): void;
 }
 
-/** @param wake has a workspace read on */
+/** @param wake makes the consumer read on in a workspace */
 export function createMarks(
   { name, log, clock }: { readonly name: string; readonly log: Log; readonly clock: Clock },
   places: Places,
   wake: (workspaceId: string) => void,
 ): Marks {
-  /** Of workspaces with something under way. */
+  /** By workspace; only workspaces with work in progress have a timer. */
   const timers = new Map<string, () => void>();
   let stopped = false;
 
@@ -34,7 +35,7 @@ export function createMarks(
       await places.store(scopeOf(workspaceId));
       return true;
     } catch (error) {
-      log('warn', 'a cursor was not stored', { consumer: name, workspaceId, error: errorForLog(error) });
+      log('warn', 'cursor not stored', { consumer: name, workspaceId, error: errorForLog(error) });
       return false;
     }
   };

@@ -1,6 +1,9 @@
-// Who did it and why: what every event carries of its origin, from the request down to those who read the log.
+// Actor and cause of an event, passed from the request to every reader of the log.
 
-/** Who acts. `id` is a member, an API key, an app or a plugin install; `memberId` is the member that a key or an app acts for. */
+/**
+ * Actor of a change. `id` names a member, an API key, an app or a plugin install; `memberId` is the member that a key
+ * or an app acts for.
+ */
 export interface Actor {
   readonly kind: 'user' | 'api_key' | 'app' | 'plugin' | 'system';
   readonly id: string;
@@ -8,13 +11,13 @@ export interface Actor {
   readonly memberId?: string;
 }
 
-/** Why it happened. An event without an earlier cause is its own root, at depth 0. */
+/** Cause of a change. An event without an earlier cause is its own root, at depth 0. */
 export interface Cause {
   readonly rootEventId: string | null;
   readonly parentRunId: string | null;
   readonly depth: number;
-  /** Installs and issues this chain went through, oldest first: `plg_…:iss_…`. */
+  /** Plugin installs and issues in the causation chain, oldest first: `plg_…:iss_…`. */
   readonly path: readonly string[];
-  /** Whoever called the action of the plugin that did it. */
+  /** Actor that called the plugin action. */
   readonly onBehalfOf?: Actor;
 }

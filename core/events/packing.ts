@@ -1,26 +1,26 @@
-// How the long parts of an event rest: cause and data as one compressed text, once for the events of a change that share them. Events of
-// an earlier version have them as two texts, and old ones may have them in a file.
+// Storage format of an event's cause and data: one compressed text, stored once for all events of a change that share
+// it. Earlier versions stored two plain texts, and old events may be in an archive file.
 import type { Cause } from './origin.ts';
 
-/** As JSON. */
+/** Parts as JSON text. */
 export interface Parts {
-  /** By `causeText`. */
+  /** Made by `causeText`. */
   readonly cause: string;
   readonly data: string;
 }
 
-/** The columns that hold them. */
+/** Columns that store the parts. */
 export interface StoredParts {
   cause_json: string;
   data_json: string;
   packed: Uint8Array | ArrayBuffer | null;
 }
 
-/** Shorter ones would hardly become shorter (characters). */
+/** Shorter texts hardly compress (characters). */
 const packedCharsMin = 300;
-/** The quickest: the next ones take more time than they save bytes. */
+/** Fastest level: higher levels cost more time than the saved bytes are worth. */
 const level = 1;
-/** JSON writes it as two other characters, so that it stands in none of the parts. */
+/** Separator. JSON escapes line feeds, so none of the parts contains it. */
 const between = '\n';
 
 export function pack(parts: Parts): StoredParts & { readonly packed: Uint8Array | null } {
@@ -34,7 +34,7 @@ export function pack(parts: Parts): StoredParts & { readonly packed: Uint8Array 
 
 const empty = { cause_json: '', data_json: '' };
 
-/** Empty where an event is its own root, which most are. */
+/** Returns an empty text for an event that is its own root, which is the common case. */
 export function causeText(cause: Cause, eventId: string): string {
   const { rootEventId, parentRunId, depth, path } = cause;
   const isOwnRoot = rootEventId === eventId && parentRunId === null && depth === 0 && path.length === 0;
@@ -46,30 +46,30 @@ export function causeOf(text: string, eventId: string): Cause {
   return JSON.parse(text) as Cause;
 }
 
-/** @param distance how many events before it the one is that has the same parts, packed */
+/** @param distance number of events back to the one that stores the same parts, packed */
 export function sameAs(distance: number): ReturnType<typeof pack> {
   return { ...empty, data_json: `=${distance}`, packed: null };
 }
 
-/** JSON begins with neither sign. */
+/** JSON starts with neither sign. */
 export const isHere = ({ data_json: data }: Pick<StoredParts, 'data_json'>): boolean => !/^[=@]/.test(data);
 
-/** How many events before it the one is that has its parts; 0 where it has them itself. */
+/** Returns the number of events back to the one that stores the parts; 0 if this event stores them. */
 export function distanceOf({ data_json: data }: Pick<StoredParts, 'data_json'>): number {
   return data.startsWith('=') ? Number(data.slice(1)) : 0;
 }
 
-/** The event that the file begins with which has its parts; null where the database has them. */
+/** Returns the first sequence of the archive file that stores the parts; null if the database stores them. */
 export function fileOf({ data_json: data }: Pick<StoredParts, 'data_json'>): number | null {
   return data.startsWith('@') ? Number(data.slice(1)) : null;
 }
 
-/** @throws Error where they are another event's, or damaged */
+/** @throws Error if the parts are stored elsewhere or damaged */
 export function unpack(stored: StoredParts): Parts {
-  if (!isHere(stored)) throw new Error('The parts of this event rest elsewhere.');
+  if (!isHere(stored)) throw new Error('The parts of this event are stored elsewhere.');
   if (stored.packed === null) return { cause: stored.cause_json, data: stored.data_json };
   const text = Bun.zstdDecompressSync(stored.packed).toString();
   const end = text.indexOf(between);
-  if (end < 0) throw new Error('The packed parts of an event are not whole.');
+  if (end < 0) throw new Error('The packed parts of this event are incomplete.');
   return { cause: text.slice(0, end), data: text.slice(end + between.length) };
 }

@@ -1,6 +1,7 @@
-// What subscribers wanted before they were changed. An event means what was wanted when it happened, also where it is read later, or
-// again after a crash: so the batch that changes what a subscriber wants keeps what it wanted until then, up to which event, and
-// the batch that stores how far the consumer came forgets it. docs/decisions/0026.
+// Earlier subscriptions. An event is matched against the subscriptions at the time it happened, also if it is read
+// later or again after a crash. The batch that changes a subscription therefore stores the old one with the last
+// sequence it applies to, and the batch that stores the consumer's cursor deletes those it no longer needs. See
+// docs/decisions/0026.
 import { tenantStatement } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
 
@@ -18,15 +19,15 @@ const list = tenantStatement<{ id: string; until_sequence: number; wants_json: s
   `SELECT id, until_sequence, wants_json FROM past_wants WHERE workspace_id = :ws AND consumer = :consumer ORDER BY until_sequence`,
 );
 
-/** What a subscriber wanted until an event. */
+/** Subscription of a subscriber up to a sequence. */
 export interface Past<W> {
   readonly id: string;
-  /** The last event before the change. */
+  /** Sequence of the last event before the change. */
   readonly until: number;
   readonly wants: W;
 }
 
-/** Has to stand before the events of its batch. */
+/** Must come before the events of its batch. */
 export function keepWantsOp(scope: Scope, consumer: string, id: string, wants: object): Op {
   return tenantOp(scope, keep, { consumer, id, wants: JSON.stringify(wants) });
 }
@@ -35,7 +36,7 @@ export function forgetWantsOp(scope: Scope, consumer: string, through: number): 
   return tenantOp(scope, forget, { consumer, through });
 }
 
-/** In the order of the log. */
+/** Returns the earlier subscriptions in log order. */
 export async function readPastWants<W>(store: Store, scope: Scope, consumer: string): Promise<Past<W>[]> {
   const rows = await store.read(scope, list, { consumer });
   return rows.map((row) => ({
@@ -45,18 +46,18 @@ export async function readPastWants<W>(store: Store, scope: Scope, consumer: str
   }));
 }
 
-/** Who listens now, and who listened when an earlier event happened. */
+/** Current listeners, and listeners at the time of an earlier event. */
 export interface Eras<L> {
   readonly now: L;
-  /** Who listened when the event of a sequence happened. */
+  /** Returns the listeners at the time of the event with this sequence. */
   at(sequence: number): L;
-  /** The last event that was not judged by what is wanted now; 0 where all are. */
+  /** Last sequence that is matched against earlier subscriptions; 0 if there are none. */
   readonly pastUntil: number;
 }
 
 /**
- * @param then a subscriber as it was; undefined where its past is of no matter
- * @param listenersOf what is looked up of all subscribers of one time, made when it is first asked for
+ * @param then returns a subscriber with its earlier subscription; undefined if that subscription is irrelevant
+ * @param listenersOf builds the lookup structure of the subscribers of one time; called on first use
  */
 export function erasOf<S extends { readonly id: string }, W, L>(
   now: readonly S[],
@@ -69,7 +70,7 @@ export function erasOf<S extends { readonly id: string }, W, L>(
   const made = new Map<number, L>();
   const subscribersUntil = (end: number): S[] => {
     const of = new Map<string, S | undefined>(current);
-    // The latest first, so that the first change after an event has the last word.
+    // Latest first, so that the first change after an event decides.
     for (const one of past.toReversed()) if (one.until >= end) of.set(one.id, then(one, current.get(one.id)));
     return [...of.values()].filter((one) => one !== undefined);
   };

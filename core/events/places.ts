@@ -1,49 +1,50 @@
-// Where a consumer stands in the log of each workspace: in memory how far it has read and what of that is still under way, and in
-// the database the low-water mark, before which all is done or stored. After a crash what lies behind the mark is planned again.
+// Positions of a consumer in the log of each workspace. Memory holds how far it has read and which work is in
+// progress; the database holds the low-water mark, up to which all work is done or stored. After a crash, events
+// after the mark are planned again.
 import { tenantStatement } from '../store/statement.ts';
 import { backgroundCommitDelayMs, tenantOp, type Scope, type Store } from '../store/store.ts';
 import { lastSequence } from './log.ts';
 import { forgetWantsOp } from './past-wants.ts';
 
-/** Workspaces whose place is remembered though nothing of theirs is under way. */
+/** Limit of idle workspaces whose position is cached. */
 export const placesMax = 1_000;
 
 export const readCursor = tenantStatement<{ sequence: number }>(
   'cursors.read',
   'SELECT sequence FROM cursors WHERE workspace_id = :ws AND consumer = :consumer',
 );
-/** From where it is known to stand; guards its batch where a row is expected. */
+/** Moves the cursor from its known value. With `expectRows` it guards its batch against another process. */
 export const moveCursor = tenantStatement(
   'cursors.move',
   `INSERT INTO cursors (workspace_id, consumer, sequence) VALUES (:ws, :consumer, :to)
    ON CONFLICT (workspace_id, consumer) DO UPDATE SET sequence = :to WHERE sequence = :from`,
 );
 
-/** A subject whose work is made later than that of the others, because it has no room for more. */
+/** A subscriber whose work is planned later, because its queue is full. */
 export interface Lag {
-  /** Its work for the events after this is still to be made. */
+  /** Work for events after this sequence is still to be planned. */
   after: number;
-  /** When it last got on (monotonic milliseconds). */
+  /** Time of the last progress (monotonic milliseconds). */
   movedMs: number;
-  /** Its work is to be stored, because somebody wants to see it. */
+  /** True if its work must be stored, because a reader wants to list it. */
   isLookedAt: boolean;
 }
 
 export class Place {
-  /** The last event that was read. */
+  /** Sequence of the last event read. */
   at: number;
-  /** The low-water mark as the database has it. */
+  /** Low-water mark as stored in the database. */
   stored: number;
-  /** Of events up to here an earlier reading may have made work already. */
+  /** An earlier read may already have planned work for events up to this sequence. */
   againThrough: number;
-  /** Whether work was made since the mark was stored. */
+  /** True if work was planned since the mark was stored. */
   hasWorked = false;
-  /** How many read or wait with it. */
+  /** Number of tasks that read with or wait for this position. */
   users = 0;
-  /** The last step went wrong. */
+  /** True if the last step failed. */
   hasFailed = false;
   readonly lagging = new Map<string, Lag>();
-  /** How much work of an event is neither done nor stored, by its sequence: no more than the room of the work queue. */
+  /** Number of units per event that are neither done nor stored; bounded by the capacity of the work queue. */
   readonly #open = new Map<number, number>();
 
   constructor(stored: number, end: number) {
@@ -67,7 +68,7 @@ export class Place {
     return this.users > 0 || this.#open.size > 0 || this.lagging.size > 0;
   }
 
-  /** All work of events up to here is done or stored. */
+  /** All work of events up to this sequence is done or stored. */
   get lowWater(): number {
     let low = this.at;
     for (const sequence of this.#open.keys()) low = Math.min(low, sequence - 1);
@@ -77,11 +78,11 @@ export class Place {
 }
 
 export interface Places {
-  /** Is not forgotten while `work` goes on. */
+  /** Pins the position in memory while `work` runs. */
   using<T>(scope: Scope, work: (place: Place) => Promise<T>): Promise<T>;
-  /** The place, where the workspace has one in memory. */
+  /** Returns the position of a workspace if it is in memory. */
   known(workspaceId: string): Place | undefined;
-  /** Brings the database up to the low-water mark. */
+  /** Stores the low-water mark. */
   store(scope: Scope): Promise<void>;
   all(): IterableIterator<string>;
 }
@@ -104,7 +105,7 @@ export function createPlaces(store: Store, consumer: string): Places {
     const known = places.get(scope.workspaceId);
     if (known) return known;
     const [stored, end] = [await read(scope), await lastSequence(store, scope)];
-    // Somebody else may have read it meanwhile.
+    // Another caller may have read the position meanwhile.
     const other = places.get(scope.workspaceId);
     if (other) return other;
     const place = new Place(stored, end);
@@ -117,7 +118,7 @@ export function createPlaces(store: Store, consumer: string): Places {
     all: () => places.keys(),
     async using(scope, work) {
       let place = await of(scope);
-      // It may have been forgotten in the moment between.
+      // The position may have been evicted meanwhile.
       while (places.get(scope.workspaceId) !== place) place = await of(scope);
       place.users++;
       try {
@@ -133,7 +134,8 @@ export function createPlaces(store: Store, consumer: string): Places {
       const move = tenantOp(scope, moveCursor, { consumer, from: place.stored, to }, { expectRows: 1 });
       const ops = [move, forgetWantsOp(scope, consumer, to)];
       const moved = await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
-      // Another process on the same database has moved it: what was made here twice is refused when it is stored.
+      // On a conflict another process on the same database has moved the cursor; work planned by both is refused when
+      // it is stored.
       place.stored = moved.ok ? to : await read(scope);
       if (!place.isBusy) place.hasWorked = false;
     },

@@ -1,13 +1,13 @@
-// How far a consumer is behind the log, and since when it has not got on.
+// Measures how far a consumer is behind the log, and for how long it has made no progress.
 import type { Clock } from '../lib/clock.ts';
 import type { FreshEvents } from './fresh.ts';
 import type { Places } from './places.ts';
 
 export interface Progress {
   readonly consumer: string;
-  /** Events whose work is neither done nor stored, of all workspaces. */
+  /** Events whose work is neither done nor stored, over all workspaces. */
   readonly behind: number;
-  /** How long a workspace has waited in which nothing of that gets on; 0 where none does. */
+  /** Longest time that a workspace has been behind without progress; 0 if all progress. */
   readonly stalledMs: number;
 }
 
@@ -16,7 +16,7 @@ interface Standing {
   readonly sinceMs: number;
 }
 
-/** To be asked from time to time: it tells by the last time whether a workspace got on. */
+/** Progress is measured between calls, so the result has to be polled. */
 export function createProgress(options: {
   readonly name: string;
   readonly clock: Clock;

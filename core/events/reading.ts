@@ -1,4 +1,5 @@
-// One step of a consumer in one workspace: the work of those who lag behind and have room again, then the next page of events.
+// One step of a consumer in one workspace: plans the work of lagging subscribers that have capacity again, then the
+// next page of events.
 import type { Clock } from '../lib/clock.ts';
 import type { Op, Scope, Store } from '../store/store.ts';
 import type { EventRow } from './event.ts';
@@ -8,18 +9,21 @@ import type { Lag, Place, Places } from './places.ts';
 import type { Unit, UnitQueue } from './work.ts';
 
 const pageEvents = 200;
-/** Without work the mark is only stored this often (events): reading again what meant nothing is harmless. */
+/** Without work, the mark is stored only this often (events): reading irrelevant events again is harmless. */
 const idleEvents = 2_000;
-/** The work of a subject that has not got on for so long is stored, and no more than so many events are left to the log. */
+/**
+ * Work of a subscriber without progress for this long is stored. The log holds back at most `lagMax` events per
+ * subscriber.
+ */
 export const stuckMs = 250;
 const lagMax = 10_000;
 
-/** What events mean, in their order. */
+/** Work planned from events, in log order. */
 interface Plan<U> {
   readonly units: readonly U[];
-  /** The records of work that is refused. */
+  /** Records of refused work. */
   readonly notes: readonly Op[];
-  /** Up to which event it goes where that is not the last: the others are asked for again. */
+  /** Last planned sequence if that is not the last event; the remaining events are planned in the next call. */
   readonly through?: number;
 }
 
@@ -28,30 +32,33 @@ export interface ReadingOptions<U extends Unit> {
   readonly clock: Clock;
   readonly fresh: FreshEvents;
   readonly queue: UnitQueue<U>;
-  /** Whether anybody in the workspace listens to any event after a sequence; if not, events are passed over unread. */
+  /**
+   * Returns true if anyone in the workspace subscribes to events after a sequence; if not, the events are skipped
+   * unread.
+   */
   listens(scope: Scope, after: number): Promise<boolean>;
-  /** @param isNew whether work of that id has not been made before; nothing else is to be planned */
+  /** @param isNew returns true if no work with that id exists yet; no other work may be planned */
   plan(
     scope: Scope,
     events: readonly EventRow[],
     isMeant: Meant,
     isNew: (id: string) => Promise<boolean>,
   ): Promise<Plan<U>>;
-  /** Whether work of that id is stored. */
+  /** Returns true if work with that id is stored. */
   isStored(scope: Scope, id: string): Promise<boolean>;
 }
 
-/** Whether the work of a subject for an event is to be made. */
+/** Returns true if the work of a subscriber for an event is to be planned. */
 type Meant = (subject: string, sequence: number) => boolean;
 
 interface ReadingParts<U extends Unit> extends ReadingOptions<U> {
   readonly places: Places;
-  /** Work of a workspace is done or stored. */
+  /** Called when work of a workspace is done or stored. */
   onSettled(workspaceId: string): void;
   isStopped(): boolean;
 }
 
-/** @returns whether there may be more to do at once */
+/** @returns true if there may be more work at once */
 export type Step = (scope: Scope) => Promise<boolean>;
 
 export function createStep<U extends Unit>(parts: ReadingParts<U>): Step {
@@ -73,7 +80,7 @@ export function createStep<U extends Unit>(parts: ReadingParts<U>): Step {
         place.hasFailed = false;
         return goesOn;
       } catch (error) {
-        // Its events are read again, and some of their work is under way.
+        // The events are read again, and some of their work is already in progress.
         place.hasFailed = true;
         place.againThrough = await lastSequence(parts.store, scope);
         throw error;
@@ -81,11 +88,11 @@ export function createStep<U extends Unit>(parts: ReadingParts<U>): Step {
     });
 }
 
-/** The next page; false where there is none. */
+/** Plans the next page of events. Returns false if there is none. */
 async function readOn<U extends Unit>(parts: ReadingParts<U>, scope: Scope, place: Place): Promise<boolean> {
   const { store, fresh, places } = parts;
   const handed = fresh.after(scope.workspaceId, place.at, pageEvents);
-  // First the end of the log, then whether anybody listens: who begins to listen in between misses nothing.
+  // The end of the log is read before the subscriptions, so a new subscriber misses no event.
   const end = handed ? (handed.at(-1)?.sequence ?? place.at) : await lastSequence(store, scope);
   if (end === place.at) return false;
   if (await parts.listens(scope, place.at)) {
@@ -102,7 +109,7 @@ async function readOn<U extends Unit>(parts: ReadingParts<U>, scope: Scope, plac
   return true;
 }
 
-/** Stores the next page of work of those who lag behind and are stuck, or whom somebody looks at. */
+/** Stores the next page of work of lagging subscribers that are stuck or being listed. */
 async function storeStuck<U extends Unit>(
   parts: ReadingParts<U>,
   scope: Scope,
@@ -131,7 +138,7 @@ async function storeStuck<U extends Unit>(
   return true;
 }
 
-/** Makes the work of one who lags behind, as far as it has room. @returns whether it got on */
+/** Plans work for a lagging subscriber, within its queue capacity. @returns true if it made progress */
 async function catchUp<U extends Unit>(
   parts: ReadingParts<U>,
   scope: Scope,
@@ -163,7 +170,7 @@ async function eventsAfter<U extends Unit>(
   );
 }
 
-/** The plan, without what an earlier reading has made of the same events. */
+/** Returns the plan without work that an earlier read of the same events has planned. */
 async function planned<U extends Unit>(
   { store, queue, plan, isStored }: ReadingParts<U>,
   scope: Scope,
@@ -182,7 +189,7 @@ async function planned<U extends Unit>(
   return made;
 }
 
-/** @returns where each subject stopped that had no room for more */
+/** Returns the sequence at which each subscriber was refused because its queue is full. */
 async function offer<U extends Unit>(
   parts: ReadingParts<U>,
   place: Place,
@@ -203,7 +210,7 @@ async function offer<U extends Unit>(
   return refused;
 }
 
-/** Stores work that has no room. */
+/** Stores work that the queue has no capacity for. */
 async function keep<U extends Unit>(
   parts: ReadingParts<U>,
   place: Place,

@@ -12,7 +12,7 @@ export const eventRoutes = [
     name: 'events.list',
     summary: 'Read the event feed, oldest first',
     description:
-      'The same ids, payloads and sequences as webhooks carry. `after` takes an event id, a sequence (with the `generation` it was read in) or a cursor. Where the log does not go on from there, because it was restored, the answer is `history_changed`, with the sequence to go on after.',
+      'Returns the ids, payloads and sequences that webhooks carry. `after` is an event id, a sequence (with the `generation` it was read in) or a cursor. If a restore removed that position from the log, the error `history_changed` names the sequence to continue after.',
     scope: 'events:read',
     limit: 'read',
     query: Closed({
@@ -21,7 +21,7 @@ export const eventRoutes = [
       types: Type.Optional(
         Type.String({
           maxLength: 2000,
-          description: 'Event types or `issue.*`, comma-separated.',
+          description: 'Event types or patterns such as `issue.*`, comma-separated.',
           [givenAs]: 'eventPatterns',
         }),
       ),

@@ -1,4 +1,4 @@
-// The public shape of an event. docs/spec/events.md › The envelope.
+// Public schema of an event. Spec: docs/spec/events.md › The envelope.
 import { Type } from 'typebox';
 import { idPrefixes } from '../lib/ids.ts';
 import { Closed, described, enumeration, idOf, named, nullable, time, uuid } from '../lib/schema.ts';
@@ -7,15 +7,11 @@ import { eventTypes } from './catalogue.ts';
 export const ActorShown = named(
   'Actor',
   Closed({
-    kind: enumeration(
-      'ActorKind',
-      ['user', 'api_key', 'app', 'plugin', 'system'],
-      'What kind of actor it is.',
-    ),
-    id: Type.String({ description: 'The id of the member, key, app or plugin install.' }),
-    name: Type.String({ description: 'The name it had then.' }),
+    kind: enumeration('ActorKind', ['user', 'api_key', 'app', 'plugin', 'system'], 'Type of the actor.'),
+    id: Type.String({ description: 'Id of the member, API key, app or plugin install.' }),
+    name: Type.String({ description: 'Name of the actor at the time of the event.' }),
     memberId: Type.Optional(
-      Type.String({ description: 'Of a member, the same; of a key or an app, the member that it acts for.' }),
+      Type.String({ description: 'Id of the member, or of the member that the API key or app acts for.' }),
     ),
   }),
 );
@@ -23,32 +19,36 @@ export const ActorShown = named(
 const CauseShown = named(
   'Cause',
   Closed({
-    rootEventId: nullable(Type.String({ description: 'The event that all of it began with.' })),
-    parentRunId: nullable(Type.String({ description: 'The plugin run that caused it.' })),
-    depth: Type.Integer({ minimum: 0, description: 'How many plugin runs led to it.' }),
-    path: Type.Array(Type.String(), { description: 'The plugins of those runs, the first one first.' }),
-    onBehalfOf: Type.Optional(described(ActorShown, 'Whoever called the action of the plugin that did it.')),
+    rootEventId: nullable(Type.String({ description: 'Id of the first event in the causation chain.' })),
+    parentRunId: nullable(
+      Type.String({ description: 'Id of the plugin run that caused the event; null if none did.' }),
+    ),
+    depth: Type.Integer({ minimum: 0, description: 'Number of plugin runs in the causation chain.' }),
+    path: Type.Array(Type.String(), {
+      description: 'Plugin installs and issues in the causation chain, oldest first, as `plg_…:iss_…`.',
+    }),
+    onBehalfOf: Type.Optional(described(ActorShown, 'Actor that called the plugin action.')),
   }),
 );
 
-export const eventType = enumeration('EventType', eventTypes, 'What happened.');
+export const eventType = enumeration('EventType', eventTypes, 'Type of the event.');
 
 export const envelope = {
-  id: idOf(idPrefixes.event, 'Stable for the event across retries, replays and the feed.'),
-  created_at: described(time, 'When it happened.'),
-  workspace_id: described(uuid, 'Where it happened.'),
+  id: idOf(idPrefixes.event, 'Id of the event; the same in retries, replays and the feed.'),
+  created_at: described(time, 'Time of the event.'),
+  workspace_id: described(uuid, 'Id of the workspace.'),
   sequence: Type.Integer({
     minimum: 0,
-    description: 'Gap-free within the workspace; 0 in a sample, which is in no log.',
+    description: 'Position in the log of the workspace, without gaps; 0 in samples.',
   }),
-  actor: described(ActorShown, 'Who did it.'),
-  cause: described(CauseShown, 'What it was caused by, where that was a plugin.'),
+  actor: described(ActorShown, 'Actor that made the change.'),
+  cause: described(CauseShown, 'Causation chain of the event.'),
 };
 
-/** Of a reader's place in the log, beside the sequence. */
+/** Names the log generation in a reader's position, in addition to the sequence. */
 export const generation = Type.String({
   maxLength: 64,
-  description: 'Names the history that sequences belong to: a restore of the server begins another one.',
+  description: 'Id of the log generation that the sequences belong to; a restore starts a new one.',
 });
 
 export const EventShown = named(
@@ -57,8 +57,7 @@ export const EventShown = named(
     ...envelope,
     type: eventType,
     data: Type.Record(Type.String(), Type.Unknown(), {
-      description:
-        'The whole object after the change; `previous` holds the old values of the changed fields.',
+      description: 'Full object after the change; `previous` holds the old values of the changed fields.',
     }),
   }),
 );

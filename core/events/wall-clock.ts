@@ -1,5 +1,5 @@
-// Looks at the clock on the wall now and then, so that what is planned follows it where it was set, and notes what it showed, so that the
-// next start knows when it was set back in between. docs/decisions/0026.
+// Polls the wall clock so that planned times follow clock changes, and stores the time shown so that the next start
+// detects a clock that was set back in between. See docs/decisions/0026.
 import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
 import type { Log } from '../lib/log.ts';
@@ -8,10 +8,10 @@ import { backgroundCommitDelayMs, systemOp, type Op, type Store } from '../store
 import { neverMs } from './work-rows.ts';
 
 const everyMs = 60_000;
-/** What the clock is corrected by without being set. */
+/** Deviation that clock synchronization causes without setting the clock. */
 export const slewMs = 1_000;
 
-const why = 'there is one clock for all workspaces';
+const why = 'all workspaces share one clock';
 const read = systemStatement<{ kind: string; seen_at: number }>(
   'wall_clock.read',
   why,
@@ -23,9 +23,9 @@ const write = systemStatement(
   `INSERT INTO wall_clock (kind, seen_at) SELECT value, :at FROM json_each(:kinds) WHERE true
    ON CONFLICT (kind) DO UPDATE SET seen_at = :at`,
 );
-/** Of work whose due times are intervals. */
+/** Types of work whose due times are intervals. */
 const kinds = ['run', 'delivery', 'catch-up', 'replay'];
-/** What a clock that is set back would keep waiting for too long. */
+/** Finds work that a clock set back would delay too long. */
 const waiting = systemStatement<{ waits: number }>(
   'due_work.waiting',
   why,
@@ -33,22 +33,22 @@ const waiting = systemStatement<{ waits: number }>(
    LIMIT 1`,
 );
 
-/** By kind of work, what the clock showed when an earlier process last followed it. */
+/** By type of work: the time shown when an earlier process last followed the clock. */
 export type SeenTimes = ReadonlyMap<string, number>;
 
 export async function readSeenTimes(store: Store): Promise<SeenTimes> {
   return new Map((await store.readSystem(read)).map((row) => [row.kind, row.seen_at]));
 }
 
-/** The due times of these kinds follow the clock that shows this. */
+/** Records that the due times of these types follow the clock at this time. */
 export function noteSeenOp(of: readonly string[], atMs: number): Op {
   return systemOp(write, { kinds: JSON.stringify(of), at: atMs });
 }
 
 export interface WallClock {
-  /** To be called once all have followed the clock of now. */
+  /** Call once all due times follow the current clock. */
   start(): Promise<void>;
-  /** To be called while all can still follow. */
+  /** Call while due times can still be moved. */
   stop(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export function createWallClock(options: {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** Has all that is planned follow the clock; resolves once it has. */
+  /** Makes all due times follow the clock; resolves once they do. */
   follow(): Promise<void>;
 }): WallClock {
   const { store, clock, log } = options;
@@ -74,19 +74,19 @@ export function createWallClock(options: {
   const isWaiting = async (): Promise<boolean> =>
     (await store.readSystem(waiting, { now: clock.nowMs() })).length > 0;
 
-  /** @param isLast nobody looks again, so that it is noted in any case */
+  /** @param isLast true for the last poll, which stores the time in any case */
   const look = async (isLast = false): Promise<void> => {
     const jumpMs = Math.round(offset() - seenOffset);
     seenOffset += jumpMs;
     const hasJumped = Math.abs(jumpMs) > slewMs;
-    if (hasJumped) log('warn', 'the clock jumped', { byMs: jumpMs });
-    // In any case: it may have jumped and come back, and something was planned meanwhile.
+    if (hasJumped) log('warn', 'clock jumped', { byMs: jumpMs });
+    // Always called: the clock may have jumped and returned while work was planned.
     await options.follow();
     if (hasJumped || isLast || (await isWaiting())) await note();
   };
 
   const failed = (error: unknown): void =>
-    log('warn', 'the clock could not be followed', { error: errorForLog(error) });
+    log('warn', 'due times could not follow the clock', { error: errorForLog(error) });
 
   const watch = (): void => {
     cancel = clock.after(everyMs, () => {

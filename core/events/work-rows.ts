@@ -1,13 +1,15 @@
-// The rows of the work queue: each is due at a time, leased to a process, held back until its subject has room in memory, or
-// waiting for another piece of work.
+// Rows of the work queue. A row is due at a time, leased to a process, held back until its subscriber has capacity in
+// memory, or waiting for other work.
 import { systemStatement, tenantStatement } from '../store/statement.ts';
 
-/** Never due by itself: work that waits for another piece of work. */
+/** Due time of work that waits for other work. */
 export const neverMs = 8_640_000_000_000_000;
-/** Due, but its subject has no room in memory: it is taken from here when that has. */
+/**
+ * Due time of work that is due while its subscriber has no capacity in memory. It is claimed once there is capacity.
+ */
 export const heldBackMs = neverMs + 1;
 
-/** What every statement that makes rows due returns to the queue. */
+/** Row that every statement that makes work due returns to the queue. */
 export interface WorkRow {
   readonly id: string;
   readonly subject: string;
@@ -57,7 +59,7 @@ export const nextDue = systemStatement<{ due_at: number }>(
 );
 const named = `(workspace_id, id) IN (SELECT value->>0, value->>1 FROM json_each(:rows))
   AND lease_owner IS NULL AND due_at <= :now`;
-/** Those of the named rows that are still due. */
+/** Leases those named rows that are still due. */
 export const lease = systemStatement<WorkRow & { workspace_id: string }>(
   'due_work.lease',
   serveAll,
@@ -70,7 +72,7 @@ export const holdBack = systemStatement<WorkRow & { workspace_id: string }>(
   `UPDATE due_work SET due_at = ${heldBackMs} WHERE ${named}
    RETURNING workspace_id, id, subject, epoch, due_at, lease_until`,
 );
-/** Oldest first: ids are made in the order of time. */
+/** Oldest first: ids are ordered by creation time. */
 export const leaseHeldBack = tenantStatement<WorkRow>(
   'due_work.lease_held_back',
   `UPDATE due_work SET due_at = :now, lease_until = :until, lease_owner = :owner, epoch = epoch + 1
@@ -82,7 +84,7 @@ export const leaseHeldBack = tenantStatement<WorkRow>(
 );
 export const subjectsHeldBack = systemStatement<{ workspace_id: string; subject: string }>(
   'due_work.subjects_held_back',
-  'what is held back is looked for in all workspaces',
+  'work that is held back is searched in all workspaces',
   `SELECT DISTINCT workspace_id, subject FROM due_work
    WHERE kind = :kind AND due_at = ${heldBackMs} AND lease_owner IS NULL
      AND (workspace_id, subject) > (:workspaceId, :subject)
@@ -96,7 +98,7 @@ export const moveBack = systemStatement(
 );
 export const dropLeases = systemStatement(
   'due_work.drop_leases',
-  'leases that ran out are of workers that are gone, whatever workspace they served',
+  'expired leases belong to dead workers of any workspace',
   `UPDATE due_work SET lease_until = 0, lease_owner = NULL
    WHERE kind = :kind AND lease_owner IS NOT NULL AND lease_until <= :expired AND lease_owner <> :owner`,
 );

@@ -1,4 +1,4 @@
-// The work queue on a real store: no piece of work is done twice, whatever memory and clocks do.
+// The work queue on a real store: no work is done twice, under full memory and clock changes.
 import { afterEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ afterEach(async () => {
 
 interface Of {
   readonly workspace?: Scope;
-  /** By default one for all. */
+  /** Default: one subject for all. */
   readonly subject?: string | ((id: string) => string);
   readonly whileStored?: () => void;
 }
@@ -27,11 +27,10 @@ function begin(): {
   queue: WorkQueue;
   clock: { now: number };
   performed: string[];
-  /** Lets work named slow end. */
+  /** Lets work whose id starts with `slow-` end. */
   release: () => void;
   put(ids: readonly string[], of?: Of): Promise<void>;
   later(ids: readonly string[], atMs: number, of?: Of): Promise<void>;
-  /** The queue of the next process on the same database. */
   next(): { queue: WorkQueue; performed: string[] };
 } {
   const dir = mkdtempSync(join(tmpdir(), 'tatami-work-'));
@@ -109,7 +108,7 @@ test('a thousand pieces of one subject that do not end hold up nobody else, and 
   expect(performed.toSorted()).toEqual(
     [...names(1_000, 'slow-'), 'same-workspace', 'other-workspace'].toSorted(),
   );
-  // Of one subject, in the order in which they were put.
+  // Work of one subscriber runs in insertion order.
   expect(performed.filter((id) => id.startsWith('slow-'))).toEqual(names(1_000, 'slow-'));
 });
 
@@ -209,6 +208,5 @@ test('work that fails whatever becomes of it is tried less and less often, to on
     queue.wake();
     await queue.settled();
   }
-  // After 0, 5, 15, 35, 75, 155 and 315 seconds, and then every 300.
   expect(performed.length).toBe(17);
 });

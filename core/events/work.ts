@@ -1,7 +1,7 @@
-// The work queue: work that waits for a worker (runs, deliveries, schedules). Its rows are claimed by lease and fenced by epoch, so
-// that a crash loses none and a late worker cannot finish what another has taken over. What an event means comes as a unit that has no
-// row until it has to wait. Subjects (an install, an endpoint) share the room in memory; what has none is held back in the
-// database, and subjects take turns in getting theirs.
+// Work queue for runs, deliveries and schedules. Rows are claimed by lease and fenced by epoch, so a crash loses no
+// work and a late worker cannot finish work that another has taken over. Work planned from events comes as units,
+// which get rows only if they have to wait. Subscribers (plugin installs, webhook endpoints) share the capacity in
+// memory. Work beyond it is held back in the database and served in turn.
 import type { Clock } from '../lib/clock.ts';
 import { Shares } from '../lib/fairness/shares.ts';
 import type { Log } from '../lib/log.ts';
@@ -24,27 +24,27 @@ export type { Leases } from './work/leases.ts';
 export type { Unit, UnitRows } from './work/unit.ts';
 export type { WorkItem } from './work/workers.ts';
 
-/** What whoever performs a piece of work calls, whether that has rows or not. */
+/** Functions that the performer of a work item calls, with or without rows. */
 type ItemCalls = 'whileSealed' | 'ending' | 'putOff' | 'drop';
 
 export interface WorkQueue extends WorkOps, Pick<Units<Unit>, ItemCalls> {
   isHeld(id: string): boolean;
-  /** False: work is taken, and none of it is done. */
+  /** False while work is accepted but not performed. */
   mayWork(): boolean;
   start(): Promise<void>;
-  /** Has due times follow the clock, where that was set. */
+  /** Moves due times after a clock change. */
   followClock(): Promise<void>;
-  /** Looks for due work now. */
+  /** Checks for due work now. */
   wake(): void;
-  /** Resolves once nothing is due and nothing runs. */
+  /** Resolves once no work is due or running. */
   settled(): Promise<void>;
-  /** Takes no more work and waits for what runs. */
+  /** Stops accepting work and waits for running work. */
   stop(): Promise<void>;
 }
 
-/** A queue whose work has no rows until it has to wait. */
+/** Queue whose work gets rows only if it has to wait. */
 export interface UnitQueue<U extends Unit> extends WorkQueue, Units<U> {
-  /** Called when work of a subject, the payer of the scope, has ended. */
+  /** Called when work of a subscriber has ended; the account of the scope is the subscriber. */
   onRoom(listener: (scope: Scope) => void): void;
 }
 
@@ -53,25 +53,27 @@ interface WorkQueueOptions<Q extends WorkQueue> {
   readonly clock: Clock;
   readonly log: Log;
   readonly kind: string;
-  /** Names this process among others on the same database. */
+  /** Identifies this process among others on the same database. */
   readonly owner: string;
   readonly seen: SeenTimes;
-  /** Pieces of work in memory, all of them under way; subjects share them. */
+  /** Capacity: units in memory, all of them running; shared by the subscribers. */
   readonly room: number;
-  /** Once it says yes it does for good, and the queue is started then. By default it always does. */
+  /** Once true it stays true, and the queue is started then. By default always true. */
   mayWork?(): boolean;
   /**
-   * What else of the subject has to move, by so many milliseconds, when due times move with a clock that is set back. Absent for
-   * times of the calendar, which do not.
+   * Returns further ops that move times of the work by so many milliseconds when the clock is set back. Absent for
+   * calendar times, which do not move.
    */
   setBack?(byMs: number): Op[];
-  /** The clock was set back; of times of the calendar, which are to be planned anew. */
+  /** Called when the clock was set back, for calendar times, which have to be planned again. */
   onSetBack?(): void;
-  /** Does the work and commits its end with `finish` or `defer`. What it throws gives the work back for a while. */
+  /**
+   * Performs the work and commits its completion with `finish` or `defer`. If it throws, the work is retried later.
+   */
   perform(item: WorkItem, queue: Q): Promise<void>;
 }
 
-/** A queue of work that has rows from the beginning. */
+/** Creates a queue whose work always has rows. */
 export function createWorkQueue(options: WorkQueueOptions<WorkQueue>): WorkQueue {
   return createUnitQueue({ ...options, rows: null });
 }
@@ -135,7 +137,6 @@ export function createUnitQueue<U extends Unit>(
   return queue;
 }
 
-/** How a queue begins and ends. */
 function createLife(
   parts: {
     readonly leaseWatch: ReturnType<typeof watchLeases>;

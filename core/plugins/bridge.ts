@@ -1,5 +1,5 @@
-// Host calls are calls at the one door, as the plugin: each is checked and answered exactly as any client's request, and counts
-// against the limits of the plugin (limits.ts, call-turns.ts) in place of a client's rate limits.
+// Answers the host calls of a run. Each is an API request made as the plugin, authorized and validated like any client's. It counts
+// against the limits of the plugin (limits.ts, call-turns.ts), not against a client's rate limits.
 import type { Staging } from '../changes/staging.ts';
 import type { CallAnswer } from '../sandbox/supervisor.ts';
 import { CallError, doorCallOf } from './door-call.ts';
@@ -10,21 +10,25 @@ import { effectsMax } from './limits.ts';
 import { isNotedInFull } from './noted-reads.ts';
 import { ownCalls, type OwnCall } from './own-calls.ts';
 
-/** Answers larger than this do not cross the wall (characters), but for calls that say otherwise. */
+/** Longest answer that is sent to the guest, in characters; an own call can set another limit. */
 const answerMax = 256 * 1024;
 
-/** Answers one host call. Never rejects for what the plugin did wrong. */
+/** Answers one host call. Faults of the plugin become an error answer; only faults of the host reject. */
 export async function callHost(call: BridgeCall, op: string, args: string): Promise<CallAnswer> {
   try {
     call.meter.takeCall();
     const parsed: unknown = JSON.parse(args);
-    if (!Array.isArray(parsed)) throw new CallError('validation_failed', 'Arguments must be a list.');
+    if (!Array.isArray(parsed))
+      throw new CallError('validation_failed', 'The arguments of a host call must be a JSON array.');
     return { ok: true, value: await answerOf(call, op, parsed) };
   } catch (error) {
     if (error instanceof CallError || error instanceof ValueError)
       return { ok: false, error: { code: error.code, message: error.message } };
     if (error instanceof SyntaxError)
-      return { ok: false, error: { code: 'validation_failed', message: 'Arguments must be JSON.' } };
+      return {
+        ok: false,
+        error: { code: 'validation_failed', message: 'The arguments of a host call must be JSON.' },
+      };
     throw error;
   }
 }
@@ -38,12 +42,12 @@ async function answerOf(call: BridgeCall, op: string, args: readonly unknown[]):
   if (value.length > most)
     throw new CallError(
       'quota_exceeded',
-      `The answer is longer than ${most} characters. Ask for fewer fields, or a smaller limit.`,
+      `The answer is longer than ${most} characters. Request fewer fields or set a smaller limit.`,
     );
   return value;
 }
 
-/** Answers, and notes what the run learned by it. */
+/** Answers the call and records its reads for conflict detection. */
 async function noted({ staged }: BridgeCall, answer: () => Promise<string>): Promise<string> {
   const { reads, effects } = staged;
   if (!reads) return answer();
@@ -51,7 +55,7 @@ async function noted({ staged }: BridgeCall, answer: () => Promise<string>): Pro
   try {
     return await answer();
   } finally {
-    // A write that changed nothing, or was refused, told how things stand.
+    // A write without an effect still reveals the current state to the run, so it counts as a read.
     if (staged.effects === effects) reads.use();
   }
 }
@@ -70,12 +74,15 @@ function answerAtDoor(call: BridgeCall, hostCall: HostCall, args: readonly unkno
 
 function requireRoomToWrite({ effects, fullness }: Staging): void {
   if (effects >= effectsMax)
-    throw new CallError('quota_exceeded', `A run writes at most ${effectsMax} times.`);
+    throw new CallError(
+      'quota_exceeded',
+      `A run can make at most ${effectsMax} writes. Split the work into several runs.`,
+    );
   if (fullness !== null) throw new CallError('quota_exceeded', fullness);
 }
 
 function hostCallOf(hostCalls: HostCalls, op: string): HostCall {
   const known = hostCalls.get(op);
-  if (!known) throw new CallError('validation_failed', `There is no host call ${op}.`);
+  if (!known) throw new CallError('validation_failed', `The host call ${op} does not exist.`);
   return known;
 }

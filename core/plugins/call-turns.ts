@@ -1,5 +1,5 @@
-// What the host calls of a run may carry, and when the long ones have their turn: each holds the core for milliseconds, so
-// they go one at a time, workspaces and installs by turns, and after each the core rests as long as the call took.
+// Limits the size of the host calls of a run and queues the long ones. A long call blocks the event loop for milliseconds, so they run
+// one at a time, fairly among workspaces and installs, with a pause of the same length after each.
 import { Turns } from '../lib/fairness/turns.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CallAnswer } from '../sandbox/supervisor.ts';
@@ -7,13 +7,13 @@ import type { Scope } from '../store/store.ts';
 import { traitsOf, type HandlerKind } from './handler-kinds.ts';
 import { ownCalls } from './own-calls.ts';
 
-/** Shorter arguments cost so little that nobody notices. */
+/** Calls with shorter arguments are too cheap to queue. */
 const longCharsMin = 64 * 1024;
-/** A call that took longer did not use the core all the time. */
+/** Longest pause after a call: a call that took longer spent part of the time waiting. */
 const restMsMax = 50;
 
 export interface CallTurns {
-  /** The calls of one run. */
+  /** Returns the function that performs the calls of one run. */
   ofRun(
     scope: Scope,
     installId: string,
@@ -23,11 +23,11 @@ export interface CallTurns {
 
 export function createCallTurns(options: { ledger: Ledger }): CallTurns {
   const { ledger } = options;
-  /** At most the calls that the runs of the sandbox may have open, each at most `concurrentCalls` of its limits. */
+  /** Bounded by the open calls of all runs in the sandbox: at most `concurrentCalls` (limits.ts) for each run. */
   const waiting = new Turns<() => void>();
   let busy = false;
 
-  /** The turn passes on while it is still held, so that no newcomer takes it in between. */
+  /** `busy` stays set while the slot passes on, so that a new call cannot take it in between. */
   const next = (): void => {
     const go = waiting.take(() => true);
     if (go) go();
@@ -45,7 +45,7 @@ export function createCallTurns(options: { ledger: Ledger }): CallTurns {
       return async (op, args, perform) => {
         chars += args.length;
         if (chars > callCharsMax) return overBudget(callCharsMax);
-        // What is asked of other servers waits for them, and holds nobody up meanwhile.
+        // A request to another server spends its time waiting, so it does not take a slot.
         const isLong = args.length >= longCharsMin && op !== 'net.fetch';
         if (isLong) await turn(scope, installId);
         const startedMs = performance.now();
@@ -55,7 +55,7 @@ export function createCallTurns(options: { ledger: Ledger }): CallTurns {
           return answer;
         } finally {
           const tookMs = performance.now() - startedMs;
-          // The door charges what goes through it.
+          // API requests charge the ledger themselves.
           if (isOwnValue(op)) ledger.charge(scope, 'cpuMs', tookMs);
           if (isLong) setTimeout(next, Math.min(tookMs, restMsMax));
         }
@@ -64,7 +64,7 @@ export function createCallTurns(options: { ledger: Ledger }): CallTurns {
   };
 }
 
-/** Such a call passes by the door. */
+/** True for calls that are answered without an API request. */
 function isOwnValue(op: string): boolean {
   return ownCalls.has(op) && op !== 'kv.list';
 }
@@ -74,7 +74,7 @@ function overBudget(chars: number): CallAnswer {
     ok: false,
     error: {
       code: 'quota_exceeded',
-      message: `The host calls of one run carry at most ${chars} characters, arguments and answers together. Write less, or in several runs.`,
+      message: `The arguments and answers of a run's host calls can have at most ${chars} characters in total. Transfer less, or split the work into several runs.`,
     },
   };
 }

@@ -1,14 +1,14 @@
-// What a version of a plugin asks for, on a terminal: the same lines before it is installed and while it waits for consent.
+// Formats the requested permissions of a plugin version for a terminal, the same way before installation and while consent is pending.
 import { everything, type Consent } from './installs/consent.ts';
 
-/** What the version takes the place of, as far as a headline tells it. */
+/** The installed version that the new one replaces, as the headline shows it. */
 export interface Replaced {
   readonly id: string;
   readonly version: string;
   readonly sha256: string;
 }
 
-/** @param replaced null where the plugin is not installed. A manifest holds no control characters (`parsePackage`) */
+/** @param replaced null if the plugin is not installed. A manifest holds no control characters (`parsePackage`) */
 export function consentLines(pluginId: string, consent: Consent, replaced: Replaced | null): string[] {
   const asked = everything(consent);
   const isSame = asked.every((one) => signOf(one) === ' ') && consent.removed.length === 0;
@@ -28,7 +28,7 @@ type Asked = ReturnType<typeof everything>[number];
 
 function askedLines(one: Asked, isUpgrade: boolean): string[] {
   const why = 'why' in one && one.why !== '' ? one.why : null;
-  // Grants name scopes.
+  // Only grants have a scope.
   const more = [...('scope' in one ? [one.scope] : []), ...(why === null ? [] : [why])].join(': ');
   return [
     `  ${isUpgrade ? `${signOf(one)} ` : ''}${one.sentence}${more === '' ? '' : ` (${more})`}`,
@@ -36,18 +36,18 @@ function askedLines(one: Asked, isUpgrade: boolean): string[] {
   ];
 }
 
-/** What was not granted until now is as new as what was not asked for. */
+/** A permission that was requested but never granted counts as new. */
 function signOf(one: Asked): '+' | '~' | ' ' {
   if (one.added || ('granted' in one && !one.granted)) return '+';
   return one.before === null ? ' ' : '~';
 }
 
 function headline(pluginId: string, { version, sha256 }: Consent, replaced: Replaced | null): string {
-  if (!replaced) return `${pluginId} ${version} asks for:`;
+  if (!replaced) return `${pluginId} ${version} requests:`;
   if (version !== replaced.version)
-    return `${pluginId} ${version} replaces ${replaced.version}, installed as ${replaced.id}, and asks for, with + before what is new:`;
+    return `${pluginId} ${version} replaces ${replaced.version} (installed as ${replaced.id}) and requests (+ is new):`;
   if (sha256 === replaced.sha256)
-    return `${pluginId} ${version} is installed already, as ${replaced.id}, and asks for:`;
+    return `${pluginId} ${version} is already installed as ${replaced.id} and requests:`;
   const [now, before] = [sha256, replaced.sha256].map((hash) => hash.slice(0, 12));
-  return `${pluginId} ${version} is installed already, as ${replaced.id}; this is other code (sha256 ${now}…, before ${before}…), and asks for, with + before what is new:`;
+  return `${pluginId} ${version} is already installed as ${replaced.id} with different code (sha256 ${now}…, before ${before}…) and requests (+ is new):`;
 }

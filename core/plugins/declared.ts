@@ -1,4 +1,4 @@
-// A handler of a manifest by its name, which a caller gave: what every object inherits (`constructor`) is none.
+// Finds a handler of a manifest by a name from the caller. `hasOwn` excludes inherited members such as `constructor`.
 
 export function declared<T>(members: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return members && Object.hasOwn(members, name) ? members[name] : undefined;

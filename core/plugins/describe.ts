@@ -1,9 +1,9 @@
-// The definition of a plugin as packing reads it, with the author's line where it does not load.
+// Evaluates the definition of a plugin for packing, and maps a failure to the line in the author's source.
 import { PackageError, type PackageSourceMap } from '../../sdk/plugin/manifest.ts';
 import { DefinitionError, describePlugin } from '../sandbox/describe.ts';
 import { placesOf, placeText, readStack, withPlaces } from './source-places.ts';
 
-/** @throws PackageError where it cannot be evaluated */
+/** @throws PackageError if the definition cannot be evaluated */
 export async function describePackage(code: string, sourceMap: PackageSourceMap | null): Promise<unknown> {
   try {
     return await describePlugin(code);
@@ -17,7 +17,7 @@ export async function describePackage(code: string, sourceMap: PackageSourceMap 
   }
 }
 
-/** Of what the guest says of a definition that has loaded, in `sidecar/guest/definition.ts`; empty for what is about no part of it. */
+/** Path in the manifest that an error of `sidecar/guest/definition.ts` is about; empty if it names no part. */
 function pathOf(message: string): string {
   const [, member, name] =
     /\b(on|schedules|actions|routes)\['(.+)'\] has no handle function/.exec(message) ?? [];

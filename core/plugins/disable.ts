@@ -1,4 +1,4 @@
-// Switches a plugin off for the good of the others, and tells the people of its workspace why.
+// Disables a plugin that harms others, and notifies the admins of its workspace.
 import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Directory } from '../context.ts';
 import { itemsForAdmins } from '../inbox/items.ts';
@@ -15,7 +15,7 @@ export interface DisableOptions {
   readonly log: Log;
   readonly committer: Committer;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  /** The rows that follow an install's state. */
+  /** Ops that bring the rows that depend on the install's state up to date. */
   stateOps(install: Install, at: { readonly scope: Scope }): readonly Op[];
 }
 
@@ -44,8 +44,8 @@ function noteOf(install: Install, reason: string) {
   return {
     kind: 'plugin_disabled' as const,
     reason: 'plugin' as const,
-    title: `The plugin ${install.manifest.name ?? install.pluginId} was switched off`,
-    body: `${reason} Look at its runs; once it is mended, install the new version or switch it on again. What it misses until then is counted, and run when you ask for it.`,
+    title: `The plugin ${install.manifest.name ?? install.pluginId} was disabled`,
+    body: `${reason} Check its runs, fix the cause, then install a new version or enable it again. Missed events are counted and can be backfilled.`,
     target: { kind: installKind.name, id: install.id },
   };
 }

@@ -1,8 +1,8 @@
-// What a host call asks at the door, by its route and its arguments. What the arguments may hold is for the door to say.
+// Translates the arguments of a host call into an API request. The route validates their content.
 import type { ValueCall } from '../http/values.ts';
 import type { Argument, HostCall } from './host-calls.ts';
 
-/** What cannot be asked at all; told to the guest as it is. */
+/** Reports a call that cannot become a request. The guest receives code and message unchanged. */
 export class CallError extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
@@ -17,7 +17,7 @@ export type DoorCall = Pick<ValueCall, 'params' | 'query' | 'body' | 'ifMatch'>;
 export function doorCallOf({ takes }: HostCall, args: readonly unknown[]): DoorCall {
   const given = (name: Argument): unknown => {
     const at = takes.indexOf(name);
-    // `ids.map(ctx.issues.get)` hands on the index behind the id: no argument of ours is a number there.
+    // `ids.map(ctx.issues.get)` passes the array index as second argument; no second argument of a call is a number.
     return takes[0] === 'id' && at === 1 && typeof args[1] === 'number' ? undefined : args[at];
   };
   const { ifVersion } = objectOf((takes.includes('options') && given('options')) || {});
@@ -31,11 +31,11 @@ export function doorCallOf({ takes }: HostCall, args: readonly unknown[]): DoorC
 
 function idOf(value: unknown): string {
   if (typeof value !== 'string' || !/^[\w-]{1,80}$/.test(value))
-    throw new CallError('validation_failed', 'Give an id.');
+    throw new CallError('validation_failed', 'An id must be a string of up to 80 letters, digits, _ and -.');
   return value;
 }
 
-/** A version that no object has stands for what is none. */
+/** An invalid version becomes one that no object has, so the request fails as a version conflict. */
 function versionOf(value: unknown): number {
   return /^\d{1,15}$/.test(String(value)) ? Number(value) : -1;
 }
@@ -47,6 +47,6 @@ export function queryOf(value: unknown): Record<string, unknown> {
 
 function objectOf(value: unknown): Record<string, unknown> {
   if (value === null || typeof value !== 'object' || Array.isArray(value))
-    throw new CallError('validation_failed', 'Give an object.');
+    throw new CallError('validation_failed', 'The argument must be an object.');
   return value as Record<string, unknown>;
 }

@@ -1,17 +1,17 @@
-// When a plugin is switched off for the good of the others: it fails nearly always, or a good part of its runs has to be
-// killed. docs/spec/plugins.md › Switching off. Counted in memory: a restart forgives.
+// Decides when a plugin is disabled: nearly all of its runs fail, or too many have to be killed. docs/spec/plugins.md › Switching off.
+// The counts are in memory only; a restart resets them.
 import { LRUCache } from 'lru-cache';
 
 const windowMs = 3_600_000;
-/** Of one install, and of all. Where all have more, the install whose runs ended longest ago starts afresh. */
+/** Endings stored for one install, and for all. Beyond the total, the install whose runs ended longest ago loses its counts. */
 const endingsMax = 1_000;
 const endingsHeldMax = 500_000;
 const failedRunsMin = 20;
 const failedShareMax = 0.95;
 /**
- * A killed run costs what a run may cost, a new isolate (3 ms) and a second attempt. One in ten such runs makes a plugin about twice
- * as dear as it may be in any case, which the others can bear; more than that is no accident. The share is of the latest runs, so
- * that a plugin which begins to kill its sandbox after thousands of good runs is switched off after ten kills, not after hundreds.
+ * A killed run costs its full limits, a new isolate (3 ms) and a second attempt. One in ten such runs about doubles the cost of a
+ * plugin, which its neighbors can bear; more is no accident. The share is of the latest runs only, so that a plugin which starts to
+ * kill its sandbox after thousands of good runs is disabled after ten kills, not after hundreds.
  */
 const killsMin = 3;
 const killedShareMax = 0.1;
@@ -28,12 +28,12 @@ interface Ending {
 }
 
 export interface FailureWatch {
-  /** Notes how a run ended; says when enough is enough. */
+  /** Records how a run ended. Returns the reason if the plugin must be disabled now, else null. */
   note(installId: string, ending: Ending): DisableReason | null;
   forget(installId: string): void;
 }
 
-/** @param heldMax endings that are remembered of all installs together */
+/** @param heldMax endings stored for all installs together */
 export function createFailureWatch(nowMs: () => number, heldMax: number = endingsHeldMax): FailureWatch {
   const endings = new LRUCache<string, (Ending & { readonly atMs: number })[]>({
     maxSize: heldMax,
@@ -45,7 +45,7 @@ export function createFailureWatch(nowMs: () => number, heldMax: number = ending
       const recent = endings.get(installId) ?? [];
       recent.push({ atMs: now, failed, killed });
       while (recent.length > endingsMax || now - recent[0]!.atMs >= windowMs) recent.shift();
-      // Its size is taken when it is put in, and only of another value than the one that is there.
+      // The cache computes the size on insertion, and only if the value is not the one already stored.
       endings.delete(installId);
       endings.set(installId, recent);
       if (!failed) return null;

@@ -1,5 +1,4 @@
-// Installs a plugin that comes with Tatami: packs its folder, which the executable holds packed, and sends the package through the door, granting what its
-// manifest asks.
+// Packs and installs the plugins that come with Tatami, granting every scope of their manifests. The executable holds them packed.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parsePackage, type PluginPackage } from '../../sdk/plugin/manifest.ts';
@@ -12,7 +11,7 @@ import type { Scope } from '../store/store.ts';
 
 const folder = join(import.meta.dir, '../../plugins');
 
-/** Comes along as well, for `POST /triage`; nobody installs it. */
+/** Shipped for `POST /triage` only; not installable by name. */
 export const publicTriage = 'auto-triage/general';
 
 export function firstPartyNames(): string[] {
@@ -29,7 +28,7 @@ export async function packFirstParty(name: string): Promise<PluginPackage> {
   return packPlugin(join(folder, name), options);
 }
 
-/** @throws Error where the door refuses it, and why */
+/** @throws Error with the reason if the install request is refused */
 export async function installFirstParty(app: App, scope: Scope, name: string): Promise<{ id: string }> {
   const document = await packFirstParty(name);
   const install = app.caller((body) => ({ taken: (body as { id: string }).id, bytes: 0 }));
@@ -43,7 +42,7 @@ export async function installFirstParty(app: App, scope: Scope, name: string): P
     },
     isCounted: false,
     params: {},
-    // It comes with the server, which is trusted already.
+    // The code comes with the server, so it needs no probation.
     body: {
       ...{ package: document, sha256: document.sha256, probation: false },
       grant: Object.keys(document.manifest.scopes ?? {}),

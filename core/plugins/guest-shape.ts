@@ -1,8 +1,8 @@
-// What of an object reaches the guest: descriptions longer than 64 KiB are cut, and say so.
+// Shortens objects for the guest: descriptions longer than 64 KiB are cut, and `truncated` marks them.
 
 const descriptionCharsMax = 64 * 1024;
 
-/** The JSON of an answer, cut where it is long; `null` for none. */
+/** Returns the JSON of an answer with long descriptions cut; `null` for an empty answer. */
 export function textOf(body: unknown): string {
   if (body === undefined) return 'null';
   const text = JSON.stringify(body);

@@ -1,21 +1,21 @@
-// What the kinds of handler differ in, in one table: what calls them, what a run of one may use, and whether its isolate is its own.
+// Limits and isolation of each kind of handler, in one table.
 import type { HandlerKind } from '../../sdk/plugin/handlers.ts';
 
 export type { HandlerKind } from '../../sdk/plugin/handlers.ts';
 
 interface Traits {
-  /** As the first word of what a person is told of a limit. */
+  /** First word of messages about a limit. */
   readonly title: string;
   readonly cpuMs: { readonly default: number; readonly most: number };
   readonly wallMs: number;
   /**
-   * Whether each run has an isolate, and so a thread, of its own. It holds up nobody else then, and may use its processor time in one
-   * stretch; and what other runs of the plugin read with other rights is out of its reach.
+   * True if each run has its own isolate, and so its own thread. Such a run blocks no other, so it can use its CPU time in one
+   * stretch, and it cannot reach what other runs of the plugin read with other rights.
    */
   readonly isFresh: boolean;
-  /** Characters of arguments and answers of the host calls of one run. */
+  /** Limit of characters in the arguments and answers of the host calls of one run. */
   readonly callCharsMax: number;
-  /** Whether a failed attempt is made again later. Where somebody waits for the answer, it is for them to ask again. */
+  /** True if a failed attempt is retried later. If a caller waits for the answer, the caller decides to retry. */
   readonly isRetried: boolean;
 }
 
@@ -24,7 +24,7 @@ const often = { default: 100, most: 1_000 };
 const callChars = 32 * 1024 * 1024;
 
 export const traitsOf: Readonly<Record<HandlerKind, Traits>> = {
-  /** An event that the plugin subscribes to. */
+  /** Called for an event that the plugin subscribes to. */
   event: {
     title: 'Handler',
     cpuMs: often,
@@ -33,7 +33,7 @@ export const traitsOf: Readonly<Record<HandlerKind, Traits>> = {
     callCharsMax: callChars,
     isRetried: true,
   },
-  /** The time of a schedule, or one that a run asked for (`ctx.schedule.once`). */
+  /** Called at a time of a schedule, or at one that a run requested (`ctx.schedule.once`). */
   schedule: {
     title: 'Schedule',
     cpuMs: seldom,
@@ -42,7 +42,7 @@ export const traitsOf: Readonly<Record<HandlerKind, Traits>> = {
     callCharsMax: 256 * 1024 * 1024,
     isRetried: true,
   },
-  /** A person or program, over REST. */
+  /** Called by a person or program over REST. */
   action: {
     title: 'Action',
     cpuMs: seldom,
@@ -51,7 +51,7 @@ export const traitsOf: Readonly<Record<HandlerKind, Traits>> = {
     callCharsMax: callChars,
     isRetried: false,
   },
-  /** Whoever knows the address of an inbound route. */
+  /** Called by anyone who knows the URL of an inbound route. */
   route: {
     title: 'Route',
     cpuMs: often,

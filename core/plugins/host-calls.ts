@@ -1,12 +1,12 @@
-// The calls that plugins make of the host: each is the operation of the same name, and the contracts say which those are. What a
-// call takes follows from its route, so the door checks it by that operation's entry in the table of rights. The guest's side of
-// this list (core/sandbox/sidecar/guest/generated/surface.ts) and the types of the SDK are generated from it.
+// Derives the host calls of plugins from the contracts: each call is the operation of the same name, takes the arguments of its route,
+// and is authorized by that operation's entry in the table of rights. The guest's stubs (core/sandbox/sidecar/guest/generated/surface.ts)
+// and the types of the SDK are generated from this list.
 import { scopeOfContract, type Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
 import { takesIfMatch, type Route } from '../http/route.ts';
 import { camel } from '../lib/words.ts';
 
-/** What an argument becomes, in the order of arguments: the `{id}` of the path, the body, the query, headers. */
+/** Part of the request that an argument becomes, in argument order: `{id}` of the path, body, query, headers. */
 export type Argument = 'id' | 'body' | 'query' | 'options';
 
 export interface HostCall {
@@ -15,13 +15,13 @@ export interface HostCall {
   readonly isRead: boolean;
 }
 
-/** By name: `issues.get`. */
+/** Keyed by call name, such as `issues.get`. */
 export type HostCalls = ReadonlyMap<string, HostCall>;
 
-/** Calls that had another name once, which installed packages use: name → the call that it is. */
+/** Former names of calls, which installed packages still use: former name → present name. */
 export const earlierNames: Readonly<Record<string, string>> = { 'comments.add': 'comments.create' };
 
-/** @throws Error when a contract names a call that no plugin can make */
+/** @throws Error if a contract names a call that no plugin can make */
 export function hostCallsOf(routes: readonly Route[]): HostCalls {
   const byName = new Map(routes.map((route) => [route.name, route]));
   return new Map(
@@ -34,7 +34,7 @@ export function hostCallsOf(routes: readonly Route[]): HostCalls {
   );
 }
 
-/** As it is called: `reactions.listOnIssue` is the operation `reactions.list-on-issue`. */
+/** Name of the call in the SDK: `reactions.listOnIssue` is the operation `reactions.list-on-issue`. */
 export function callName({ path }: Pick<Contract, 'path'>, operation: string): string {
   return `${path}.${camel(operation)}`;
 }
@@ -43,7 +43,7 @@ function hostCallOf(contract: Contract, name: string, route: Route | undefined):
   if (route?.kind !== 'read' && route?.kind !== 'write')
     throw new Error(`The host call ${name} has no route that reads or writes.`);
   const isRead = route.kind === 'read';
-  // The guest shows a call by the scope of its namespace.
+  // The guest exposes a call by the scope of its namespace, so the route must need the same scope.
   if (route.scope !== scopeOfContract(contract, isRead ? 'read' : 'write'))
     throw new Error(`The host call ${name} needs the scope ${route.scope}.`);
   return { route, takes: takesOf(name, route), isRead };

@@ -1,4 +1,4 @@
-// The one door as a plugin run meets it: every host call that is an operation of the API is asked there, as the plugin.
+// Sends the host calls of a run to the API in process, as the plugin.
 import type { Staging } from '../changes/staging.ts';
 import type { Cause } from '../events/origin.ts';
 import type { App, Caller } from '../http/app.ts';
@@ -15,16 +15,16 @@ import type { OwnValues } from './kv/own.ts';
 import type { OwnOneOffs } from './once/own.ts';
 import type { Outside } from './outside/fetch.ts';
 
-/** The door as plugins know it. */
+/** The in-process API for plugins. */
 export interface HostDoor {
-  /** Answers with JSON, as it crosses to the guest. */
+  /** Performs a request; the body is the JSON text for the guest. */
   readonly call: Caller<string>;
   readonly hostCalls: HostCalls;
-  /** Lists the plugin's own keys. */
+  /** Route that lists the plugin's own keys. */
   readonly listKeys: Route;
 }
 
-/** Finds the route of each host call, once. */
+/** Resolves the route of each host call, once per app. */
 export function hostDoorOf(app: App): HostDoor {
   return {
     call: app.caller((body) => {
@@ -38,7 +38,7 @@ export function hostDoorOf(app: App): HostDoor {
 
 export interface BridgeCall {
   readonly door: HostDoor;
-  /** The plugin; see `principalOf`. */
+  /** The plugin as principal; see `principalOf`. */
   readonly principal: Principal;
   readonly installId: string;
   readonly staged: Staging;
@@ -50,7 +50,7 @@ export interface BridgeCall {
   readonly traceparent: string | null;
 }
 
-/** The plugin, with what its install was granted, as it narrowed itself. */
+/** Returns the plugin as principal, with the rights granted to its install and narrowed by its manifest. */
 export function principalOf({ workspaceId }: Scope, install: Install): Principal {
   const { id, manifest, pluginId } = install;
   return {
@@ -61,7 +61,7 @@ export function principalOf({ workspaceId }: Scope, install: Install): Principal
   };
 }
 
-/** The JSON of a successful answer of the door. */
+/** Returns the JSON of a successful answer. @throws CallError if the API refuses the request */
 export async function askDoor(call: BridgeCall, route: Route, asked: DoorCall): Promise<string> {
   const { principal, cause, staged, traceparent } = call;
   if (route.scope !== null) call.meter.useScope(route.scope);
@@ -76,6 +76,6 @@ export async function askDoor(call: BridgeCall, route: Route, asked: DoorCall): 
   const { error } = outcome;
   if (!error) return outcome.body;
   if (error.code === 'not_found')
-    throw new CallError('not_found', 'There is nothing here that the plugin may see.');
+    throw new CallError('not_found', 'Not found, or not visible to the plugin.');
   throw new CallError(error.code === 'precondition_failed' ? 'conflict' : error.code, error.message);
 }

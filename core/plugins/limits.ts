@@ -1,21 +1,21 @@
-// The limits of a run: what the manifest asks, never more than the host's caps. docs/spec/plugins.md › Limits.
+// Limits of a run: the values of the manifest, capped by the host. docs/spec/plugins.md › Limits.
 import type { PluginManifest } from '../../sdk/plugin/manifest.ts';
 import type { RunLimits } from '../sandbox/supervisor.ts';
 import { traitsOf, type HandlerKind } from './handler-kinds.ts';
 
-/** Runs an install may start in a minute. */
+/** Runs an install can start per minute. */
 export const runsPerMinuteMax = 60_000;
-/** Requests that the routes of an install take in a minute. */
+/** Requests that all routes of an install accept per minute. */
 export const inboundPerMinuteMax = 600;
-/** Writes one run may stage. */
+/** Writes one run can stage. */
 export const effectsMax = 100;
-/** Plugin runs that may follow from one root event, and how deep. */
+/** Runs that can follow from one root event, and the depth of their chain. */
 export const runsPerRootMax = 25;
 export const depthMax = 8;
-/** Times the same install may meet the same issue in one chain. */
+/** Times the same install can handle the same object in one chain. */
 export const sameInPathMax = 3;
 
-/** One uninterrupted stretch of a run that shares its isolate; the isolate of its partition is busy for so long. */
+/** Longest uninterrupted CPU time in a shared isolate, in ms; the partition's isolate is blocked for that time. */
 const entryMs = 100;
 
 export function limitsOf(

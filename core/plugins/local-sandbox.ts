@@ -1,4 +1,4 @@
-// A sandbox for one command: started for it and gone with it.
+// Runs a sandbox for the duration of one CLI command.
 import { findNode } from '../sandbox/locate.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/supervisor.ts';
 

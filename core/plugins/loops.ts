@@ -1,4 +1,4 @@
-// Cuts loops of plugins that cause each other's events, before the next run of one starts. docs/spec/plugins.md › Loops.
+// Detects loops of plugins that trigger each other, before the next run starts. docs/spec/plugins.md › Loops.
 import { sameValue } from '../changes/change.ts';
 import type { EventRow } from '../events/event.ts';
 import { findEvent } from '../events/log.ts';
@@ -10,7 +10,7 @@ import { findRun, runsOfRoot } from './runs/rows.ts';
 export interface Cut {
   readonly code: 'loop_depth' | 'loop_path' | 'loop_fields' | 'loop_runs';
   readonly message: string;
-  /** The plugins of the loop, each once, by install and name. */
+  /** The plugins of the loop: install id → name. */
   readonly plugins: ReadonlyMap<string, string>;
 }
 
@@ -20,12 +20,12 @@ const namesOfInstalls = tenantStatement<{ id: string; name: string }>(
    WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
 );
 
-/** What a run would come from; of one that no event asks for, nothing more is known. */
+/** Origin of a run. A run that no event triggers has no further fields. */
 type Step = Pick<EventRow, 'cause' | 'subjectId' | 'entityId'>;
 
 /**
- * Why an install gets no run for this event; null when it does.
- * @param planned runs that come from the same root and are not stored yet
+ * Returns why an install gets no run for this event; null if it gets one.
+ * @param planned runs of the same root that are not stored yet
  */
 export async function findCut(
   store: Store,
@@ -41,12 +41,12 @@ export async function findCut(
     return { code, message: say(chain.join(' → '), [...plugins.values()].join(' and ')), plugins };
   };
   if (depth > depthMax)
-    return cut('loop_depth', (chain) => `Plugins caused each other ${depth} times in a row: ${chain}.`);
+    return cut('loop_depth', (chain) => `Plugins triggered each other ${depth} times in a row: ${chain}.`);
   const step = stepOf(installId, event);
   if (path.filter((earlier) => earlier === step).length >= sameInPathMax)
     return cut(
       'loop_path',
-      (chain) => `This plugin met the same object ${sameInPathMax} times in one chain: ${chain}.`,
+      (chain) => `This plugin handled the same object ${sameInPathMax} times in one chain: ${chain}.`,
     );
   const fields = 'data' in event ? await fieldsBackAndForth(store, scope, event, step) : [];
   if (fields.length > 0)
@@ -59,11 +59,11 @@ export async function findCut(
   return cut(
     'loop_runs',
     (_, both) =>
-      `${runsPerRootMax} runs of ${both} came from the event ${rootEventId}; this one is not started.`,
+      `${runsPerRootMax} runs of ${both} followed from the event ${rootEventId}. This run was not started.`,
   );
 }
 
-/** One step of a chain: an install meeting an object. */
+/** Key of one step of a chain: an install and the object that it handled. */
 export function stepOf(installId: string, event: Pick<EventRow, 'subjectId' | 'entityId'>): string {
   return `${installId}:${event.subjectId ?? event.entityId}`;
 }
@@ -78,8 +78,8 @@ async function namesIn(store: Store, scope: Scope, ids: readonly string[]): Prom
 }
 
 /**
- * The fields that another plugin has just set back to what it had set them to before this one changed them. Only a chain A → B → A on
- * one object is looked into, so that nothing is read for other events.
+ * Returns the fields that another plugin has just set back to the value before this plugin changed them. Only chains A → B → A on one
+ * object are checked, so that other events cost no read.
  */
 async function fieldsBackAndForth(
   store: Store,

@@ -1,23 +1,23 @@
-// The host calls that are no operation of the API: what a plugin has for itself. Each is answered here, past the door, and needs no
-// grant.
+// Host calls for the plugin's own values, jobs and requests. They are no API operations and need no grant; the host answers them
+// directly.
 import { CallError, queryOf } from './door-call.ts';
 import { askDoor, type BridgeCall } from './host-door.ts';
 
 export interface OwnCall {
   readonly isRead: boolean;
-  /** Characters of its answer, where they are not those of all calls. */
+  /** Longest answer in characters, if it differs from the default. */
   readonly answerMax?: number;
-  /** Answers with JSON. @throws CallError, ValueError */
+  /** Returns JSON. @throws CallError, ValueError */
   answer(call: BridgeCall, args: readonly unknown[]): Promise<string>;
 }
 
-/** What it writes is staged, so it can be asked again without the run that asked first. */
+/** A write that only stages changes, so it can be repeated without the run that made it. */
 interface OwnWrite extends OwnCall {
   readonly isRead: false;
   answer(call: Pick<BridgeCall, 'values' | 'oneOffs'>, args: readonly unknown[]): Promise<string>;
 }
 
-/** A value is up to 2 MiB. */
+/** Covers the largest stored value, 2 MiB, and its JSON overhead. */
 const valueMax = 2_200_000;
 
 const reads: Readonly<Record<string, OwnCall>> = {
@@ -34,7 +34,7 @@ const reads: Readonly<Record<string, OwnCall>> = {
       return askDoor(call, call.door.listKeys, { params: { id: call.installId }, query: queryOf(query) });
     },
   },
-  // It stages nothing, so it counts as no write.
+  // Stages nothing, so it does not count as a write.
   'net.fetch': {
     isRead: true,
     answerMax: valueMax,
@@ -79,7 +79,7 @@ const writes: Readonly<Record<string, OwnWrite>> = {
   },
 };
 
-/** By name: `kv.set`. */
+/** Keyed by call name, such as `kv.set`. */
 export const ownWrites: ReadonlyMap<string, OwnWrite> = new Map(Object.entries(writes));
 export const ownCalls: ReadonlyMap<string, OwnCall> = new Map<string, OwnCall>([
   ...Object.entries(reads),
@@ -88,6 +88,9 @@ export const ownCalls: ReadonlyMap<string, OwnCall> = new Map<string, OwnCall>([
 
 function keyOf(value: unknown): string {
   if (typeof value !== 'string' || !/^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,199}$/.test(value))
-    throw new CallError('validation_failed', 'A key has up to 200 letters, digits and _ - . :');
+    throw new CallError(
+      'validation_failed',
+      'A key must be 1 to 200 letters, digits or the characters _ - . : and must start with a letter, digit, _ or -.',
+    );
   return value;
 }

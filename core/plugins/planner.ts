@@ -1,5 +1,5 @@
-// Turns events into runs: finds who subscribed, applies the filter, and cuts loops before they start. A cut is recorded as
-// a dead run, because an automation that silently did nothing is the hardest to explain. docs/spec/plugins.md › Loops.
+// Turns events into runs: finds the subscribed plugins, applies their filters, and cuts loops before they start. A cut is stored as a
+// dead run, so that users can see why an automation did nothing. docs/spec/plugins.md › Loops.
 import type { ConsumerOptions } from '../events/consumer.ts';
 import { renderEvent, type EventRow } from '../events/event.ts';
 import type { Leases, UnitQueue } from '../events/work.ts';
@@ -19,19 +19,19 @@ import { runUnit, type RunUnit } from './runs/units.ts';
 import { createWants } from './wants.ts';
 
 export interface Planner {
-  /** The runs of new events. */
+  /** Plans the runs of new events. */
   readonly plan: ConsumerOptions<RunUnit>['plan'];
-  /** The runs of one install for events of the past that it wants, as ops that queue them. */
+  /** Returns ops that queue the runs of one install for those past events that match its subscriptions. */
   runsFor(scope: Scope, installId: string, events: readonly EventRow[]): Promise<readonly Op[]>;
-  /** Those of the events that an install's subscriptions want. */
+  /** Returns the events that match an install's subscriptions. */
   wanted(scope: Scope, installId: string, events: readonly EventRow[]): Promise<EventRow[]>;
 }
 
-/** A plan that is being made; it lives as long as the planning of one page of events. */
+/** The plan for one page of events, while it is built. */
 interface Draft {
   readonly units: RunUnit[];
   readonly notes: Op[];
-  /** Runs of this plan by their root event. */
+  /** Number of runs in this plan by root event. */
   readonly perRoot: Map<string, number>;
 }
 
@@ -43,7 +43,7 @@ export interface PlannerOptions {
   readonly turns: LoopTurns;
   readonly perform: Runner['performPlanned'];
   readonly tellLoop: TellLoop;
-  /** Told of each run that is queued, so that its first attempt need not read it and its event again. */
+  /** Caches a queued run and its event, so that the first attempt need not read them again. */
   remember(run: RunRow, event: EventRow): void;
 }
 
@@ -72,7 +72,7 @@ export function createPlanner(options: PlannerOptions): Planner {
   };
 
   return {
-    // What happened before the plugin was there, or while it was off, is not its business.
+    // Events from before the plugin was installed, or while it was disabled, are skipped.
     plan: (scope, events, isMeant, isNew) =>
       planFor(
         scope,
@@ -108,7 +108,7 @@ export function createPlanner(options: PlannerOptions): Planner {
   };
 }
 
-/** Adds the run of one event, or the record of one that is cut. */
+/** Adds the run of one event, or the record of a cut. */
 async function addRun(
   options: PlannerOptions,
   draft: Draft,
@@ -120,7 +120,7 @@ async function addRun(
   const { store, clock, queue } = options;
   const nowMs = clock.nowMs();
   const run = runOf(event, subscription);
-  // Before it counts among the runs of its root.
+  // Checked first, so that a run that exists is not counted twice for its root.
   if (!(await isNew(run.id))) return;
   const root = event.cause.rootEventId ?? event.id;
   const planned = draft.perRoot.get(root) ?? 0;
@@ -141,7 +141,7 @@ async function addRun(
   draft.units.push(runUnit({ perform }, scope, { run, event, nowMs }));
 }
 
-/** How many runs that come from an event are under way without a row. */
+/** Number of unstored runs in the queue that follow from a root event. */
 function unstoredOfRoot(queue: UnitQueue<RunUnit>, { workspaceId }: Scope, root: string): number {
   let count = 0;
   for (const { run, scope } of queue.unstored())
@@ -149,7 +149,7 @@ function unstoredOfRoot(queue: UnitQueue<RunUnit>, { workspaceId }: Scope, root:
   return count;
 }
 
-/** A run that is queued with its rows from the beginning. */
+/** Returns ops that insert and queue a run. */
 function queueUnitOps(
   { queue, remember }: PlannerOptions,
   scope: Scope,
@@ -158,7 +158,7 @@ function queueUnitOps(
 ): readonly Op[] {
   const due = queueRunOp(queue, scope, keyOf(run), run.created_at, leases);
   const taken: Op['taken'] = (rows) => {
-    // Ahead of the queue, which may perform it at once.
+    // Cached before the queue learns of the run, because the queue may start it at once.
     remember(run, event);
     due.taken?.(rows);
   };

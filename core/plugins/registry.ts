@@ -1,5 +1,5 @@
-// Which plugins of a workspace listen to which event, in memory, so that an event nobody asked for costs a map look-up.
-// A section of the workspace cache: loaded again after each committed change of an install.
+// Caches which plugins of a workspace subscribe to which event type, so that an event without subscribers costs one map lookup.
+// A section of the workspace cache, reloaded after each committed change of an install.
 import { LRUCache } from 'lru-cache';
 import type { PackageSourceMap } from '../../sdk/plugin/manifest.ts';
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
@@ -22,25 +22,25 @@ export interface Subscription {
   readonly install: Install;
   readonly rights: Rights;
   readonly type: string;
-  /** What its filter lets pass; null where it has none. */
+  /** Matches event data against the filter; null if the subscription has none. */
   readonly passes: Passes | null;
   readonly self: 'skip' | 'deliver';
   readonly order: 'issue' | 'none';
 }
 
 export interface Registry {
-  /** Whether any plugin listens, or listened, to any event after a sequence. */
+  /** True if any plugin subscribes, or subscribed, to an event after a sequence. */
   listens(scope: Scope, after: number): Promise<boolean>;
-  /** Of installs that run now, those that wanted a type of event when the event of a sequence happened. */
+  /** Subscriptions of active installs that covered a type when the event of a sequence happened. */
   subscriptionsAt(scope: Scope, eventType: string, sequence: number): Promise<readonly Subscription[]>;
-  /** Those that want it now. */
+  /** Subscriptions of active installs that cover a type now. */
   subscriptions(scope: Scope, eventType: string): Promise<readonly Subscription[]>;
-  /** An install that runs now; undefined when it is gone, paused or disabled. */
+  /** Returns an active install; undefined if it was removed, paused or disabled. */
   active(scope: Scope, installId: string): Promise<Install | undefined>;
   source(scope: Scope, sha256: string): Promise<string>;
-  /** Where code came from; where that cannot be read, nothing is known of it. Never rejects. */
+  /** Returns the source map lookup of code; finds nothing if the map cannot be read. Never rejects. */
   places(scope: Scope, sha256: string): Promise<FindPlace>;
-  /** Code was kept, perhaps with another source map. */
+  /** Drops the cached source map of code that was stored again, perhaps with another map. */
   codeKept(scope: Scope, sha256: string): void;
 }
 
@@ -66,7 +66,7 @@ export type ByType = ReadonlyMap<string, readonly Subscription[]>;
 
 const none: readonly Subscription[] = [];
 
-/** What reading a subscription needs. */
+/** Dependencies for building a subscription. */
 interface Reading {
   readonly log: Log;
   readonly filterFields: (eventType: string) => FilterFields;
@@ -81,7 +81,7 @@ export function createRegistry(options: {
 }): Registry {
   const { store, log } = options;
   const { of } = options.cache.section<Listeners>({
-    // What a filter may name depends on the fields of the workspace.
+    // The filterable fields depend on the custom fields of the workspace.
     kinds: new Set([installKind.name, field.name]),
     load: async (scope) => {
       const directory = await options.directoryOf(scope);
@@ -114,7 +114,7 @@ export function createRegistry(options: {
   };
 }
 
-/** What installs are subscribed to and may hear, by type. */
+/** Returns the subscriptions of installs by event type, limited to events that they can read. */
 export function byTypeOf(reading: Reading, installs: readonly Install[]): ByType {
   const byType = new Map<string, Subscription[]>();
   for (const install of installs) {
@@ -143,8 +143,8 @@ function readFilter(log: Log, install: Install, filter: unknown, fields: FilterF
   try {
     return passesOf(parseFilter(filter, fields, 'filter', { wasTaken: true }), fields);
   } catch (error) {
-    // Checked at install, but by the rules of that day; one such plugin must not hold up the workspace.
-    log('error', 'a plugin has a filter that cannot be read', {
+    // Validated at install under the rules of that time; one invalid filter must not block the workspace.
+    log('error', 'plugin filter is invalid', {
       pluginId: install.id,
       error: errorForLog(error),
     });
@@ -154,7 +154,7 @@ function readFilter(log: Log, install: Install, filter: unknown, fields: FilterF
 
 const sourceCharsMax = 32 * 1024 * 1024;
 
-/** The code of installs, that used last in memory. */
+/** Caches the code of installs, least recently used first out. */
 function createSources(store: Store): Registry['source'] {
   const sources = new LRUCache<string, string>({
     maxSize: sourceCharsMax,
@@ -170,12 +170,12 @@ function createSources(store: Store): Registry['source'] {
   };
 }
 
-/** In memory a map takes some twenty times as much as its text. */
+/** A parsed map takes about twenty times its text in memory. */
 const sourceMapCharsMax = 2 * 1024 * 1024;
-/** Of the loop's time in each second, for reading maps: beyond that, runs that fail show places of the bundle. */
+/** Budget for parsing maps, in ms per second; beyond it, failed runs show places in the bundle. */
 const readingMsMax = 50;
 
-/** The source maps of installs whose runs failed, that used last in memory. */
+/** Caches the source maps of installs whose runs failed, least recently used first out. */
 function createPlaces(store: Store, log: Log): Pick<Registry, 'places' | 'codeKept'> {
   const known = new LRUCache<string, { find: FindPlace; chars: number }>({
     maxSize: sourceMapCharsMax,
@@ -187,7 +187,7 @@ function createPlaces(store: Store, log: Log): Pick<Registry, 'places' | 'codeKe
     const fromMs = performance.now();
     try {
       const find = placesOf(JSON.parse(text) as PackageSourceMap);
-      // Only now it is taken apart.
+      // The map is decoded lazily: the lookup forces it here, inside the measured time.
       find(1, 1);
       return find;
     } finally {
@@ -204,7 +204,7 @@ function createPlaces(store: Store, log: Log): Pick<Registry, 'places' | 'codeKe
     const keptBefore = keptTimes;
     const text = (await store.readOne(scope, readSourceMap, { sha256 }))?.source_map ?? null;
     const places = text === null ? noPlaces : read(text);
-    // What was read while code was kept may be the map from before.
+    // A map that was read while code was stored may be the previous one, so it is not cached.
     if (keptTimes === keptBefore) known.set(key, { find: places, chars: text?.length ?? 0 });
     return places;
   };
@@ -213,8 +213,8 @@ function createPlaces(store: Store, log: Log): Pick<Registry, 'places' | 'codeKe
       try {
         return await find(scope, sha256);
       } catch (error) {
-        // A run that failed ends all the same, with places of the bundle.
-        log('warn', 'a source map could not be read', { sha256, error: errorForLog(error) });
+        // The run still ends, with places in the bundle.
+        log('warn', 'source map could not be read', { sha256, error: errorForLog(error) });
         return noPlaces;
       }
     },

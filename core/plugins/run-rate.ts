@@ -1,19 +1,19 @@
-// How many runs an install may start in a minute. What is over it waits for the next minute; nothing is dropped.
+// Limits how many runs an install starts per minute. Runs over the limit wait for the next minute; none is dropped.
 import { LRUCache } from 'lru-cache';
 
 const windowMs = 60_000;
-/** An install that is forgotten because so many others ran since begins a new minute. */
+/** Installs counted at once. An evicted install starts a new minute. */
 const installsHeldMax = 10_000;
 
 export interface RunRate {
-  /** Counts a run; returns after how long it may start instead (milliseconds), or null for now. */
+  /** Counts a run. Returns null if it can start now, else the wait time in milliseconds. */
   take(installId: string): number | null;
 }
 
 /**
- * @param perMinute 0 switches the limit off
+ * @param perMinute 0 disables the limit
  * @param nowMs monotonic
- * @param heldMax installs that are counted at once
+ * @param heldMax installs counted at once
  */
 export function createRunRate(
   perMinute: number,

@@ -1,5 +1,5 @@
-// Performs runs: the handler's writes are staged while it runs and commit together with the run's record and its work row,
-// in one batch. A crash before leaves a claimable run and nothing else; a crash after finds it done.
+// Performs runs. The writes of a handler are staged and commit in one batch with the run's record and its work row: a crash before
+// the commit leaves a claimable run and no effects, a crash after it leaves a finished run.
 import type { EventRow } from '../events/event.ts';
 import type { WorkItem, WorkQueue } from '../events/work.ts';
 import { runsPerMinuteMax } from './limits.ts';
@@ -18,7 +18,7 @@ import type { RunRow } from './runs/rows.ts';
 import { createTryRun, type TryOptions } from './runs/try.ts';
 import { createVerdicts, type VerdictOptions } from './runs/verdict.ts';
 
-/** A run is repeated at once this often when what it read changed under it, or when another's fault interrupted it. */
+/** Immediate repeats of a run whose reads changed under it, or that was interrupted through another run's fault. */
 const repeatsMax = 5;
 
 export type RunnerOptions = AttemptOptions &
@@ -32,18 +32,18 @@ export type RunnerOptions = AttemptOptions &
   };
 
 export interface Runner {
-  /** A run that has its row. */
+  /** Performs a stored run. */
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
-  /** A run that has none as yet. */
+  /** Performs a run that has no row yet. */
   performPlanned(item: WorkItem, run: RunRow, event: EventRow, queue: WorkQueue): Promise<void>;
-  /** Keeps a run and its event for the first attempt. */
+  /** Caches a run and its event for the first attempt. */
   remember(run: RunRow, event: EventRow): void;
   isActive(runId: string): boolean;
-  /** Whether any is under way. */
+  /** True if any run is in progress. */
   isBusy(): boolean;
-  /** Of a run that was canceled: its attempt is stopped, and none is made any more. */
+  /** Aborts the attempt of a canceled run; no further attempt is made. */
   stopAttempt(runId: string): void;
-  /** Asks again what plugins proposed. */
+  /** Rebuilds the changes of proposals made by plugins. */
   readonly proposed: Source;
 }
 
@@ -55,7 +55,7 @@ export function createRunner(options: RunnerOptions): Runner {
   const verdicts = createVerdicts({ ...options, end, later, holdBack: createHoldBack(options) });
   const tryRun = createTryRun({ ...options, attempts, end, later, verdicts });
   const planned = createPlannedRuns(store);
-  /** Runs under way; the room of their work queue bounds how many there are. */
+  /** Runs in progress, bounded by the capacity of their work queue. */
   const active = new Map<string, AbortController>();
   const gate = createGate(options);
   const rate = createRunRate(runsPerMinuteMax, clock.monotonicMs);
@@ -69,7 +69,7 @@ export function createRunner(options: RunnerOptions): Runner {
     for (let repeats = 0; await tryRun(held, repeats < repeatsMax); repeats++);
   };
 
-  /** Where the budget of its install has no room for a run, it waits. */
+  /** Performs the run, or defers it if the budget of its install is exhausted. */
   const withinBudget = async (held: HeldRun, install: Install): Promise<void> => {
     const { scope } = held.item;
     const { heldUpBy, spent, end: ended } = await gate(scope, install);
@@ -77,7 +77,7 @@ export function createRunner(options: RunnerOptions): Runner {
       if (heldUpBy) await putOff(held, heldUpBy.untilMs);
       else await tryUntilEnded({ ...held, isSpent: spent !== null });
     } finally {
-      // Or the budget was changed before the run was put off.
+      // The second case: the budget may have changed before the run was deferred.
       if (ended() || heldUpBy) options.waits.look(scope, install.id);
     }
   };
@@ -89,7 +89,7 @@ export function createRunner(options: RunnerOptions): Runner {
     await (install ? withinBudget(held, install) : tryUntilEnded(held));
   };
 
-  /** Says for so long that the run is under way. */
+  /** Marks the run as active for the duration of `work`. */
   const whileActive = async (id: string, work: (signal: AbortSignal) => Promise<unknown>): Promise<void> => {
     const controller = new AbortController();
     active.set(id, controller);

@@ -1,4 +1,4 @@
-// The plugin runtime as the server starts, asks and stops it: its routes, and what works behind them.
+// Assembles the plugin runtime for the server: routes, background workers, start and stop.
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Route } from '../http/route.ts';
 import type { Progress } from '../events/progress.ts';
@@ -43,7 +43,7 @@ import { secretRoutes } from './secrets/routes.ts';
 import { shadowRoutes } from './shadows/routes.ts';
 import { createWorkers, type Workers, type WorkersOptions } from './workers.ts';
 
-/** Runs under way get this long when the process is asked to stop. */
+/** Time that runs in progress get when the process stops, in ms. */
 const stopGraceMs = 5_000;
 
 const anyInstall = systemStatement<{ id: string }>(
@@ -55,12 +55,12 @@ const anyInstall = systemStatement<{ id: string }>(
 export interface PluginRuntime {
   readonly routes: readonly Route[];
   start(): Promise<void>;
-  /** Has what is planned follow the clock, which was set. */
+  /** Reschedules planned work after the system clock was set. */
   followClock(): Promise<void>;
   settled(): Promise<void>;
-  /** Takes out what was kept of issues that were purged. */
+  /** Removes stored data of purged issues. */
   readonly forgetIssues: ForgetIssues;
-  /** Of its consumer. */
+  /** Progress of the event consumer. */
   progress(): Progress;
   stop(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export interface PluginRuntimeOptions extends Omit<
   'registry' | 'failures' | 'usage' | 'isStopping'
 > {
   readonly cache: WorkspaceCache;
-  /** Of all objects of the domain, by their names. */
+  /** All entities of the domain, by name. */
   readonly kinds: AllKinds;
   readonly addedFields: (eventType: string) => string | null;
   readonly checkFilter: CheckFilter;
@@ -125,7 +125,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       backtests.work.stop();
       for (const queue of queues) await queue.stop();
       const ended = runs.stop();
-      // What still runs or waits then is for the next start.
+      // Runs that are still open after the grace time continue on the next start.
       const interrupt = setTimeout(() => void sandbox.stop(), stopGraceMs);
       await ended.finally(() => clearTimeout(interrupt));
       await Promise.all([shadows.end(), usage.stop(), waits.settled()]);
@@ -134,7 +134,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
   };
 }
 
-/** What waits for an install, or is kept of it, follows each change of it. */
+/** Brings work and caches of an install up to date after each change of it. */
 function followInstalls(
   options: PluginRuntimeOptions,
   { shadows, catchUps, oneOffs, runs, waits }: Workers,
@@ -154,14 +154,14 @@ function followInstalls(
   });
 }
 
-/** Ahead of the first run, so that it need not wait for the start. */
+/** Starts the sandbox ahead of the first run, so that the run need not wait. */
 function warmUp({ sandbox, services: { log } }: PluginRuntimeOptions): void {
   sandbox
     .get()
-    .catch((error: unknown) => log('error', 'the sandbox did not start', { error: errorForLog(error) }));
+    .catch((error: unknown) => log('error', 'sandbox failed to start', { error: errorForLog(error) }));
 }
 
-/** What an earlier version of this server left as this one cannot have it. */
+/** Repairs or disables installs that an earlier server version stored and this one does not support. */
 async function lookThrough(options: PluginRuntimeOptions, { stateOps }: Workers): Promise<void> {
   const { committer, directoryOf, serverVersion } = options;
   const { store, ids } = options.services;

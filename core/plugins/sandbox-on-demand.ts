@@ -1,9 +1,8 @@
-// The sandbox is started with the first plugin and not before: an installation without plugins pays neither its memory nor
-// its start.
+// Starts the sandbox with the first plugin, so that a server without plugins pays neither its memory nor its start time.
 import type { Sandbox, SandboxStatus } from '../sandbox/supervisor.ts';
 
 export interface SandboxOnDemand {
-  /** Starts it when needed. @throws Error when it cannot start; the next call tries again */
+  /** Starts the sandbox if needed. @throws Error if it cannot start; the next call retries */
   get(): Promise<Sandbox>;
   evict(installId: string): void;
   status(): SandboxStatus | { readonly state: 'unused' | 'starting' | 'down' };

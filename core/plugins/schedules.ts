@@ -1,5 +1,5 @@
-// Schedules: one work row per install and schedule, due at its next time; when it falls due a run is queued and the row
-// moves on, in one batch. A run that is still open is not doubled. A time that was planned by a clock which was ahead is planned anew.
+// Runs schedules: one work row per install and schedule, due at its next time. When due, a run is queued and the row moves on in one
+// batch; an open run is not doubled. Times that were planned while the clock was ahead are planned again.
 import type { PluginManifest } from '../../sdk/plugin/manifest.ts';
 import type { Context } from '../context.ts';
 import type { SeenTimes } from '../events/wall-clock.ts';
@@ -34,11 +34,11 @@ const bringForward = tenantStatement(
 
 export interface Schedules {
   readonly queue: WorkQueue;
-  /** Begins to plan anew what is due later than it would be if it were planned now. */
+  /** Starts to reschedule rows that are due later than their next time by the present clock. */
   replan(): void;
-  /** Resolves once that is done. */
+  /** Resolves when rescheduling is done. */
   replanned(): Promise<void>;
-  /** The rows of an install as it is now: none unless it is active. */
+  /** Returns ops that replace the rows of an install; an install that is not active has none. */
   opsFor(install: Install, scope: Pick<Context, 'scope'>): readonly Op[];
 }
 
@@ -104,7 +104,7 @@ export function createSchedules(options: {
   };
 }
 
-/** Null for none: without `cron`, a schedule has no time of its own. */
+/** Returns the next time of a schedule; null without `cron`, because such a schedule only has one-time jobs. */
 function nextOf(
   schedule: NonNullable<PluginManifest['schedules']>[string] | undefined,
   nowMs: number,
@@ -112,7 +112,7 @@ function nextOf(
   return schedule?.cron === undefined ? null : nextRunMs(schedule.cron, zoneOf(schedule), nowMs);
 }
 
-/** Looks through all that is planned, one round at a time. */
+/** Reschedules all planned rows, one round at a time. */
 function createReplanning(options: {
   readonly store: Store;
   readonly clock: Clock;
@@ -140,7 +140,7 @@ function createReplanning(options: {
       const ops: Op[] = [];
       for (const row of rows) ops.push(...(await opFor(row)));
       if (ops.length > 0) {
-        log('warn', 'schedules were planned by a clock that was ahead, and are planned anew', {
+        log('warn', 'rescheduling schedules that were planned while the clock was ahead', {
           count: ops.length,
         });
         await store.commit(ops);
@@ -155,7 +155,7 @@ function createReplanning(options: {
   return {
     replan() {
       round = round.then(lookThrough).catch((error: unknown) => {
-        log('warn', 'schedules could not be looked through', { error: errorForLog(error) });
+        log('warn', 'rescheduling failed', { error: errorForLog(error) });
       });
     },
     replanned: () => round,

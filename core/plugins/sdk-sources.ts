@@ -1,5 +1,5 @@
-// The sources of what a plugin imports as `@tatami/sdk/plugin`, types included: path below the SDK's folder → text. Plugins are bundled
-// with them, and a new plugin's folder gets them to be typed by.
+// Reads the source files behind `@tatami/sdk/plugin`, types included: path below the SDK's folder → text. Plugins are bundled with them,
+// and the folder of a new plugin receives them for type checking.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SdkFiles } from '../../sdk/plugin/bundle.ts';
@@ -8,7 +8,7 @@ import { embedded } from '../lib/embedded.ts';
 const entry = 'plugin/index.ts';
 const imported = /\bfrom '(\.{1,2}\/[^']+)'/g;
 
-/** @throws Error where a file is missing */
+/** @throws Error if a file is missing */
 export function readSdkSources(folder: string): SdkFiles {
   const files: Record<string, string> = {};
   const add = (file: string): void => {

@@ -10,17 +10,17 @@ import {
 } from 'node:crypto';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 
-/** As it stands beside a package. */
+/** Signature stored beside a package. */
 export interface PackageSignature {
   readonly keyId: string;
-  /** In base64. */
+  /** Base64. */
   readonly signature: string;
 }
 
-/** Keeps a signature of a package from being taken for one of anything else. */
+/** Domain separation: prevents reuse of a signature for anything but a package. */
 const context = 'tatami-plugin-signature/1\n';
 
-/** A new key: the private half as PEM (PKCS #8), the public one in base64. */
+/** Returns a new key pair: private key as PEM (PKCS #8), public key in base64. */
 export function newKey(): { privateKey: string; publicKey: string; keyId: string } {
   const pair = generateKeyPairSync('ed25519');
   const publicKey = rawOf(pair.publicKey);
@@ -36,7 +36,7 @@ export function keyIdOf(publicKey: string): string {
   return createHash('sha256').update(Buffer.from(publicKey, 'base64')).digest('hex').slice(0, 16);
 }
 
-/** @param privateKey PEM. @throws Error where it is no Ed25519 key */
+/** @param privateKey PEM. @throws Error if it is not an Ed25519 key */
 export function signPackage(document: PluginPackage, privateKey: string): PackageSignature {
   const key = createPrivateKey(privateKey);
   if (key.asymmetricKeyType !== 'ed25519') throw new Error('The key is not an Ed25519 key.');
@@ -70,7 +70,7 @@ function signedBytes(document: PluginPackage): Buffer {
   return Buffer.from(context + canonical(document));
 }
 
-/** JSON with the members of each object in the order of their names, so that a copy which was parsed and written again is the same. */
+/** Returns JSON with the members of each object sorted by name, so that parsing and writing a copy keeps it identical. */
 export function canonical(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;

@@ -1,4 +1,4 @@
-// Tells admins and owners of plugins that caused each other's events until they were cut: an item for each pair and hour, which counts.
+// Notifies admins and owners of a loop that was cut: one counted inbox item per set of plugins and hour.
 import type { Change } from '../changes/change.ts';
 import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Directory } from '../context.ts';
@@ -47,7 +47,7 @@ export function createTellLoop(options: {
       const change = await itemOf(scope, { ...about, memberId });
       if (change) changes.push(change);
     }
-    // With the cause of what was cut, so that a plugin which answers this is cut as well.
+    // The author carries the cause of the cut event, so that a plugin which reacts to this item is cut as well.
     const author = { ...systemAuthor(scope, 'plugins', directory), cause: event.cause };
     await committer.commit(author, changes);
   };
@@ -64,7 +64,7 @@ function aboutOf(event: EventRow, { plugins, message }: Cut): Omit<Told, 'member
       plugins.size === 1
         ? `The plugin ${names} caused its own events`
         : `The plugins ${names} caused each other's events`,
-    body: `${message}${issue?.identifier ? ` It was on ${issue.identifier}.` : ''} The last run was not started; look at the runs of these plugins.`,
+    body: `${message}${issue?.identifier ? ` The issue was ${issue.identifier}.` : ''} The last run was not started. Check the runs of these plugins.`,
     target: { kind: plugin.name, id: id! },
     issueId: issue?.id ?? null,
     issue,
@@ -74,7 +74,7 @@ function aboutOf(event: EventRow, { plugins, message }: Cut): Omit<Told, 'member
   };
 }
 
-/** The issue that an event is of or on, where its data names it. */
+/** Returns the issue of an event, or the issue that its data names; null if there is none. */
 function issueOf({ entityKind, entityId, data }: EventRow): Told['issue'] {
   const { identifier, issue } = data as {
     identifier?: string | null;

@@ -1,5 +1,5 @@
-// Whether a subscription wants an event: the plugin may read it, did not cause it unless it asked for its own, and its filter
-// takes it.
+// Decides if a subscription matches an event: the plugin can read it, did not cause it (unless `self` is `deliver`), and its filter
+// passes it.
 import type { EventEnvelope, EventRow } from '../events/event.ts';
 import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
 import type { Searched } from '../lib/filter-match.ts';
@@ -7,7 +7,7 @@ import { mayReadEvent } from '../rights/rights.ts';
 import { scopeOf, type Scope } from '../store/store.ts';
 import type { Subscription } from './registry.ts';
 
-/** An event as filters see it; subscriptions to one event share it. */
+/** An event prepared for filters; all subscriptions to the event share it. */
 interface Filtered {
   readonly shown: EventEnvelope;
   readonly searched: Searched;
@@ -20,7 +20,7 @@ export type Wants = (
   filtered: Filtered,
 ) => Promise<boolean>;
 
-/** @param turns in which filters are looked at; the plugin pays for its own */
+/** @param turns fair queue in which filters run; charged to the plugin's account */
 export function createWants(turns: LoopTurns): Wants {
   return async (scope, { install, self, passes, rights }, event, { shown, searched }) => {
     if (!mayReadEvent(rights, shown)) return false;
@@ -31,7 +31,7 @@ export function createWants(turns: LoopTurns): Wants {
   };
 }
 
-/** Made by the plugin, or by somebody who takes back or approves what it did: then it did not happen anew. */
+/** True if the plugin caused the event, or if a person undid or approved what it did, which is no new occurrence. */
 function isOwn(installId: string, { actor, cause }: EventRow): boolean {
   if (actor.id === installId) return true;
   if (actor.kind === 'plugin' || actor.kind === 'system' || cause.depth === 0) return false;

@@ -1,5 +1,5 @@
-// What works behind the plugin runtime: the consumer that plans runs of events, and the queues of runs, of schedules and of what
-// plugins missed.
+// Assembles the background workers of the plugin runtime: the consumer that plans runs, and the queues of runs, schedules, one-time
+// jobs and backfills.
 import type { Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
 import { createConsumer, type Consumer } from '../events/consumer.ts';
@@ -37,18 +37,18 @@ import { createTellLoop } from './tell-loop.ts';
 import { runRows, type RunUnit } from './runs/units.ts';
 import { createSchedules, type Schedules } from './schedules.ts';
 
-/** Runs in memory, with their events; the sandbox runs one at a time per partition and decides how many at once. */
+/** Runs held in memory with their events. The sandbox runs one at a time per partition and decides how many in parallel. */
 const runsHeld = 512;
-/** Gaps that are counted or caught up at once. */
+/** Backfills that are counted or performed at once. */
 const catchUpsHeld = 16;
-/** One-off runs that are being queued. */
+/** One-time jobs that are queued at once. */
 const oneOffsHeld = 64;
 
 export interface WorkersOptions {
   readonly services: Services;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Names this process among others on the same database. */
+  /** Name of this process among those on the same database. */
   readonly owner: string;
   readonly seen: SeenTimes;
   readonly committer: Committer;
@@ -56,16 +56,16 @@ export interface WorkersOptions {
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly sandbox: SandboxOnDemand;
   readonly egress: Egress;
-  /** The door; known once the app is made of these routes among others. */
+  /** Returns the app; available once it is built from these routes. */
   readonly app: () => App;
   readonly registry: Registry;
   readonly failures: FailureWatch;
-  /** Whether runs are recorded. */
+  /** True if runs are recorded. */
   readonly record: boolean;
   readonly usage: Usage;
-  /** The process ends: what is left is for the next start. */
+  /** True once the process stops: remaining work is left for the next start. */
   readonly isStopping: () => boolean;
-  /** The fields that a subscription to an event type can be filtered by. */
+  /** Returns the fields by which a subscription to an event type can be filtered. */
   readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
 }
 
@@ -74,7 +74,7 @@ export interface Workers {
   readonly ends: RunEnds;
   readonly runs: WorkQueue;
   readonly schedules: Schedules;
-  /** One-off runs that wait for their time. */
+  /** Queue of one-time jobs. */
   readonly oneOffs: WorkQueue;
   readonly catchUps: WorkQueue;
   readonly consumer: Consumer;
@@ -87,7 +87,7 @@ export interface Workers {
 export function createWorkers(options: WorkersOptions): Workers {
   const { clock, owner, seen, registry, isStopping } = options;
   const { store, sealing, log, ids, ledger, turns, tally, mayWork, baseUrl } = options.services;
-  /** Due times of this work are intervals, but nothing else of it moves when the clock is set back. */
+  /** Due times of this work are relative, so nothing else moves when the clock is set back. */
   const queueOptions = { store, clock, log, owner, seen, mayWork, setBack: () => [] };
 
   const stateOps: Workers['stateOps'] = (install, { scope }): readonly Op[] => [

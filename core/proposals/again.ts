@@ -1,4 +1,5 @@
-// Asks the writes of a proposal again at the door, into a fresh staging: with the ids that they made, by the rights of now.
+// Executes the writes of a proposal again into a fresh staging, with the ids allocated the first time and with
+// current permissions.
 import { Staging, stagedCharsMax, type AskedWrite, type StagedWrite } from '../changes/staging.ts';
 import type { Change } from '../changes/change.ts';
 import type { Context } from '../context.ts';
@@ -10,32 +11,32 @@ import { Shares } from '../lib/fairness/shares.ts';
 import type { Op } from '../store/store.ts';
 import type { Proposal } from './kind.ts';
 
-/** What came of asking again; of a refusal, nothing is kept. */
+/** Result of executing the writes again. A refusal discards everything staged. */
 export type AskedAgain =
   | {
       readonly refusal: null;
       readonly writes: readonly StagedWrite[];
-      /** What they come to, one change for each object. */
+      /** Resulting changes, one per object. */
       readonly changes: readonly Change[];
       readonly ops: readonly Op[];
     }
   | { readonly refusal: ApiError };
 
-/** How the writes of one source of proposals are asked again. */
+/** Executes the writes of one source of proposals. */
 export interface Source {
   ask(ctx: Context, proposal: Proposal, writes: readonly AskedWrite[]): Promise<AskedAgain>;
-  /** What it would ask for now, where the state that it saw has moved. */
+  /** Recalculates the writes against the current state. */
   anew(ctx: Context, proposal: Proposal, writes: readonly AskedWrite[]): Promise<AskedAgain>;
-  /** Changes beside the writes, for the commit that approves a whole proposal. */
+  /** Further changes for the commit that approves a whole proposal. */
   approved?(ctx: Context, proposal: Proposal): Promise<readonly Change[]>;
 }
 
-/** Asks one write. @returns why it is refused; null where it is staged */
+/** Executes one write. @returns the refusal; null if the write is staged */
 export type Ask = (write: AskedWrite, staged: Staging) => Promise<ApiError | null>;
 
 const room = new Shares(stagedCharsMax);
 
-/** @param owner whose room it takes: an install, a token */
+/** @param owner account charged for the staged data: a plugin install or a token */
 export async function askAll(
   workspaceId: string,
   owner: string,
@@ -55,7 +56,7 @@ export async function askAll(
   }
 }
 
-/** The input of a write of the API, as it was recorded. */
+/** Recorded input of an API write. */
 type RecordedInput = Partial<
   Readonly<Record<'params' | 'query', Readonly<Record<string, string>>>> & {
     body: unknown;
@@ -63,15 +64,15 @@ type RecordedInput = Partial<
   }
 >;
 
-/** Whose rights a write is asked by, what caused it, and where it is staged. */
+/** Permissions, cause and staging of a write. */
 type AskedAs = Pick<ValueCall, 'principal' | 'cause' | 'staged'>;
 
-/** Asks writes of the API at the door. */
+/** Executes API writes through the in-process route caller. */
 export function createDoorAsk(app: () => App) {
   let call: Caller<null> | undefined;
   return async ({ operation, input, ids }: AskedWrite, as: AskedAs): Promise<ApiError | null> => {
     const route = app().routes.find(({ name }) => name === operation);
-    // A proposal outlives the version that made it.
+    // A proposal may be older than this version of the server.
     if (!route) return new ApiError('conflict', `This version of Tatami has no operation ${operation}.`);
     call ??= app().caller(() => ({ taken: null, bytes: 0 }));
     const { params = {}, query = {}, body, ifMatch = null } = input as RecordedInput;
@@ -81,7 +82,7 @@ export function createDoorAsk(app: () => App) {
   };
 }
 
-/** Whoever acts in a context, as a caller of the door. */
+/** Returns the principal of a context, for the in-process route caller. */
 export function principalIn({ scope, actor, authority, scopes, narrowed, standing }: Context): Principal {
   return {
     ...{ scope, actor, authority, scopes, narrowed },
@@ -90,7 +91,7 @@ export function principalIn({ scope, actor, authority, scopes, narrowed, standin
   };
 }
 
-/** The writes of a request, asked by whoever approves and in the name of whoever proposed. */
+/** Executes the writes of a request with the approver's permissions and the proposer as actor. */
 export function sourceOfRequests(app: () => App): Source {
   const askAtDoor = createDoorAsk(app);
   const ask: Source['ask'] = (ctx, { actor, cause }, writes) => {

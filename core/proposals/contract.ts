@@ -1,4 +1,4 @@
-// A proposal: writes that were asked for and wait until somebody who may approves them. docs/decisions/0059.
+// Proposals: requested writes that wait for approval. See docs/decisions/0059.
 import { Type } from 'typebox';
 import { defineContract } from '../contract/contract.ts';
 import { actor, choice, json, number, string, time } from '../contract/field.ts';
@@ -8,41 +8,51 @@ import { plugin } from '../plugins/installs/contract.ts';
 
 const statuses = ['open', 'approved', 'partly_approved', 'rejected', 'expired'] as const;
 
-/** What a change does; plugins have a mode for each. */
+/** Plugins have a mode for each class. */
 const effectClasses = ['create', 'update', 'comment', 'delete'] as const;
 export type EffectClass = (typeof effectClasses)[number];
 
 const field = Closed({
-  name: Type.String({ description: 'Of the object, as the API shows it.' }),
-  before: Type.Optional(Type.Unknown({ description: 'Present value, in full; null where there is none.' })),
+  name: Type.String({ description: 'Name of the field, as in the API.' }),
+  before: Type.Optional(Type.Unknown({ description: 'Current value, in full; null if there is none.' })),
   after: Type.Optional(Type.Unknown({ description: 'Value that an approval writes, in full.' })),
 });
 const effect = Closed({
-  id: Type.String({ description: 'Names it where a part is approved.' }),
-  operation: Type.String({ description: 'What was asked for, such as `issues.update`.' }),
-  kind: Type.String({ description: 'What it changes, such as `issue`.' }),
-  entityId: Type.String({ description: 'Its id; of what it makes, the id that it will have.' }),
+  id: Type.String({ description: 'Id of the effect, for partial approval.' }),
+  operation: Type.String({ description: 'Requested operation, such as `issues.update`.' }),
+  kind: Type.String({ description: 'Type of the changed object, such as `issue`.' }),
+  entityId: Type.String({ description: 'Id of the changed object; for a creation, the id it will have.' }),
   name: nullable(
     Type.String({
       description:
-        'What people call it: `ENG-18`, `ENG-18 blocks ENG-19`, the name of a member; null of what has no name.',
+        'Display name of the object, such as `ENG-18`, `ENG-18 blocks ENG-19` or the name of a member; null if it has none.',
     }),
   ),
-  issue: nullable(Type.String({ description: 'How people name the issue that it is about.' })),
-  class: enumeration('EffectClass', effectClasses, 'What it does.'),
+  issue: nullable(
+    Type.String({ description: 'Identifier of the issue it concerns, such as `ENG-18`; null if none.' }),
+  ),
+  class: enumeration('EffectClass', effectClasses, 'Class of the change.'),
   fields: Type.Array(field, {
     description:
-      'What changes. Lists and events name the fields; one that is read by itself has their values.',
+      'Changed fields. Lists and events contain only their names; a single proposal also contains their values.',
   }),
-  baseVersion: nullable(Type.Integer({ description: 'The version of the object that it was planned on.' })),
-  decision: nullable(enumeration('EffectDecision', ['approved', 'rejected'] as const, 'What became of it.')),
+  baseVersion: nullable(
+    Type.Integer({ description: 'Version of the object when the effect was planned; null for a creation.' }),
+  ),
+  decision: nullable(
+    enumeration(
+      'EffectDecision',
+      ['approved', 'rejected'] as const,
+      'Decision on the effect; null until decided.',
+    ),
+  ),
 });
 const through = Closed({
-  kind: enumeration('ProposedThrough', ['app', 'api_key'] as const, 'What it is.'),
-  name: Type.String({ description: 'What it is called.' }),
+  kind: enumeration('ProposedThrough', ['app', 'api_key'] as const, 'Type of the credential.'),
+  name: Type.String({ description: 'Name of the app or API key.' }),
 });
 const events = Type.Array(
-  Closed({ id: idOf(idPrefixes.event), type: Type.String({ description: 'Its type.' }) }),
+  Closed({ id: idOf(idPrefixes.event), type: Type.String({ description: 'Type of the event.' }) }),
 );
 const never = { write: 'never' } as const;
 
@@ -51,42 +61,61 @@ export const proposal = defineContract({
   path: 'proposals',
   title: 'Proposal',
   id: 'prp',
-  doc: 'Changes that a plugin or a caller asked for, which wait for approval.',
+  doc: 'Changes requested by a plugin or an API caller that wait for approval.',
   fields: {
-    status: choice(statuses, { ...never, filter: true, doc: 'Whether it waits, and what became of it.' }),
-    source: choice(['plugin_run', 'request'], { ...never, doc: 'What asked for it.' }),
-    title: string(Type.String(), { ...never, doc: 'What it would do, in one line.' }),
-    author: actor({ doc: 'Who proposed it.' }),
+    status: choice(statuses, { ...never, filter: true, doc: 'Status of the proposal.' }),
+    source: choice(['plugin_run', 'request'], {
+      ...never,
+      doc: 'Source of the proposal: a plugin run or an API request.',
+    }),
+    title: string(Type.String(), { ...never, doc: 'One-line summary of the changes.' }),
+    author: actor({ doc: 'Actor that made the proposal.' }),
     through: json(through, {
       ...{ ...never, computed: true, nullable: true },
-      doc: 'The app or the key that asked for it on behalf of its author; null where none did.',
+      doc: 'App or API key that proposed on behalf of the author; null if none did.',
     }),
-    installId: string(idOf(plugin.id), { ...never, nullable: true, doc: 'The plugin that proposed it.' }),
-    runId: string(idOf(idPrefixes.run), { ...never, nullable: true, doc: 'The run that proposed it.' }),
-    effects: json(Type.Array(effect), { ...never, computed: true, doc: 'What it would change.' }),
+    installId: string(idOf(plugin.id), {
+      ...never,
+      nullable: true,
+      doc: 'Id of the proposing plugin install; null for a request.',
+    }),
+    runId: string(idOf(idPrefixes.run), {
+      ...never,
+      nullable: true,
+      doc: 'Id of the proposing plugin run; null for a request.',
+    }),
+    effects: json(Type.Array(effect), { ...never, computed: true, doc: 'Proposed changes.' }),
     revision: number(
       { integer: true, minimum: 1 },
-      { ...never, doc: 'Grows when what it would change was worked out anew.' },
+      { ...never, doc: 'Revision number, from 1; grows each time the changes are recalculated.' },
     ),
-    expiresAt: time({ ...never, doc: 'When it can no longer be approved.' }),
+    expiresAt: time({ ...never, doc: 'Time after which it can no longer be approved.' }),
     decidedBy: actor({
       nullable: true,
-      doc: 'Who decided; null while nobody has, and where it ended by itself.',
+      doc: 'Actor that decided; null if there was no decision.',
     }),
-    decidedAt: time({ ...never, nullable: true, doc: 'When it was decided.' }),
-    reason: string(Type.String(), { ...never, nullable: true, doc: 'Why it was rejected.' }),
-    events: json(events, { ...never, doc: 'The events that its approval made.' }),
+    decidedAt: time({
+      ...never,
+      nullable: true,
+      doc: 'Time at which it was decided or ended; null while open.',
+    }),
+    reason: string(Type.String(), {
+      ...never,
+      nullable: true,
+      doc: 'Reason for the rejection or end; null if none.',
+    }),
+    events: json(events, { ...never, doc: 'Events written by the approval.' }),
     undoneBy: string(idOf(idPrefixes.undo), {
       ...{ ...never, computed: true, nullable: true },
-      doc: 'The undo that took back what was approved.',
+      doc: 'Id of the undo that reverted the approved changes; null if none.',
     }),
   },
   undo: {
-    never: 'A decision on a proposal is final. Undo what was approved with `POST /proposals/{id}/undo`.',
+    never: 'A decision on a proposal is final. Undo the approved changes with `POST /proposals/{id}/undo`.',
   },
   operations: {
     list: 'List proposals, newest first',
-    get: 'Get a proposal with the values that it would change',
+    get: 'Get a proposal with its proposed values',
   },
   events: { told: ['automation.proposed', 'automation.approved', 'automation.rejected'] },
   order: 'newest',

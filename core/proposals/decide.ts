@@ -1,5 +1,5 @@
-// Decides on proposals. What is approved is asked again at the door and commits together with the decision, and only where it does
-// exactly what was shown. docs/decisions/0059.
+// Decisions on proposals. Approved writes are executed again and committed together with the decision, but only if
+// they do exactly what was shown. See docs/decisions/0059.
 import { withoutCommit, type Change, type ChangeSet } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
 import { getEntity, requireVersion } from '../changes/operations.ts';
@@ -23,27 +23,27 @@ import { openWrites } from './writes.ts';
 export interface Deciding {
   readonly committer: Pick<Committer, 'preview' | 'commit'>;
   readonly sources: Readonly<Record<Proposal['source'], Source>>;
-  /** Keeps what an approval changes, for its undo. */
+  /** Returns ops that store the changes of an approval, for its undo. */
   readonly keep: (scope: Scope, proposalId: string, changes: readonly Change[], of: Kept) => readonly Op[];
 }
 
 interface Kept {
-  /** Null of a request. */
+  /** Null for a request. */
   readonly installId: string | null;
   readonly cause: Cause;
   readonly nowMs: number;
 }
 
 export interface Approval {
-  /** Ids of effects; absent: all. */
+  /** Ids of effects; absent means all. */
   readonly effects?: readonly string[];
-  /** The one that was looked at; absent: the first. */
+  /** Reviewed revision; absent means the first. */
   readonly revision?: number;
 }
 
 type Again = Extract<AskedAgain, { refusal: null }>;
 
-/** Which proposal is decided on, and the version that it must have; null for any. */
+/** Proposal to decide on, and its required version; null for any. */
 interface Asked {
   readonly id: string;
   readonly ifMatch: number | null;
@@ -55,11 +55,15 @@ async function findOpen(ctx: Context, { id, ifMatch }: Asked): Promise<Proposal>
   requireVersion(found, ifMatch);
   const status = found.status === 'open' && found.expiresAt <= ctx.nowMs() ? 'expired' : found.status;
   if (status === 'open') return found;
-  throw new ApiError('conflict', `This proposal is ${status.replace('_', ' ')}: it takes no more decisions.`);
+  throw new ApiError(
+    'conflict',
+    `This proposal is ${status.replace('_', ' ')} and accepts no more decisions.`,
+  );
 }
 
 /**
- * A member who is signed in is another than the app or the key that acts for them: it proposes so that they look.
+ * A signed-in member may approve what an app or a key proposed on their behalf: such proposals exist for the member
+ * to review.
  * @throws ApiError forbidden
  */
 function requireAnother({ actor: author }: Proposal, { actor }: Context): void {
@@ -67,11 +71,15 @@ function requireAnother({ actor: author }: Proposal, { actor }: Context): void {
   const isSame =
     author.id === actor.id || (author.memberId !== undefined && author.memberId === actor.memberId);
   if (!isSame || isPerson) return;
-  const first = author.kind === 'app' || author.kind === 'api_key' ? 'sign in and open its page, or ' : '';
-  throw new ApiError('forbidden', `Nobody approves what they proposed: ${first}ask another who may approve.`);
+  const first =
+    author.kind === 'app' || author.kind === 'api_key' ? 'Sign in and open the proposal, or ask' : 'Ask';
+  throw new ApiError('forbidden', `You cannot approve your own proposal. ${first} another approver.`);
 }
 
-/** @throws ApiError validation_failed for effects that are not there, or cannot be approved without others */
+/**
+ * @throws ApiError validation_failed for unknown effects, and for effects that can only be approved together with
+ * others
+ */
 export function chosenWrites(
   { diff }: Pick<Proposal, 'diff'>,
   ids: readonly string[] | undefined,
@@ -82,7 +90,7 @@ export function chosenWrites(
     throw invalidField(
       `effects.${unknown}`,
       'not_found',
-      `Give ids of its effects: ${diff.map(({ id }) => id).join(', ')}.`,
+      `Use ids of the effects of this proposal: ${diff.map(({ id }) => id).join(', ')}.`,
     );
   const chosen = new Set(diff.filter(({ id }) => ids.includes(id)).map(({ write }) => write));
   const left = diff.find(({ id, write }) => chosen.has(write) && !ids.includes(id));
@@ -90,12 +98,12 @@ export function chosenWrites(
     throw invalidField(
       'effects',
       'conflict',
-      `Name effect ${left.id} as well: it comes of the same write as one that you named.`,
+      `Add effect ${left.id}: it belongs to the same write as an effect you named.`,
     );
   return chosen;
 }
 
-/** Of those writes, and the plugin's own values, which go along. */
+/** Returns the chosen writes, and the writes without effects (the plugin's own values), which are always applied. */
 function partOf(
   writes: readonly AskedWrite[],
   { diff }: Proposal,
@@ -108,7 +116,7 @@ function partOf(
 const movesSame = (a: KeptEffect, b: KeptEffect): boolean =>
   a.entityId === b.entityId && Object.keys(a.values).some((name) => name in b.values);
 
-/** @throws ApiError for effects that build on others which are left out */
+/** @throws ApiError for effects that depend on effects left out */
 function requireGrounds(
   writes: readonly AskedWrite[],
   { diff }: Proposal,
@@ -129,24 +137,24 @@ function requireGrounds(
       throw invalidField(
         'effects',
         'conflict',
-        `Name effect ${ground.id} as well: effect ${effect?.id} builds on it.`,
+        `Add effect ${ground.id}: effect ${effect?.id} depends on it.`,
       );
   }
 }
 
-/** Whether the approver may not do it, as opposed to that it cannot be done. */
+/** Returns true if the approver lacks the permission, in contrast to a change that is impossible. */
 const isDenied = ({ code }: ApiError): boolean => code === 'insufficient_scope' || code === 'forbidden';
 
 /**
- * What is approved is written in the name of whoever proposed it, so that their credential must still be good.
- * @throws ApiError forbidden where the key, the grant or the membership has ended
+ * Approved changes are written as the proposer, so the proposer's credential must still be valid.
+ * @throws ApiError forbidden if the key, the grant or the membership has ended
  */
 async function requireProposer(ctx: Context, found: Proposal): Promise<void> {
   if (found.source === 'plugin_run') return;
   if ((await proposerRights(ctx, found)) === null)
     throw new ApiError(
       'forbidden',
-      `${nameOfProposer(found)} may not write here any more. Reject the proposal, and make the change yourself if it is still wanted.`,
+      `${nameOfProposer(found)} no longer has write access to this workspace. Reject the proposal, and make the change yourself if you still want it.`,
     );
 }
 
@@ -162,7 +170,7 @@ export async function approve(
   if (revision !== found.revision)
     throw new ApiError(
       'conflict',
-      `This is revision ${found.revision}: look at it, and give its number with your approval.`,
+      `The proposal is at revision ${found.revision}. Review it, and approve that revision.`,
     );
   await requireProposer(ctx, found);
   const chosen = chosenWrites(found, effects);
@@ -182,7 +190,7 @@ function diffNow(ctx: Context, { writes }: Again, since: number, { committer }: 
   return diffOf(writes, { committer, directory: ctx.directory, planned });
 }
 
-/** All in one batch: the effects in the name of whoever proposed them, and the decision in that of whoever approves. */
+/** One batch: the effects with the proposer as actor, and the decision with the approver as actor. */
 async function approved(
   ctx: Context,
   found: Proposal,
@@ -223,7 +231,7 @@ async function approved(
   };
 }
 
-/** The change with its author, and the ids of its events, which the decision names. */
+/** Returns the change with its actor, and the ids of its events, which the decision lists. */
 function inNameOf(ctx: Context, found: Proposal, change: Change) {
   const events = change
     .events(withoutCommit(ctx))
@@ -240,7 +248,7 @@ function inNameOf(ctx: Context, found: Proposal, change: Change) {
   };
 }
 
-/** What a request proposed has no earlier cause: its undo comes of the first event of its approval. */
+/** A request has no earlier cause, so the first event of its approval is the root cause of an undo. */
 function begunBy(events: readonly { readonly id: string }[]): Cause {
   return { rootEventId: events[0]?.id ?? null, parentRunId: null, depth: 0, path: [] };
 }
@@ -249,7 +257,7 @@ function causeOf({ cause }: Proposal): Pick<Change, 'cause'> {
   return cause ? { cause } : {};
 }
 
-/** Nothing is written but the new diff, for another look; the approval is answered `conflict`. */
+/** Stores only the recalculated diff for another review; the approval fails with `conflict`. */
 async function moved(
   ctx: Context,
   found: Proposal,
@@ -258,8 +266,8 @@ async function moved(
 ): Promise<ChangeSet> {
   const { change, isOver } = await renewed(ctx, found, writes, deciding);
   const said = isOver
-    ? 'What it was made on has moved, and nothing of it is left to do: it was closed.'
-    : `What it was made on has moved. Look at revision ${found.revision + 1}, which shows what it would do now.`;
+    ? 'The data has changed and nothing is left to do, so the proposal was closed.'
+    : `The data has changed since the proposal was made. Review revision ${found.revision + 1}, which shows the new effects.`;
   return {
     changes: [],
     ops: [],
@@ -272,19 +280,22 @@ async function moved(
   };
 }
 
-/** @throws ApiError conflict where it cannot be worked out anew */
+/** @throws ApiError conflict if the effects cannot be recalculated */
 async function renewed(ctx: Context, found: Proposal, writes: readonly AskedWrite[], deciding: Deciding) {
   const since = ctx.nowMs();
   const again = await deciding.sources[found.source].anew(ctx, found, writes);
   if (again.refusal)
     throw isDenied(again.refusal)
       ? again.refusal
-      : new ApiError('conflict', `It cannot be applied any more: ${again.refusal.message} Reject it.`);
+      : new ApiError(
+          'conflict',
+          `The proposal can no longer be applied: ${again.refusal.message} Reject it.`,
+        );
   const diff = diffNow(ctx, again, since, deciding);
   const now = ctx.nowMs();
   const isOver = diff.length === 0;
   const patch = isOver
-    ? { status: 'rejected' as const, reason: 'Nothing of it is left to do.', decidedAt: now }
+    ? { status: 'rejected' as const, reason: 'Nothing is left to change.', decidedAt: now }
     : {
         ...contentOf(again.writes, diff, { making: makingIn(ctx), id: found.id, actor: found.actor }),
         revision: found.revision + 1,
@@ -293,7 +304,7 @@ async function renewed(ctx: Context, found: Proposal, writes: readonly AskedWrit
   return { isOver, change: { ...change, actor: found.actor, ...causeOf(found) } };
 }
 
-/** Works it out anew by the state of now. */
+/** Recalculates a proposal against the current state. */
 export async function rerun(ctx: Context, asked: Asked, deciding: Deciding): Promise<ChangeSet> {
   requirePerson(ctx, 'run proposals again');
   const found = await findOpen(ctx, asked);

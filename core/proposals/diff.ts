@@ -1,4 +1,4 @@
-// What the writes of a proposal would change, effect by effect, and whether two such diffs are the same.
+// Computes the effects of a proposal's writes, and compares two such diffs.
 import type { Change } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
 import { actionOf, digestOf, shownValues, valuesOf } from '../changes/diff.ts';
@@ -11,11 +11,11 @@ import type { KeptEffect } from './kind.ts';
 export interface Differ {
   readonly committer: Pick<Committer, 'preview'>;
   readonly directory: Directory;
-  /** Between these times the writes were planned. */
+  /** Time span in which the writes were planned. */
   readonly planned: { readonly since: number; readonly until: number };
 }
 
-/** The plugin's own values are none of the effects: they go along with what is approved. */
+/** The plugin's own values are not effects: they are applied with whatever is approved. */
 export function diffOf(
   writes: readonly StagedWrite[],
   { committer, directory, planned }: Differ,
@@ -50,17 +50,17 @@ export function classOf(change: Pick<Change, 'kind' | 'before' | 'after'>): Effe
   return change.kind === 'comment' && does !== 'delete' ? 'comment' : does;
 }
 
-/** Whether the second does what the first shows: the same to the same objects, from the same values to the same. */
+/** Returns true if both diffs change the same objects from the same values to the same values. */
 export function isSameDiff(shown: readonly KeptEffect[], now: readonly KeptEffect[]): boolean {
   const facts = ({ operation, kind, entityId, class: does, digest }: KeptEffect): string =>
     [operation, kind, entityId, does, digest].join(' ');
   return shown.length === now.length && shown.every((effect, at) => facts(effect) === facts(now[at]!));
 }
 
-/** What is approved is written, so that none of it may be left out. */
+/** Approved values are written, so they are shown in full. */
 const whole = (value: unknown): unknown => value ?? null;
 
-/** In one line. */
+/** Returns a one-line title. */
 export function titleOf(effects: readonly KeptEffect[], by: string | null): string {
   const [first] = effects;
   if (!first) return 'Nothing';
@@ -77,7 +77,7 @@ function objectOf(effect: KeptEffect): string {
   return `${kind.replaceAll('_', ' ')}${name ? ` ${name}` : ''}${onIssue(effect)}`;
 }
 
-/** Issues and relations are named by themselves. */
+/** The name of an issue or a relation already identifies the issue. */
 function onIssue({ kind, issue }: KeptEffect): string {
   return issue === null || kind === 'issue' || kind === 'relation' ? '' : ` on ${issue}`;
 }

@@ -1,4 +1,5 @@
-// Proposals that end without a decision: nobody decided in time, or the credential that proposed them has ended, or the plugin was uninstalled.
+// Ends proposals without a decision: on expiry, when the proposing credential has ended, or when the plugin was
+// uninstalled.
 import type { Change } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { EventRow } from '../events/event.ts';
@@ -41,7 +42,7 @@ const installed = tenantStatement<{ id: string }>(
   'SELECT id FROM plugins WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL',
 );
 
-/** Events after which proposals may have lost the credential, or the plugin, that they were made by. */
+/** Event types that can end the credential or the plugin behind a proposal. */
 const endings: ReadonlySet<string> = new Set([
   'api_key.revoked',
   'grant.revoked',
@@ -51,7 +52,10 @@ const endings: ReadonlySet<string> = new Set([
 ]);
 const everything: Rights = { scopes: new Set(allScopes), narrowed: null };
 
-/** Closes what is open of a credential that has ended, or of a plugin that was uninstalled. `decide.ts` refuses to approve it from the commit on that ended it. */
+/**
+ * Closes open proposals of a credential that has ended or a plugin that was uninstalled. Until this reaction has run,
+ * `decide.ts` refuses to approve them.
+ */
 export const proposalsOfEnded: Reaction = {
   name: 'proposals',
   wants: (type) => endings.has(type),
@@ -66,14 +70,14 @@ export const proposalsOfEnded: Reaction = {
     for (const one of await proposalKind.findMany(ctx, ids)) {
       const reason = isOfPlugin
         ? `The plugin ${one.authorName} was uninstalled.`
-        : `${nameOfProposer(one)} may not write here any more.`;
+        : `${nameOfProposer(one)} no longer has write access to this workspace.`;
       changes.push(...(await ended(ctx, one, { status: 'rejected', reason })));
     }
     return { changes };
   },
 };
 
-/** Ids of the proposals whose credential has ended. Each credential is looked up once, however many proposals it made. */
+/** Returns the proposals whose credential has ended. Each credential is looked up once for all of its proposals. */
 async function withoutRights(ctx: Context, rows: readonly OpenRow[]): Promise<string[]> {
   const ids: string[] = [];
   for (const made of Map.groupBy(rows, (row) => `${row.actor_json} ${row.grant_id}`).values()) {
@@ -84,7 +88,7 @@ async function withoutRights(ctx: Context, rows: readonly OpenRow[]): Promise<st
   return ids;
 }
 
-/** @returns null once the key, the grant or the membership that proposed has ended */
+/** @returns null once the proposing key, grant or membership has ended */
 export function proposerRights(
   { store, scope, nowMs }: Pick<Context, 'store' | 'scope' | 'nowMs'>,
   found: Pick<Proposal, 'actor' | 'grantId'>,
@@ -92,12 +96,12 @@ export function proposerRights(
   return rightsNow(store, scope, { ...proposerOf(found), rights: everything }, nowMs());
 }
 
-/** The credential that proposed. */
+/** Returns the credential that proposed. */
 export function proposerOf({ actor, grantId }: Pick<Proposal, 'actor' | 'grantId'>): Authority {
   return grantId === null ? { actor } : { actor, grantId };
 }
 
-/** For the beginning of a sentence. */
+/** Returns the proposer's name for the start of a sentence. */
 export function nameOfProposer({ actor, authorName }: Pick<Proposal, 'actor' | 'authorName'>): string {
   if (actor.kind === 'app') return `The app ${actor.name} of ${authorName}`;
   return actor.kind === 'api_key' ? `The API key ${actor.name} of ${authorName}` : authorName;

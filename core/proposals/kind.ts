@@ -1,4 +1,4 @@
-// How proposals are stored and shown. An open one has an alarm that ends it.
+// Storage and API representation of proposals. An open proposal has an expiry timer.
 import { json, plain, type Column } from '../changes/columns.ts';
 import type { Values } from '../changes/diff.ts';
 import { scopeOfContract, type Shown } from '../contract/contract.ts';
@@ -11,22 +11,22 @@ import { proposal, type EffectClass } from './contract.ts';
 
 export const expiryAlarmName = 'proposal';
 
-/** One effect as it is kept. Those of one write are decided together. */
+/** Stored effect. Effects of one write are decided together. */
 export interface KeptEffect {
   readonly id: string;
-  /** Which of the writes it comes of. */
+  /** Index of the write that the effect belongs to. */
   readonly write: number;
   readonly operation: string;
   readonly kind: string;
   readonly entityId: string;
-  /** Absent of proposals from before names were kept. */
+  /** Absent in proposals from versions that did not store names. */
   readonly name?: string | null;
   readonly issue: string | null;
   readonly issueId: string | null;
   readonly class: EffectClass;
-  /** Of what was purged, the names alone. */
+  /** Only the names of the fields if the values were purged. */
   readonly values: Readonly<Record<string, Partial<Values[string]>>>;
-  /** Of the values, but for the times at which they are applied. */
+  /** Digest of the values, without the times at which they are applied. */
   readonly digest: string;
   readonly baseVersion: number | null;
   readonly decision: 'approved' | 'rejected' | null;
@@ -34,7 +34,7 @@ export interface KeptEffect {
 
 const kept = {
   actor: json<Actor>('actor_json'),
-  /** By which an app proposed; null of others. */
+  /** Grant through which an app proposed; null for other proposers. */
   grantId: plain<string | null>('grant_id'),
   cause: json<Cause | null>('cause_json'),
   diff: json<readonly KeptEffect[]>('diff_json'),
@@ -73,8 +73,8 @@ export const proposalKind = kindOf(proposal, {
 });
 
 /**
- * With the values, which lists and events leave out. Of objects that the caller may not read, which a write can change along with those
- * that it is about, only the names of the fields are shown.
+ * Returns the proposal with its values, which lists and events leave out. A write can also change objects that the
+ * caller may not read; of these only the field names are shown.
  */
 export function showWhole(found: Proposal, ctx: Context): ShownProposal {
   return {

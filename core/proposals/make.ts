@@ -1,4 +1,4 @@
-// Makes a proposal: the object, and the items that tell whoever may decide.
+// Creates a proposal and the inbox items for those who may decide.
 import type { Change } from '../changes/change.ts';
 import type { StagedWrite } from '../changes/staging.ts';
 import type { Context, Directory } from '../context.ts';
@@ -13,7 +13,7 @@ import { diffOf, titleOf, type Differ } from './diff.ts';
 import { proposalKind, type Proposal } from './kind.ts';
 import { sealWrites } from './writes.ts';
 
-/** A proposal that nobody decides on ends after that. */
+/** Time until an undecided proposal expires. */
 const openMs = 7 * dayMs;
 
 export interface Making {
@@ -26,13 +26,13 @@ export interface Making {
 
 export interface Proposing extends Pick<Differ, 'committer' | 'planned'> {
   readonly actor: Actor;
-  /** Of an app. */
+  /** Set for an app. */
   readonly grantId?: string | undefined;
   readonly cause: Cause | null;
-  /** Of a plugin run. */
+  /** Set for a plugin run. */
   readonly run: { readonly id: string; readonly installId: string } | null;
   readonly writes: readonly StagedWrite[];
-  /** Sentence for whoever may decide, beside what it would do. */
+  /** Sentence for the deciders, in addition to the summary of the changes. */
   readonly note?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface Made {
   readonly items: readonly Change[];
 }
 
-/** Null where the writes change nothing that could be shown. */
+/** Returns null if the writes change nothing that a proposal can show. */
 export function makeProposal(proposing: Proposing, making: Making): Made | null {
   const { actor, cause, run, writes } = proposing;
   const { directory, nowMs } = making;
@@ -70,7 +70,7 @@ export function makeProposal(proposing: Proposing, making: Making): Made | null 
   return { proposal: made, items: itemsAbout(made.after, proposing.note, making) };
 }
 
-/** What of a proposal follows from its writes. */
+/** Returns the parts of a proposal that depend on its writes. */
 export function contentOf(
   writes: readonly StagedWrite[],
   diff: Proposal['diff'],
@@ -88,7 +88,6 @@ export function contentOf(
   };
 }
 
-/** As a context has it. */
 export function makingIn(ctx: Context): Making {
   const { ids, sealing, workspaceId, directory } = ctx;
   return { ids, sealing, workspaceId, directory, nowMs: ctx.nowMs() };
@@ -96,7 +95,7 @@ export function makingIn(ctx: Context): Making {
 
 export const targetOf = ({ id }: Pick<Proposal, 'id'>) => ({ kind: proposal.name, id });
 
-/** Whoever may decide, with the member for whom an app or a key asked. */
+/** Creates inbox items for those who may decide, and for the member an app or a key acted for. */
 function itemsAbout(made: Proposal, note: string | undefined, { ids, directory, nowMs }: Making): Change[] {
   const { kind, memberId, name } = made.actor;
   const who = kind === 'app' ? `${name}, for ${made.authorName},` : made.authorName;
@@ -104,7 +103,7 @@ function itemsAbout(made: Proposal, note: string | undefined, { ids, directory, 
     kind: 'proposal_made' as const,
     reason: 'proposal' as const,
     title: `${who} proposes a change`,
-    body: `${made.title}. Approve or reject it; after seven days it ends by itself.${note === undefined ? '' : ` ${note}`}`,
+    body: `${made.title}. Approve or reject it; it expires after seven days.${note === undefined ? '' : ` ${note}`}`,
     target: targetOf(made),
   };
   const admins = adminsOf(directory).filter((id) => kind !== 'user' || id !== memberId);

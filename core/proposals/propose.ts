@@ -1,4 +1,4 @@
-// `Tatami-Mode: propose`: a write that was planned at the door is kept as a proposal.
+// `Tatami-Mode: propose`: stores a planned API write as a proposal.
 import type { Committer } from '../changes/commit.ts';
 import type { Propose } from '../http/write.ts';
 import { ApiError } from '../lib/errors.ts';
@@ -16,7 +16,7 @@ export function createPropose(committer: Pick<Committer, 'preview'>): Propose {
     if (!made)
       throw new ApiError(
         'conflict',
-        'There is nothing to propose: this changes no object that could be shown.',
+        'Nothing to propose: this request changes no object that a proposal can show.',
       );
     const { after, id } = made.proposal;
     return {

@@ -1,4 +1,4 @@
-// Proposals as a resource: the plain reads, and the decisions.
+// Routes of proposals: reads and decisions.
 import { Type } from 'typebox';
 import { schemasOf } from '../contract/schemas.ts';
 import type { Context } from '../context.ts';
@@ -25,22 +25,27 @@ const ProposalApproval = named(
         minItems: 1,
         maxItems: 1000,
         uniqueItems: true,
-        description: 'Ids of the effects that are approved; the others are rejected by it. Left out: all.',
+        description: 'Ids of the approved effects; the others are rejected. Default: all.',
       }),
     ),
-    revision: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'The revision that you looked at. Left out: the first.' }),
-    ),
+    revision: Type.Optional(Type.Integer({ minimum: 1, description: 'Reviewed revision; default 1.' })),
   }),
 );
 const ProposalRejection = named(
   'ProposalRejection',
   Closed({
-    reason: Type.String({ minLength: 1, maxLength: 1000, pattern: '\\S', description: 'Why, in words.' }),
+    reason: Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      pattern: '\\S',
+      description: 'Reason for the rejection.',
+    }),
   }),
 );
 
-/** The scopes of what it would do: whoever decides may do it themselves, and whoever looks may read it. */
+/**
+ * Scopes of the proposed operations: a decider needs permission for the changes, a reader permission to read them.
+ */
 const scopesOf = (app: () => App, map: (scope: string) => string, words: string): AlsoNeeded => ({
   words,
   async scopes(ctx, { params, body }) {
@@ -59,8 +64,8 @@ const scopesOf = (app: () => App, map: (scope: string) => string, words: string)
 });
 
 const filters = {
-  install: { column: 'install_id', doc: 'Those of one plugin, by the id of its install.' },
-  author: { column: 'author_id', doc: 'Those of one author: a member, or the install of a plugin.' },
+  install: { column: 'install_id', doc: 'Only proposals of this plugin install (id).' },
+  author: { column: 'author_id', doc: 'Only proposals of this author (id of a member or plugin install).' },
 } as const;
 type Asked = Partial<Record<keyof typeof filters | 'issue', string>>;
 
@@ -83,14 +88,14 @@ function conditionsOf(query: Asked): Condition[] {
 const nameGiven = (description: string) => Type.Optional(Type.String({ maxLength: 60, description }));
 
 export function proposalRoutes(app: () => App, deciding: Deciding): readonly Route[] {
-  const writing = scopesOf(app, (scope) => scope, 'the scopes of what is approved');
-  const reading = scopesOf(app, readScopeOf, 'the read scopes of what it would change');
+  const writing = scopesOf(app, (scope) => scope, 'the scopes of the approved operations');
+  const reading = scopesOf(app, readScopeOf, 'the read scopes of the proposed changes');
   const get = async (ctx: Context, id: string) => showWhole(await getEntity(ctx, proposalKind, id), ctx);
   return defineResource(proposal, proposalKind, {
     query: {
       install: nameGiven(filters.install.doc),
       author: nameGiven(filters.author.doc),
-      issue: nameGiven('Those about one issue, by its id.'),
+      issue: nameGiven('Only proposals that concern this issue (id).'),
     },
     where: (_ctx, query) => conditionsOf(query as Asked),
     operations: { get },
@@ -120,9 +125,9 @@ function decisions(also: AlsoNeeded, deciding: Deciding): Route[] {
       method: 'POST',
       path: `${path}/approve`,
       name: 'proposals.approve',
-      summary: 'Approve a proposal, all of it or a part',
+      summary: 'Approve a proposal in full or in part',
       description:
-        'What is approved commits with the decision, all at once, and only where it does exactly what was shown. Where that has moved, it is worked out anew and answered 409: look at the new revision, and approve that. Nobody approves what they proposed.',
+        'The approved effects are committed atomically with the decision, and only if they do exactly what the proposal shows. If the data has changed, the effects are recalculated and the request fails with 409: review the new revision and approve it. Proposers cannot approve their own proposals.',
       also,
       body: ProposalApproval,
       example: { revision: 1 },
@@ -145,7 +150,7 @@ function decisions(also: AlsoNeeded, deciding: Deciding): Route[] {
       method: 'POST',
       path: `${path}/rerun`,
       name: 'proposals.rerun',
-      summary: 'Work out anew what a proposal would do now',
+      summary: 'Recalculate a proposal against the current data',
       also,
       errors: ['conflict'],
       write: (ctx, { params: { id }, ifMatch }) => rerun(ctx, { id, ifMatch }, deciding),

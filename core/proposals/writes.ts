@@ -1,4 +1,4 @@
-// The writes of a proposal as they were asked, sealed: a body may hold what is shown masked.
+// Seals the recorded writes of a proposal, because a body may contain secrets that are shown masked.
 import type { AskedWrite } from '../changes/staging.ts';
 import { sealedFor, type SealedFor } from '../lib/sealed-at-rest.ts';
 import type { Sealing } from '../lib/sealing.ts';

@@ -1,24 +1,25 @@
-// An alarm turns a moment into changes: a cycle begins, an issue is due. It is a row of the work queue that is written in the batch of
-// what it follows from, and goes in the batch of what it causes, so that it rings exactly once, over crashes and restarts. A moment
-// is a time of the calendar: where the clock is set, the alarm is not. docs/decisions/0039.
+// Timers that turn a due time into changes: a cycle starts, an issue becomes overdue. A timer is a work queue row. It
+// is written in the batch that sets it and deleted in the batch of its changes, so it fires exactly once across
+// crashes and restarts. Due times are calendar times and do not move with the clock. See docs/decisions/0039.
 import type { Change, ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../store/store.ts';
 
 export interface Alarm {
-  /** Kind of its rows, and the actor of its events: `cycle`. */
+  /** Type of its rows and actor of its events, such as `cycle`. */
   readonly name: string;
-  /** Whether a change may have set it: after its commit the next moment is looked for. */
+  /** Returns true if a change may have set the timer; after the commit the next due time is looked up. */
   isSetBy(change: Change): boolean;
   /**
-   * What is to happen. It may ring late, and for what has changed or gone since: it looks at what is there now. Its changes may set it
-   * again. It is asked again where others changed the same meanwhile.
+   * Returns the changes of a due timer. It may fire late, and for objects that were changed or deleted since, so it
+   * works on the current state. Its changes may set the timer again. It is called again after a conflict with
+   * concurrent changes.
    */
   ring(ctx: Context, id: string): Promise<Pick<ChangeSet, 'changes' | 'ops'>>;
 }
 
-/** Leases of an earlier moment end with it: who holds one finds, when it commits, that it is not its own. */
+/** Setting a timer ends its lease: a worker that still holds it fails when it commits. */
 const set = tenantStatement(
   'alarms.set',
   `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
@@ -28,8 +29,8 @@ const set = tenantStatement(
 const unset = tenantStatement('alarms.unset', 'DELETE FROM due_work WHERE workspace_id = :ws AND id = :id');
 
 /**
- * Sets the alarm of an object, in place of the one it had: for the `related` ops of its kind.
- * @param dueAtMs when it rings; null: never
+ * Sets or replaces the timer of an object; for the `related` ops of its model.
+ * @param dueAtMs time at which it fires; null removes the timer
  */
 export function alarmOp(scope: Scope, name: string, id: string, dueAtMs: number | null): Op {
   const row = `${name}/${id}`;

@@ -1,4 +1,4 @@
-// Rings the alarms: a work queue for each.
+// Fires timers. Each type of timer has a work queue.
 import type { Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
 import type { SeenTimes } from '../events/wall-clock.ts';
@@ -8,16 +8,16 @@ import { backgroundCommitDelayMs, type Scope } from '../store/store.ts';
 import type { Alarm } from './alarm.ts';
 import { acting } from './context.ts';
 
-/** Alarms of one sort that are rung at once: their commits share a sync. */
+/** Timers of one type processed concurrently; their commits share a sync. */
 const heldAtOnce = 64;
-/** Of one sort, one begins so long after the other: 10,000 that are due at once ring within their minute (milliseconds). */
+/** Delay between the starts of two timers of one type (milliseconds): 10,000 due timers fire within a minute. */
 const paceMs = 4;
-/** What an alarm causes is planned anew so often when others change the same at the same moment. */
+/** Attempts to plan the changes of a timer when others change the same objects concurrently. */
 const plansMax = 10;
 
 export interface Alarms {
   start(): Promise<void>;
-  /** Looks for what is due by the clock of now, which was set. */
+  /** Checks for due timers after the clock was set. */
   followClock(): Promise<void>;
   settled(): Promise<void>;
   stop(): Promise<void>;
@@ -66,13 +66,13 @@ function createBell(options: AlarmOptions, alarm: Alarm): WorkQueue {
   return queue;
 }
 
-/** One begins after the other: in between the loop serves whatever came in. */
+/** Starts timers one after the other, so that the event loop can serve requests in between. */
 function createPace(): () => Promise<void> {
   let last = Promise.resolve();
   return () => (last = last.then(() => new Promise((resolve) => void setTimeout(resolve, paceMs))));
 }
 
-/** @throws what `ring` throws, and Error where others changed the same: the queue gives it back, and it is rung again later */
+/** @throws errors of `ring`, and Error after repeated conflicts; the queue then retries later */
 async function ring(
   { services, committer, directoryOf, pace }: AlarmOptions & { readonly pace: () => Promise<void> },
   alarm: Alarm,
@@ -86,8 +86,8 @@ async function ring(
     const { ctx, author } = acting(services, item.scope, alarm.name, await directoryOf(item.scope));
     const { changes, ops = [] } = await alarm.ring(ctx, id);
     const committed = await committer.commit(author, changes, [queue.finish(item)], ops, options);
-    // Where the alarm was set anew meanwhile, it rings at its new time.
+    // A timer that was set again meanwhile fires at its new time.
     if (committed.ok || committed.part === 'guard') return queue.wake();
   }
-  throw new Error(`The alarm ${item.id} could not be rung: others changed the same.`);
+  throw new Error(`Timer ${item.id} was not processed: every attempt conflicted with other changes.`);
 }

@@ -1,4 +1,4 @@
-// What the service is given when it acts by itself: it sees all of one workspace, and holds every scope there.
+// Context of changes that the server makes itself: it sees a whole workspace and holds every scope.
 import { systemAuthor, type Author } from '../changes/commit.ts';
 import type { Context, Directory, Services } from '../context.ts';
 import { idPrefixes } from '../lib/ids.ts';
@@ -7,13 +7,13 @@ import type { Scope } from '../store/store.ts';
 
 const everyScope: ReadonlySet<string> = new Set(allScopes);
 
-/** Who acts, and where: what a commit needs to know of it. */
+/** Context and author of a commit. */
 export interface Acting {
   readonly ctx: Context;
   readonly author: Author;
 }
 
-/** @param part of the service, which events name as their actor: `sla` */
+/** @param part component that events name as their actor, such as `sla` */
 export function acting(services: Services, scope: Scope, part: string, directory: Directory): Acting {
   const author = systemAuthor(scope, part, directory);
   const ctx: Context = {

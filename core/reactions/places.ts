@@ -1,5 +1,6 @@
-// Where a reaction stands in the log of each workspace. An answer moves the place in its own commit; what meant nothing moves it soon after
-// there is nothing more to read: it may mean something later, by a rule that was made since, and is not to be asked about again.
+// Cursors of a reaction in the log of each workspace. A batch with changes moves the cursor in the same commit.
+// Events without changes move it soon after the log is read: they must not be read again, because a rule added later
+// could match them.
 import { moveCursor, readCursor } from '../events/places.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
@@ -13,11 +14,11 @@ import {
   type Store,
 } from '../store/store.ts';
 
-/** A place is stored so soon after there is nothing more to read, and after so many events that meant nothing. */
+/** The cursor is stored after this delay once the log is read, and after this many events without changes. */
 const restMs = 1_000;
 const idleEvents = 2_000;
 
-/** In memory, and as the database has it. */
+/** Cursor in memory and in the database. */
 interface Place {
   at: number;
   stored: number;
@@ -25,15 +26,15 @@ interface Place {
 
 export interface Places {
   of(scope: Scope): Promise<Readonly<Place>>;
-  /** Moves it in the database, in the batch of an answer; guards that. */
+  /** Moves the cursor in the batch of a reaction's changes; guards that batch. */
   moveOp(scope: Scope, to: number): Op;
-  /** @param isStored whether a batch has moved it there */
+  /** @param isStored true if a batch has stored the new cursor */
   moved(scope: Scope, to: number, isStored: boolean): Promise<void>;
-  /** Has it stored, where nothing else does before. */
+  /** Schedules storing of the cursor. */
   rest(workspaceId: string): void;
-  /** Reads it anew: another process may have moved it. */
+  /** Drops the cached cursor, because another process may have moved it. */
   forget(workspaceId: string): void;
-  /** Stores all, where the store takes it. */
+  /** Stores all cursors if the store is writable. */
   stop(): Promise<void>;
 }
 
@@ -63,10 +64,10 @@ export function createPlaces(options: {
     if (ok) place.stored = at;
     else places.delete(workspaceId);
   };
-  /** What is not stored is read again, and means nothing the second time. */
+  /** Events after the stored cursor are read again, and cause no changes the second time either. */
   const tryToKeep = (workspaceId: string): Promise<void> =>
     keep(workspaceId).catch((error: unknown) =>
-      log('warn', 'a place in the log was not stored', { consumer, error: errorForLog(error) }),
+      log('warn', 'cursor not stored', { consumer, error: errorForLog(error) }),
     );
 
   return {

@@ -1,25 +1,25 @@
-// A reaction turns events into changes: somebody is assigned, and an item lands in their inbox. It reads the log, so that it hears of
-// every write, whoever made it, and costs none of them anything. Its changes are committed with its place in the log, so that each
-// event is answered exactly once, over crashes. docs/decisions/0039.
+// Reactions turn events into changes, for example an assignment into an inbox item. A reaction reads the log, so it
+// sees every write of any author and slows none of them. Its changes are committed with its cursor, so each event is
+// processed exactly once across crashes. See docs/decisions/0039.
 import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
 import type { EventRow } from '../events/event.ts';
 
-/** What is to be committed; empty where there is nothing to do. */
+/** Changes to commit; empty if there is nothing to do. */
 export type Answer = Pick<ChangeSet, 'changes' | 'ops'>;
 
 export interface Reaction {
   /**
-   * Names its place in the log and the actor of its events: `sla`. One that is added to a system with a history is given its place by
-   * its migration (`reaction <name>` in `cursors`), or it answers all that ever happened.
+   * Name of its cursor and actor of its events, such as `sla`. The migration that adds a reaction to an existing
+   * system must insert its cursor (`reaction <name>` in `cursors`); otherwise it processes the whole history.
    */
   readonly name: string;
   wants(type: EventType): boolean;
   /**
-   * What one event means. Of one object, events are answered one after the other, and so are those whose answers change the same;
-   * of several, together: what it reads may be older than what it has just answered for another object. It is asked again where others
-   * changed the same meanwhile.
+   * Returns the changes for one event. Events of one object, and events whose changes touch the same objects, are
+   * processed one after the other. Events of different objects are processed together, so reads may not see the
+   * changes of other events in the batch. It is called again after a conflict with concurrent changes.
    */
   react(ctx: Context, event: EventRow): Promise<Answer>;
 }

@@ -1,4 +1,4 @@
-// Runs the reactions: each reads the log of every workspace from its own place on, a batch at a time.
+// Runs the reactions. Each reads the log of every workspace from its own cursor, in batches.
 import type { Committer } from '../changes/commit.ts';
 import type { Context, Directory, Services } from '../context.ts';
 import { allWorkspaces } from '../events/consumer.ts';
@@ -14,19 +14,21 @@ import { createPlaces } from './places.ts';
 import type { Answer, Reaction } from './reaction.ts';
 
 const pageEvents = 200;
-/** Events that are answered in one commit: the loop is held for no longer than it takes to hand these over. */
+/** Events processed per commit; it bounds the time a commit blocks the event loop. */
 const answeredAtOnce = 16;
-/** Events are gathered so long, so that those of several writes share one look, one commit and one sync (milliseconds). */
+/**
+ * Events are collected for this long, so that several writes share one read, one commit and one sync (milliseconds).
+ */
 const gatherMs = 50;
-/** What events mean is worked out for so long before the loop looks for what came in (milliseconds). */
+/** Time for planning changes before yielding to the event loop (milliseconds). */
 const sliceMs = 1;
-/** An answer is planned anew so often when others change the same at the same moment. */
+/** Attempts to plan a batch when others change the same objects concurrently. */
 const plansMax = 10;
 
 export interface Reactions {
-  /** Reads on in every workspace. */
+  /** Starts reading in every workspace. */
   start(): Promise<void>;
-  /** Resolves once every event so far is answered. */
+  /** Resolves once all events so far are processed. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -67,7 +69,7 @@ export function createReactions(options: ReactionOptions, reactions: readonly Re
   };
 }
 
-/** Workspaces with new events, handed over a moment after the first of them. */
+/** Collects workspaces with new events and wakes them after `gatherMs`. */
 function gather(wake: (workspaceId: string) => void) {
   const workspaces = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | null = null;
@@ -146,7 +148,7 @@ async function nextEvents(
   if (handed) {
     const through = handed.at(-1)?.sequence ?? after;
     const events = handed.filter(({ type }) => reaction.wants(type));
-    // What comes meanwhile is gathered anew.
+    // Events appended meanwhile wake the reader again.
     return { events, through, more: handed.length === pageEvents };
   }
   if ((await lastSequence(store, scope)) <= after) return { events: [], through: after, more: false };
@@ -156,7 +158,7 @@ async function nextEvents(
   });
 }
 
-/** Consecutive events, no two of the same object. */
+/** Yields runs of consecutive events in which no object occurs twice. */
 function* batchesOf(events: readonly EventRow[]): Generator<readonly EventRow[]> {
   let batch: EventRow[] = [];
   let objects = new Set<string>();
@@ -178,15 +180,15 @@ interface Answering extends ReactionOptions {
 }
 
 interface Answered {
-  /** How many of the events, from the first on. */
+  /** Number of processed events, from the first. */
   readonly answered: number;
-  /** Whether anything was written. */
+  /** True if anything was written. */
   readonly hasWritten: boolean;
 }
 
 /**
- * Commits what some events mean, with the place behind them.
- * @param moveTo moves the place behind the event of a sequence. @throws StoreError, and Error where another moved it
+ * Commits the changes for a batch of events together with the cursor.
+ * @param moveTo moves the cursor to a sequence. @throws StoreError, and Error if another process moved the cursor
  */
 async function answer(
   on: Answering,
@@ -208,10 +210,15 @@ async function answer(
     if (committed.ok) return { answered, hasWritten: true };
     if (committed.part === 'guard') break;
   }
-  throw new Error(`The events up to ${events.at(-1)?.sequence} were not answered: others changed the same.`);
+  throw new Error(
+    `The reaction to events up to ${events.at(-1)?.sequence} was not committed: it conflicted with other changes.`,
+  );
 }
 
-/** Up to the first event that changes what an earlier one does: that is answered once the earlier answer can be read. */
+/**
+ * Stops before the first event whose changes touch an object of an earlier one, because it must read the committed
+ * changes.
+ */
 async function answersTo(on: Answering, ctx: Context, events: readonly EventRow[]): Promise<Answer[]> {
   const answers: Answer[] = [];
   const changed = new Set<string>();
@@ -228,14 +235,14 @@ async function answersTo(on: Answering, ctx: Context, events: readonly EventRow[
   return answers;
 }
 
-/** What cannot be answered is passed over and said, so that what comes behind it is: it would fail the next time as well. */
+/** A failing event is logged and skipped: it would fail again, and events behind it would wait. */
 async function answerTo({ reaction, services }: Answering, ctx: Context, event: EventRow): Promise<Answer> {
   try {
     const { changes, ops = [] } = await reaction.react(ctx, event);
     return { changes: changes.map((change) => ({ ...change, cause: event.cause })), ops };
   } catch (error) {
     if (error instanceof StoreError) throw error;
-    services.log('error', 'an event was not answered', {
+    services.log('error', 'reaction to an event failed', {
       ...{ reaction: reaction.name, workspaceId: ctx.workspaceId, eventId: event.id },
       error: errorForLog(error),
     });

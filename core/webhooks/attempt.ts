@@ -1,4 +1,4 @@
-// One attempt at a delivery: a signed POST through the egress guard, and the record of what was sent and what came back.
+// One delivery attempt: sends a signed POST through the egress guard, and records request and response.
 import type { Clock } from '../lib/clock.ts';
 import type { Egress, EgressResponse } from '../lib/egress/egress.ts';
 import { EgressError } from '../lib/egress/error.ts';
@@ -32,7 +32,7 @@ interface Attemptable {
   readonly secrets: readonly string[];
 }
 
-/** Null when `signal` cut it short: it then counts as never made. */
+/** Returns null if `signal` aborted it; an aborted attempt does not count. */
 export async function attempt(
   { clock, egress, version, signal }: Attempting,
   delivery: Attemptable,

@@ -1,9 +1,10 @@
-// The exact bytes of a delivery: the event as the feed shows it, or a thin form past the cap. docs/spec/webhooks.md › Payload.
+// Payload of a delivery: the event as in the feed, or a thin form if it exceeds the size limit. Spec:
+// docs/spec/webhooks.md › Payload.
 import { renderEvent, type EventEnvelope, type EventRow } from '../events/event.ts';
 
 export const payloadBytesMax = 256 * 1024;
 
-/** What deliveries of one event share. */
+/** Data shared by all deliveries of an event. */
 export interface Message {
   readonly eventId: string;
   readonly type: string;

@@ -1,4 +1,4 @@
-// Webhooks: a consumer that turns events into deliveries, workers that make them and replays, and their routes.
+// Assembles webhooks: the consumer that plans deliveries, the workers of deliveries and replays, and the routes.
 import type { Change } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
@@ -30,10 +30,10 @@ import { createPipeline, type Pipeline } from './worker/pipeline.ts';
 export interface Webhooks {
   readonly routes: readonly Route[];
   start(): Promise<void>;
-  /** Has what is planned follow the clock, which was set. */
+  /** Moves due times after the clock was set. */
   followClock(): Promise<void>;
   settled(): Promise<void>;
-  /** Of its consumer. */
+  /** Returns the progress of the consumer. */
   progress(): Progress;
   stop(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       await replays.queue.followClock();
     },
     async settled() {
-      // A delivery may switch its endpoint off, which is an event that is delivered to other endpoints.
+      // A delivery may disable its endpoint, which is an event that is delivered to other endpoints.
       for (let rounds = 0; rounds < 2; rounds++) {
         await consumer.settled();
         await replays.queue.settled();
@@ -119,7 +119,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   };
 }
 
-/** The changes of endpoints that were there before. */
+/** Returns the changes of existing endpoints. */
 function endpointsIn(changes: readonly Change[]): { before: Endpoint; after: Endpoint }[] {
   return changes
     .filter(({ kind, before }) => kind === endpointKind.name && before !== null)

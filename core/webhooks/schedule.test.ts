@@ -1,4 +1,4 @@
-/** The retry schedule holds its promises whatever chance, slowness, outages and receivers do. */
+/** The retry schedule keeps its guarantees under any jitter, latency, outage and receiver. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ATTEMPT_OFFSETS_MS, nextAttempt, parseRetryAfterMs, RETRY_HORIZON_MS } from './schedule.ts';
@@ -8,7 +8,7 @@ const FIRST_MS = Date.UTC(2026, 0, 1);
 const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const HOUR_MS = 3_600_000;
 
-/** Runs a delivery that always fails; `each` gives what every attempt costs and hears. */
+/** Runs a delivery that always fails; `each` returns the cost and the response of every attempt. */
 function run(
   each: (attempt: number) => { random?: number; tookMs?: number; lateMs?: number; retryAfterMs?: number },
 ): number[] {
@@ -61,7 +61,7 @@ test('jitter adds at most a tenth, never to the last attempt, and slow attempts 
         for (const [index, atMs] of startedAt.entries()) {
           const offsetMs = ATTEMPT_OFFSETS_MS[index] ?? 0;
           expect(atMs).toBeGreaterThanOrEqual(offsetMs);
-          // The retry after 5 s waits for a first attempt that takes up to 15 s.
+          // The 5 s retry waits for a first attempt that takes up to 15 s.
           if (index !== 1) expect(atMs).toBeLessThan(offsetMs === 0 ? 1 : offsetMs * 1.1);
         }
         expect(startedAt.at(-1)).toBe(RETRY_HORIZON_MS);
@@ -93,7 +93,8 @@ test('with outages and Retry-After: at most 8 attempts, none planned past 24 h, 
       const lastMs = startedAt.at(-1) ?? 0;
       const lateMs = events[startedAt.length - 1]?.lateMs ?? 0;
       const lastTookMs = events[startedAt.length - 1]?.tookMs ?? 0;
-      // Parked only because the horizon has passed, by the last attempt's planned time, delay and duration.
+      // Parked only because the horizon has passed, computed from the last attempt's planned time, delay and
+      // duration.
       expect(lastMs + lastTookMs).toBeGreaterThanOrEqual(RETRY_HORIZON_MS);
       expect(lastMs - lateMs).toBeLessThanOrEqual(RETRY_HORIZON_MS);
       for (let index = 1; index < startedAt.length; index += 1) {

@@ -1,15 +1,14 @@
-// Signing secrets. They are stored sealed under the master key and opened only to sign. A sealed secret is bound to its
-// endpoint: moved to another row it does not open.
+// Signing secrets. They are stored sealed under the master key and opened only to sign. A sealed secret is bound to
+// its endpoint and cannot be opened in another row.
 import { sealedFor } from '../lib/sealed-at-rest.ts';
 import type { Sealing } from '../lib/sealing.ts';
 
-/** A secret that was replaced. */
 export interface PreviousSecret {
-  /** Base64 of what `sealSecret` made; null once nothing is signed with it any more. */
+  /** Base64 of the result of `sealSecret`; null once it no longer signs. */
   readonly sealed: string | null;
-  /** The secret signs until then. */
+  /** Time until which the secret signs. */
   readonly expiresAt: number;
-  /** When it had last signed a delivery that succeeded, as of its replacement. */
+  /** Time of the last successful delivery signed with it, as of its replacement. */
   readonly lastSucceededAt: number | null;
 }
 
@@ -26,7 +25,7 @@ function openSecret(sealing: Sealing, workspaceId: string, endpointId: string, s
   return sealing.open(sealed, sealedFor('webhook-secret', workspaceId, endpointId));
 }
 
-/** Whether it was sealed with this key. */
+/** Returns true if the secret was sealed with this key. */
 export function opensSecret(
   sealing: Sealing,
   workspaceId: string,
@@ -50,8 +49,8 @@ interface Signer {
 export type OpenSecrets = (workspaceId: string, endpoint: Signer, nowMs: number) => string[];
 
 /**
- * Answers the secrets that sign at a moment, newest first. They are opened once for each `endpoint` object, which stands for one
- * version of an endpoint: whoever changes an endpoint reads it anew.
+ * Returns the secrets that sign at a time, newest first. They are opened once per `endpoint` object, which represents
+ * one version of an endpoint: a changed endpoint is a new object.
  */
 export function createSecretOpener(sealing: Sealing): OpenSecrets {
   const opened = new WeakMap<Signer, readonly { readonly secret: string; readonly expiresAt: number }[]>();

@@ -1,10 +1,11 @@
 /**
- * What we sign is accepted by verifiers we did not write, and nothing altered is. The vectors are public contract: a
- * receiver in any language can be written against them.
+ * Independent verifiers accept the signatures and reject every change. The vectors are public contract: a receiver in
+ * any language can be tested against them.
  */
 import { describe, expect, test } from 'bun:test';
 import { Webhook } from 'standardwebhooks';
-// By path, because the package has a Web Crypto build for Bun whose constructEvent cannot be synchronous; this is the one for Node.
+// Imported by path: the package's Bun build uses Web Crypto, with which constructEvent cannot be synchronous; this is
+// the Node build.
 import Stripe from '../../node_modules/stripe/esm/stripe.esm.node.js';
 import { signatureHeaders } from './signature.ts';
 

@@ -1,19 +1,18 @@
 /**
- * Signs one delivery attempt with both schemes receivers know, from the same secret (docs/spec/webhooks.md › Signature;
- * standardwebhooks.com). `X-Webhook-Signature` is keyed by the whole `whsec_<base64>` string over `<t>.<body>`, and is written
- * so that Stripe's verifier takes it: no space after a comma, lower-case hex. The `webhook-*` headers are keyed by the decoded
- * remainder over `<id>.<t>.<body>`.
- *
- * `webhook-id` is the event's id, not the delivery's: that scheme wants one id per message across every resend, and receivers
- * dedupe on it. So an event counts once for them, be it retried, replayed or read from the feed. `X-Webhook-Delivery`
- * tells deliveries apart.
+ * Signs one delivery attempt with both common schemes, from the same secret (docs/spec/webhooks.md › Signature;
+ * standardwebhooks.com). `X-Webhook-Signature` is keyed with the whole `whsec_<base64>` string over `<t>.<body>`. Its
+ * format is accepted by Stripe's verifier: no space after a comma, lower-case hex. The `webhook-*` headers are keyed
+ * with the decoded remainder over `<id>.<t>.<body>`.
+ * `webhook-id` is the id of the event and not of the delivery: the scheme requires the same id for every resend of a
+ * message, and receivers deduplicate by it. An event therefore counts once, whether retried, replayed or read from
+ * the feed. `X-Webhook-Delivery` identifies the delivery.
  */
 import { createHmac } from 'node:crypto';
 
 export interface SignatureInput {
   /** `whsec_<base64>`, newest first; several while rotations overlap. */
   secrets: readonly string[];
-  /** The exact bytes of the body. */
+  /** Exact bytes of the body. */
   payload: string | Uint8Array;
   timestampSeconds: number;
   deliveryId: string;
@@ -31,7 +30,7 @@ export function isSigningSecret(text: string): boolean {
   return SECRET.test(text);
 }
 
-/** @throws Error when there is no secret, one is malformed, or the time is not in whole seconds. */
+/** @throws Error if there is no secret, a secret is malformed, or the time is not in whole seconds */
 export function signatureHeaders(input: SignatureInput): SignatureHeaders {
   const { secrets, payload, eventId } = input;
   if (secrets.length === 0) throw new Error('a delivery needs at least one signing secret');

@@ -1,5 +1,5 @@
-// Which endpoints of a workspace want which event: a section of the workspace cache, loaded again when an endpoint changes. What
-// a filter costs is its endpoint's: it is looked at in turns, which the endpoint pays.
+// Matches events against the endpoints of a workspace. A section of the workspace cache that is reloaded when an
+// endpoint changes. Filters run in the fair queue and are charged to their endpoint.
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Directory } from '../context.ts';
 import { expandPattern, namespaceOf } from '../events/catalogue.ts';
@@ -21,34 +21,34 @@ const enabledEndpoints = tenantStatement<Row>(
   `SELECT ${endpointKind.select} FROM endpoints WHERE workspace_id = :ws AND deleted_at IS NULL AND enabled = 1 ORDER BY created_at, id`,
 );
 
-/** What an endpoint wants, now or in the past. */
+/** Subscription of an endpoint, current or past. */
 type Wanting = EndpointWants & { readonly id: string };
 
 interface Subscriber {
   readonly endpoint: Wanting;
-  /** Null where it wants all. */
+  /** Null if it wants all events. */
   readonly filter: Passes | null;
 }
 
 export interface Subscriptions {
-  /** Whether any endpoint listens, or listened, to any event after a sequence. */
+  /** Returns true if any endpoint subscribes or subscribed to events after a sequence. */
   listens(scope: Scope, after: number): Promise<boolean>;
-  /** The endpoints that wanted an event when it happened, of those that are meant. */
+  /** Returns the endpoints, among those accepted by `isMeant`, that wanted an event when it happened. */
   wanting(
     scope: Scope,
     event: EventRow,
     isMeant: (endpointId: string, sequence: number) => boolean,
   ): Promise<readonly Wanting[]>;
-  /** Whether an endpoint now wants an event, whenever that happened. */
+  /** Returns true if the current subscription of an endpoint matches an event of any time. */
   wants(scope: Scope, endpointId: string, event: EventRow): Promise<boolean>;
-  /** Undefined when deleted or disabled. */
+  /** Returns undefined if the endpoint is deleted or disabled. */
   enabled(scope: Scope, endpointId: string): Promise<Endpoint | undefined>;
-  /** The endpoints that are switched on: no more than a workspace may have. */
+  /** Returns the enabled endpoints; their number is limited per workspace. */
   enabledIds(scope: Scope): Promise<ReadonlySet<string>>;
 }
 
 interface Listeners {
-  /** Those that are switched on now. */
+  /** Enabled endpoints. */
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   readonly byType: Eras<ByType>;
 }
@@ -57,7 +57,7 @@ type ByType = ReadonlyMap<string, readonly Subscriber[]>;
 
 const none: readonly Subscriber[] = [];
 
-/** A ping goes to its endpoint in any case, whatever that subscribes to. */
+/** A ping is delivered to its endpoint regardless of the subscription. */
 function isPingOf(endpointId: string, event: EventRow): boolean {
   return event.type === 'webhook.ping' && event.entityId === endpointId;
 }
@@ -71,7 +71,7 @@ export function createSubscriptions(options: {
   directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }): Subscriptions {
   const { of } = options.cache.section<Listeners>({
-    // What a filter may name depends on the fields of the workspace.
+    // Filters may refer to custom fields of the workspace.
     kinds: new Set([endpointKind.name, field.name]),
     load: async (scope) => {
       const directory = await options.directoryOf(scope);
@@ -104,7 +104,7 @@ export function createSubscriptions(options: {
       const searched = createSearched();
       for (const subscriber of subscribers) {
         const { endpoint } = subscriber;
-        // An endpoint hears of what happens from its registration on. Its ping has been on its way since it was asked for.
+        // An endpoint receives only events after its creation. Its ping already has a delivery.
         if (event.sequence <= endpoint.sinceSequence || isPingOf(endpoint.id, event)) continue;
         if (!isMeant(endpoint.id, event.sequence)) continue;
         if (await wants(scope, subscriber, event, data, searched)) wanting.push(endpoint);
@@ -153,7 +153,7 @@ function byTypeOf(endpoints: readonly Wanting[], reading: Reading): ByType {
   return byType;
 }
 
-/** Types of events share their fields, and so one reading of the filter. */
+/** Event types with the same fields share one parsed filter. */
 function subscribersOf(endpoint: Wanting, reading: Reading): [type: string, subscriber: Subscriber][] {
   const byFields = new Map<FilterFields, Subscriber>();
   const types = new Set(endpoint.events.flatMap(expandPattern));
@@ -172,8 +172,9 @@ function filterOf(endpoint: Wanting, fields: FilterFields, { log }: Reading): Su
   try {
     return passesOf(parseFilter(endpoint.filter, fields, 'filter', { wasTaken: true }), fields);
   } catch (error) {
-    // Checked at registration, but by the rules of that day; one such endpoint must not hold up the workspace.
-    log('error', 'a webhook has a filter that cannot be read', {
+    // The filter was valid at registration by the rules of that version; one invalid filter must not block the
+    // workspace.
+    log('error', 'webhook has an invalid filter', {
       webhookId: endpoint.id,
       error: errorForLog(error),
     });

@@ -1,4 +1,4 @@
-// Shows that the agent finds its way to a token by itself, and changes of other people's issues what a person approved and nothing else:
+// Checks that the agent obtains a token by itself, and that it changes other people's issues only after approval:
 // real server, real agent, people with real browsers. Run: `bun examples/agent/check.ts`
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,10 +17,10 @@ const api = apiOf(server.url, first.apiKey);
 const [ana, ben] = [newPerson(), newPerson()];
 
 interface Agent {
-  /** All lines that were read of it. */
+  /** All lines read from its output. */
   readonly said: readonly string[];
   next(): Promise<string>;
-  /** The next line, and the address that stands under it. */
+  /** Returns the next line, and the URL printed below it. */
   asked(): Promise<{ what: string; url: string }>;
   readonly ended: Promise<number>;
 }
@@ -42,13 +42,13 @@ function startAgent(): Agent {
   };
   const asked: Agent['asked'] = async () => {
     const [what, url] = [await next(), await next()];
-    if (!url.startsWith('  http')) throw new Error(`The agent asks nobody: ${what}`);
+    if (!url.startsWith('  http')) throw new Error(`The agent printed no URL: ${what}`);
     return { what, url: url.trim() };
   };
   return { said, next, asked, ended: child.exited };
 }
 
-/** A line that the README shows: `…` stands for whatever is different each time. */
+/** Compares a line of the README with an output line; `…` matches any text. */
 function matches(shown: string, said: string): boolean {
   const [begin = '', end] = shown.replace('http://127.0.0.1:4700', server.url).split('…');
   return end === undefined ? said === begin : said.startsWith(begin) && said.endsWith(end);
@@ -68,7 +68,7 @@ interface Entry {
 }
 
 try {
-  step('Ana has a workspace with issues, and invites Ben');
+  step('Ana creates a workspace with issues and invites Ben');
   const crash = await api<Issue>('POST', '/issues', { team: 'ENG', title: 'The editor crashes on save' });
   const trial = await api<Issue>('POST', '/issues', { team: 'ENG', title: 'test of the import from Berlin' });
   await api('POST', '/issues', { team: 'ENG', title: 'Dark mode' });
@@ -79,31 +79,35 @@ try {
   await Promise.all([joinBy(ana, setUp, 'Ana'), joinBy(ben, invitation.url, 'Ben')]);
   await until('the plugin has labeled the issues', async () => !(await runsOpen(api, 'auto-triage')));
 
-  step('Ben starts the agent twice, denies it, and lets it act for him');
+  step('Ben starts the agent twice, denies the first and allows the second');
   await ben.does({ do: 'go', url: (await other.asked()).url }, { do: 'press', name: 'Deny' });
   const denied = await other.next();
-  check('whom he denies it is told', denied.startsWith('You did not let me in: '), denied);
+  check('the denied agent is told', denied.startsWith('Access denied: '), denied);
   const { said, next, asked } = agent;
   const { url: consentPage } = await asked();
   const consent = await ben.does({ do: 'go', url: consentPage });
   check(
-    'Tatami says that nobody has checked the agent',
+    'the consent page says that the agent is not verified',
     consent.text.includes('This app is not verified.'),
     consent.text,
   );
   check(
-    'what waits for a person stands there',
+    'the consent page lists what needs approval',
     consent.text.includes('changes an issue that it did not create'),
     consent.text,
   );
   const listener = new URL(new URL(consentPage).searchParams.get('redirect_uri') ?? '');
   const planted = await fetch(`${listener.href}?code=x&state=y`);
-  check('the agent takes no answer that it did not ask for', planted.status === 404, planted.status);
+  check('the agent ignores a response that it did not request', planted.status === 404, planted.status);
   const handed = await ben.does({ do: 'press', name: 'Allow' });
-  check('the answer reaches the agent', handed.text.includes('The agent has your answer.'), handed.text);
+  check(
+    'the response reaches the agent',
+    handed.text.includes('The agent received your response.'),
+    handed.text,
+  );
 
   const looked = await next();
-  check('it looks at the issues', looked === 'I looked at 3 issues, and have 2 ideas.', looked);
+  check('it reads the issues', looked === 'Read 3 issues. 2 suggestions.', looked);
   const proposals = [await asked(), await asked()];
   const raising = proposals.find(({ what }) => what.includes('urgent'))!;
   const deleting = proposals.find(({ what }) => what.includes('delete'))!;
@@ -112,15 +116,15 @@ try {
     (await issueOf(crash.id)).priority === 'none' && (await issueOf(trial.id)).deletedAt === null,
   );
 
-  step('Ana looks at what it proposes, approves one and rejects the other');
+  step('Ana reviews the proposals, approves one and rejects the other');
   const toRaise = await ana.does({ do: 'go', url: raising.url });
   check(
-    'the page names the agent, whom it acts for, and what would change',
+    'the page names the agent, the person it acts for, and the changes',
     /Tidy, for Ben,[^]*priority\tnone\turgent/.test(toRaise.text),
     toRaise.text,
   );
   const raised = await ana.does({ do: 'press', name: 'Approve' });
-  check('an approval is done at once', (await issueOf(crash.id)).priority === 'urgent', raised.text);
+  check('an approval is applied at once', (await issueOf(crash.id)).priority === 'urgent', raised.text);
   const toDelete = await ana.does({ do: 'go', url: deleting.url });
   await ana.does({ do: 'fill', label: 'Reason', text: 'Berlin is real' }, { do: 'press', name: 'Reject' });
   check('a rejection changes nothing', (await issueOf(trial.id)).deletedAt === null);
@@ -131,24 +135,24 @@ try {
   );
 
   const heard = [await next(), await next()].join('\n');
-  check('the agent hears of the approval', heard.includes('make it urgent: approved by Ana'), heard);
+  check('the agent learns of the approval', heard.includes('make it urgent: approved by Ana'), heard);
   check(
-    'the agent hears of the rejection, and why',
+    'the agent learns of the rejection and its reason',
     heard.includes('delete it: rejected by Ana, because “Berlin is real”'),
     heard,
   );
-  check('the agent ends well', (await agent.ended) === 0);
+  check('the agent exits with 0', (await agent.ended) === 0);
 
   const transcript = readFileSync(join(import.meta.dir, 'README.md'), 'utf8');
   const shown =
     /\n\$ bun examples\/agent\/main\.ts\n([^`]+)```/.exec(transcript)?.[1]?.trim().split('\n') ?? [];
   const differs = shown.filter((line) => !said.some((one) => matches(line, one)));
-  check('it says what README.md shows', shown.length === said.length && differs.length === 0, {
+  check('its output matches README.md', shown.length === said.length && differs.length === 0, {
     differs,
     said,
   });
 
-  step('The audit log says who did what');
+  step('The audit log records all actions');
   const { data: log } = await api<{ data: Entry[] }>('GET', '/audit-log?limit=100');
   const told = new Set(
     log.map(({ action, actor, target }) => `${action} ${target.id} by ${actor.kind} ${actor.name}`),
@@ -164,7 +168,7 @@ try {
     check(entry.replace(/ \S+_\S+/, ''), told.has(entry), [...told]);
   const byApp = log.filter(({ actor }) => actor.kind === 'app');
   check(
-    'all that the agent did is told as done for Ben',
+    'all actions of the agent are recorded on behalf of Ben',
     byApp.every(({ actor }) => actor.memberId === member.id),
     byApp,
   );
@@ -174,4 +178,4 @@ try {
   await server.stop();
   rmSync(dir, { recursive: true, force: true });
 }
-console.log(process.exitCode ? '\nThe agent failed.' : '\nThe agent did what a person approved.');
+console.log(process.exitCode ? '\nThe agent failed.' : '\nThe agent made only approved changes.');

@@ -1,5 +1,5 @@
-// A small agent: it looks through the issues of a workspace, and proposes what it would do about some of them. People decide. Rules stand
-// here for a model. Run: `bun examples/agent/main.ts [address of the Tatami]`
+// A small agent: it reads the issues of a workspace and proposes changes that people approve. Simple rules stand in
+// for a model. Run: `bun examples/agent/main.ts [server URL]`
 import {
   Client,
   InsufficientScopeError,
@@ -24,21 +24,24 @@ interface Idea {
 
 function ideaFor({ identifier: id, title, priority }: Issue): Idea | null {
   if (/^(test|asdf)\b/i.test(title))
-    return { tool: 'issues_delete', args: { id }, why: `${id} “${title}” looks like a trial: delete it` };
+    return { tool: 'issues_delete', args: { id }, why: `${id} “${title}” looks like a test: delete it` };
   if (/crash|lose|lost/i.test(title) && priority !== 'urgent') {
     const args = { id, priority: 'urgent' };
-    return { tool: 'issues_update', args, why: `${id} “${title}” hurts people: make it urgent` };
+    return { tool: 'issues_update', args, why: `${id} “${title}” is severe: make it urgent` };
   }
   return null;
 }
 
-/** The first attempt has no token, and the server says where there are some: the client goes there, registers itself and asks. */
+/**
+ * The first attempt has no token. The 401 response names the authorization server; the client registers there and
+ * asks for consent.
+ */
 async function connect(): Promise<Client> {
-  const authProvider = new SignIn((url) => console.log(`Open this, and say what I may do:\n  ${url}`));
+  const authProvider = new SignIn((url) => console.log(`Open this page and grant access:\n  ${url}`));
   for (;;) {
     const transport = new StreamableHTTPClientTransport(new URL('/api/mcp/streamable-http', server), {
       authProvider,
-      // What a person took away is not asked for again.
+      // A scope that a person removed is not requested again.
       onInsufficientScope: 'throw',
     });
     const client = new Client({ name: 'tidy', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
@@ -52,7 +55,7 @@ async function connect(): Promise<Client> {
   }
 }
 
-/** @throws Error with what the tool says went wrong */
+/** @throws Error with the error of the tool */
 async function call<T>(client: Client, name: string, args: object): Promise<T> {
   const { isError, content, structuredContent } = await client.callTool({ name, arguments: { ...args } });
   if (isError) throw new Error(`${name}: ${JSON.stringify(content)}`);
@@ -72,7 +75,7 @@ interface Decided {
   };
 }
 
-/** A decision takes people as long as it takes: each question waits a minute at most. */
+/** A decision may take any time; each request waits at most a minute. */
 async function decisionOn(client: Client, id: string): Promise<Decided['proposal']> {
   for (;;) {
     const { proposal } = await call<Decided>(client, 'proposals_get', { id, wait: 50 });
@@ -92,7 +95,7 @@ async function tidy(client: Client): Promise<void> {
   const asked = { limit: 50, sort: 'createdAt' };
   const { data } = await call<{ data: { issue: Issue }[] }>(client, 'issues_search', asked);
   const ideas = data.flatMap(({ issue }) => ideaFor(issue) ?? []);
-  console.log(`I looked at ${data.length} issues, and have ${ideas.length} ideas.`);
+  console.log(`Read ${data.length} issues. ${ideas.length} suggestions.`);
   await Promise.all(ideas.map((idea) => pursue(client, idea)));
 }
 
@@ -101,9 +104,8 @@ try {
   await tidy(client);
   await client.close();
 } catch (error) {
-  if (error instanceof OAuthError) console.log(`You did not let me in: ${error.message}`);
-  else if (error instanceof InsufficientScopeError)
-    console.log(`You did not let me do that. I would need: ${error.requiredScope}`);
+  if (error instanceof OAuthError) console.log(`Access denied: ${error.message}`);
+  else if (error instanceof InsufficientScopeError) console.log(`Missing permission: ${error.requiredScope}`);
   else throw error;
   process.exit(1);
 }

@@ -1,5 +1,6 @@
-// How the agent comes by a token, on the hooks that the client of MCP has for that: a person says in their browser what it may do, and the
-// answer comes back to an address of this machine. All of it is in memory: kept in a file, the next start would ask nobody.
+// OAuth provider for the MCP client: a person grants access in the browser, and a listener on this machine receives
+// the response. Everything is kept in memory; an agent that stores its tokens in a file needs no consent on the next
+// start.
 import type {
   OAuthClientMetadata,
   OAuthClientProvider,
@@ -19,7 +20,7 @@ export class SignIn implements OAuthClientProvider {
   #verifier = '';
   #found?: OAuthDiscoveryState;
 
-  /** @param open shows a person the page on which they let the agent in */
+  /** @param open shows the consent page to a person */
   constructor(open: (url: URL) => void) {
     this.#open = open;
     this.#listener = Bun.serve({
@@ -27,17 +28,17 @@ export class SignIn implements OAuthClientProvider {
       hostname: '127.0.0.1',
       fetch: (request) => {
         const { pathname, searchParams } = new URL(request.url);
-        // What was not asked for here is no answer.
+        // Rejects responses that were not requested here.
         if (pathname !== '/callback' || searchParams.get('state') !== this.#state)
-          return new Response('Nothing is waited for here.', { status: 404 });
+          return new Response('No response is expected here.', { status: 404 });
         this.#answered.resolve(searchParams);
-        return new Response('The agent has your answer. You can close this page.');
+        return new Response('The agent received your response. You can close this page.');
       },
     });
     this.redirectUrl = `http://127.0.0.1:${this.#listener.port}/callback`;
   }
 
-  /** What the person answered, as their browser brought it. */
+  /** Waits for the authorization response from the browser. */
   async answer(): Promise<URLSearchParams> {
     const answer = await this.#answered.promise;
     await this.#listener.stop();
@@ -49,7 +50,7 @@ export class SignIn implements OAuthClientProvider {
       client_name: 'Tidy',
       redirect_uris: [this.redirectUrl],
       grant_types: ['authorization_code', 'refresh_token'],
-      // Whatever lies on the device of a person is no secret.
+      // A public client: a secret on a person's device cannot be kept.
       token_endpoint_auth_method: 'none',
     };
   }
@@ -61,7 +62,7 @@ export class SignIn implements OAuthClientProvider {
   saveTokens = (tokens: StoredOAuthTokens): void => void (this.#tokens = tokens);
   codeVerifier = (): string => this.#verifier;
   saveCodeVerifier = (verifier: string): void => void (this.#verifier = verifier);
-  /** Where the tokens were to come from when the person was asked: the code of their answer goes nowhere else. */
+  /** Authorization server at the time of consent; the code is sent nowhere else. */
   discoveryState = (): OAuthDiscoveryState | undefined => this.#found;
   saveDiscoveryState = (found: OAuthDiscoveryState): void => void (this.#found = found);
   redirectToAuthorization = (url: URL): void => this.#open(url);

@@ -1,4 +1,7 @@
-/** Assigns each new issue without an assignee to the next member of `settings.assignees` (member ids): ten lines, laid out as such. */
+/**
+ * Assigns each new issue without an assignee to the next member of `settings.assignees` (member ids). Formatted to
+ * fit ten lines.
+ */
 import { definePlugin } from '@tatami/sdk/plugin';
 // prettier-ignore
 export default definePlugin<'issues:write', { assignees: string[] }>({

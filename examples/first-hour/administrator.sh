@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# An administrator's first hour: a clone, a start, keys, a backup and the way back, the doctor, issues from another tracker.
-# Needs Node 20, npm and curl. TATAMI_REPOSITORY is what to clone; by default the one that this file lies in.
+# First hour of an administrator: clone, start, keys, backup and restore, doctor, import from another tracker. Needs
+# Node 20, npm and curl. TATAMI_REPOSITORY is the repository to clone; default: the one that contains this file.
 set -eu
 repository=${TATAMI_REPOSITORY:-$(cd "$(dirname "$0")/../.." && pwd)}
 . "$(dirname "$0")/steps.sh"
-export TATAMI_PORT=0 # a free one: somebody may have 4700
+export TATAMI_PORT=0 # any free port: 4700 may be in use
 
-say 'Get it'
+say 'Clone the repository'
 if [ -e "$repository/.git" ] && command -v git >/dev/null; then
   git clone -q "$repository" tatami
 else
@@ -15,7 +15,7 @@ else
 fi
 cd tatami
 
-say 'npm start installs what is needed, and starts it'
+say 'npm start installs the dependencies and starts the server'
 start() {
   : >"$work/seen"
   "$@" >"$work/seen" 2>"$work/log" &
@@ -28,22 +28,22 @@ start() {
 }
 soon_ready() {
   until grep -q '^ready in' "$work/seen"; do
-    kill -0 "$server" || { cat "$work/log" >&2 && fail 'it ended before it was ready'; }
+    kill -0 "$server" || { cat "$work/log" >&2 && fail 'the server exited before it was ready'; }
     sleep 0.2
   done
 }
 stop() {
   kill -TERM "$server"
-  wait "$server" || fail "it ended with $?"
+  wait "$server" || fail "the server exited with $?"
   started=()
-  ! curl -s "$TATAMI_SERVER/healthz" || fail 'it still answers'
+  ! curl -s "$TATAMI_SERVER/healthz" || fail 'the server still answers'
 }
 start npm start
 shows '\(new\)' 'holds +1 workspace: My workspace; 1 plugin: auto-triage' 'Your API key, shown this once: +ttm_'
 export TATAMI_TOKEN
 TATAMI_TOKEN=$(sed -n 's/^Your API key, shown this once: *//p' "$work/seen")
 
-say 'A first issue; the plugin labels it'
+say 'Create a first issue; the plugin labels it'
 curl -s -w '\n' "$TATAMI_SERVER/api/v1/issues" -H "Authorization: Bearer $TATAMI_TOKEN" \
   -H 'Content-Type: application/json' -d '{"team":"ENG","title":"Crash when saving a file"}' | tee "$work/seen"
 shows '"identifier":"ENG-1"'
@@ -52,18 +52,18 @@ labelled() {
 }
 soon labelled
 
-say 'Stop, and start again: all is there, and the start says where keys come from'
+say 'Restart: the data is still there, and the start block says how to create keys'
 stop
 start npm start
 shows '\(existing\)' 'keys create --data-dir'
 curl -s -w '\n' "$TATAMI_SERVER/api/v1/issues/ENG-1" -H "Authorization: Bearer $TATAMI_TOKEN" | tee "$work/seen"
 shows 'Crash when saving a file'
 
-say 'Is it well?'
+say 'Check its health'
 bin/tatami health | tee "$work/seen"
 shows '"status":"ready"'
 
-say 'Keys, beside the running server'
+say 'Manage keys while the server runs'
 me() { curl -s -w '\n' "$TATAMI_SERVER/api/v1/me" -H "Authorization: Bearer $1"; }
 key_of() { sed -n 's/^key *\(ttm_[^ ]*\).*/\1/p' "$work/seen"; }
 bin/tatami keys list --data-dir data | tee "$work/seen"
@@ -84,7 +84,7 @@ bin/tatami keys revoke "$id" --data-dir data
 me "$new" | tee "$work/seen"
 shows '"unauthorized"'
 
-say 'Issues from another tracker, with their own times; a second time adds nothing'
+say 'Import issues from another tracker with their original times; a second import adds nothing'
 {
   echo 'repo,created_at,label,title,body'
   for n in $(seq 400); do echo "shop,2024-03-01T09:30:00Z,bug,Crash number $n,It fails"; done
@@ -98,24 +98,24 @@ shows '"createdAt":"2024-03-01T09:30:00.000Z"'
 refused bin/tatami import isues.csv --team-from repo
 shows 'isues.csv'
 
-say 'A backup while it runs'
+say 'Back up while the server runs'
 mkdir "$work/backups"
 bin/tatami backup "$work/backups" --data-dir data | tee "$work/seen"
 shows '^holds +1 workspace' '^key +not in the backup'
 bin/tatami backups verify "$work/backups"
 stop
 
-say 'Keys offline'
+say 'Manage keys offline'
 bin/tatami keys create --data-dir data --name 'From the shell' | tee "$work/seen"
 shows '^key +ttm_'
 bin/tatami keys list --data-dir data | tee "$work/seen"
 shows 'From the shell'
 
-say 'The doctor'
+say 'Run the doctor'
 bin/tatami doctor --data-dir data | tee "$work/seen"
 shows '✓ structure' '✓ replay'
 
-say 'The way back: restore into a new directory. It sends nothing until it is released'
+say 'Restore into a new directory; nothing is sent until it is released'
 bin/tatami restore "$work"/backups/*.backup --data-dir "$work/restored" --key data/master.key | tee "$work/seen"
 start bin/tatami serve --data-dir "$work/restored"
 curl -s -w '\n' "$TATAMI_SERVER/api/v1/issues/SHOP-400" -H "Authorization: Bearer $TATAMI_TOKEN" | tee "$work/seen"
@@ -127,4 +127,4 @@ released() { bin/tatami health | grep '"status":"ready"'; }
 soon released
 stop
 
-say 'The first hour of an administrator is over.'
+say 'First hour of an administrator: all steps passed.'

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# A plugin author's first hour: a new plugin, its mistakes, its runs, its next versions, its schedule.
-# Needs Node 20, npm, curl, and `tatami` (bin/tatami of a clone, or the executable) on PATH. TATAMI_SERVER and TATAMI_TOKEN say where the
-# server is.
+# First hour of a plugin author: a new plugin, its errors, runs, upgrades and schedule. Needs Node 20, npm, curl, and
+# `tatami` (bin/tatami of a clone, or the executable) on PATH. TATAMI_SERVER and TATAMI_TOKEN name the server and an
+# API key.
 set -eu
 . "$(dirname "$0")/steps.sh"
 
-say 'A new plugin'
+say 'Create a plugin'
 tatami plugin new acme.hello
 cd acme.hello
 cat README.md
 
-say 'As its README says, it type-checks and tests itself'
+say 'Type-check and test it, as its README says'
 npm install --silent
 npm run types
 npm test
@@ -18,18 +18,18 @@ npm test
 say 'Pack it and install it'
 tatami plugin pack .
 tatami plugin install ./acme.hello.tatami.json --yes --no-probation 2>&1 | tee "$work/seen"
-shows 'issues:read: to hear of new issues' 'Hear of issue.created' '0.1.0 installed as plg_'
+shows 'issues:read: to hear of new issues' 'Receive issue.created events' '0.1.0 installed as plg_'
 file() {
   curl -s -w '\n' "$TATAMI_SERVER/api/v1/issues" -H "Authorization: Bearer $TATAMI_TOKEN" \
     -H 'Content-Type: application/json' -d "{\"team\":\"ENG\",\"title\":\"$1\"}" | tee "$work/issue"
 }
-# Its latest run looks like this, perhaps in a moment.
+# Tests if the latest run matches the pattern.
 latest() { tatami plugin logs acme.hello --limit 1 2>&1 | tee "$work/latest" | grep -E -- "$1" >/dev/null && cat "$work/latest"; }
 file 'The login page crashes'
 soon latest 'succeeded .*effects 1'
 shows 'greeted [A-Z]+-[0-9]+'
 
-say 'A syntax error has a file and a line'
+say 'A syntax error names file and line'
 cp plugin.ts good.ts
 echo 'const a: number = ;' >>plugin.ts
 line=$(wc -l <plugin.ts)
@@ -37,7 +37,7 @@ refused tatami plugin pack .
 shows "plugin.ts:$line:19: Unexpected ;" "$line \| const a: number = ;"
 mv good.ts plugin.ts
 
-say 'The next version labels: it asks for more, and reads a label that is not there'
+say 'The next version labels issues, requests more scopes, and has a bug'
 cat >plugin.ts <<'END'
 import { definePlugin } from '@tatami/sdk/plugin';
 
@@ -100,13 +100,13 @@ id=$(sed 's/.*"id":"\(iss_[^"]*\)".*/\1/' "$work/issue")
 curl -s -w '\n' "$TATAMI_SERVER/api/v1/issues/$id?fields=labels" -H "Authorization: Bearer $TATAMI_TOKEN" | tee "$work/seen"
 shows '"name":"crash"'
 
-say 'An error at run time has the line of our file, and nothing was written'
+say 'A run-time error names the line of the source file, and nothing is written'
 file 'The list is slow'
 soon latest retrying
 at=$(grep -n '!.name' plugin.ts | cut -d: -f1)
 shows 'TypeError' "at labelOf \(plugin.ts:$at:" 'effects 0 \(1 dropped\)'
 
-say 'The version that mends it runs at once what waited'
+say 'A fixed version runs the waiting event at once'
 sed -e "s/0.2.0/0.3.0/; s/labels\[word.toLowerCase()\]!.name/labels[word.toLowerCase()]?.name ?? 'crash'/" plugin.ts >next.ts
 mv next.ts plugin.ts
 npm run types
@@ -115,28 +115,28 @@ tatami plugin pack .
 tatami plugin install ./acme.hello.tatami.json --yes
 soon latest 'succeeded .*effects 2'
 
-say 'An older version is refused, unless we say so'
+say 'An older version is rejected without --downgrade'
 refused tatami plugin install ./old.json --yes
 shows '0.3.0 is installed' '--downgrade'
 tatami plugin install ./old.json --yes --downgrade
 tatami plugin install ./acme.hello.tatami.json --yes
 
-say 'For show: what it would do, field by field'
+say 'Simulate: show the changes field by field'
 tatami plugin install ./acme.hello.tatami.json --yes --mode simulate
 file 'Another crash'
 soon latest 'effects 0 \(2 simulated\)'
 shows 'would update issue' 'labels: .*crash\]' 'would create comment'
 tatami plugin install ./acme.hello.tatami.json --yes --mode apply
 
-say 'A name that is none is said to be none'
+say 'An unknown plugin name is an error'
 refused tatami plugin logs acme.hallo
 shows 'no plugin acme.hallo' 'tatami plugin list'
 
-say 'The schedule, now'
+say 'Run the schedule now'
 tatami plugin run-schedule acme.hello count | tee "$work/seen"
 shows 'count +succeeded' 'counted [0-9]+'
 
-say 'With another setting it fails, waits for its next attempt, and is canceled'
+say 'With another setting the run fails, waits for a retry, and is canceled'
 curl -s -o "$work/seen" -w '%{http_code}\n' -X PATCH "$TATAMI_SERVER/api/v1/plugins/acme.hello" \
   -H "Authorization: Bearer $TATAMI_TOKEN" -H 'Content-Type: application/json' -d '{"settings":{"most":1}}'
 refused tatami plugin run-schedule acme.hello count
@@ -145,4 +145,4 @@ run=$(grep -om1 'run_[0-9a-z]*' "$work/seen")
 tatami plugin cancel "$run" 2>&1 | tee "$work/seen"
 shows canceled
 
-say 'The first hour of a plugin author is over.'
+say 'First hour of a plugin author: all steps passed.'

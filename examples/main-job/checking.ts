@@ -1,4 +1,4 @@
-// What the examples that check themselves share: steps, `ok` and `FAIL` lines, waiting, and the API with one key.
+// Shared by the self-checking examples: steps, `ok` and `FAIL` lines, waiting, and API calls with one key.
 export function check(what: string, holds: boolean, detail: unknown = ''): void {
   console.log(`${holds ? 'ok  ' : 'FAIL'} ${what} ${holds ? '' : JSON.stringify(detail)}`.trimEnd());
   if (!holds) process.exitCode = 1;
@@ -6,7 +6,7 @@ export function check(what: string, holds: boolean, detail: unknown = ''): void 
 
 export const step = (text: string): void => console.log(`\n# ${text}`);
 
-/** @throws Error where it takes longer than `seconds` */
+/** @throws Error if it takes longer than `seconds` */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
@@ -26,7 +26,7 @@ export type Api = <T>(
   headers?: Record<string, string>,
 ) => Promise<T>;
 
-/** Paths begin below `/api/v1`. It waits where the server says that it is too much, and throws what else the server refuses. */
+/** Paths are relative to `/api/v1`. Waits when rate-limited, and throws on other errors. */
 export function apiOf(url: string, apiKey: string): Api {
   return async <T>(method: string, path: string, body?: unknown, headers = {}): Promise<T> => {
     for (;;) {
@@ -46,7 +46,7 @@ export function apiOf(url: string, apiKey: string): Api {
   };
 }
 
-/** Whether a run of the plugin has not ended. */
+/** Returns true while a run of the plugin has not ended. */
 export async function runsOpen(api: Api, plugin: string): Promise<boolean> {
   const open = await Promise.all(
     ['queued', 'running', 'retrying'].map((status) =>

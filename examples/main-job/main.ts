@@ -1,5 +1,5 @@
-// The main job, start to end, checking itself: import real issues through the CLI, let auto-triage learn from their labels,
-// file new issues, and receive every event signed. Run: `bun examples/main-job/main.ts [FILE.csv]`
+// The main workflow with self-checks: imports real issues through the CLI, lets auto-triage learn from their labels,
+// creates new issues, and receives every event as a signed webhook. Run: `bun examples/main-job/main.ts [FILE.csv]`
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ try {
   const api = apiOf(server.url, apiKey);
   const remote = ['--server', server.url, '--token', apiKey];
 
-  step('a webhook for all issue events');
+  step('create a webhook for all issue events');
   const endpoint = await api<{ secret: string }>('POST', '/webhooks', {
     url: receiver.url,
     events: ['issue.*'],
@@ -60,13 +60,13 @@ try {
     ...remote,
   );
   const { done, of } = run.progress;
-  check(`${done} of ${of} teams learned`, run.status === 'succeeded' && done === of, run);
+  check(`${done} of ${of} team models trained`, run.status === 'succeeded' && done === of, run);
 
   step('new issues are triaged');
   const teams = (await api<{ data: { key: string }[] }>('GET', '/teams')).data.filter(
     (team) => team.key !== 'HQ',
   );
-  check(`${teams.length} teams were made`, teams.length > 1, teams);
+  check(`${teams.length} teams were created`, teams.length > 1, teams);
   const texts: [string, string][] = JSON.parse(readFileSync(join(here, 'new-issues.json'), 'utf8'));
   const filed: string[] = [];
   for (const { key } of teams)
@@ -119,7 +119,7 @@ try {
     body: '{}',
     headers: { 'x-webhook-signature': 'v1=00,t=1' },
   });
-  check('a forged delivery is refused with 401', forged.status === 401, forged.status);
+  check('a forged delivery is rejected with 401', forged.status === 401, forged.status);
 } finally {
   receiver.stop();
   await server.stop();

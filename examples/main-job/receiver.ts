@@ -1,4 +1,5 @@
-// A receiver as a team would write it: verifies each delivery with the SDK, answers 401 otherwise, and keeps each event once.
+// A typical receiver: verifies each delivery with the SDK, responds with 401 if that fails, and stores each event
+// once.
 import { verify, type WebhookEvent } from '@tatami/sdk/webhooks';
 
 export interface Receiver {

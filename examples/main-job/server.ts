@@ -1,7 +1,7 @@
-// Runs the `tatami` command the way a person does, and keeps one server of it for the example.
+// Runs `tatami` commands, and one server for the example.
 import { join } from 'node:path';
 
-/** `TATAMI_BIN` names another one, such as an executable in `dist`. */
+/** `TATAMI_BIN` overrides the command, for example with an executable in `dist`. */
 const command = process.env.TATAMI_BIN ?? join(import.meta.dir, '../../bin/tatami');
 
 export interface Ended {
@@ -10,7 +10,7 @@ export interface Ended {
   readonly err: string;
 }
 
-/** One command with `--json`, whatever comes of it. */
+/** Runs one command with `--json`, successful or not. */
 export async function tried(...args: string[]): Promise<Ended> {
   const child = Bun.spawn([command, ...args, '--json'], { stdout: 'pipe', stderr: 'pipe' });
   const [out, err, code] = await Promise.all([
@@ -21,14 +21,14 @@ export async function tried(...args: string[]): Promise<Ended> {
   return { code, out, err };
 }
 
-/** One command with `--json`; its value. @throws Error with what it printed when it fails */
+/** Runs one command with `--json`, and returns its value. @throws Error with its output if it fails */
 export async function tatami<T>(...args: string[]): Promise<T> {
   const { code, out, err } = await tried(...args);
   if (code !== 0) throw new Error(`tatami ${args[0]} exited ${code}: ${out}${err}`);
   return JSON.parse(out) as T;
 }
 
-/** A new data directory with a workspace. @returns its first key */
+/** Creates a data directory with a workspace. @returns its first API key */
 export async function firstKey(dataDir: string): Promise<string> {
   const team = ['--workspace', 'Acme', '--team', 'HQ'];
   return (await tatami<{ apiKey: string }>('init', '--data-dir', dataDir, ...team)).apiKey;
@@ -39,7 +39,7 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** The receiver of this example is on loopback, which the egress guard refuses unless the operator opens it. */
+/** The example's receiver is on loopback, which the egress guard rejects unless the operator allows it. */
 export async function startServer(dataDir: string): Promise<Server> {
   const child = Bun.spawn(
     [command, 'serve', '--data-dir', dataDir, '--port', '0', '--egress-allow', '127.0.0.0/8', '--json'],

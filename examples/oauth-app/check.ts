@@ -1,5 +1,5 @@
-// Shows that people sign in to the app with what they let it do and no more: real server, real app, a person with a real browser.
-// Run: `bun examples/oauth-app/check.ts`
+// Checks that people sign in to the app with exactly the access they granted: real server, real app, a person with a
+// real browser. Run: `bun examples/oauth-app/check.ts`
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,11 +26,11 @@ interface Grant {
   readonly scopes: readonly string[];
   readonly revokedAt: string | null;
 }
-/** The newest. */
+/** Returns the newest grant. */
 const grant = async (): Promise<Grant> => (await api<{ data: Grant[] }>('GET', '/grants')).data[0]!;
 
 try {
-  step('An admin registers the app, and assigns issues to Ana');
+  step('An admin registers the app and assigns issues to Ana');
   const { id, secret } = await api<{ id: string; secret: string }>('POST', '/oauth-apps', {
     ...{ name: 'Burndown', confidential: true, redirectUris: ['http://127.0.0.1/callback'] },
   });
@@ -45,11 +45,11 @@ try {
   const { app, sessions } = await import('./main.ts');
   const origin = `http://127.0.0.1:${PORT}`;
 
-  step('Ana makes her account, signs in to the app with Tatami, and takes a right away from it');
+  step('Ana creates her account, signs in to the app with Tatami, and withholds a scope');
   await joinBy(person, new URL(new URL(first.setUpUrl).pathname, server.url).href, 'Ana');
   const asked = await person.does({ do: 'go', url: origin }, { do: 'follow', name: 'Sign in with Tatami' });
   check(
-    'Tatami names the app, and says that an admin knows it',
+    'the consent page names the app and says that an admin registered it',
     asked.text.includes('An admin of this workspace registered this app.'),
     asked.text,
   );
@@ -59,57 +59,61 @@ try {
     { do: 'press', name: 'Allow' },
   );
   check(
-    'it shows what is assigned to her, as text',
+    'the app shows her issues, as escaped text',
     home.text.includes('The chart <b>ends</b> a day early'),
     home.text,
   );
-  check('it shows nothing else', !home.text.includes('Assigned to nobody'), home.text);
-  check('Tatami granted what she left', (await grant()).scopes.join() === 'issues:read', await grant());
+  check('the app shows no other issues', !home.text.includes('Assigned to nobody'), home.text);
+  check(
+    'only the remaining scope is granted',
+    (await grant()).scopes.join() === 'issues:read',
+    await grant(),
+  );
   const refused = await person.does(
     { do: 'fill', label: 'Title', text: 'Mine' },
-    { do: 'press', name: 'File it' },
+    { do: 'press', name: 'Create issue' },
   );
   check(
-    'the app says what she did not let it do',
-    /You did not let this app do that\. .*issues:write/.test(refused.text),
+    'the app names the missing permission',
+    /This app lacks the permission\. .*issues:write/.test(refused.text),
     refused.text,
   );
 
-  step('She denies it, then allows all of it');
+  step('She denies access, then allows all scopes');
   const denied = await person.does(
     { do: 'follow', name: 'Sign in with Tatami' },
     { do: 'press', name: 'Deny' },
   );
-  check('who denies it is not signed in', denied.text.includes('You were not signed in: '), denied.text);
+  check('she is not signed in after denying', denied.text.includes('Sign-in failed: '), denied.text);
   await person.does({ do: 'follow', name: 'Sign in with Tatami' }, { do: 'press', name: 'Allow' });
   const filed = await person.does(
     { do: 'fill', label: 'Title', text: 'Weekends count' },
-    { do: 'press', name: 'File it' },
+    { do: 'press', name: 'Create issue' },
   );
-  check('it files an issue', filed.text.includes('Weekends count'), filed.text);
+  check('the app creates an issue', filed.text.includes('Weekends count'), filed.text);
   const { data: log } = await api<{ data: { action: string; actor: object }[] }>(
     'GET',
     '/audit-log?limit=20',
   );
   const author = log.find(({ action }) => action === 'issue.created')?.actor ?? {};
   check(
-    'the audit log names the app, and whom it acted for',
+    'the audit log names the app and the person it acted for',
     Bun.deepMatch({ kind: 'app', id, name: 'Burndown', memberId: first.userId }, author),
     author,
   );
 
-  step('Others send her browser to the app');
+  step('Other sites send requests from her browser');
   const [cookie, session] = [...sessions].at(-1)!;
   const forged = await fetch(`${origin}/issues`, {
     method: 'POST',
     body: new URLSearchParams({ title: 'Not hers' }),
     headers: { cookie: `app=${cookie}`, origin: 'https://evil.example' },
   });
-  check('a form of another site is refused', forged.status === 403, forged.status);
+  check('a form of another site is rejected', forged.status === 403, forged.status);
   const planted = await fetch(`${origin}/callback?code=x&state=y&iss=${server.url}`, { redirect: 'manual' });
-  check('an answer that this browser did not ask for is refused', planted.status === 400, planted.status);
+  check('a response that this browser did not request is rejected', planted.status === 400, planted.status);
 
-  step('An hour later, eight tabs at once');
+  step('An hour later, eight concurrent requests');
   const before = session.refreshToken;
   const now = Date.now;
   Date.now = () => now() + 3_600_000;
@@ -117,19 +121,19 @@ try {
     Array.from({ length: 8 }, () => fetch(origin, { headers: { cookie: `app=${cookie}` } })),
   );
   check(
-    'all of them are answered',
+    'all of them succeed',
     tabs.every(({ ok }) => ok),
     tabs.map(({ status }) => status),
   );
   check('the token was refreshed', session.refreshToken !== before);
   Date.now = now;
 
-  step('She takes it back in Tatami, signs in once more, and signs out');
+  step('She revokes the grant in Tatami, signs in again, and signs out');
   await api('DELETE', `/grants/${(await grant()).id}`);
   const over = await person.does({ do: 'go', url: origin });
   check(
-    'the app lets go of who took it back',
-    over.text.includes('Tatami no longer lets this app act for you.'),
+    'the app ends the session after the grant is revoked',
+    over.text.includes('Your grant for this app was revoked.'),
     over.text,
   );
   await person.does(
@@ -137,10 +141,10 @@ try {
     { do: 'press', name: 'Allow' },
     { do: 'press', name: 'Sign out' },
   );
-  check('with the sign-out the grant ends', (await grant()).revokedAt !== null, await grant());
+  check('signing out ends the grant', (await grant()).revokedAt !== null, await grant());
   const { complaints } = await person.does({ do: 'go', url: `${server.url}/account` });
   check(
-    'the browser complained of nothing that Tatami sent',
+    'the browser reports no problem with responses of Tatami',
     complaints.every((said) => !said.includes(server.url)),
     complaints,
   );
@@ -150,4 +154,4 @@ try {
   await server.stop();
   rmSync(dir, { recursive: true, force: true });
 }
-console.log(process.exitCode ? '\nThe app failed.' : '\nThe app does what it was let do.');
+console.log(process.exitCode ? '\nThe app failed.' : '\nThe app does only what was granted.');

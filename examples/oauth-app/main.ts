@@ -1,10 +1,10 @@
-// A web app of somebody else, to which people sign in with Tatami: it shows the open issues that are assigned to them, and files new ones.
+// A third-party web app with Tatami sign-in. It shows a person's open issues and creates new ones.
 import { ApiCallError, createClient, type Client } from '@tatami/sdk/client';
 import * as oauth from 'openid-client';
 
 const { TATAMI_SERVER: tatami = 'http://127.0.0.1:4700', TEAM: team = 'ENG', PORT = '3000' } = process.env;
 const { CLIENT_ID, CLIENT_SECRET } = process.env;
-if (!CLIENT_ID || !CLIENT_SECRET) throw new Error('Give CLIENT_ID and CLIENT_SECRET: README.md says whence.');
+if (!CLIENT_ID || !CLIENT_SECRET) throw new Error('Set CLIENT_ID and CLIENT_SECRET; see README.md.');
 const origin = `http://127.0.0.1:${PORT}`;
 const redirectUri = `${origin}/callback`;
 
@@ -21,20 +21,20 @@ interface Session {
   expiresAt: number;
   refreshing?: Promise<void> | undefined;
 }
-/** By the cookie of the browser: who is on the way to Tatami, and who is signed in. */
+/** Keyed by the browser's cookie: pending sign-ins, and sessions. */
 const leaving = new Map<string, { state: string; verifier: string }>();
 export const sessions = new Map<string, Session>();
 
 const cookieOf = ({ headers }: Request): string =>
   /\bapp=([\w-]+)/.exec(headers.get('cookie') ?? '')?.[1] ?? '';
 
-/** Who is signed in; nobody by a form of another site. */
+/** Returns the session of a request; undefined for a form of another site. */
 const sessionIn = (request: Request): Session | undefined =>
   request.method === 'GET' || request.headers.get('origin') === origin
     ? sessions.get(cookieOf(request))
     : undefined;
 
-/** With a new cookie at each step, so that nobody signs in to a session that another began. */
+/** Every step sets a new cookie, so that nobody signs in to a session that someone else started. */
 function leadTo(location: string, cookie?: string): Response {
   const kept = cookie === undefined ? {} : { 'set-cookie': `app=${cookie}; Path=/; HttpOnly; SameSite=Lax` };
   return new Response(null, { status: 303, headers: { location, ...kept } });
@@ -52,7 +52,7 @@ async function signIn(request: Request): Promise<Response> {
   sessions.delete(cookieOf(request));
   const cookie = crypto.randomUUID();
   const [state, verifier] = [oauth.randomState(), oauth.randomPKCECodeVerifier()];
-  // Most come back within seconds: of those that do not, the oldest are forgotten.
+  // Most sign-ins complete within seconds; the oldest pending ones are dropped.
   if (leaving.size >= 1000) leaving.delete(leaving.keys().next().value ?? '');
   leaving.set(cookie, { state, verifier });
   const challenge = await oauth.calculatePKCECodeChallenge(verifier);
@@ -66,7 +66,7 @@ async function signIn(request: Request): Promise<Response> {
 async function callback(request: Request): Promise<Response> {
   const left = leaving.get(cookieOf(request));
   leaving.delete(cookieOf(request));
-  if (!left) return page(`<p>This browser did not begin to sign in.</p>${link}`, 400);
+  if (!left) return page(`<p>This browser did not start a sign-in.</p>${link}`, 400);
   const cookie = crypto.randomUUID();
   const checks = { expectedState: left.state, pkceCodeVerifier: left.verifier };
   const answer = new URL(new URL(request.url).search, redirectUri);
@@ -79,7 +79,7 @@ function sessionOf({ access_token, refresh_token, expires_in = 0 }: oauth.TokenE
   return { accessToken: access_token, refreshToken: refresh_token ?? '', expiresAt };
 }
 
-/** A refresh token is good once, and ends everything when it comes again: requests at the same time wait for one refresh. */
+/** A refresh token is valid once, and reusing it ends the grant, so concurrent requests wait for one refresh. */
 async function clientOf(session: Session): Promise<Client> {
   if (session.expiresAt - Date.now() < 60_000)
     await (session.refreshing ??= oauth
@@ -98,7 +98,7 @@ async function show(request: Request): Promise<Response> {
   const { data } = await client.issues.list({ assignee: 'me', filter: open });
   const items = data.map(({ identifier, title }) => `<li>${identifier} ${text(title)}</li>`).join('');
   return page(`<h1>Open issues of ${text(member.name)}</h1><ul>${items}</ul>
-    <form method="post" action="/issues"><label>Title <input name="title" required></label> <button>File it</button></form>
+    <form method="post" action="/issues"><label>Title <input name="title" required></label> <button>Create issue</button></form>
     <form method="post" action="/sign-out"><button>Sign out</button></form>`);
 }
 
@@ -110,7 +110,7 @@ async function file(request: Request): Promise<Response> {
   return leadTo('/');
 }
 
-/** What the person granted ends with it: what leaked of it is good for nothing. */
+/** Signing out ends the grant, so a leaked token becomes useless. */
 async function signOut(request: Request): Promise<Response> {
   const session = sessionIn(request);
   if (!session) return page(link, 403);
@@ -121,13 +121,13 @@ async function signOut(request: Request): Promise<Response> {
 
 function refuse(error: Error): Response {
   if (error instanceof oauth.AuthorizationResponseError)
-    return page(`<p>You were not signed in: ${text(error.error_description ?? error.error)}</p>${link}`, 403);
+    return page(`<p>Sign-in failed: ${text(error.error_description ?? error.error)}</p>${link}`, 403);
   if (error instanceof ApiCallError && error.code === 'insufficient_scope')
-    return page(`<p>You did not let this app do that. ${text(error.message)}</p>${link}`, 403);
+    return page(`<p>This app lacks the permission. ${text(error.message)}</p>${link}`, 403);
   if (error instanceof oauth.ResponseBodyError || (error instanceof ApiCallError && error.status === 401))
-    return page(`<p>Tatami no longer lets this app act for you.</p>${link}`, 403);
+    return page(`<p>Your grant for this app was revoked.</p>${link}`, 403);
   console.error(error);
-  return page('<p>Something broke.</p>', 500);
+  return page('<p>Internal error.</p>', 500);
 }
 
 export const app = Bun.serve({

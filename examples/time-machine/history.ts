@@ -1,9 +1,11 @@
-// The issues of a CSV as they were before anybody labelled them, and the labels aside.
 import { parse } from 'csv-parse/sync';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The issues as they were filed, before anybody labelled them, and what their label came to be. Each title once, to find them by it. */
+/**
+ * Writes the CSV without labels, and returns the labels separately. Duplicate titles are dropped, because issues are
+ * found by title.
+ */
 export function withoutLabels(file: string, dir: string): { unlabelled: string; truth: Map<string, string> } {
   const rows = parse(readFileSync(file, 'utf8'), { columns: true }) as Record<string, string>[];
   const truth = new Map<string, string>();

@@ -1,5 +1,6 @@
-// The time machine, start to end, checking itself: label by hand, backtest a plugin on that history, approve what it proposes, look
-// at an upgrade through the gate, undo a bad version, read the trail, replay. Run: `bun examples/time-machine/main.ts [FILE.csv]`
+// Time machine with self-checks: labels by hand, backtests a plugin on that history, approves its proposals, gates an
+// upgrade, undoes a bad version, reads the trail and replays a run. Run: `bun examples/time-machine/main.ts
+// [FILE.csv]`
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,8 +56,8 @@ async function pack(version: string): Promise<string> {
 }
 
 try {
-  step(`1 import ${file} as it was before anybody labelled it`);
-  // A new workspace has auto-triage; here it comes later.
+  step(`1 import ${file} without its labels`);
+  // A new workspace has auto-triage installed; here it is installed later.
   await api('DELETE', '/plugins/auto-triage');
   const { unlabelled, truth } = withoutLabels(file, dir);
   const imported = await cli<{ created: number; failed: number }>(
@@ -80,7 +81,7 @@ try {
   const known = issues.filter(({ title }) => kinds.includes(truth.get(title) ?? ''));
   const byHand = known.filter((_, at) => at % 2 === 0);
   const [first, ...others] = byHand;
-  // One of them somebody sees otherwise than the file does, so that people and plugin disagree in any file.
+  // One label differs from the file, so that people and plugin disagree with any file.
   const seen = kinds.find((kind) => kind !== truth.get(first!.title))!;
   truth.set(first!.title, seen);
   await api('PATCH', `/issues/${first!.id}`, { addLabels: [seen] });
@@ -138,7 +139,7 @@ try {
     return people !== (handIds.has(issueId) ? (isSame ? 'same' : 'opposite') : 'nothing');
   });
   check(
-    `each of ${report.effects.length} effects is compared with what was done by hand`,
+    `each of ${report.effects.length} effects is compared with the manual label`,
     wrong.length === 0,
     wrong,
   );
@@ -151,10 +152,10 @@ try {
     ),
   );
 
-  step('4 install it in mode propose, and decide what it proposes');
+  step('4 install it in propose mode and decide its proposals');
   await cli('plugin', 'install', 'auto-triage', '--yes', '--mode', 'propose', '--settings', settings);
   const learned = await cli<Run>('plugin', 'run-schedule', 'auto-triage', 'learn');
-  check('it learns from what was labelled by hand', learned.status === 'succeeded', learned);
+  check('it learns from the manual labels', learned.status === 'succeeded', learned);
   const texts = JSON.parse(readFileSync(join(here, '../main-job/new-issues.json'), 'utf8')) as [
     string,
     string,
@@ -164,11 +165,11 @@ try {
   const open = await cli<Proposal[]>('proposals', 'list');
   const proposalOf = (issue: Issue): Proposal => {
     const found = open.find(({ effects }) => effects.some((effect) => effect.issue === issue.identifier));
-    if (!found) throw new Error(`Nothing is proposed for ${issue.identifier}.`);
+    if (!found) throw new Error(`There is no proposal for ${issue.identifier}.`);
     return found;
   };
   check(
-    `${open.length} proposals wait, and no issue is labelled`,
+    `${open.length} proposals are open, and no issue is labelled`,
     open.length === proposedOn.length && (await read(proposedOn)).every((one) => labelsOf(one) === ''),
     open,
   );
@@ -187,19 +188,19 @@ try {
     (await all<unknown>(`/issues/${issue.id}/comments`)).length;
   const now = await read(proposedOn);
   check(
-    'two were approved: label and comment are there',
+    'two approved in full have label and comment',
     now.slice(0, 2).every((one) => kinds.includes(labelsOf(one))) &&
       (await commentsOn(wholeA)) === 1 &&
       (await commentsOn(wholeB)) === 1,
     now,
   );
   check(
-    'of one, the label alone',
+    'one approved in part has only the label',
     kinds.includes(labelsOf(now[2]!)) && (await commentsOn(inPart)) === 0,
     now[2],
   );
   check(
-    'of those that were rejected, nothing',
+    'the rejected ones are unchanged',
     now.slice(3).every((one) => labelsOf(one) === ''),
     now.slice(3),
   );
@@ -209,7 +210,7 @@ try {
       [...new Set(values)].sort().map((value) => [value, values.filter((one) => one === value).length]),
     );
   check(
-    'each proposal says what became of it, and why',
+    'each proposal has its decision and reason',
     same(counted(decided.map(({ status }) => status)), { approved: 2, partly_approved: 1, rejected: 3 }) &&
       decided.every(({ status, reason }) => status !== 'rejected' || reason === 'A person looks at these.'),
     decided,
@@ -217,7 +218,7 @@ try {
   const told = await api<{ data: { type: string }[] }>('GET', '/events?types=automation.*&limit=100');
   const types = counted(told.data.map(({ type }) => type));
   check(
-    'the feed tells automation.proposed, approved and rejected',
+    'the feed contains automation.proposed, approved and rejected',
     types['automation.proposed'] === 6 &&
       types['automation.approved'] === 3 &&
       types['automation.rejected'] === 3,
@@ -225,7 +226,7 @@ try {
   );
   await api('DELETE', '/plugins/auto-triage');
 
-  step('5 an upgrade that asks for more, through the gate');
+  step('5 gate an upgrade that requests more scopes');
   const [v1, wider, bad] = (await Promise.all(['first', 'wider', 'bad'].map(pack))) as [
     string,
     string,
@@ -244,7 +245,7 @@ try {
   const looked = await tried('plugin', 'install', wider, '--gate', '10', ...remote);
   console.log(looked.err.trimEnd().replace(/^/gm, '     > '));
   check(
-    'the gate shows that 1.1.0 does otherwise, and nobody was asked: 1.0.0 stays',
+    'the gate shows that 1.1.0 behaves differently; without consent 1.0.0 stays',
     looked.code !== 0 &&
       looked.err.includes('on the last 3 runs') &&
       looked.err.includes('bug') &&
@@ -256,7 +257,7 @@ try {
     grant: ['issues:write'],
   });
   check(
-    '1.1.0 waits for consent, 1.0.0 goes on',
+    '1.1.0 waits for consent, 1.0.0 keeps running',
     waiting.pluginVersion === '1.0.0' &&
       waiting.pending?.version === '1.1.0' &&
       waiting.pending.adds.length > 0,
@@ -273,13 +274,13 @@ try {
   const rolled = await fileIssues([['Typing is slow', '']]);
   await ended('kind-by-title');
   check(
-    'rolled back, 1.0.0 runs again',
+    'after the rollback 1.0.0 runs again',
     (await installed()).pluginVersion === '1.0.0' &&
       labelsOf((await read(rolled))[0]!) === 'feature' &&
       (await commentsOn(rolled[0]!)) === 0,
   );
 
-  step('6 a bad version, and its undo');
+  step('6 undo a bad version');
   await cli('plugin', 'install', bad, '--yes');
   const since = new Date().toISOString();
   const harmed = await fileIssues(
@@ -291,28 +292,28 @@ try {
   const state = async (): Promise<string[]> =>
     (await read(harmed)).map((one) => `${labelsOf(one)} ${one.priority}`);
   check(
-    '2.0.0 calls everything an urgent question',
+    '2.0.0 labels everything as an urgent question',
     (await state()).every((one) => one === 'question urgent'),
     await state(),
   );
-  // A person has gone on with the first: its label is corrected, its priority lowered.
+  // A person has edited the first issue: its label is corrected, its priority lowered.
   await api('PATCH', `/issues/${harmed[0]!.id}`, { labels: ['bug'], priority: 'low' });
   const before = await state();
   const simulated = await api<Undo>('POST', `${plugin}/undo`, { since }, { 'tatami-mode': 'simulate' });
-  check('the undo is simulated first: nothing is written', same(await state(), before), await state());
+  check('a simulated undo writes nothing', same(await state(), before), await state());
   const undone = await api<Undo>('POST', `${plugin}/undo`, { since });
   console.log(`     > ${undone.message}`);
   check(
-    'it does what was simulated',
+    'the undo does what was simulated',
     same(undone.changes, simulated.changes) &&
       same(undone.skipped, simulated.skipped) &&
       undone.undid.length === 4,
     { simulated, undone },
   );
   const after = ['bug low', ' none', ' none', ' none'];
-  check('labels and priorities are as they were', same(await state(), after), await state());
+  check('labels and priorities are restored', same(await state(), after), await state());
   check(
-    'what a person changed since is skipped, and listed',
+    'fields that a person changed since are skipped and listed',
     undone.skipped.some(
       ({ id, field, reason, ranSet, now: is }) =>
         id === harmed[0]!.id &&
@@ -324,26 +325,34 @@ try {
     undone.skipped,
   );
   const redone = await api<Undo>('POST', `/undos/${undone.id}/undo`);
-  check('the undo is undone: as the runs left it', same(await state(), before), await state());
+  check('undoing the undo restores the changes of the runs', same(await state(), before), await state());
   const again = await api<Undo>('POST', `/undos/${redone.id}/undo`);
-  check('and back', again.id !== null && same(await state(), after), await state());
+  check(
+    'undoing it again restores the issues',
+    again.id !== null && same(await state(), after),
+    await state(),
+  );
 
-  step('7 the trail of an issue');
+  step('7 read the trail of an issue');
   const trailOf = async (issue: Issue) =>
     (await cli<Trail>('trail', issue.identifier)).data.flatMap((root) => root.nodes);
   const nodes = await trailOf(harmed[1]!);
   const created = nodes.find(({ type }) => type === 'issue.created');
   const badRun = nodes.find(({ kind }) => kind === 'run');
-  check('it names the event that it began with', created?.parentId === null, nodes);
-  check('the run', badRun?.parentId === created?.id && undone.undid.includes(badRun?.id ?? ''), nodes);
+  check('it starts with the root event', created?.parentId === null, nodes);
+  check(
+    'it contains the run',
+    badRun?.parentId === created?.id && undone.undid.includes(badRun?.id ?? ''),
+    nodes,
+  );
   const under = (given: typeof nodes, parentId: string | null | undefined, isUndo = false): boolean =>
     given.some(
       (node) => node.type === 'issue.updated' && node.isUndo === isUndo && node.parentId === parentId,
     );
-  check('what the run wrote', under(nodes, badRun?.id), nodes);
+  check('it contains the writes of the run', under(nodes, badRun?.id), nodes);
   const undo = nodes.find(({ id }) => id === undone.id);
   check(
-    'the undo that took it back, and what that put back',
+    'it contains the undo and its writes',
     undo?.kind === 'undo' && badRun?.run?.undoneBy === undone.id && under(nodes, undo.id, true),
     nodes,
   );
@@ -351,7 +360,7 @@ try {
   const { id: proposalId, runId } = proposalOf(wholeA);
   const proposal = approved.find(({ id }) => id === proposalId);
   check(
-    'of an approved one: the run, its proposal, and what the approval wrote',
+    'for an approved proposal it contains the run, the proposal and the writes of the approval',
     proposal?.kind === 'proposal' && proposal.parentId === runId && under(approved, proposalId),
     approved,
   );
@@ -359,7 +368,7 @@ try {
   step('8 replay a run');
   const good = (await trailOf(byTitle[0]!)).find(({ kind }) => kind === 'run');
   const replayed = await cli<{ result: string }>('plugin', 'replay', good!.id);
-  check('the code that ran: identical', replayed.result === 'identical', replayed);
+  check('with the same code the replay is identical', replayed.result === 'identical', replayed);
   const other = await tried('plugin', 'replay', good!.id, '--local', join(here, 'bad'), ...remote);
   const { result, divergence } = JSON.parse(other.out) as {
     result: string;
@@ -367,7 +376,7 @@ try {
   };
   console.log(`     > ${JSON.stringify(divergence)}`);
   check(
-    'the changed folder: diverged, at issues.update',
+    'with changed code the replay diverges at issues.update',
     other.code === 1 && result === 'diverged' && divergence?.op === 'issues.update',
     other,
   );

@@ -1,4 +1,4 @@
-// What of the API's answers the time machine looks at.
+// API types used by the time machine.
 export interface Issue {
   id: string;
   identifier: string;

@@ -1,4 +1,5 @@
-// What a receiver that was away for longer than deliveries are retried has missed is in the feed: the same events, with the same ids.
+// Reads missed events from the feed. An outage longer than the retries of deliveries loses no event, because the feed
+// has the same events with the same ids.
 import { createClient } from '@tatami/sdk/client';
 import type { WebhookEvent } from '@tatami/sdk/webhooks';
 import type { Journal } from './journal.ts';

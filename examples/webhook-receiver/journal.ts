@@ -1,5 +1,5 @@
-// What was received, one event a line, on disk before the sender hears of it. An event that is in here was taken in, once;
-// whatever must happen for it is driven from here and not from the request.
+// Journal of received events, one per line, synced to disk before the sender gets a response. An event in the journal
+// was received, once; process events from here and not in the request.
 import {
   closeSync,
   existsSync,
@@ -13,9 +13,12 @@ import type { WebhookEvent } from '@tatami/sdk/webhooks';
 
 export interface Journal {
   readonly size: number;
-  /** Up to which sequence the feed was read; 0 when it never was. */
+  /** Last sequence read from the feed; 0 if it was never read. */
   readonly readUpTo: number;
-  /** False when the event is in here already: retried, replayed, or read from the feed meanwhile. @throws when the disk does not take it */
+  /**
+   * Returns false if the event is already stored (retried, replayed, or read from the feed). @throws if the disk
+   * rejects the write
+   */
   add(event: WebhookEvent): boolean;
   markReadUpTo(sequence: number): void;
   close(): void;
@@ -23,7 +26,7 @@ export interface Journal {
 
 export function openJournal(file: string): Journal {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  // The process may have been killed in the middle of a line, which was then acknowledged to nobody.
+  // The process may have been killed in the middle of a line, which was then not acknowledged.
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
   if (whole !== text) truncateSync(file, Buffer.byteLength(whole));
 

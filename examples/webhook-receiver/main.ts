@@ -1,4 +1,4 @@
-// Receives webhooks of a Tatami, each event once. See README.md beside this file.
+// Receives webhooks of a Tatami server, each event once. See README.md.
 import { parseArgs } from 'node:util';
 import type { WebhookEvent } from '@tatami/sdk/webhooks';
 import { catchUp } from './catch-up.ts';
@@ -9,10 +9,10 @@ const { env } = process;
 const { values } = parseArgs({
   options: {
     port: { type: 'string', default: env.PORT ?? '3000' },
-    /** Comma-separated: two while it is being rotated. */
+    /** Comma-separated: two secrets during a rotation. */
     secret: { type: 'string', default: env.TATAMI_WEBHOOK_SECRET ?? '' },
     journal: { type: 'string', default: env.JOURNAL ?? 'events.jsonl' },
-    /** With a token, what was missed is read from the feed at start. */
+    /** With a token, missed events are read from the feed at startup. */
     server: { type: 'string', default: env.TATAMI_SERVER ?? 'http://127.0.0.1:4700' },
     token: { type: 'string', default: env.TATAMI_TOKEN ?? '' },
     events: { type: 'string', default: 'issue.*' },
@@ -20,7 +20,7 @@ const { values } = parseArgs({
 });
 const secrets = values.secret.split(',').filter(Boolean);
 if (secrets.length === 0) {
-  console.error('Give the signing secret with --secret or TATAMI_WEBHOOK_SECRET.');
+  console.error('Set the signing secret with --secret or TATAMI_WEBHOOK_SECRET.');
   process.exit(2);
 }
 

@@ -1,14 +1,14 @@
-// The request side: the raw body, the signature, the journal, the answer. Nothing slow: a sender waits at most 15 s, and what
-// it did not hear within them it sends again.
+// Request handling: raw body, signature, journal, response. Nothing slow, because a sender waits at most 15 s and
+// then retries.
 import { verify, WebhookVerificationError, type WebhookEvent } from '@tatami/sdk/webhooks';
 import type { Journal } from './journal.ts';
 
 export interface ReceiverOptions {
   port: number;
-  /** Two while a secret is being rotated. */
+  /** Two secrets during a rotation. */
   secrets: readonly string[];
   journal: Journal;
-  /** Hears of each event once, when it is in the journal. */
+  /** Called once per event, after it is in the journal. */
   onEvent(event: WebhookEvent): void;
 }
 
@@ -22,7 +22,7 @@ export function startReceiver({ port, secrets, journal, onEvent }: ReceiverOptio
     maxRequestBodySize: bodyBytesMax,
     async fetch(request) {
       if (request.method !== 'POST') return new Response('POST deliveries here.', { status: 405 });
-      // Before any parsing: what is signed are these bytes.
+      // Read before any parsing, because the signature covers these bytes.
       const body = await request.bytes();
       let event: WebhookEvent;
       try {
@@ -32,10 +32,10 @@ export function startReceiver({ port, secrets, journal, onEvent }: ReceiverOptio
         console.error(`refused: ${error.message}`);
         return new Response(error.code, { status: 401 });
       }
-      // Thrown errors become a 500, and the delivery comes again.
+      // Thrown errors become a 500, and the delivery is retried.
       const isNew = journal.add(event);
       if (isNew) onEvent(event);
-      return new Response(isNew ? 'taken in' : 'known already');
+      return new Response(isNew ? 'stored' : 'already known');
     },
   });
 }

@@ -1,4 +1,4 @@
-// The words of the plugin's comments: what it thinks, how sure it is, from how much, and why.
+// Text of the plugin's comments: prediction, confidence, training data and evidence.
 import type { Prediction } from './model/predict.ts';
 import type { Model } from './model/model.ts';
 
@@ -11,7 +11,7 @@ export function labelComment(
   return [
     `Labelled **${prediction.kind}** (${percent(prediction.confidence)} sure, ${source(model, team)}).`,
     because(evidence),
-    'If that is wrong, change the label: the next learning takes the correction in.',
+    'If this is wrong, change the label. The plugin learns from the correction.',
   ]
     .filter((line) => line !== '')
     .join('\n\n');
@@ -32,11 +32,11 @@ export function suggestionComment(
 }
 
 function because(evidence: readonly string[]): string {
-  return evidence.length === 0 ? '' : `What speaks for it: ${evidence.join(', ')}.`;
+  return evidence.length === 0 ? '' : `Evidence: ${evidence.join(', ')}.`;
 }
 
 function source(model: Model | undefined, team: string): string {
-  if (!model) return 'by general cues, as the team has too few labelled issues to learn from';
+  if (!model) return 'by general cues, because the team has too few labelled issues to learn from';
   const [bugs, features, questions] = model.learned;
   return `learned from ${bugs + features + questions} labelled issues of ${team}`;
 }

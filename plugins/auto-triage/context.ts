@@ -1,14 +1,14 @@
-// What of `ctx` each half of the plugin uses: narrow enough to stand in for in a test.
+// Parts of `ctx` that triage and learning use, narrow enough to be faked in tests.
 import type { Chosen, Context, Issue, IssueQuery, Page } from '@tatami/sdk/plugin';
 
 export type Scopes = 'issues:read' | 'issues:write' | 'comments:write' | 'labels:read';
 
 export type Settings = {
-  /** Label at or above this confidence. */
+  /** Confidence from which issues are labelled. */
   readonly threshold: number;
-  /** Below the threshold, say in a comment what it might be. */
+  /** Below the threshold, suggest a kind in a comment. */
   readonly suggest: boolean;
-  /** Where a team has too few labelled issues to learn from, go by the built-in rule. */
+  /** Use the built-in rule while a team has too few labelled issues. */
   readonly rule: boolean;
 };
 

@@ -1,5 +1,4 @@
-// A tracker in memory for the plugin's unit tests: issues, labels and `kv` behind the same `ctx` calls, pages
-// included.
+// In-memory tracker for unit tests: issues, labels and `kv` behind the same `ctx` calls, including pagination.
 import {
   PluginError,
   QuotaExceeded,
@@ -11,10 +10,10 @@ import {
 } from '@tatami/sdk/plugin';
 import type { LearnContext, Settings, TriageContext } from './context.ts';
 
-/** Characters of an answer, as of a host call; smaller, so that tests meet it. */
+/** Limit of a host call's result in characters, smaller than the real one so that tests reach it. */
 const answerMax = 20_000;
 
-/** Of every object. */
+/** Fields common to all objects. */
 const stored = { version: 1, createdAt: '', updatedAt: '' };
 const somebody = { kind: 'user', id: 'usr_1', name: 'Ana' } as const;
 
@@ -28,7 +27,7 @@ export class FakeTracker {
   labels = ['Bug', 'feature', 'question', 'urgent'];
   calls = 0;
   cpuLeftMs = 10_000;
-  /** What a slice of learning costs. */
+  /** CPU time of a slice of learning, in milliseconds. */
   sliceMs = 0;
   settings: Settings = { threshold: 0.5, suggest: false, rule: true };
 
@@ -161,7 +160,7 @@ export class FakeTracker {
     };
   }
 
-  /** By name or id, as the REST door takes them. */
+  /** Finds a label by name or id, like the REST API. */
   #label(name: string): Label {
     const known = this.labels.find((label) => label.toLowerCase() === name.replace('lbl_', '').toLowerCase());
     if (known === undefined) throw new PluginError(`There is no label ${name}.`, 'validation_failed');

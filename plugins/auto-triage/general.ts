@@ -1,5 +1,5 @@
-// Triage of issues of nobody in particular, for `POST /triage`: no workspace installs it, and it has no scope. The server gives it the
-// issues as a value, and takes its answer as another.
+// Public triage for `POST /triage`: not installed in any workspace, and without scopes. The server passes issues and
+// reads answers through `kv`.
 import { definePlugin } from '@tatami/sdk/plugin';
 import { explain } from './model/explain.ts';
 import { asModel } from './model/model.ts';
@@ -16,7 +16,7 @@ let predictor: Predictor | undefined;
 
 function load(): Predictor {
   const model = asModel(weights);
-  if (!model) throw new Error('The general model is of another version.');
+  if (!model) throw new Error('The general model has an incompatible version.');
   return new Predictor(model);
 }
 
@@ -37,7 +37,7 @@ export default definePlugin({
   id: 'public-triage',
   version: '1.0.0',
   name: 'Public triage',
-  description: 'Says of issues what kind they are and how much they press.',
+  description: 'Predicts the kind and priority of issues.',
   engines: { tatami: '*' },
   schedules: {
     triage: {

@@ -1,6 +1,6 @@
-// The schedule `learn`: learns each team's model anew from the issues that people labelled, the team longest not
-// looked at first, as many teams as the run's processor time allows; the run after it goes on with the others. What
-// did not change is not learned again, and a model stands until a better one is learned.
+// Schedule `learn`: retrains each team's model from the issues that people labelled, least recently checked team
+// first, as many teams as the run's CPU time allows; the next run continues. Teams without changes are skipped, and a
+// model stays in use until a new one is trained.
 import type { Progress } from '@tatami/sdk/plugin';
 import type { LearnContext } from './context.ts';
 import { readOwn, readTeams, writeModel, writeTeams, type TeamEntry, type Teams } from './memory.ts';
@@ -8,18 +8,18 @@ import type { Model } from './model/model.ts';
 import { train, type Example } from './model/train.ts';
 import { findTeam, perKindMax, readExamples } from './reading.ts';
 
-/** A model of fewer is worse than the rule. */
+/** With fewer issues a model is worse than the rule. */
 const perKindMin = 5;
 const kindsMin = 2;
-/** Of the 100 host calls that a run has; a team takes up to about 20. */
+/** Limit within the 100 host calls of a run; a team takes up to about 20. */
 const callsBeforeLastTeam = 75;
-/** Estimated; between slices the host says how much processor time is left. */
+/** Estimated; between slices the host reports the CPU time left. */
 const sliceUs = 100_000;
-/** Processor time to keep a model and to end in. */
+/** CPU time reserved for storing a model and ending the run. */
 const reserveMs = 500;
 const teamsNewMax = 20;
 
-/** Of a team: what it learned last, or `null` where the run's time was over first. */
+/** Result of a team; null if the CPU time ran out first. */
 type Learned = { readonly signature: string } | null;
 
 export async function learn(event: { readonly scheduledAt: string }, ctx: LearnContext): Promise<Progress> {
@@ -64,7 +64,7 @@ async function learnTeam(ctx: LearnContext, team: string, entry: TeamEntry): Pro
   return { signature };
 }
 
-/** The model; undefined when the processor time comes to its end first. */
+/** Returns the model; undefined if the CPU time runs out first. */
 async function inSlices(ctx: LearnContext, steps: Generator<number, Model>): Promise<Model | undefined> {
   let spentUs = sliceUs;
   let leftMs = ctx.run.cpuLeftMs();
@@ -83,8 +83,9 @@ async function inSlices(ctx: LearnContext, steps: Generator<number, Model>): Pro
 }
 
 /**
- * A team that takes more than all of a run's time, on a processor many times slower than usual: it learns from half as many issues in
- * the next run. @returns how much of the team that is: more each time, 1 when it is given up
+ * Halves the number of issues of a team whose training exceeds the time of a whole run, on a processor many times
+ * slower than usual.
+ * @returns the part of the team that counts as done: more each time, 1 when it is given up
  */
 function makeSmaller(
   ctx: LearnContext,
@@ -98,7 +99,7 @@ function makeSmaller(
     teams[team] = { ...entry, perKind };
     return 1 - perKind / perKindMax;
   }
-  ctx.log.warn(`${team}: learning takes longer here than a run may; the model stays as it was.`);
+  ctx.log.warn(`${team}: training exceeds the time limit of a run; the model is unchanged.`);
   teams[team] = { ...entry, checkedAt: round };
   return 1;
 }
@@ -113,7 +114,7 @@ async function withNewTeams(ctx: LearnContext, known: Teams): Promise<Teams> {
   return teams;
 }
 
-/** Changes with the issues, their kinds and the learner; empty when there is too little to learn from. */
+/** Returns a signature of the issues, their kinds and the learner; empty if there is too little to learn from. */
 function sign(examples: readonly (Example & { readonly id: string; readonly version: number })[]): string {
   const perKind = new Map<string, number>();
   let hash = 0x811c9dc5;
@@ -125,7 +126,7 @@ function sign(examples: readonly (Example & { readonly id: string; readonly vers
   return enough < kindsMin ? '' : `${examples.length}-${(hash >>> 0).toString(36)}`;
 }
 
-/** The same context, counting what counts against the run's host calls. */
+/** Returns the same context, with a counter of host calls. */
 function countCalls(ctx: LearnContext): { ctx: LearnContext; calls: () => number } {
   let calls = 0;
   const counting =

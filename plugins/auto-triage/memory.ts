@@ -1,18 +1,18 @@
-// What the plugin keeps in `kv`: `teams` (which teams there are and which model each has), `model:KEY`, and `own:KEY`,
-// the issues that the plugin labelled itself, so that it does not learn from its own guesses.
+// Data in `kv`: `teams` (teams and their model signatures), `model:KEY`, and `own:KEY`, the issues that the plugin
+// labelled itself, so that it does not learn from its own predictions.
 import type { Stored } from './context.ts';
 import { issueKinds, type Kind } from './model/kind.ts';
 import { asModel, type Model } from './model/model.ts';
 
-/** More than a learning reads per team, so that nothing it reads has been forgotten. */
+/** More than are read per team, so that no issue read has been evicted. */
 const ownMax = 800;
 
 export type TeamEntry = {
-  /** When the schedule was due whose run last looked at its issues, in milliseconds since 1970: names a round of learning. */
+  /** Unix milliseconds of the `scheduledAt` at which its issues were last checked; identifies a round. */
   readonly checkedAt: number;
-  /** Names the stored model: of the issues it was learned from. Empty without a model. */
+  /** Signature of the issues that the stored model was trained on. Empty without a model. */
   readonly signature: string;
-  /** Issues of each kind to learn from, where all that are usual take too long. */
+  /** Issues of each kind to train on, if the usual number takes too long. */
   readonly perKind?: number;
 };
 export type Teams = Readonly<Record<string, TeamEntry>>;
@@ -34,7 +34,7 @@ export function writeModel(kv: Stored, team: string, model: Model): Promise<void
   return kv.set(`model:${team}`, model);
 }
 
-/** The kind the plugin gave each issue, of the last {@link ownMax}. */
+/** Returns the predicted kind of the last {@link ownMax} issues labelled by the plugin. */
 export async function readOwn(kv: Stored, team: string): Promise<Map<string, Kind>> {
   const own = new Map<string, Kind>();
   for (const entry of await ownEntries(kv, team)) {

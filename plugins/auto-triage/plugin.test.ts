@@ -4,7 +4,7 @@ import { learn } from './learn.ts';
 import { sampleIssues } from './model/sample-issues.ts';
 import { triage } from './triage.ts';
 
-/** A tracker whose team has labelled issues, learned or about to be. */
+/** Returns a tracker whose team has labelled issues. */
 function trackerWithLabels(): FakeTracker {
   const tracker = new FakeTracker();
   for (const { title, description, kind } of sampleIssues)
@@ -13,7 +13,7 @@ function trackerWithLabels(): FakeTracker {
 }
 
 let hour = 0;
-/** Each firing is due at another time. */
+/** Each firing has a different due time. */
 const firing = (): { scheduledAt: string } => ({ scheduledAt: new Date(3_600_000 * ++hour).toISOString() });
 const amber = {
   title: 'Amber tray after printing',
@@ -21,7 +21,7 @@ const amber = {
 };
 
 describe('triage', () => {
-  test('a new issue gets the learned kind beside its other labels, and one comment with the evidence', async () => {
+  test('a new issue gets the learned kind in addition to its labels, and one comment with the evidence', async () => {
     const tracker = trackerWithLabels();
     await learn(firing(), tracker.context());
     const issue = tracker.add({ ...amber, labels: ['urgent'] });
@@ -34,14 +34,14 @@ describe('triage', () => {
     expect(tracker.comments[0]?.body).toContain('“Amber” in the title');
   });
 
-  test('an issue that has a kind label is left alone without one host call', async () => {
+  test('an issue with a kind label is skipped without a host call', async () => {
     const tracker = trackerWithLabels();
     const issue = tracker.add({ ...amber, labels: ['QUESTION'] });
     await triage(issue, tracker.context());
     expect([tracker.calls, tracker.comments.length, tracker.namesOn(issue.id)]).toEqual([0, 0, ['question']]);
   });
 
-  test('an issue that somebody labelled or deleted after the event is left alone', async () => {
+  test('an issue labelled or deleted after the event is skipped', async () => {
     const tracker = trackerWithLabels();
     await learn(firing(), tracker.context());
     const issue = tracker.add(amber);
@@ -51,7 +51,7 @@ describe('triage', () => {
     expect([tracker.comments.length, tracker.namesOn(issue.id)]).toEqual([0, ['feature']]);
   });
 
-  test('below the threshold nothing happens, or a suggestion where the settings ask for it', async () => {
+  test('below the threshold nothing is labelled, and a suggestion is made only if the settings enable it', async () => {
     const tracker = trackerWithLabels();
     await learn(firing(), tracker.context());
     const issue = tracker.add(amber);
@@ -66,7 +66,7 @@ describe('triage', () => {
 });
 
 describe('triage without a model', () => {
-  test('without a model the rule answers, and says so; unless the settings forbid it', async () => {
+  test('without a model the rule is used and named, unless the settings disable it', async () => {
     const tracker = new FakeTracker();
     const issue = tracker.add({
       title: 'Crash on save: segmentation fault',
@@ -81,7 +81,7 @@ describe('triage without a model', () => {
     expect(tracker.comments[0]?.body).toContain('general cues');
   });
 
-  test('a missing label is reported in the log and fails nothing', async () => {
+  test('a missing label is logged and causes no failure', async () => {
     const tracker = new FakeTracker();
     tracker.labels = ['urgent'];
     const issue = tracker.add({ title: 'Crash on save: segmentation fault', description: 'It crashes.' });
@@ -92,7 +92,7 @@ describe('triage without a model', () => {
 });
 
 describe('learn', () => {
-  test('the plugin does not learn from its own labels, but from corrections of them', async () => {
+  test('the plugin learns from corrections of its labels, but not from its labels', async () => {
     const tracker = trackerWithLabels();
     await learn(firing(), tracker.context());
     const issue = tracker.add(amber);
@@ -105,14 +105,14 @@ describe('learn', () => {
     expect(JSON.parse(tracker.kv.get('model:ENG') ?? '{}')).toMatchObject({ learned: [12, 12, 13] });
   });
 
-  test('issues with two kinds teach nothing', async () => {
+  test('issues with two kind labels are ignored', async () => {
     const tracker = trackerWithLabels();
     tracker.add({ ...amber, labels: ['Bug', 'question'] });
     await learn(firing(), tracker.context());
     expect(JSON.parse(tracker.kv.get('model:ENG') ?? '{}')).toMatchObject({ learned: [12, 12, 12] });
   });
 
-  test('too few labels make no model, every team its own', async () => {
+  test('a team with too few labels gets no model, and teams have separate models', async () => {
     const tracker = trackerWithLabels();
     tracker.add({ ...amber, team: 'OPS', labels: ['Bug'] });
     await learn(firing(), tracker.context());
@@ -120,7 +120,7 @@ describe('learn', () => {
     expect(Object.keys(JSON.parse(tracker.kv.get('teams') ?? '{}')).sort()).toEqual(['ENG', 'OPS']);
   });
 
-  test('answers too large for a host call are asked for in smaller pages', async () => {
+  test('results too large for a host call are read in smaller pages', async () => {
     const tracker = new FakeTracker();
     for (const { title, description, kind } of sampleIssues)
       tracker.add({ title, description: `${description}\n${'long text '.repeat(150)}`, labels: [kind] });
@@ -130,7 +130,7 @@ describe('learn', () => {
 });
 
 describe('learning over several runs', () => {
-  /** One firing: runs until the schedule is done, as the host does. @returns how far each came */
+  /** Runs one firing until the schedule is done, as the host does. @returns the progress after each run */
   async function learnAll(tracker: FakeTracker): Promise<number[]> {
     const event = firing();
     const came: number[] = [];
@@ -140,7 +140,7 @@ describe('learning over several runs', () => {
       came.push(done);
       if (done === of) return came;
     }
-    throw new Error(`It came to no end: ${came.join(', ')}.`);
+    throw new Error(`Learning did not end: ${came.join(', ')}.`);
   }
 
   function trackerOfTeams(teams: readonly string[]): FakeTracker {
@@ -154,19 +154,19 @@ describe('learning over several runs', () => {
   const models = (tracker: FakeTracker): string[] =>
     [...tracker.kv.keys()].filter((key) => key.startsWith('model:')).sort();
 
-  test('a run that is out of time says how far it came; the next goes on with the others', async () => {
+  test('a run that is out of time reports its progress, and the next continues with the other teams', async () => {
     const tracker = trackerOfTeams(['A', 'B', 'C']);
     // A team of this size takes two slices, so that a run has time for one team.
     tracker.sliceMs = 2_200;
     expect(await learnAll(tracker)).toEqual([1, 2, 3]);
     expect(models(tracker)).toEqual(['model:A', 'model:B', 'model:C']);
-    // In the next round the team that changed is learned anew, and the others only looked at.
+    // In the next round only the changed team is retrained; the others are only checked.
     tracker.add({ title: 'One more', description: '', team: 'A', labels: ['Bug'] });
     expect(await learnAll(tracker)).toEqual([1, 3]);
     expect(JSON.parse(tracker.kv.get('model:A') ?? '{}')).toMatchObject({ learned: [13, 12, 12] });
   });
 
-  test('a team that takes longer than a run learns from fewer issues, and its model stands meanwhile', async () => {
+  test('a team that takes longer than a run is trained on fewer issues, and its model stays in use meanwhile', async () => {
     const tracker = trackerOfTeams(['A']);
     expect(await learnAll(tracker)).toEqual([1]);
     const model = tracker.kv.get('model:A') ?? '';
@@ -181,6 +181,6 @@ describe('learning over several runs', () => {
     const kept = tracker.kv.get('model:A') ?? '';
     expect(await learnAll(tracker)).toEqual([0.875, 0.9375, 1]);
     expect(tracker.kv.get('model:A')).toBe(kept);
-    expect(tracker.logs.join()).toContain('the model stays as it was');
+    expect(tracker.logs.join()).toContain('the model is unchanged');
   });
 });

@@ -1,4 +1,4 @@
-// auto-triage: learns what a team calls a bug, a feature and a question, and labels new issues so. Offline; see
+// auto-triage: learns from a team's labelled issues and labels new issues bug, feature or question. Offline; see
 // README.md.
 import { definePlugin } from '@tatami/sdk/plugin';
 import type { Scopes, Settings } from './context.ts';
@@ -10,12 +10,12 @@ export default definePlugin<Scopes, Settings>({
   version: '1.1.0',
   name: 'Auto-triage',
   description:
-    'Labels new issues bug, feature or question, as learned from the team’s own labelled issues, and says why.',
+    'Labels new issues bug, feature or question, learned from the team’s own labelled issues, and explains why.',
   engines: { tatami: '*' },
   scopes: {
     'issues:read': { why: 'learn from labelled issues and read new ones' },
     'issues:write': { why: 'set the kind label of a new issue that has none', fields: ['labels'] },
-    'comments:write': { why: 'say in one comment why it chose that label' },
+    'comments:write': { why: 'explain the label in one comment' },
     'labels:read': { why: 'find the labels that name a kind' },
   },
   settings: {
@@ -28,18 +28,17 @@ export default definePlugin<Scopes, Settings>({
         maximum: 1,
         default: 0.5,
         description:
-          'Label at or above this confidence, which is about the share of such labels that are right.',
+          'Confidence from which an issue is labelled, about the share of such labels that are right.',
       },
       suggest: {
         type: 'boolean',
         default: false,
-        description: 'Below the threshold, add a comment that says what the issue might be.',
+        description: 'Suggest a kind in a comment when the confidence is below the threshold.',
       },
       rule: {
         type: 'boolean',
         default: true,
-        description:
-          'While a team has too few labelled issues to learn from, go by general cues of language.',
+        description: 'Use general language cues while a team has too few labelled issues to learn from.',
       },
     },
   },

@@ -1,4 +1,4 @@
-// Reads the labelled issues of a team in pages that fit a host answer, newest first, as many of each kind.
+// Reads labelled issues of a team, newest first and equally many of each kind, in pages that fit a host call.
 import { PluginError, type Chosen, type Issue } from '@tatami/sdk/plugin';
 import type { LearnContext } from './context.ts';
 import { kindsOf } from './labels.ts';
@@ -6,10 +6,10 @@ import { issueKinds, type Kind } from './model/kind.ts';
 import type { Example } from './model/train.ts';
 import { bodyCharsMax } from './model/document.ts';
 
-/** More teach little more, and learning time grows with the square and cube of it. */
+/** More issues add little, while training time grows with their square and cube. */
 export const perKindMax = 80;
 const pageIssues = 40;
-/** Pages per kind, small ones after a refusal included. */
+/** Pages per kind, including smaller pages after a rejected one. */
 const pagesMax = 12;
 
 const asked = ['title', 'description', 'labels', 'version'] as const;
@@ -17,7 +17,7 @@ type Asked = Pick<Issue, 'id' | (typeof asked)[number]>;
 
 export type Read = Example & { readonly id: string; readonly version: number };
 
-/** Some team that has issues and is not among `known`. */
+/** Returns a team that has issues and is not among `known`. */
 export async function findTeam(ctx: LearnContext, known: readonly string[]): Promise<string | undefined> {
   if (known.length >= 100) return undefined;
   const filter = known.length > 0 ? { filter: { team: { nin: known } } } : {};
@@ -25,7 +25,7 @@ export async function findTeam(ctx: LearnContext, known: readonly string[]): Pro
   return page.data[0]?.team?.key;
 }
 
-/** Issues with exactly one kind label that people set, changed or confirmed by changing; `own` are the plugin's own labels. */
+/** Returns issues with exactly one kind label that people set or corrected; `own` are the plugin's own labels. */
 export async function readExamples(
   ctx: LearnContext,
   team: string,
@@ -61,7 +61,7 @@ async function* labelled(
     try {
       page = await ctx.issues.list(after === undefined ? query : { ...query, after });
     } catch (error) {
-      // Long descriptions: the answer was larger than what a host call may return.
+      // Long descriptions: the result exceeded the limit of a host call.
       if (!(error instanceof PluginError) || limit === 1) throw error;
       limit = Math.max(1, Math.floor(limit / 4));
       continue;

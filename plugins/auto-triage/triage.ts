@@ -1,4 +1,4 @@
-// `issue.created`: gives an issue without a kind label the likeliest one, and says in a comment why.
+// `issue.created`: labels an issue without a kind label with its most likely kind, and explains why in a comment.
 import { InvalidInput, NotFound, type Issue } from '@tatami/sdk/plugin';
 import { labelComment, suggestionComment } from './comment.ts';
 import type { TriageContext } from './context.ts';
@@ -8,14 +8,14 @@ import { explain } from './model/explain.ts';
 import { explainRule } from './model/explain-rule.ts';
 import { predictByRule, Predictor, type Prediction } from './model/predict.ts';
 
-/** Read models by team, each under its signature; an isolate is warm for many events. Only a cache: `kv` has them all. */
+/** Cache of models by team, with their signatures, because an isolate handles many events. `kv` stores all models. */
 const predictors = new Map<string, { readonly signature: string; readonly predictor: Predictor }>();
 const predictorsMax = 8;
 
 export async function triage(data: Pick<Issue, 'id' | 'labels'>, ctx: TriageContext): Promise<void> {
   if (kindsOf(data.labels).length > 0) return;
   const issue = await findIssue(ctx, data.id);
-  // Somebody may have labelled or deleted it since.
+  // The issue may have been labelled or deleted meanwhile.
   if (!issue || kindsOf(issue.labels).length > 0) return;
   const text = { title: issue.title, description: issue.description };
   const predictor = await predictorOf(ctx, issue.team.key);
@@ -44,7 +44,7 @@ async function label(
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error;
     ctx.log.warn(
-      `Team ${issue.team.key} has no label "${prediction.kind}"; create it and new issues will get it.`,
+      `Team ${issue.team.key} has no label "${prediction.kind}"; create it so that new issues can get it.`,
     );
     return;
   }

@@ -8,7 +8,7 @@ interface Seen {
   body: string;
 }
 
-/** Answers each request with the next of `answers`. */
+/** Responds to each request with the next of `answers`. */
 function server(...answers: Response[]) {
   const seen: Seen[] = [];
   const listener = Bun.serve({

@@ -1,4 +1,4 @@
-/** One call of the REST API: with a token, and retried where that is safe. */
+/** One call of the REST API, with a token and with retries where they are safe. */
 import { backoffMs } from './backoff.ts';
 import { ApiCallError } from './error.ts';
 import { createExchange, type Answer, type Request } from './exchange.ts';
@@ -7,35 +7,35 @@ import { pause } from './pause.ts';
 import { tokenNow, type Token } from './token.ts';
 
 export interface ClientOptions {
-  /** Base address, such as http://127.0.0.1:4700. */
+  /** Base URL, such as http://127.0.0.1:4700. */
   readonly server: string;
   readonly token: Token;
-  /** Attempts of one call, the first included; by default 5. */
+  /** Attempts per call, including the first; default 5. */
   readonly attemptsMax?: number;
-  /** Of one attempt; by default 60 s. */
+  /** Timeout of one attempt; default 60 s. */
   readonly timeoutMs?: number;
   /** For tests. */
   sleep?(ms: number, signal?: Signal): Promise<void>;
-  /** Told before each wait, so that a person knows why nothing moves. */
+  /** Called before each wait, for example to show the reason to a person. */
   onWait?(waitMs: number, reason: ApiCallError): void;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Any call, by its path behind `/api/v1`: for what has no method of its own. @throws ApiCallError */
+/** Calls any path after `/api/v1`, for endpoints without a method of their own. @throws ApiCallError */
 export interface Call {
   <T>(method: Method, path: string, body?: unknown, options?: ChangeOptions): Promise<T>;
 }
 
-/** A server that asks for more than this gets the call's failure instead of our patience. */
+/** A longer `Retry-After` fails the call instead of being waited for. */
 const retryAfterMsMax = 120_000;
 const retryableStatus = new Set([0, 429, 500, 502, 503, 504]);
 
-/** Writes carry an Idempotency-Key that stays the same over their retries, so that none takes effect twice. */
+/** Writes carry an Idempotency-Key that stays the same across their retries, so none takes effect twice. */
 export function createCall(options: ClientOptions): Call {
   const { attemptsMax = 5, sleep = pause, onWait } = options;
   const exchange = createExchange(options);
-  // Before the first answer a refused connection means a wrong address rather than a restart: not worth waiting for.
+  // Before the first response a refused connection means a wrong address and not a restart, so it is not retried.
   let answered = false;
 
   return async <T>(method: Method, path: string, body?: unknown, terms: ChangeOptions = {}): Promise<T> => {
@@ -57,7 +57,10 @@ export function createCall(options: ClientOptions): Call {
   };
 }
 
-/** Gives the request its token. @returns null, or the answer in its place where none is to be had now. @throws what the token's function does */
+/**
+ * Sets the token of the request. @returns null, or the failed answer if no token is available now. @throws errors of
+ * the token function
+ */
 async function withoutToken({ headers }: Request, token: Token): Promise<Answer<never> | null> {
   try {
     headers.set('authorization', `Bearer ${await tokenNow(token)}`);

@@ -1,4 +1,4 @@
-/** One connection to the event stream, from its opening to its end: messages in the order in which the server sends them. */
+/** One connection to the event stream, from opening to end, with the messages in server order. */
 import { apiOf } from './address.ts';
 import { ApiCallError, errorOf, unreachable } from './error.ts';
 import type { Signal } from './options.ts';
@@ -6,21 +6,24 @@ import { createSseParser, type SseMessage } from './sse.ts';
 import { tokenNow, type Token } from './token.ts';
 
 export interface ConnectionOptions {
-  /** Base address, such as http://127.0.0.1:4700. */
+  /** Base URL, such as http://127.0.0.1:4700. */
   readonly server: string;
   readonly token: Token;
   /** Event types, or patterns such as `issue.*`; by default all that the token may read. */
   readonly types?: readonly string[] | undefined;
-  /** Samples as well (`POST /events/samples`). */
+  /** Includes samples (`POST /events/samples`). */
   readonly samples?: boolean | undefined;
-  /** Ends the stream, without an error. */
+  /** Ends the stream without an error. */
   readonly signal?: Signal | undefined;
 }
 
-/** The server gives a sign of life every 15 s; silence for longer than this is a connection that died unnoticed. */
+/** The server sends a heartbeat every 15 s; a longer silence means a dead connection. */
 const silenceMsMax = 60_000;
 
-/** @param place behind which the stream begins, as frames name it; null for now. @throws ApiCallError */
+/**
+ * @param place position after which the stream starts, as in frame ids; null for new events only. @throws
+ * ApiCallError
+ */
 export async function* connection(
   options: ConnectionOptions,
   place: string | null,
@@ -36,7 +39,7 @@ export async function* connection(
     const reader = (await open(options, token, place, ended.signal)).getReader();
     for (;;) {
       clearTimeout(silence);
-      // Only while we wait for the server: a slow reader is not its silence.
+      // The timer runs only while waiting for the server, so a slow reader does not count as silence.
       silence = setTimeout(stop, silenceMsMax);
       const { value, done } = await reader.read();
       clearTimeout(silence);
@@ -71,7 +74,7 @@ async function open(
   const response = await fetch(`${apiOf(server)}/events/stream?${query}`, {
     headers,
     signal,
-    // A followed redirect may carry the token elsewhere.
+    // A followed redirect could send the token elsewhere.
     redirect: 'manual',
   });
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;

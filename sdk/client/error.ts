@@ -1,28 +1,31 @@
-/** What went wrong with a call, for programs: the status, the code of the error registry and the fields at fault. */
+/** Error of a call: status, code of the error registry, and fields at fault. */
 import type { ErrorCode, FieldIssue } from '../generated/errors.ts';
 
-/** Any text, without hiding from an editor the words that are known. */
+/** Accepts any string, while editors still suggest the known codes. */
 type Newer = string & {};
 
-/** The last are the client's own: no answer in time, or none of Tatami. */
+/**
+ * `unreachable`, `timeout`, `not_tatami` and `unknown` come from the client: no response in time, or none from
+ * Tatami.
+ */
 export type CallErrorCode = ErrorCode | 'unreachable' | 'timeout' | 'not_tatami' | 'unknown' | Newer;
 
 export interface CallErrorDetail {
   readonly path: string;
   readonly issue: FieldIssue | Newer;
   readonly fix?: string;
-  /** What to give in its place. */
+  /** Value to use instead. */
   readonly value?: string;
 }
 
-/** An answer that is not a success; `status` 0 means that no server answered (`code` unreachable or timeout). */
+/** Unsuccessful response; `status` 0 means that no server answered (`code` unreachable or timeout). */
 export class ApiCallError extends Error {
   readonly status: number;
   readonly code: CallErrorCode;
-  /** What a report to the server's operator should name. */
+  /** Include it in a report to the operator of the server. */
   readonly requestId: string | null;
   readonly details: readonly CallErrorDetail[];
-  /** The address of the page that says what the code means and what to do; null where the server named none. */
+  /** URL of the page that explains the code and the remedy; null if the server named none. */
   readonly page: string | null;
 
   constructor(
@@ -46,14 +49,14 @@ export class ApiCallError extends Error {
   }
 }
 
-/** As much of an answer as an error is made of. */
+/** Parts of a response that an error needs. */
 interface Refusal {
   readonly status: number;
   readonly url: string;
   readonly headers: { get(name: string): string | null };
 }
 
-/** @param text the body of an answer that is not a success */
+/** @param text body of the unsuccessful response */
 export function errorOf(answer: Refusal, text: string): ApiCallError {
   try {
     const { error } = JSON.parse(text) as { error: ConstructorParameters<typeof ApiCallError>[1] };
@@ -63,7 +66,7 @@ export function errorOf(answer: Refusal, text: string): ApiCallError {
   }
 }
 
-/** What the answer says it is described by (RFC 8288), as a whole address. */
+/** Returns the absolute URL of the `describedby` link (RFC 8288). */
 function pageOf({ url, headers }: Refusal): string | null {
   const [, to] = /<([^>]*)>; *rel="?describedby\b/.exec(headers.get('link') ?? '') ?? [];
   return to === undefined || url === '' ? null : new URL(to, url).href;
@@ -72,7 +75,7 @@ function pageOf({ url, headers }: Refusal): string | null {
 export function notTatami(status: number, cause: unknown): ApiCallError {
   return new ApiCallError(status, {
     code: 'not_tatami',
-    message: `The server answered ${status} in a form that Tatami does not use. Is this the address of a Tatami server?`,
+    message: `The server answered ${status} in a format that Tatami does not use. Check that the address is that of a Tatami server.`,
     cause,
   });
 }

@@ -1,29 +1,29 @@
-/** One attempt at a call: the request as it goes out, and what came back or why nothing did. */
+/** One attempt of a call: sends the request, and returns the value or the failure. */
 import { apiOf } from './address.ts';
 import { ApiCallError, errorOf, notTatami, unreachable } from './error.ts';
 import type { Signal } from './options.ts';
 
 export interface Request {
   readonly method: string;
-  /** Behind `/api/v1`. */
+  /** Path after `/api/v1`. */
   readonly path: string;
   readonly headers: Headers;
   readonly body: string | null;
 }
 
 export type Answer<T> = {
-  /** False where no server answered in time. */
+  /** False if no server answered in time. */
   readonly isFromServer: boolean;
 } & (
   | { readonly value: T }
   | {
       readonly failure: ApiCallError;
-      /** How long the server asks to be left alone; null where it says nothing. */
+      /** Delay requested by the server; null if none. */
       readonly retryAfterMs: number | null;
     }
 );
 
-/** The returned function never rejects for what the server or the network does: that is an answer with a `failure`. */
+/** Returns a function that never rejects for server or network errors; these are answers with a `failure`. */
 export function createExchange({
   server,
   timeoutMs = 60_000,
@@ -45,7 +45,7 @@ export function createExchange({
     let response: Response;
     let text: string;
     try {
-      // A followed redirect turns a POST into a GET, and may carry the token elsewhere.
+      // A followed redirect turns a POST into a GET, and could send the token elsewhere.
       response = await fetch(base + path, { ...request, redirect: 'manual', signal: ended.signal });
       text = await response.text();
     } catch (cause) {
@@ -79,7 +79,7 @@ function valueOf<T>(
   }
 }
 
-/** Seconds only: the form that Tatami sends (RFC 9110 §10.2.3). */
+/** Reads seconds only, the format that Tatami sends (RFC 9110 §10.2.3). */
 function retryAfterMs(headers: Headers): number | null {
   const seconds = headers.get('retry-after');
   return seconds !== null && /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : null;

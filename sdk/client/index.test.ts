@@ -1,4 +1,4 @@
-// The typed client: what its types let through (checked by `bun check`), and what goes over the wire.
+// The typed client: constraints of its types (checked by `bun check`) and its requests.
 import { afterAll, expect, test } from 'bun:test';
 import { createClient, type Client } from './index.ts';
 
@@ -78,7 +78,9 @@ test('the priority of a new issue may be a number', async () => {
 
 test('an id that is missing is a mistake here, never another address', async () => {
   for (const id of ['', undefined])
-    expect(() => client.issues.delete(id as string)).toThrow('DELETE /issues/{id}: give the id');
+    expect(() => client.issues.delete(id as string)).toThrow(
+      'DELETE /issues/{id}: id must be a non-empty string',
+    );
   expect(lines()).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-/** `@tatami/sdk` and `@tatami/sdk/client`: every operation of the API as a typed method, and the stream of events. */
+/** `@tatami/sdk` and `@tatami/sdk/client`: every operation of the API as a typed method, and the event stream. */
 import type { EventPattern } from '../generated/events.ts';
 import type { IssueCreated } from '../generated/issues.ts';
 import type { Operations } from '../generated/operations.ts';
@@ -21,7 +21,7 @@ export type { StreamedEvent, StreamOptions } from './stream.ts';
 export type { Token } from './token.ts';
 export { streamEvents };
 
-/** `streamEvents` with the server and the key of the client. */
+/** `streamEvents` with the server and the token of the client. */
 export interface ListenOptions extends Omit<StreamOptions, 'server' | 'token' | 'types'> {
   readonly types?: readonly EventPattern[] | undefined;
 }
@@ -32,11 +32,11 @@ export interface Client extends Omit<Operations, 'issues'> {
     create(body: NewIssue, options?: WriteOptions): Promise<IssueCreated>;
   };
   readonly call: Call;
-  /** Events as they happen, through restarts of the server and broken connections. @throws ApiCallError */
+  /** Streams new events, across restarts of the server and broken connections. @throws ApiCallError */
   stream(options?: ListenOptions): AsyncIterable<StreamedEvent>;
 }
 
-/** @throws ApiCallError from its methods, by rejection */
+/** @throws ApiCallError as rejection of its methods */
 export function createClient(options: ClientOptions): Client {
   const { server, token } = options;
   const call = createCall(options);

@@ -1,4 +1,4 @@
-/** Makes the methods of a client from the table of operations. */
+/** Builds the methods of a client from the table of operations. */
 import type { Page } from '../page.ts';
 import type { Operations } from '../generated/operations.ts';
 import { operations } from '../generated/table.ts';
@@ -13,7 +13,7 @@ type Query = Readonly<Record<string, unknown>>;
 type Perform = (...given: unknown[]) => Promise<unknown>;
 
 export function operationsOf(call: Call): Operations {
-  // Types and table are generated from the same routes, so that no compiler can see that they belong together.
+  // Types and table are generated from the same routes, which the compiler cannot know.
   return namespaceOf(operations, call) as object as Operations;
 }
 
@@ -42,13 +42,13 @@ function methodOf(row: string, call: Call): Perform {
 }
 
 function segmentOf(row: string, name: string, value: unknown): string {
-  // A variable that is not set would else address something else: the list, or what is called "undefined".
+  // An unset variable would otherwise address another resource: the list, or an object named "undefined".
   if (typeof value !== 'string' || value === '')
-    throw new TypeError(`${row.split(' ', 2).join(' ')}: give the ${name} as a text that is not empty.`);
+    throw new TypeError(`${row.split(' ', 2).join(' ')}: ${name} must be a non-empty string.`);
   return encodeURIComponent(value);
 }
 
-/** Lists are words with commas, objects are JSON; what is undefined is not sent. */
+/** Lists are joined with commas, objects are JSON, and undefined is not sent. */
 function queryText(query: Query): string {
   const texts = Object.entries(query)
     .filter(([, value]) => value !== undefined)

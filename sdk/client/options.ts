@@ -1,6 +1,6 @@
-/** What can be said of one call, whatever it asks for. */
+/** Options of a single call. */
 
-/** An `AbortSignal`, described so that no library has to know of it. */
+/** An `AbortSignal`, described structurally so that no library types are needed. */
 export interface Signal {
   readonly aborted: boolean;
   readonly reason?: unknown;
@@ -9,18 +9,21 @@ export interface Signal {
 }
 
 export interface CallOptions {
-  /** Ends the call: it throws the signal's reason. */
+  /** Aborts the call, which throws the reason of the signal. */
   readonly signal?: Signal | undefined;
 }
 
 export interface WriteOptions extends CallOptions {
-  /** Names the write, so that it takes effect once however often it is sent. By default each call has one of its own. */
+  /**
+   * Identifies the write, so that it takes effect once however often it is sent. By default each call has its own
+   * key.
+   */
   readonly idempotencyKey?: string | undefined;
-  /** `simulate` answers what would be written, and writes nothing; by default `commit`. */
+  /** `simulate` returns the result of the write without writing; default `commit`. */
   readonly mode?: 'commit' | 'simulate' | undefined;
 }
 
 export interface ChangeOptions extends WriteOptions {
-  /** Refuses the write as `precondition_failed` when the object has another version by now. */
+  /** Rejects the write with `precondition_failed` if the object has another version. */
   readonly ifVersion?: number | undefined;
 }

@@ -1,4 +1,4 @@
-/** Waits, unless and until it is not wanted any more. */
+/** Waits for a time, or until the signal aborts. */
 import type { Signal } from './options.ts';
 
 export function pause(ms: number, signal?: Signal): Promise<void> {

@@ -1,4 +1,4 @@
-/** However the network cuts a stream into pieces, the same messages come out. */
+/** The parser returns the same messages however the network splits a stream. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createSseParser, type SseMessage } from './sse.ts';

@@ -1,15 +1,15 @@
-/** Reads server-sent events (WHATWG HTML, Server-sent events): text in any pieces goes in, whole messages come out. */
+/** Parses server-sent events (WHATWG HTML, Server-sent events) from text in arbitrary pieces. */
 
 export interface SseMessage {
-  /** Null when the message names none. */
+  /** Null if the message has no id. */
   readonly id: string | null;
   readonly event: string;
-  /** Null when the message has no data: it then only says where the stream stands. */
+  /** Null if the message has no data: it then only gives the position of the stream. */
   readonly data: string | null;
 }
 
 export interface SseParser {
-  /** The messages that end in this piece of text. */
+  /** Returns the messages that end in this piece of text. */
   push(text: string): SseMessage[];
 }
 
@@ -31,14 +31,14 @@ export function createSseParser(): SseParser {
     if (field === 'id') id = value;
     if (field === 'event') event = value;
     if (field === 'data') data.push(value);
-    // An empty field name is a comment: the server's sign of life.
+    // An empty field name is a comment: the heartbeat of the server.
     return null;
   };
 
   return {
     push(text) {
       const messages: SseMessage[] = [];
-      // Most pieces hold no whole line of a large message: what is known to hold none is not searched again.
+      // Most pieces of a large message contain no line end, so the buffered text is not searched again.
       if (!text.includes('\n')) {
         rest += text;
         return messages;

@@ -1,4 +1,4 @@
-/** A server that breaks the stream in every way: what is read is each event once, in order. */
+/** The stream client reads each event once and in order from a server that breaks the stream in every way. */
 import { expect, test } from 'bun:test';
 import { ApiCallError } from './error.ts';
 import { streamEvents, type StreamedEvent, type StreamOptions } from './stream.ts';
@@ -12,7 +12,7 @@ interface Asked {
   authorization: string | null;
 }
 
-/** Answers each connection with the next of `answers`, and the last one to all that follow. */
+/** Responds to each connection with the next of `answers`, and to all later ones with the last. */
 function startServer(...answers: ((asked: Asked) => Response)[]) {
   const asked: Asked[] = [];
   const server = Bun.serve({
@@ -44,7 +44,7 @@ const events =
         const chunk = left.shift();
         if (chunk === undefined) return stream.close();
         stream.enqueue(chunk);
-        // Each goes out by itself.
+        // Sent as separate chunks.
         await new Promise((resolve) => void setImmediate(resolve));
       },
     });
@@ -137,7 +137,7 @@ test('what trying again does not mend is an error: a key refused, a scope missin
   const gone = startServer(events());
   await gone[Symbol.asyncDispose]();
   expect(await read(gone.url, 1).catch((error: unknown) => error)).toMatchObject({ code: 'unreachable' });
-  // A key that is revoked later ends it as well.
+  // A key revoked later also ends the stream.
   await using revoked = startServer(events(frame(1)), refusal(401, 'unauthorized'));
   expect(await read(revoked.url, 2).catch((error: unknown) => error)).toMatchObject({ status: 401 });
 });

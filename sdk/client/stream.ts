@@ -1,6 +1,6 @@
 /**
- * Events as they happen, from `GET /api/v1/events/stream`: each once and in order, through restarts of the server and broken
- * connections, because the stream is taken up again behind the last event that was read.
+ * Events from `GET /api/v1/events/stream`, each once and in order, across restarts of the server and broken
+ * connections: the stream resumes after the last event that was read.
  */
 import type { TatamiEvent } from '../webhooks/event.ts';
 import { backoffMs } from './backoff.ts';
@@ -11,41 +11,41 @@ import { pause } from './pause.ts';
 import type { SseMessage } from './sse.ts';
 
 export interface StreamOptions extends ConnectionOptions {
-  /** Begin behind this sequence; by default with what happens from now on. */
+  /** Start after this sequence; by default with new events. */
   readonly after?: number | undefined;
-  /** The history that `after` was read in. */
+  /** Log generation that `after` was read in. */
   readonly generation?: string | undefined;
   /**
-   * The server was restored, so that later events than those up to `after` are not, or not the same, in the history that goes on.
-   * The stream goes on there once this returns; without it, it ends with the error `history_changed`.
+   * Called when the server was restored, so that the events after `after` no longer exist or are different. The
+   * stream continues there once this returns; without it, the stream ends with the error `history_changed`.
    */
   onHistoryChanged?(place: { readonly after: number; readonly generation: string }): void | Promise<void>;
   sleep?(ms: number): Promise<void>;
-  /** Connected, for the first time or again: what happens from now on is read. */
+  /** Called when connected, first or again: new events are read from now on. */
   onOpen?(): void;
-  /** Told before each wait, so that a person knows why nothing comes. */
+  /** Called before each wait, for example to show the reason to a person. */
   onWait?(waitMs: number, reason: ApiCallError): void;
 }
 
 export interface StreamedEvent {
-  /** Null for a sample, which never happened. */
+  /** Null for a sample. */
   readonly sequence: number | null;
-  /** Of the history that the sequence belongs to; null for a sample, and where the server names none. */
+  /** Log generation that the sequence belongs to; null for a sample, or if the server names none. */
   readonly generation: string | null;
   readonly type: string;
-  /** The event, in the bytes of the feed. */
+  /** Event as JSON, the same bytes as in the feed. */
   readonly payload: string;
-  /** The same, read. Narrows on `type`; a newer server may send types that none of these is. */
+  /** Parsed event. Narrows on `type`; newer servers may send unknown types. */
   readonly event: TatamiEvent;
 }
 
-/** What is remembered from one connection to the next. */
+/** State kept between connections. */
 interface Progress {
-  /** The last event that was read. */
+  /** Position of the last event that was read. */
   place: Place | null;
-  /** Whether a server has answered yet. */
+  /** True once a server has answered. */
   opened: boolean;
-  /** Consecutive connections that brought no event. */
+  /** Consecutive connections without an event. */
   failures: number;
 }
 
@@ -54,7 +54,7 @@ interface Place {
   readonly generation: string | null;
 }
 
-/** As frames name it. */
+/** Format of frame ids. */
 const textOf = ({ sequence, generation }: Place): string =>
   generation === null ? String(sequence) : `${sequence}:${generation}`;
 
@@ -63,7 +63,7 @@ function placeOf(id: string): Place {
   return { sequence: Number(sequence), generation };
 }
 
-/** @throws ApiCallError where trying again will not help, and where no server answers the first time */
+/** @throws ApiCallError if retrying cannot help, or if no server answers the first time */
 export async function* streamEvents(options: StreamOptions): AsyncGenerator<StreamedEvent, void, void> {
   const { signal, onWait } = options;
   const sleep = options.sleep ?? ((ms: number) => pause(ms, signal));
@@ -82,7 +82,7 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Stre
 
 /**
  * Reads one connection to its end.
- * @returns why another one should be made, null when the signal has ended the stream
+ * @returns the reason to reconnect; null if the signal has ended the stream
  */
 async function* readConnection(
   options: StreamOptions,
@@ -93,7 +93,7 @@ async function* readConnection(
     let isFirst = true;
     for await (const message of connection(options, progress.place && textOf(progress.place))) {
       const event = take(progress, message);
-      // Not before the server has said where the stream stands: from here on nothing is missed.
+      // Called only after the server has sent the stream's position: from here on no event is missed.
       if (isFirst) {
         isFirst = false;
         progress.opened = true;
@@ -101,7 +101,9 @@ async function* readConnection(
       }
       if (event) yield event;
     }
-    return isOver(signal) ? null : new ApiCallError(0, { code: 'unreachable', message: 'The stream ended.' });
+    return isOver(signal)
+      ? null
+      : new ApiCallError(0, { code: 'unreachable', message: 'The server closed the stream.' });
   } catch (error) {
     if (isOver(signal)) return null;
     if (!(error instanceof ApiCallError)) throw error;
@@ -111,7 +113,7 @@ async function* readConnection(
   }
 }
 
-/** Moves on behind a message. @returns its event, null when it has none or an earlier connection brought it already */
+/** Moves the position to a message. @returns its event; null if it has none or an earlier connection delivered it */
 function take(progress: Progress, { id, event, data }: SseMessage): StreamedEvent | null {
   const place = id === null ? null : placeOf(id);
   const isKnown = place !== null && progress.place !== null && place.sequence <= progress.place.sequence;
@@ -122,14 +124,14 @@ function take(progress: Progress, { id, event, data }: SseMessage): StreamedEven
   if (isKnown) return null;
   return {
     ...{ sequence, generation, type: event, payload: data },
-    // Read when it is asked for: whoever hands on the bytes has no use for it.
+    // Parsed on access: callers that only forward the bytes do not need it.
     get event() {
       return JSON.parse(data) as TatamiEvent;
     },
   };
 }
 
-/** Goes to where the history of now leaves the one that was read, where somebody wants to hear of that. */
+/** Moves to the point where the current log generation departs from the one read, if a handler is set. */
 async function movesOn(options: StreamOptions, progress: Progress, error: ApiCallError): Promise<boolean> {
   if (error.code !== 'history_changed' || !options.onHistoryChanged) return false;
   const valueOf = (path: string): string | undefined =>
@@ -141,12 +143,12 @@ async function movesOn(options: StreamOptions, progress: Progress, error: ApiCal
   return true;
 }
 
-/** A function, because the compiler would not expect `aborted` to change while a generator waits. */
+/** A function, because the compiler does not expect `aborted` to change while a generator waits. */
 function isOver(signal: Signal | undefined): boolean {
   return signal?.aborted === true;
 }
 
-/** Before the first answer a refused connection means a wrong address rather than a restart. */
+/** Before the first response a refused connection means a wrong address and not a restart. */
 function isPassing({ status }: ApiCallError, opened: boolean): boolean {
   return status === 0 ? opened : status === 429 || status >= 500;
 }

@@ -1,10 +1,10 @@
 /**
- * What proves who calls: an API key, or a function that is asked before each request, for access tokens, which end and are renewed.
- * What it throws is thrown to the caller; an `ApiCallError` that may pass, such as `unreachable`, has it asked again.
+ * Credential of the caller: an API key, or a function called before each request that returns a current access token.
+ * Its errors reach the caller; after a transient `ApiCallError`, such as `unreachable`, it is called again.
  */
 export type Token = string | (() => string | Promise<string>);
 
-/** The token as it is at this moment. */
+/** Returns the current token. */
 export function tokenNow(token: Token): string | Promise<string> {
   return typeof token === 'string' ? token : token();
 }

@@ -1,5 +1,6 @@
-// Bundles a plugin's files to one module without imports. Macros are off and every import must lie in the folder or in
-// node_modules, because a bundler left to itself would run code and read files for whoever wrote the plugin.
+// Bundles a plugin's files into one module without imports. Macros are off, and every import must be inside the
+// folder or in node_modules, because otherwise the bundler would run code and read files on behalf of the plugin's
+// author.
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -9,7 +10,10 @@ import type { PackageSourceMap } from './manifest.ts';
 
 declare module 'bun' {
   interface BuildConfig {
-    /** Understood by Bun, unknown to its types: false makes `with { type: 'macro' }` an error instead of running code here. */
+    /**
+     * Supported by Bun but missing in its types: false makes `with { type: 'macro' }` an error instead of running
+     * code here.
+     */
     macros?: boolean;
   }
 }
@@ -19,11 +23,11 @@ export type SdkFiles = Readonly<Record<string, string>>;
 export interface PluginBundle {
   /** One ES module without imports. */
   readonly code: string;
-  /** Null where it is larger than a package may hold. */
+  /** Null if it exceeds the size limit of a package. */
   readonly sourceMap: PackageSourceMap | null;
 }
 
-/** Where they stand while a plugin is bundled. Nothing on a disk can lie there. */
+/** Virtual folder of the SDK files during bundling. No file on disk can be in it. */
 const embeddedSdk = '/$bunfs/sdk/';
 const sdkPackage = '@tatami/sdk/';
 const sdkName = `${sdkPackage}plugin`;
@@ -37,7 +41,7 @@ interface Roots {
   readonly sdk: string;
 }
 
-/** Of the files in the folder of `entrypoint`. @throws PackageError */
+/** Bundles the files in the folder of `entrypoint`. @throws PackageError */
 export async function bundlePlugin(entrypoint: string, sdk?: SdkFiles | null): Promise<PluginBundle> {
   const roots = {
     plugin: realpathSync(dirname(entrypoint)),
@@ -45,10 +49,7 @@ export async function bundlePlugin(entrypoint: string, sdk?: SdkFiles | null): P
   };
   const entry = realpathSync(entrypoint);
   if (!isInside(roots.plugin, entry))
-    throw new PackageError(
-      '',
-      `${entrypoint} is a link to ${entry}, which lies outside the plugin's folder.`,
-    );
+    throw new PackageError('', `${entrypoint} is a link to ${entry}, which is outside the plugin's folder.`);
   const refused: Refusal[] = [];
   const result = await Bun.build({
     entrypoints: [entry],
@@ -58,7 +59,8 @@ export async function bundlePlugin(entrypoint: string, sdk?: SdkFiles | null): P
     macros: false,
     env: 'disable',
     sourcemap: 'external',
-    // Also drops comments that name the author's folders, so that the same source gives the same hash anywhere.
+    // Also removes comments that contain the author's folder names, so that the same source has the same hash
+    // everywhere.
     minify: { whitespace: true, identifiers: false, syntax: false },
     splitting: false,
     define: { 'process.env.NODE_ENV': '"production"' },
@@ -74,7 +76,7 @@ async function readOutputs(outputs: BuildOutput['outputs'], roots: Roots): Promi
   const [output, ...more] = outputs.filter(({ kind }) => kind !== 'sourcemap');
   if (!output || !map || maps.length + more.length > 0)
     throw new PackageError('', 'The plugin must bundle to one file; import only code and JSON.');
-  // Names the map that Bun would have written beside it; made of the folder's name.
+  // Removes the debug id of the map that Bun would have written, because it depends on the folder's name.
   const code = (await output.text()).replace(/\n\n\/\/# debugId=\w+\n$/, '\n');
   if (Buffer.byteLength(code) > packageBytesMax)
     throw new PackageError('/code', `The bundle is larger than ${packageBytesMax} bytes.`);
@@ -86,7 +88,7 @@ async function readOutputs(outputs: BuildOutput['outputs'], roots: Roots): Promi
   };
 }
 
-/** A file as its author knows it, wherever the folder lies. */
+/** Returns the name of a file relative to the plugin's folder. */
 function nameOf(path: string, { plugin, sdk }: Roots): string {
   if (path.startsWith(sdk)) return sdkPackage + path.slice(sdk.length).replaceAll(sep, '/');
   const isPackage = path.lastIndexOf(`${sep}node_modules${sep}`);
@@ -97,7 +99,7 @@ function nameOf(path: string, { plugin, sdk }: Roots): string {
 interface Refusal {
   readonly importer: string;
   readonly path: string;
-  /** Completes `plugin.ts imports ./x`. */
+  /** Completes the sentence `plugin.ts imports ./x`. */
   readonly why: string;
 }
 
@@ -124,7 +126,7 @@ function notBundled(logs: BuildOutput['logs'], refused: readonly Refusal[], root
   );
 }
 
-/** Where a file names what it imports: at the first place where that stands in quotes. */
+/** Returns the position of an import: the first place where the quoted path occurs. */
 function findImport(importer: string, path: string): { line: number; column: number } {
   const lines = readFileSync(importer, 'utf8').split('\n');
   for (const [index, text] of lines.entries())
@@ -135,14 +137,14 @@ function findImport(importer: string, path: string): { line: number; column: num
   return { line: 1, column: 1 };
 }
 
-/** Answers the SDK's name with this very SDK, and refuses files outside the folder, symbolic links included. */
+/** Resolves the SDK's name to this SDK, and rejects files outside the folder, including through symbolic links. */
 function guardImports(roots: Roots, entry: string, refused: Refusal[]): BunPlugin {
   return {
     name: 'guard-imports',
     setup(build) {
       build.onResolve({ filter: /.*/ }, ({ path, importer }) => {
         if (path === sdkName) return { path: join(roots.sdk, 'plugin/index.ts') };
-        // Left to Bun, a tsconfig.json may have another file stand for it.
+        // Otherwise a tsconfig.json could map the entry to another file.
         if (importer === '') return { path: entry };
         const refuse = (why: string): never => {
           refused.push({ importer, path, why });
@@ -152,7 +154,7 @@ function guardImports(roots: Roots, entry: string, refused: Refusal[]): BunPlugi
         if (importer.startsWith(roots.sdk)) return { path: join(dirname(importer), path) };
         const found = resolveFrom(path, importer);
         if (found === null) return refuse(', which cannot be found.');
-        if (!isInside(roots.plugin, found)) return refuse(", which lies outside the plugin's folder.");
+        if (!isInside(roots.plugin, found)) return refuse(", which is outside the plugin's folder.");
         if (!sourceFile.test(found) || !statSync(found).isFile())
           return refuse('; only code and JSON can be imported.');
         return { path: found };
@@ -161,7 +163,7 @@ function guardImports(roots: Roots, entry: string, refused: Refusal[]): BunPlugi
   };
 }
 
-/** In the folder, or in the node_modules of the folder or one above it. */
+/** Returns true for paths in the folder, or in the node_modules of the folder or of a parent. */
 function isInside(root: string, path: string): boolean {
   if (path.startsWith(root + sep)) return true;
   const at = path.indexOf(`${sep}node_modules${sep}`);

@@ -1,14 +1,14 @@
-// What the generated types of calls (sdk/generated/calls.ts) are made of.
+// Building blocks of the generated call types (sdk/generated/calls.ts).
 
 export interface VersionOptions {
-  /** Refuses the write with a Conflict when the object has another version by now. */
+  /** Rejects the write with a Conflict if the object has another version. */
   ifVersion?: number;
 }
 
-/** An object with the fields that a call chose; its id is always among them. */
+/** An object with the fields that a call selected; its id is always included. */
 export type Chosen<Shown extends { readonly id: string }> = Pick<Shown, 'id'> & Partial<Shown>;
 
-/** An object as a plugin gets it: a description longer than 64 KiB is cut, and `truncated` says so. */
+/** An object as a plugin receives it: a description longer than 64 KiB is cut, and `truncated` is set. */
 export type Received<Shown> = 'description' extends keyof Shown
   ? Shown & { readonly truncated?: true }
   : Shown;

@@ -1,5 +1,5 @@
-// The types of `ctx`: they have the members of the scopes that the plugin declares. Without types, a call whose scope is not declared
-// rejects with `ScopeDenied`, which names the scope.
+// Types of `ctx`: it has the members of the scopes that the plugin declares. Without types, a call without a declared
+// scope rejects with `ScopeDenied`, which names the scope.
 import type { Page } from '../page.ts';
 import type { ReadCalls, ScopeNamespaces, WriteCalls } from '../generated/calls.ts';
 
@@ -7,12 +7,15 @@ export interface RunInfo {
   readonly id: string;
   readonly attempt: number;
   readonly mode: 'apply' | 'propose' | 'simulate' | 'replay';
-  /** How many runs of plugins led to this one. */
+  /** Number of plugin runs that led to this one. */
   readonly depth: number;
   readonly rootEventId: string | null;
-  /** Milliseconds since 1970, when the run is stopped if it only waits. */
+  /** Unix time in milliseconds at which the run is stopped, even if it only waits. */
   readonly deadline: number;
-  /** Processor time left when the present stretch of code began: each answer of the host begins a new one. */
+  /**
+   * Returns the CPU time left in the current stretch of code, in milliseconds; each response of the host starts a new
+   * stretch.
+   */
   cpuLeftMs(): number;
 }
 
@@ -23,52 +26,55 @@ export interface Log {
   error(...parts: unknown[]): void;
 }
 
-/** Values are JSON, up to 2 MiB each; they belong to this install alone. */
+/** Key–value store of this install. Values are JSON of up to 2 MiB each. */
 export interface KeyValue {
   get(key: string): Promise<unknown>;
   set(key: string, value: unknown): Promise<void>;
   delete(key: string): Promise<void>;
   list(query?: { prefix?: string; limit?: number; after?: string }): Promise<Page<{ key: string }>>;
   increment(key: string, by?: number): Promise<number>;
-  /** True when the value was `expected` and is now `next`; `expected` null means absent. */
+  /** Returns true if the value was `expected` and is now `next`; `expected` null means absent. */
   compareAndSet(key: string, expected: unknown, next: unknown): Promise<boolean>;
 }
 
-/** One-off runs of the schedules that the manifest has without `cron`. They are kept with the run's other writes, or not at all. */
+/**
+ * One-time jobs of the schedules that the manifest defines without `cron`. They are committed or discarded with the
+ * run's other writes.
+ */
 export interface OneOffs {
   /**
-   * Runs a schedule once, at a time of at most a year ahead; one that was asked for by the same name before is replaced.
-   * @param name that of the schedule, or `schedule:key` to have several of them: `remind:iss_…`
-   * @param at milliseconds since 1970, a Date, or an ISO time
-   * @param data JSON of up to 16 KiB, which the handler finds in `event.data`
+   * Schedules a one-time job, at most a year ahead. Replaces an earlier one with the same name.
+   * @param name name of the schedule, or `schedule:key` to have several: `remind:iss_…`
+   * @param at Unix milliseconds, a Date, or an ISO 8601 time
+   * @param data JSON of up to 16 KiB, passed to the handler as `event.data`
    */
   once(name: string, at: number | string | Date, data?: unknown): Promise<void>;
-  /** True where there was one. */
+  /** Returns true if there was a job to cancel. */
   cancel(name: string): Promise<boolean>;
 }
 
-/** Stands for a secret; see `Secrets.ref`. */
+/** Placeholder of a secret; see `Secrets.ref`. */
 export type SecretRef = string & { readonly secretRef: never };
 
 export interface Secrets {
-  /** Whether the manifest declares it and an administrator has set it. */
+  /** Returns true if the manifest declares the secret and an administrator has set it. */
   has(name: string): boolean;
   /**
-   * A placeholder. In the declared header of a request to a declared host the secret takes its place; anywhere else the
-   * request is refused. @throws InvalidInput where the manifest does not declare it
+   * Returns a placeholder. The host replaces it with the secret in the declared header of a request to a declared
+   * host; anywhere else the request is rejected. @throws InvalidInput if the manifest does not declare the secret
    */
   ref(name: string): SecretRef;
 }
 
-/** Of `URLSearchParams` and the like. */
+/** Structural type of `URLSearchParams` and similar objects. */
 interface Texts extends Iterable<readonly [string, string]> {
   toString(): string;
 }
 
 export interface FetchInit {
-  /** `GET` unless given. */
+  /** Default `GET`. */
   readonly method?: string;
-  /** Also a `Headers`. */
+  /** A record or a `Headers`. */
   readonly headers?: Readonly<Record<string, string>> | Iterable<readonly [string, string]>;
   /** Text, up to 256 KiB, or a `URLSearchParams`. */
   readonly body?: string | Texts | null;
@@ -80,7 +86,7 @@ export interface FetchInit {
   } | null;
 }
 
-/** Redirects are not followed: they are answers like any other. */
+/** Redirects are not followed; they are returned like any other response. */
 export interface FetchResponse {
   readonly status: number;
   /** 200 to 299. */
@@ -103,21 +109,22 @@ export interface BaseContext<Settings> {
   readonly log: Log;
   readonly secrets: Secrets;
   /**
-   * Sends one of the requests that the manifest's `net` names, and takes 5 s at most. A run that is tried again gets the answer that it
-   * got, and nothing is sent again. @throws EgressDenied, DeadlineExceeded, Unreachable, QuotaExceeded, InvalidInput
+   * Sends a request that the manifest's `net` allows, with a timeout of 5 s. A retried run gets the recorded
+   * response, and nothing is sent again. @throws EgressDenied, DeadlineExceeded, Unreachable, QuotaExceeded,
+   * InvalidInput
    */
   fetch(url: string | { readonly href: string }, init?: FetchInit): Promise<FetchResponse>;
-  /** The run's clock: it moves only while the host is asked something. */
+  /** Returns the run's clock, which advances only during host calls. */
   now(): number;
-  /** From the run's seed. */
+  /** Returns a random number from the run's seed. */
   random(): number;
-  /** Also ends the current stretch of code; an event handler's may each take 100 ms of processor time. */
+  /** Waits. Also ends the current stretch of code; each stretch of an event handler may use 100 ms of CPU time. */
   sleep(ms: number): Promise<void>;
-  /** Whether the workspace has granted this scope. */
+  /** Returns true if the workspace has granted this scope. */
   has(scope: string): boolean;
 }
 
-/** Whether one of `Needed` is among the declared scopes. */
+/** True if one of `Needed` is among the declared scopes. */
 type Declares<Declared, Needed> = [Extract<Declared, Needed>] extends [never] ? false : true;
 type Namespace = keyof ScopeNamespaces;
 type ScopeOf<Name extends Namespace, Right extends string> = `${ScopeNamespaces[Name]}:${Right}`;
@@ -125,12 +132,12 @@ type Part<Calls, Name, Allowed> = [Allowed, Name] extends [true, keyof Calls]
   ? Calls[Name & keyof Calls]
   : unknown;
 
-/** What `ctx` can call: a namespace for the scopes that are declared for it; write implies read. */
+/** Calls of `ctx`: one namespace per declared scope; write implies read. */
 type Calls<Scopes> = {
   readonly [
     Name in Namespace as Declares<Scopes, ScopeOf<Name, 'read' | 'write'>> extends true ? Name : never
   ]: Part<ReadCalls, Name, true> & Part<WriteCalls, Name, Declares<Scopes, ScopeOf<Name, 'write'>>>;
 };
 
-/** `Scopes` is the union of the declared ones. */
+/** `Scopes` is the union of the declared scopes. */
 export type Context<Scopes, Settings> = BaseContext<Settings> & Calls<Scopes>;

@@ -1,4 +1,4 @@
-// The shape of a plugin's definition. Everything but the `handle` functions ends up in the static manifest.
+// Types of a plugin's definition. Everything except the `handle` functions becomes the static manifest.
 import type { EventData } from '../generated/events.ts';
 import type { EventFilters } from '../generated/filters.ts';
 import type { Issue } from '../generated/issues.ts';
@@ -8,97 +8,106 @@ import type { Received } from './call.ts';
 import type { Context } from './context.ts';
 import type { PluginEventType } from './event-types.ts';
 
-/** The same envelope that webhooks carry, always with the whole object but for its description. Narrows on `type`. */
+/** The envelope that webhooks carry, always with the full object except for long descriptions. Narrows on `type`. */
 export type PluginEvent<Type extends PluginEventType = PluginEventType> = {
   [One in Type]: Envelope<One, Received<EventData[One]>>;
 }[Type];
 
 export interface ScopeRequest {
-  /** Shown to whoever installs the plugin. */
+  /** Shown to the person who installs the plugin. */
   why: string;
   /**
-   * Fields of the scope (docs/scopes.md lists them). Without them, all fields. A write scope writes these alone, a creation's `team` and
-   * `title` included, and reads all. A read scope reads these alone, beside id, version and times: answers and the
-   * `data` of events lack the others, although their types name them.
+   * Fields of the scope (listed in docs/scopes.md); all fields if omitted. A write scope may write only these,
+   * including `team` and `title` of a creation, and may read all. A read scope may read only these, and id, version
+   * and times: results and the `data` of events lack the other fields, although their types name them.
    */
   fields?: readonly string[];
-  /** Of issues and comments: keys of the only teams whose objects are seen and written, and whose events are sent. */
+  /**
+   * For issues and comments: keys of the only teams whose objects are visible and writable, and whose events are
+   * sent.
+   */
   where?: { readonly team?: readonly string[] };
 }
 
 type FilterOf<Type> = Type extends keyof EventFilters ? EventFilters[Type] : never;
 
 export interface Subscription<Type extends PluginEventType, Scopes, Settings> {
-  /** A filter over the event's `data`, as in lists and webhooks: `{ priority: ['none'] }`. Relative times count from the event. */
+  /**
+   * Filter over the event's `data`, as in lists and webhooks: `{ priority: ['none'] }`. Relative times are relative
+   * to the event.
+   */
   filter?: FilterOf<Type>;
-  /** Events that this plugin caused itself; skipped unless asked for. */
+  /** Events caused by this plugin itself; default `skip`. */
   self?: 'skip' | 'deliver';
-  /** `issue`: one at a time and in order for each issue. */
+  /** `issue`: one at a time and in order per issue. */
   order?: 'issue' | 'none';
   handle(event: Readonly<PluginEvent<Type>>, ctx: Context<Scopes, Settings>): Promise<void> | void;
 }
 
 /**
- * How far a schedule has come. While `done` is less than `of`, it is run again at once, with the same `scheduledAt`, as long as each
- * run gets further than the one before; what each run wrote is kept.
+ * Progress of a schedule. While `done` is less than `of`, the handler runs again at once with the same `scheduledAt`,
+ * provided each run progresses further than the previous one; the writes of every run are committed.
  */
 export interface Progress {
   readonly done: number;
   readonly of: number;
-  /** What is counted, for people: "teams". */
+  /** Counted unit, for people: "teams". */
   readonly unit?: string;
 }
 
 export interface ScheduledEvent {
   readonly schedule: string;
   readonly scheduledAt: string;
-  /** Of a one-off run: the name it was asked for by, `remind` or `remind:iss_…`. */
+  /** Name of a one-time job, such as `remind` or `remind:iss_…`. */
   readonly name?: string;
-  /** Of a one-off run: what it was asked for with. */
+  /** Data of a one-time job. */
   readonly data?: unknown;
 }
 
 export interface Schedule<Scopes, Settings> {
-  /** Five fields; at most every five minutes. Without it, the schedule runs only when `ctx.schedule.once` asks for it. */
+  /**
+   * Five fields, at most every five minutes. Without it, the schedule runs only for one-time jobs of
+   * `ctx.schedule.once`.
+   */
   cron?: string;
   /**
-   * IANA time zone in which `cron` is read, such as Europe/Berlin; by default UTC. On the day when clocks go forward, a schedule with one
-   * minute and one hour that are skipped runs at the end of the gap; when they go back, it runs at the first of both times.
+   * IANA time zone of `cron`, such as Europe/Berlin; default UTC. When clocks go forward, a schedule with one minute
+   * and one hour that are skipped runs at the end of the gap; when they go back, it runs at the first of both times.
    */
   timeZone?: string;
   /** Earlier name of `timeZone`. */
   tz?: string;
-  /** What happens when the previous run is still going. */
+  /** Behavior when the previous run is still running. */
   overlap?: 'skip';
-  /** Processor time of one run, up to 10,000 ms; 2,000 ms otherwise. It may be used in one stretch. */
+  /** CPU time of one run, up to 10,000 ms; default 2,000 ms. It may be used in one stretch. */
   limits?: { cpuMs?: number };
   handle(event: ScheduledEvent, ctx: Context<Scopes, Settings>): Promise<Progress | void> | Progress | void;
 }
 
-/** Any JSON of up to 20,480 characters, or a promise of it; undefined counts as null. */
+/** JSON of up to 20,480 characters, or a promise of it; undefined counts as null. */
 type Answer = unknown;
 
 export interface ActionEvent<Target extends 'issue' | 'project' | 'none' = 'issue' | 'project' | 'none'> {
   readonly action: string;
-  /** The object as the caller, and the plugin, may see it. */
+  /** The object, as far as both the caller and the plugin may see it. */
   readonly target: {
     issue: Received<Issue>;
     project: Received<Project>;
     none: null;
   }[Target];
   readonly input: Readonly<Record<string, unknown>>;
-  /** Who called. The run can do what this caller and the plugin both may do. */
+  /** Caller of the action. The run may do only what both this caller and the plugin may do. */
   readonly caller: Actor;
 }
 
-/** Something that people and programs call: `POST /api/v1/plugins/{id}/actions/{name}`. */
+/** Operation that people and programs call: `POST /api/v1/plugins/{id}/actions/{name}`. */
 export interface Action<Scopes, Settings, Target extends 'issue' | 'project' | 'none'> {
   target: Target;
   title?: string;
   description?: string;
-  /** A JSON schema of an object; `default`s fill in what is not given. Without it, the action takes no input. */
+  /** JSON schema of an object; `default`s fill in missing properties. Without it, the action takes no input. */
   input?: Readonly<Record<string, unknown>>;
-  /** Processor time of one run, up to 10,000 ms; 2,000 ms otherwise. */
+  /** CPU time of one run, up to 10,000 ms; default 2,000 ms. */
   limits?: { cpuMs?: number };
   handle(event: Readonly<ActionEvent<Target>>, ctx: Context<Scopes, Settings>): Answer;
 }
@@ -109,10 +118,10 @@ type AnyAction<Scopes, Settings> =
 export interface RouteRequest {
   readonly route: string;
   readonly method: 'GET' | 'POST';
-  /** Lower-case names; only those that say something of the content, of the sender and of the event it sends. */
+  /** Lower-case names; only headers about the content, the sender and the event. */
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
-  /** As it came, UTF-8. */
+  /** Raw body, UTF-8. */
   readonly body: string;
 }
 
@@ -123,7 +132,7 @@ type TypeOfContent = 'text/plain' | 'application/json';
 export interface RouteAnswer {
   /** 200 to 599. */
   status: NumberOf<`${2 | 3 | 4 | 5}${Digit}${Digit}`>;
-  /** At most 20, of up to 1,000 printable ASCII characters each. */
+  /** At most 20, each of up to 1,000 printable ASCII characters. */
   headers?: {
     readonly 'content-type'?: TypeOfContent | `${TypeOfContent};${string}`;
     readonly 'retry-after'?: string;
@@ -133,21 +142,21 @@ export interface RouteAnswer {
     readonly 'x-slack-no-retry'?: string;
     readonly 'set-cookie'?: never;
     readonly location?: never;
-    /** Header names of the plugin's own. Other names are refused: proxies act on some of them. */
+    /** Header names of the plugin itself. Other names are rejected, because proxies act on some of them. */
     readonly [name: `x-plugin-${string}`]: string;
   };
-  /** With the rest of the answer, up to 20,480 characters of JSON. */
+  /** Together with the rest of the answer, up to 20,480 characters of JSON. */
   body?: string;
 }
 
-/** An address of the plugin's own that others send to, once an administrator has opened it. */
+/** HTTP endpoint of the plugin, reachable once an administrator has enabled it. */
 export interface Route<Scopes, Settings> {
   method: 'GET' | 'POST';
-  /** `hmac`: what is sent is signed as our webhooks are. `public`: whoever knows the address may send. */
+  /** `hmac`: requests are signed like Tatami webhooks. `public`: anyone who knows the URL may send. */
   auth: 'hmac' | 'public';
-  /** Bytes, up to 65,536. */
+  /** Maximum body size in bytes, up to 65,536. */
   maxBody?: number;
-  /** Shown to whoever opens it. */
+  /** Shown to the person who enables it. */
   why?: string;
   handle(
     request: Readonly<RouteRequest>,
@@ -155,52 +164,55 @@ export interface Route<Scopes, Settings> {
   ): Promise<RouteAnswer | void> | RouteAnswer | void;
 }
 
-/** Where a plugin may send requests. */
+/** Destination that a plugin may send requests to. */
 export interface NetRequest {
-  /** `https://api.acme.dev`: scheme, host and, where it is not the usual one, port. */
+  /** `https://api.acme.dev`: scheme, host and, if not the default, port. */
   origin: string;
-  /** Absent: all. */
+  /** Default: all. */
   methods?: readonly ('GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE')[];
-  /** One path, or with `/` at its end all paths below it. Absent: all. */
+  /** One path, or all paths below it if it ends with `/`. Default: all. */
   path?: string;
-  /** Shown to whoever installs the plugin. */
+  /** Shown to the person who installs the plugin. */
   why: string;
-  /** A request whose answer was lost is not sent a second time; the run then gets `EgressDenied`. */
+  /** A request whose response was lost is not sent again; the run then gets `EgressDenied`. */
   retry?: 'never';
 }
 
-/** A value that an administrator puts in. The plugin never sees it: the host writes it into a header on the way out. */
+/**
+ * A value that an administrator sets. The plugin never sees it: the host inserts it into a header of outgoing
+ * requests.
+ */
 export interface SecretRequest {
-  /** Origins of `net`; it is sent nowhere else. */
+  /** Origins of `net`; the secret is sent to no other. */
   hosts: readonly string[];
-  /** It is sent in no other header. */
+  /** The only header that the secret is sent in. */
   header: string;
-  /** What the header then holds, such as `Bearer {}`. Absent: the secret alone. */
+  /** Value of the header, such as `Bearer {}`. Default: the secret alone. */
   format?: string;
 }
 
 export interface PluginDefinition<Scopes extends string, Settings> {
-  /** Unique and lasting, such as `com.acme.triage`. */
+  /** Unique and permanent, such as `com.acme.triage`. */
   id: string;
   version: string;
   name?: string;
   description?: string;
-  /** The range of Tatami versions the plugin works with. */
+  /** Range of supported Tatami versions. */
   engines: { tatami: string };
-  /** The date whose behaviour of the API the plugin was written for. */
+  /** Date of the API behavior that the plugin was written for. */
   apiDate?: string;
   scopes?: { [Scope in Scopes]: ScopeRequest };
   net?: readonly NetRequest[];
-  /** By names such as `ACME_KEY`. */
+  /** Keyed by names such as `ACME_KEY`. */
   secrets?: Readonly<Record<string, SecretRequest>>;
-  /** A JSON schema of an object, the settings form; `default`s fill in what is not given. */
+  /** JSON schema of an object, shown as the settings form; `default`s fill in missing properties. */
   settings?: Readonly<Record<string, unknown>>;
   limits?: { cpuMs?: number; memoryMb?: number };
-  /** Isolates that work in parallel; an issue always meets the same one. 1 to 4. */
+  /** Number of isolates that run in parallel, 1 to 4; an issue always uses the same one. */
   partitions?: 1 | 2 | 3 | 4;
   /**
-   * `serializable`, unless given: a run that read commits only while all it read still is so, and is run again otherwise. `none`: only
-   * the objects that it writes must be as they were.
+   * Default `serializable`: a run commits only if everything it read is unchanged, and is retried otherwise. `none`:
+   * only the objects that it writes must be unchanged.
    */
   isolation?: 'serializable' | 'none';
   on?: { [Type in PluginEventType]?: Subscription<Type, NoInfer<Scopes>, Settings> };

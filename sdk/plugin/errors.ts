@@ -1,5 +1,5 @@
-// Errors between a plugin and its host. A handler throws the first two to steer its run; the others arrive from host
-// calls. They are told apart by `code`, so `instanceof` also holds for errors that the host made.
+// Errors between a plugin and its host. A handler throws `RetryLater` and `Drop` to control its run; the others come
+// from host calls. They are distinguished by `code`, so `instanceof` also holds for errors created by the host.
 
 export class PluginError extends Error {
   static readonly code: string = 'error';
@@ -17,7 +17,7 @@ export class PluginError extends Error {
   }
 }
 
-/** Ends this attempt and asks for another one, not before `afterMs`. */
+/** Ends this attempt and requests another one, not before `afterMs`. */
 export class RetryLater extends PluginError {
   static override readonly code = 'retry_later';
   readonly afterMs: number;
@@ -28,7 +28,7 @@ export class RetryLater extends PluginError {
   }
 }
 
-/** Ends the run without effects and without another attempt: this event is of no use. */
+/** Ends the run without effects and without another attempt. */
 export class Drop extends PluginError {
   static override readonly code = 'drop';
 
@@ -37,22 +37,22 @@ export class Drop extends PluginError {
   }
 }
 
-/** The object changed since it was read, or `ifVersion` no longer holds. */
+/** The object changed since it was read, or `ifVersion` does not match. */
 export class Conflict extends PluginError {
   static override readonly code = 'conflict';
 }
 
-/** The install was not granted what this call needs. */
+/** The install lacks a grant that this call needs. */
 export class ScopeDenied extends PluginError {
   static override readonly code = 'insufficient_scope';
 }
 
-/** One of the limits of the run or the install is used up. */
+/** A limit of the run or the install is exhausted. */
 export class QuotaExceeded extends PluginError {
   static override readonly code = 'quota_exceeded';
 }
 
-/** The arguments of a call are wrong; the message says which. */
+/** The arguments of a call are invalid; the message names them. */
 export class InvalidInput extends PluginError {
   static override readonly code = 'validation_failed';
 }
@@ -61,17 +61,17 @@ export class NotFound extends PluginError {
   static override readonly code = 'not_found';
 }
 
-/** The plugin may not send this request: its manifest does not name it, or the host refuses it. */
+/** The plugin may not send this request: the manifest does not allow it, or the host rejects it. */
 export class EgressDenied extends PluginError {
   static override readonly code = 'egress_denied';
 }
 
-/** What was asked did not answer in time. */
+/** The destination did not answer in time. */
 export class DeadlineExceeded extends PluginError {
   static override readonly code = 'deadline_exceeded';
 }
 
-/** There is no connection to what was asked, or its answer is no HTTP. */
+/** The destination could not be connected to, or its response is not HTTP. */
 export class Unreachable extends PluginError {
   static override readonly code = 'unreachable';
 }

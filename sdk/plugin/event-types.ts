@@ -1,4 +1,5 @@
-// The event types that plugins subscribe to: all but those that tell of runs, which would have a plugin run because it ran.
+// Event types that plugins can subscribe to: all except those about plugin runs, with which a plugin would trigger
+// itself.
 import { EVENT_TYPES, type EventType } from '../generated/events.ts';
 
 const ofRuns = ['automation.run', 'automation.failed'] as const satisfies readonly EventType[];

@@ -1,5 +1,5 @@
-// The kinds of handler that a plugin can have, each by the member of its definition that holds it. Pure data: the packer, the guest
-// program and the host all read it.
+// Handler types of a plugin, with the member of the definition that holds them. Pure data, read by the packer, the
+// guest program and the host.
 
 export const handlerMembers = {
   event: 'on',
@@ -12,8 +12,8 @@ export type HandlerKind = keyof typeof handlerMembers;
 
 export const handlerKinds = Object.keys(handlerMembers) as readonly HandlerKind[];
 
-/** Kinds whose caller waits for what the handler returns. */
+/** Handler types whose caller waits for the returned value. */
 export const answeringKinds: readonly HandlerKind[] = ['action', 'route'];
 
-/** UTF-16 units of the JSON of what such a handler returns. */
+/** Limit of the returned value as JSON, in UTF-16 units. */
 export const resultUnitsMax = 20 * 1024;

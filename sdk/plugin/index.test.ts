@@ -1,4 +1,4 @@
-// The types a plugin's author meets (checked by `bun check`), and the errors' `instanceof`.
+// Types for plugin authors (checked by `bun check`), and `instanceof` of the errors.
 import { expect, test } from 'bun:test';
 import { Conflict, definePlugin, Drop, PluginError, RetryLater, type Context } from './index.ts';
 
@@ -52,7 +52,7 @@ test('a call takes what its operation takes, and answers what that shows', () =>
     // @ts-expect-error only the id is there whatever was chosen
     for (const { team } of chosen.data) void team.key;
     await ctx.comments.resolve('cmt_1', { ifVersion: 2 });
-    // Its name in packages that are installed.
+    // Name used by packages that are already installed.
     return ctx.comments.add('iss_1', { body: 'kept', parentId: null });
   };
   expect(uses).toBeFunction();

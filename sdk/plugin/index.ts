@@ -1,5 +1,5 @@
-// `@tatami/sdk/plugin`: what a plugin's `plugin.ts` imports. At run time it is one function and the errors; everything
-// else is types.
+// `@tatami/sdk/plugin`: imports of a plugin's `plugin.ts`. At run time it consists of one function and the errors;
+// everything else is types.
 import type { Issue } from '../generated/issues.ts';
 import type { Scope } from '../generated/scopes.ts';
 import type { PluginDefinition } from './definition.ts';
@@ -52,7 +52,10 @@ export {
 
 export type Priority = Issue['priority'];
 
-/** The default export of `plugin.ts`. The host reads the handlers from it when it loads the module. */
+/**
+ * Defines a plugin. Use the result as the default export of `plugin.ts`; the host reads the handlers from it when it
+ * loads the module.
+ */
 export function definePlugin<Scopes extends Scope = never, Settings = Record<string, unknown>>(
   definition: PluginDefinition<Scopes, Settings>,
 ): PluginDefinition<Scopes, Settings> {

@@ -1,5 +1,5 @@
-// The static manifest and the package document, as the host reads them without running any code. A package is one JSON
-// document: no archive, so nothing to unpack, link or escape from.
+// Static manifest and package document, which the host reads without running code. A package is one JSON document and
+// not an archive, so there is nothing to unpack, no links and no path traversal.
 import { Type } from 'typebox';
 import type { Static, TProperties, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -10,17 +10,17 @@ import { describedAt, schemaWords, type SchemaError } from './schema-words.ts';
 export const packageFormat = 'tatami-plugin/1';
 export const packageBytesMax = 4 * 1024 * 1024;
 const sourceMapCharsMax = 512 * 1024;
-/** A bundle without white space has few; each costs memory, however little stands in it. */
+/** A minified bundle has few lines; each costs memory, even an empty one. */
 const sourceMapLinesMax = 10_000;
 
 const closed = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
-/** @param names how its names are written, for errors */
+/** @param names naming rule, for errors */
 const closedRecord = <S extends TSchema>(
   pattern: string,
   value: S,
   maxProperties: number,
-  names = 'There is no such name.',
+  names = 'Unknown name.',
 ) =>
   Type.Unsafe<Record<string, Static<S>>>({
     type: 'object',
@@ -38,7 +38,7 @@ const scopeRequest = closed({
     Type.Array(line(60), {
       minItems: 1,
       maxItems: 50,
-      description: 'Name at least one field, or leave `fields` out to ask for all of them.',
+      description: 'List at least one field, or omit `fields` to request all fields.',
     }),
   ),
   where: Type.Optional(
@@ -47,7 +47,7 @@ const scopeRequest = closed({
       Type.Array(line(100), {
         minItems: 1,
         maxItems: 100,
-        description: 'Name at least one team, or leave `where` out to ask for all of them.',
+        description: 'List at least one team, or omit `where` to request all teams.',
       }),
     ),
   ),
@@ -64,9 +64,9 @@ const ownLimits = Type.Optional(
 );
 
 const schedule = closed({
-  /** Absent: it runs only when a run asks for it, by `ctx.schedule.once`. */
+  /** Absent: the schedule runs only for one-time jobs of `ctx.schedule.once`. */
   cron: Type.Optional(line(100)),
-  /** IANA time zone; UTC where it is absent. */
+  /** IANA time zone; default UTC. */
   timeZone: Type.Optional(line(60)),
   /** Earlier name of `timeZone`. */
   tz: Type.Optional(line(60)),
@@ -78,7 +78,7 @@ const action = closed({
   target: Type.Enum(['issue', 'project', 'none']),
   title: Type.Optional(line(80)),
   description: Type.Optional(line(500)),
-  /** A schema of an object, of the same part of JSON Schema as settings. */
+  /** Schema of an object, in the same subset of JSON Schema as settings. */
   input: Type.Optional(json),
   limits: ownLimits,
 });
@@ -94,54 +94,57 @@ const route = closed({
 });
 
 const handlesNothing =
-  'The plugin handles nothing. Give it at least one event in "on", one schedule, action or route.';
+  'The plugin has no handlers. Add at least one event in "on", or a schedule, action or route.';
 const handlerName = '^[a-z][a-zA-Z0-9-]{0,39}$';
 const handlerNames =
-  'A name has up to 40 letters, digits and -, and begins with a small letter: daily-report.';
+  'A name has up to 40 letters, digits and -, and starts with a lower-case letter, such as daily-report.';
 export const netMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 const netRequest = closed({
-  /** Scheme, host and port, as `new URL(…).origin` writes them. */
+  /** Scheme, host and port, as in `new URL(…).origin`. */
   origin: line(260),
-  /** All where it is absent. */
+  /** Default: all. */
   methods: Type.Optional(
     Type.Array(Type.Enum([...netMethods]), { minItems: 1, maxItems: netMethods.length }),
   ),
-  /** The path, or where it ends with `/`, what all paths begin with; all paths where it is absent. */
+  /** Path, or path prefix if it ends with `/`; default all paths. */
   path: Type.Optional(
     Type.String({
       pattern: '^/[!-~]*$',
       maxLength: 500,
-      description: 'A path begins with / and has no spaces: /v1/messages, or /v1/ for all paths below it.',
+      description:
+        'A path starts with / and has no spaces, such as /v1/messages, or /v1/ for all paths below it.',
     }),
   ),
   why: line(200),
-  /** `never`: a request whose answer was lost is not sent a second time. */
+  /** `never`: a request whose response was lost is not sent again. */
   retry: Type.Optional(Type.Enum(['never'])),
 });
 export type NetRequest = Static<typeof netRequest>;
 
 const secretRequest = closed({
-  /** Origins of `net`: the only ones it is sent to. */
+  /** Origins of `net`; the secret is sent to no other. */
   hosts: Type.Array(line(260), { minItems: 1, maxItems: 20 }),
-  /** The only header that it is sent in. */
+  /** The only header that the secret is sent in. */
   header: line(80),
-  /** What the header holds; `{}` stands for the secret. */
+  /** Value of the header; `{}` is replaced with the secret. */
   format: Type.Optional(
     Type.String({
       pattern: '^[ -z|~]*\\{\\}[ -z|~]*$',
       maxLength: 100,
-      description: 'A format has {} once, in place of the secret, and printable ASCII around it: Bearer {}.',
+      description:
+        'A format contains {} once, in place of the secret, and printable ASCII around it, such as Bearer {}.',
     }),
   ),
 });
 export type SecretRequest = Static<typeof secretRequest>;
 
-/** What a plugin is called wherever it is installed. */
+/** Id of a plugin, the same on every server. */
 export const pluginId = Type.String({
   pattern: '^[a-z][a-z0-9-]*(\\.[a-z0-9-]+)*$',
   maxLength: 100,
-  description: 'An id has small letters, digits, - and points, and begins with a letter: acme.hello.',
+  description:
+    'An id consists of lower-case letters, digits, - and dots, and starts with a letter, such as acme.hello.',
 });
 
 export const PluginManifest = closed({
@@ -149,7 +152,7 @@ export const PluginManifest = closed({
   version: Type.String({
     pattern: '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-[0-9A-Za-z.-]+)?$',
     maxLength: 60,
-    description: 'A version has three numbers: 2.0.0, or 2.0.0-beta.1.',
+    description: 'A version has three numbers, such as 2.0.0 or 2.0.0-beta.1.',
   }),
   name: Type.Optional(line(80)),
   description: Type.Optional(line(500)),
@@ -157,7 +160,7 @@ export const PluginManifest = closed({
   apiDate: Type.Optional(
     Type.String({
       pattern: '^\\d{4}-\\d{2}-\\d{2}$',
-      description: 'A date has year, month and day: 2026-01-31.',
+      description: 'A date has year, month and day, such as 2026-01-31.',
     }),
   ),
   scopes: Type.Optional(closedRecord('^[a-z-]{1,30}:(read|write)$', scopeRequest, 40)),
@@ -167,7 +170,7 @@ export const PluginManifest = closed({
       '^[A-Z][A-Z0-9_]{0,39}$',
       secretRequest,
       20,
-      'A secret is named in capital letters, digits and _, and begins with a letter: ACME_KEY.',
+      'A secret name consists of capital letters, digits and _, and starts with a letter, such as ACME_KEY.',
     ),
   ),
   settings: Type.Optional(json),
@@ -189,12 +192,12 @@ export const PluginManifest = closed({
   schedules: Type.Optional(closedRecord(handlerName, schedule, 5, handlerNames)),
   actions: Type.Optional(closedRecord(handlerName, action, 20, handlerNames)),
   routes: Type.Optional(closedRecord(handlerName, route, 5, handlerNames)),
-  /** `event:<type>`, `schedule:<name>`, `action:<name>` and `route:<name>`, sorted: what the code registers. */
+  /** Registered handlers as `event:<type>`, `schedule:<name>`, `action:<name>` and `route:<name>`, sorted. */
   handlers: Type.Array(line(100), { minItems: 1, maxItems: 200, description: handlesNothing }),
 });
 export type PluginManifest = Static<typeof PluginManifest>;
 
-/** Whether a package may hold a map with these mappings. */
+/** Returns true if a package may contain a source map with these mappings. */
 export function fitsPackage(mappings: string): boolean {
   return (
     mappings.length <= sourceMapCharsMax &&
@@ -202,10 +205,10 @@ export function fitsPackage(mappings: string): boolean {
   );
 }
 
-/** Where the code comes from, as a source map of version 3 says it. It is never run, and holds none of the author's text. */
+/** Source map (version 3) of the code. It is never executed, and contains none of the author's source text. */
 export const PackageSourceMap = closed({
   version: Type.Literal(3),
-  /** Paths below the plugin's folder, `node_modules/…` and `@tatami/sdk/…`. */
+  /** Paths in the plugin's folder, `node_modules/…` and `@tatami/sdk/…`. */
   sources: Type.Array(line(300), { maxItems: 2000 }),
   mappings: Type.String({ maxLength: sourceMapCharsMax, pattern: '^[A-Za-z0-9+/,;]*$' }),
 });
@@ -216,27 +219,27 @@ export const PluginPackage = closed({
   manifest: PluginManifest,
   /** One ES module without imports. */
   code: Type.String({ minLength: 1 }),
-  /** Of `code` in UTF-8, lower-case hex. */
+  /** SHA-256 of `code` in UTF-8, lower-case hex. */
   sha256: Type.String({
     pattern: '^[0-9a-f]{64}$',
-    description: 'A hash has 64 digits, in lower-case hex; pack the plugin again.',
+    description: 'The hash must have 64 lower-case hex digits; pack the plugin again.',
   }),
-  /** Absent where it would be too large; errors then name places of `code`. */
+  /** Absent if it would be too large; errors then refer to positions in `code`. */
   sourceMap: Type.Optional(PackageSourceMap),
 });
 export type PluginPackage = Static<typeof PluginPackage>;
 
-/** In a file of a plugin, named from its folder. Both numbers begin with 1. */
+/** Position in a file of a plugin, named relative to its folder. Both numbers start at 1. */
 export interface SourcePlace {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** What is wrong with a manifest or package: a sentence for its author, and the place as a JSON pointer. */
+/** Error in a manifest or package: a sentence for its author, and the location as a JSON pointer. */
 export class PackageError extends Error {
   readonly path: string;
-  /** Of what could not be read or bundled, where that is known. */
+  /** Positions that could not be parsed or bundled, if known. */
   readonly places: readonly (SourcePlace & { readonly message: string })[];
   constructor(path: string, message: string, places: PackageError['places'] = []) {
     super(path === '' ? message : `${path}: ${message}`);
@@ -249,19 +252,20 @@ export class PackageError extends Error {
 const packageCheck = Compile(PluginPackage);
 
 /**
- * Reads a package document and checks all of it: size, shape, hash, and that the manifest's subscriptions and its handlers agree.
+ * Parses and validates a package document: size, shape, hash, and that the manifest's subscriptions match its
+ * handlers.
  * @throws PackageError
  */
 export async function parsePackage(text: string): Promise<PluginPackage> {
   const bytes = Buffer.byteLength(text);
   if (bytes > packageBytesMax)
-    throw new PackageError('', `The package has ${bytes} bytes; the most is ${packageBytesMax}.`);
+    throw new PackageError('', `The package has ${bytes} bytes; the maximum is ${packageBytesMax}.`);
   const value = parseJson(text);
   const format = typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined;
   if (format !== packageFormat)
     throw new PackageError(
       '/format',
-      `This is not a plugin package of format ${packageFormat}; make one with: tatami plugin pack DIR --out FILE`,
+      `This is not a plugin package of format ${packageFormat}. Make one with \`tatami plugin pack DIR --out FILE\`.`,
     );
   if (!packageCheck.Check(value)) throw firstError(packageCheck.Errors(value));
   checkText(value.manifest, '/manifest');
@@ -269,7 +273,7 @@ export async function parsePackage(text: string): Promise<PluginPackage> {
   if (value.sourceMap && !fitsPackage(value.sourceMap.mappings))
     throw new PackageError(
       '/sourceMap',
-      'The source map is too large; pack the plugin again, or leave it out.',
+      'The source map is too large; pack the plugin again, or omit the source map.',
     );
   checkHandlers(value.manifest, '/manifest');
   if ((await sha256Hex(value.code)) !== value.sha256)
@@ -281,11 +285,11 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new PackageError('', 'The package is not JSON; make one with: tatami plugin pack DIR --out FILE');
+    throw new PackageError('', 'The package is not JSON. Make one with `tatami plugin pack DIR --out FILE`.');
   }
 }
 
-/** The names a manifest implies, in the order of `handlers`. */
+/** Returns the handler names that a manifest implies, in the order of `handlers`. */
 function handlersOf(manifest: PluginManifest): string[] {
   return handlerKinds
     .flatMap((kind) => Object.keys(manifest[handlerMembers[kind]] ?? {}).map((name) => `${kind}:${name}`))
@@ -303,17 +307,17 @@ function checkHandlers(manifest: PluginManifest, at = ''): void {
   }
 }
 
-/** Of settings only line ends and tabs are let through: their texts may have several lines. */
+/** Settings may contain line breaks and tabs, because their texts may have several lines. */
 const control = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 const controlInSettings = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
-/** People read a manifest on a terminal before they install it, so nothing in it may steer one. */
+/** People read a manifest in a terminal before they install it, so it must not contain control characters. */
 function checkText(value: unknown, at = '', forbidden = control): void {
   if (typeof value === 'string') {
     const found = forbidden.exec(value)?.[0];
     if (found === undefined) return;
     const code = found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-    throw new PackageError(at, `It holds the control character U+${code}; write plain text.`);
+    throw new PackageError(at, `The text contains the control character U+${code}; use plain text.`);
   }
   if (value === null || typeof value !== 'object') return;
   for (const [name, inner] of Object.entries(value)) {
@@ -326,7 +330,7 @@ function checkText(value: unknown, at = '', forbidden = control): void {
   }
 }
 
-/** `boolean` is the twin of additionalProperties without the name of the field. */
+/** The `boolean` error duplicates `additionalProperties` without the name of the field. */
 function firstError(errors: Iterable<SchemaError>): PackageError {
   const all = [...errors];
   const error = all.find(({ keyword }) => keyword !== 'boolean') ?? all[0];
@@ -344,12 +348,12 @@ function firstError(errors: Iterable<SchemaError>): PackageError {
 
 const ruled: ReadonlySet<string> = new Set(['pattern', 'minItems', 'additionalProperties']);
 
-/** The description of the schema says what to write, as a pattern tells it to nobody. */
+/** For these keywords the schema's description explains the rule, which a pattern does not. */
 function ruleOf({ keyword, schemaPath }: SchemaError): string | undefined {
   return ruled.has(keyword) ? describedAt(PluginPackage, schemaPath) : undefined;
 }
 
-/** Lower-case hex of the UTF-8 bytes. */
+/** Returns the SHA-256 of the UTF-8 bytes in lower-case hex. */
 export async function sha256Hex(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return Buffer.from(digest).toString('hex');

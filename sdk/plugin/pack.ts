@@ -1,5 +1,5 @@
-// Turns a plugin's folder into its package: one bundle, the static manifest, the hash, and the source map that leads from the bundle
-// back to the author's lines.
+// Builds a plugin package from its folder: one bundle, the static manifest, the hash, and the source map from the
+// bundle to the author's lines.
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundlePlugin, type SdkFiles } from './bundle.ts';
@@ -7,15 +7,20 @@ import { packageBytesMax, packageFormat, PackageError, parsePackage, sha256Hex }
 import type { PackageSourceMap, PluginPackage } from './manifest.ts';
 
 export interface PackOptions {
-  /** Evaluates the bundle somewhere safe and returns its definition without functions (`describePlugin` of the sandbox). */
+  /**
+   * Evaluates the bundle in a safe environment and returns its definition without functions (`describePlugin` of the
+   * sandbox).
+   */
   describe(code: string, sourceMap: PackageSourceMap | null): Promise<unknown>;
-  /** Where no sources lie beside this file: those of `plugin/index.ts` and what it imports, path below the SDK's folder → text. */
+  /**
+   * SDK sources by path below the SDK's folder, if they are not next to this file: `plugin/index.ts` and its imports.
+   */
   sdk?: SdkFiles | null;
-  /** The module of the definition in the folder; `plugin.ts` unless given. */
+  /** Module in the folder that exports the definition; default `plugin.ts`. */
   entry?: string;
 }
 
-/** @throws PackageError with what to change */
+/** @throws PackageError that says what to change */
 export async function packPlugin(dir: string, options: PackOptions): Promise<PluginPackage> {
   const entrypoint = join(dir, options.entry ?? 'plugin.ts');
   if (statSync(entrypoint, { throwIfNoEntry: false })?.isFile() !== true)
@@ -26,7 +31,7 @@ export async function packPlugin(dir: string, options: PackOptions): Promise<Plu
   return parsePackage(textOf(document, sourceMap));
 }
 
-/** With the source map where there is room for it. */
+/** Includes the source map if the package stays within its size limit. */
 function textOf(document: object, sourceMap: PackageSourceMap | null): string {
   const whole = JSON.stringify({ ...document, ...(sourceMap ? { sourceMap } : {}) });
   return Buffer.byteLength(whole) <= packageBytesMax ? whole : JSON.stringify(document);

@@ -1,4 +1,5 @@
-// What TypeBox found wrong, in words that name what can be given: its own name neither the values nor what is missing.
+// Words TypeBox errors so that they name the allowed values or the missing properties, which TypeBox's own messages
+// do not.
 
 export interface SchemaError {
   readonly keyword: string;
@@ -8,7 +9,10 @@ export interface SchemaError {
   readonly params: object;
 }
 
-/** A predicate, without a point: `must be one of issue, project, none`. @param schema the whole one, by which what is missing can be described */
+/**
+ * Returns a predicate without a full stop: `must be one of issue, project, none`. @param schema root schema, to
+ * describe missing properties
+ */
 export function schemaWords({ keyword, schemaPath, message, params }: SchemaError, schema?: unknown): string {
   const { allowedValues, allowedValue, requiredProperties, limit } = params as {
     readonly allowedValues?: readonly unknown[];

@@ -1,4 +1,7 @@
-/** Checks a value against a schema, in the keywords that bodies of the API are described in, and says what is wrong by field. */
+/**
+ * Validates a value against a schema, for the JSON Schema keywords that API bodies use, and returns the issues by
+ * field.
+ */
 import type { FieldIssue } from '../generated/errors.ts';
 
 export interface Schema {
@@ -31,7 +34,7 @@ export function check(schema: Schema, value: unknown, path = ''): Found[] {
   const inner = value === null ? null : orNull(schema);
   if (inner) return check(inner, value, path);
   const issue = wholeIssue(schema, value);
-  // A number is held to its range as well where it should be an integer.
+  // The range is checked also if an integer is expected.
   const beside = typeof value === 'number' && !schema.anyOf ? at(path, inRange(schema, value)) : [];
   if (issue) return [{ path, issue }, ...beside];
   if (typeof value === 'string') return at(path, inText(schema, value));
@@ -40,13 +43,13 @@ export function check(schema: Schema, value: unknown, path = ''): Found[] {
   return typeof value === 'object' && value !== null ? inObject(schema, value, path) : [];
 }
 
-/** The one schema of a union that is not null: its errors name the part that is wrong. Null for any other schema. */
+/** Returns the only non-null schema of a union, so that errors name the failing part; null for any other schema. */
 function orNull({ anyOf = [] }: Schema): Schema | null {
   const [one, ...others] = anyOf.filter(({ type }) => type !== 'null');
   return one && others.length === 0 ? one : null;
 }
 
-/** What makes it pointless to look further. */
+/** Returns an issue that makes further checks pointless. */
 function wholeIssue({ anyOf, enum: words, type = [] }: Schema, value: unknown): FieldIssue | null {
   if (words) return words.includes(value) ? null : 'invalid_enum';
   const types = [type].flat();
@@ -74,7 +77,7 @@ function isOfType(value: unknown, type: string): boolean {
   }
 }
 
-/** The issues whose conditions hold. */
+/** Returns the issues whose conditions hold. */
 function issues(...broken: readonly (readonly [boolean, FieldIssue])[]): FieldIssue[] {
   return broken.filter(([isBroken]) => isBroken).map(([, issue]) => issue);
 }
@@ -94,7 +97,7 @@ function inRange({ minimum = -Infinity, maximum = Infinity }: Schema, value: num
 
 function inList(schema: Schema, value: readonly unknown[], path: string): Found[] {
   const { items, minItems = 0, maxItems = Infinity, uniqueItems = false } = schema;
-  // What is wrong with each of a million items nobody reads.
+  // The items of an overlong list are not checked.
   if (value.length > maxItems) return [{ path, issue: 'too_long' }];
   const isRepeated = new Set(value.map((item) => JSON.stringify(item))).size < value.length;
   return [

@@ -1,4 +1,4 @@
-/** `@tatami/sdk/validators`: whether a body has the shape that its operation takes, before it is sent. */
+/** `@tatami/sdk/validators`: checks the shape of a request body before it is sent. */
 import type { FieldIssue } from '../generated/errors.ts';
 import { bodySchemas, type BodyName } from '../generated/schemas.ts';
 import { check, type Schema } from './check.ts';
@@ -6,9 +6,9 @@ import { check, type Schema } from './check.ts';
 export type { FieldIssue } from '../generated/errors.ts';
 export type { BodyName } from '../generated/schemas.ts';
 
-/** As in `details` of the error `validation_failed`. */
+/** An entry of `details` in the error `validation_failed`. */
 export interface Problem {
-  /** `labels.0`; empty for the body itself. */
+  /** Field path, such as `labels.0`; empty for the body itself. */
   readonly path: string;
   readonly issue: FieldIssue;
 }
@@ -16,10 +16,9 @@ export interface Problem {
 const read = new Map<BodyName, Schema>();
 
 /**
- * What the server would refuse of the shape of a body; empty where it would not. What only the server knows, such as whether a label
- * exists, it still says itself.
- *
- * @param operation `issues.create`
+ * Returns the issues for which the server would reject the shape of a body; empty if there are none. Rules that need
+ * data, such as the existence of a label, are only checked by the server.
+ * @param operation name such as `issues.create`
  */
 export function validate(operation: BodyName, body: unknown): Problem[] {
   let schema = read.get(operation);

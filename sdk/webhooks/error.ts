@@ -1,14 +1,14 @@
-/** Why a delivery was not accepted. Answer 401 to every one of them. */
+/** Reasons for rejecting a delivery. Respond to each with 401. */
 export type WebhookVerificationCode =
-  /** The header is not of the form `v1=<hex>,t=<seconds>`. */
+  /** The header does not have the form `v1=<hex>,t=<seconds>`. */
   | 'malformed_header'
-  /** No `v1` entry matches any secret: another secret, or an altered body or time. */
+  /** No `v1` entry matches any secret: wrong secret, or altered body or time. */
   | 'signature_mismatch'
-  /** Authentic, but older than the tolerance: a replay, or a clock that runs ahead. */
+  /** Authentic, but older than the tolerance: a replay, or a receiver clock that runs ahead. */
   | 'timestamp_too_old'
-  /** Authentic, but from further in the future than the tolerance. */
+  /** Authentic, but further in the future than the tolerance. */
   | 'timestamp_too_new'
-  /** Authentic, but no JSON event. */
+  /** Authentic, but not a JSON event. */
   | 'malformed_payload';
 
 export class WebhookVerificationError extends Error {

@@ -1,4 +1,4 @@
-// The types a receiver meets (checked by `bun check`).
+// Types for receivers (checked by `bun check`).
 import { expect, test } from 'bun:test';
 import type { WebhookEvent } from './index.ts';
 
@@ -11,11 +11,11 @@ const base = {
   cause: { rootEventId: null, parentRunId: null, depth: 0, path: [] },
 } as const;
 
-/** A receiver as one writes it: by type, with a default for those of a newer server. */
+/** A typical receiver: a switch on the type, with a default for events of newer servers. */
 function tell(event: WebhookEvent): string {
   switch (event.type) {
     case 'issue.created':
-      // Of a payload that was too large there are only the ids and the address of the whole.
+      // A payload that was too large contains only the ids and the URL of the full event.
       if (event.data.truncated) return `see ${event.data.event}`;
       return event.data.labels.map(({ name }) => name).join();
     case 'issue.updated':

@@ -1,4 +1,7 @@
-/** `@tatami/sdk/webhooks`: verify a delivery and get a typed event. No dependency; Node, Bun, Deno and workers. */
+/**
+ * `@tatami/sdk/webhooks`: verifies a delivery and returns a typed event. No dependencies; runs in Node, Bun, Deno and
+ * workers.
+ */
 export { WebhookVerificationError, type WebhookVerificationCode } from './error.ts';
 export { EVENT_TYPES } from '../generated/events.ts';
 export type * from '../generated/index.ts';

@@ -1,4 +1,4 @@
-/** The verifier accepts what was signed with one of the secrets, lately, and nothing else; in every runtime at hand. */
+/** The verifier accepts only recent deliveries signed with one of the secrets, in every available runtime. */
 import { describe, expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import path from 'node:path';

@@ -1,29 +1,28 @@
 /**
- * Verifies a delivery by its `X-Webhook-Signature` header (docs/spec/webhooks.md › Signature): HMAC-SHA-256 over `<t>.<raw
- * body>`, keyed by the whole `whsec_…` string. Web Crypto only, so that it runs unchanged in Node, Bun, Deno and workers;
- * `crypto.subtle.verify` compares in constant time.
+ * Verifies a delivery by its `X-Webhook-Signature` header (docs/spec/webhooks.md › Signature): HMAC-SHA-256 over
+ * `<t>.<raw body>`, keyed with the whole `whsec_…` string. Uses only Web Crypto, so it runs unchanged in Node, Bun,
+ * Deno and workers; `crypto.subtle.verify` compares in constant time.
  */
 import { WebhookVerificationError } from './error.ts';
 import type { WebhookEvent } from './event.ts';
 
 export interface VerifyOptions {
-  /** How far the signature's time may lie from now, in either direction. */
+  /** Maximum difference between the signature's time and now, in either direction; default 300. */
   toleranceSeconds?: number;
-  /** The receiver's clock, for tests. */
+  /** Receiver's clock, for tests. */
   nowSeconds?: number;
 }
 
-/** Overlapping rotations sign with up to five secrets. A header with many more entries is only meant to cost time. */
+/** Overlapping rotations sign with up to five secrets. A header with many more entries would only consume time. */
 const SIGNATURES_MAX = 8;
 const HEADER_CHARACTERS_MAX = 2048;
 const SIGNATURE = /^[0-9a-f]{64}$/;
 
 /**
- * Returns the event when `payload`, the raw body before any parsing, was signed with one of `secret`. Give earlier secrets as
- * well while you rotate. Dedupe on `event.id`: a delivery can come more than once.
- *
- * @throws WebhookVerificationError (by rejection) with a `code`; answer 401.
- * @throws TypeError when the secret or the tolerance is unusable: a mistake in the receiver's own configuration.
+ * Returns the event if `payload`, the raw unparsed body, was signed with one of `secret`. Pass earlier secrets as
+ * well during a rotation. Deduplicate by `event.id`, because a delivery can arrive more than once.
+ * @throws WebhookVerificationError (as rejection) with a `code`; respond with 401.
+ * @throws TypeError if the secret or the tolerance is unusable, which is an error in the receiver's configuration.
  */
 export async function verify(
   payload: string | Uint8Array,
@@ -33,7 +32,7 @@ export async function verify(
 ): Promise<WebhookEvent> {
   const { toleranceSeconds = 300, nowSeconds = Date.now() / 1000 } = options;
   if (!(toleranceSeconds >= 0))
-    throw new TypeError('toleranceSeconds must be a number of seconds, 0 or more');
+    throw new TypeError('toleranceSeconds must be a number of seconds, at least 0');
   const secrets = readSecrets(secret);
   const { timestamp, signatures } = readHeader(header);
   const body = typeof payload === 'string' ? new TextEncoder().encode(payload) : payload;
@@ -43,10 +42,10 @@ export async function verify(
   if (!matches.includes(true)) {
     throw new WebhookVerificationError(
       'signature_mismatch',
-      'No signature matches: check that this is the endpoint’s secret and that the body is the raw, unparsed one.',
+      'No signature matches. Check that the secret is that of the endpoint and that the body is raw and unparsed.',
     );
   }
-  // The time is part of what was signed, so it proves something only once a signature matches.
+  // The time is signed, so it is trustworthy only once a signature matches.
   const ageSeconds = Math.floor(nowSeconds) - Number(timestamp);
   if (!(ageSeconds <= toleranceSeconds)) {
     throw new WebhookVerificationError(
@@ -65,13 +64,13 @@ export async function verify(
 
 function readSecrets(secret: string | readonly string[]): readonly string[] {
   const secrets = typeof secret === 'string' ? [secret] : secret;
-  // A variable that is not set must never become an empty key, which anybody can sign with.
+  // An unset variable must never become an empty key, with which anyone can sign.
   if (
     secrets.length === 0 ||
     !secrets.every((each) => typeof each === 'string' && /^whsec_\S+$/.test(each))
   ) {
     throw new TypeError(
-      'secret must be the whole whsec_… string shown when the endpoint was created, or a list of them',
+      'secret must be the full whsec_… string shown when the endpoint was created, or a list of such strings',
     );
   }
   return secrets;
@@ -85,7 +84,7 @@ function readHeader(header: string): { timestamp: string; signatures: Uint8Array
     const at = part.indexOf('=');
     const [name, value] = [part.slice(0, at), part.slice(at + 1)];
     if (name === 't') timestamps.push(value);
-    // Other schemes may stand beside v1 one day; they are not ours to judge.
+    // Unknown entries are ignored, because other schemes may be added beside v1.
     if (name === 'v1' && SIGNATURE.test(value)) signatures.push(fromHex(value));
   }
   const [timestamp = ''] = timestamps;
@@ -126,12 +125,12 @@ function readEvent(body: Uint8Array): WebhookEvent {
   if (!isEvent(event))
     throw new WebhookVerificationError(
       'malformed_payload',
-      'The body is not an event: id, type and data are missing.',
+      'The body is not an event: it must have id, type and data.',
     );
   return event;
 }
 
-/** Checks only what the types of events share: the signature vouches for the rest of the shape. */
+/** Checks only the fields common to all events; the signature guarantees the rest. */
 function isEvent(value: unknown): value is WebhookEvent {
   if (typeof value !== 'object' || value === null) return false;
   const { id, type, data } = value as Record<string, unknown>;

@@ -25,7 +25,7 @@ test('an endpoint that the system switched off lands in the inbox, in the same m
     {
       id: expect.stringMatching(/^inb_/),
       kind: 'webhook_disabled',
-      title: `The webhook to ${new URL(receiver.url).host} was switched off`,
+      title: `The webhook to ${new URL(receiver.url).host} was disabled`,
       body: expect.stringContaining('The receiver answered 410 Gone.'),
       target: { kind: 'webhook', id: endpoint.id },
       member: { id: hooks.app.workspace.userId, name: 'Acme owner' },

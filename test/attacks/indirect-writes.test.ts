@@ -257,7 +257,7 @@ test('what a removed member, a revoked key or a withdrawn app proposed is closed
     expect((await app.call('GET', `${v1}/proposals/${proposal}`)).json).toMatchObject({
       status: 'rejected',
       decidedBy: null,
-      reason: expect.stringContaining('may not write here any more'),
+      reason: expect.stringContaining('no longer has write access'),
     });
     expect(await app.eventTypes(since)).toContain('automation.rejected');
   }

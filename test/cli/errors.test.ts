@@ -76,7 +76,7 @@ test('what a server refuses is said once, with what to do', async () => {
   const { code, err } = await tatami([...create, '--token', app.workspace.apiKey, '--events', 'a.b,c.d']);
   expect([code, err]).toEqual([
     1,
-    'tatami: events.0: Nothing sends a.b. Use a type such as issue.created, or issue.*.\n',
+    'tatami: events.0: There is no event type a.b. Use a type such as issue.created, or issue.*.\n',
   ]);
 });
 

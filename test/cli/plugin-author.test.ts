@@ -122,12 +122,16 @@ test('a filter that only the server finds wrong is refused with the line of its 
   const { code, err } = await install('engine');
   expect([code, err.trimEnd().split('\n').at(-1)]).toEqual([
     1,
-    expect.stringMatching(/^tatami: plugin\.ts:3:\d+: package\.manifest\.engines\.tatami: The plugin wants/),
+    expect.stringMatching(
+      /^tatami: plugin\.ts:3:\d+: package\.manifest\.engines\.tatami: The plugin requires/,
+    ),
   ]);
 
   folder('names', definition({ scopes: `'issues:write': { why: 'to write', where: { team: ['NOPE'] } }` }));
   expect((await pack('names')).code).toBe(0);
-  expect((await install('names')).err).toMatch(/^tatami: plugin\.ts:4:\d+: .*There is no team NOPE\./m);
+  expect((await install('names')).err).toMatch(
+    /^tatami: plugin\.ts:4:\d+: .*The team NOPE does not exist\./m,
+  );
 });
 
 test('an error that a handler logs names its author’s lines, and a replay still comes out the same', async () => {
@@ -170,7 +174,7 @@ test('settings that do not fit another version say by which flag they are given'
   expect((await install('set', '--settings', dir.path('old.json'))).code).toBe(0);
   const refused = await install('reset');
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('--settings FILE')]);
-  expect(refused.err).toContain('settings.old: The plugin has no setting old; it has renamed.');
+  expect(refused.err).toContain('settings.old: The plugin has no setting old; available: renamed.');
   expect((await install('reset', '--settings', dir.path('renamed.json'))).code).toBe(0);
 });
 
@@ -218,22 +222,22 @@ test('an upgrade shows what is asked for otherwise, and an older version needs i
     ),
   );
   for (const name of ['one', 'two']) expect((await pack(name)).code).toBe(0);
-  expect((await install('one')).err).toContain('com.test.upgrade 1.0.0 asks for:');
+  expect((await install('one')).err).toContain('com.test.upgrade 1.0.0 requests:');
 
   const upgraded = await install('two');
   expect(upgraded.code).toBe(0);
   const [, ...told] = upgraded.err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
   expect(told).toEqual([
-    expect.stringMatching(/^com\.test\.upgrade 1\.1\.0 replaces 1\.0\.0, installed as plg_/),
+    expect.stringMatching(/^com\.test\.upgrade 1\.1\.0 replaces 1\.0\.0 \(installed as plg_/),
     '+ Read issues, and write only their priority and title. (issues:write: to set)',
     'before: Read issues, and write only their priority.',
     'Read labels, with all their fields. (labels:read: to know)',
     '+ Read comments, with all their fields. (comments:read: to read)',
-    '+ Hear of comment.added.',
-    'Run nightly on its own at 0 3 * * * (UTC).',
+    '+ Receive comment.added events.',
+    'Run nightly on the schedule 0 3 * * * (UTC).',
     '- Read projects, with all their fields.',
-    '- Hear of issue.created.',
-    'Nobody signed this.',
+    '- Receive issue.created events.',
+    'Not signed.',
     expect.stringMatching(/^sha256 [0-9a-f]{64}$/),
     '',
   ]);
@@ -255,12 +259,12 @@ test('the same version with other code says so, and a filter that differs is sho
   for (const name of ['same', 'other']) expect((await pack(name)).code).toBe(0);
   expect((await install('same')).code).toBe(0);
   expect((await install('same')).err).toMatch(
-    / 1\.0\.0 is installed already, as plg_\w+, and asks for:\n +Read issues[^]*\n +the same as before\n/,
+    / 1\.0\.0 is already installed as plg_\w+ and requests:\n +Read issues[^]*\n +the same as before\n/,
   );
   const { err } = await install('other');
-  expect(err).toMatch(/Give the new code a version of its own, or add --replace\./);
-  expect(err).toMatch(/as plg_\w+; this is other code \(sha256 [0-9a-f]{12}…, before [0-9a-f]{12}…\)/);
+  expect(err).toMatch(/Change the version number, or add --replace\./);
+  expect(err).toMatch(/as plg_\w+ with different code \(sha256 [0-9a-f]{12}…, before [0-9a-f]{12}…\)/);
   const told = err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
-  expect(told).toContain('+ Hear of issue.created where {"priority":["high"]}.');
-  expect(told).toContain('before: Hear of issue.created.');
+  expect(told).toContain('+ Receive issue.created events where {"priority":["high"]}.');
+  expect(told).toContain('before: Receive issue.created events.');
 });

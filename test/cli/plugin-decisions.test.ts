@@ -53,7 +53,7 @@ test('an undo is shown before it is done, says what stays, and can be taken back
   const from = await app.lastSequence();
   const tried = await run('plugin', 'undo', id, '--simulate');
   expect(tried.code).toBe(0);
-  expect(tried.out).toMatch(/^2 objects would be put back/);
+  expect(tried.out).toMatch(/^2 objects would be reverted/);
   expect(tried.out).toContain(`  issue ${issue.identifier}  priority: "high" → "none"\n`);
   expect(tried.out).toMatch(new RegExp(`remove comment cmt_\\w+ on ${issue.identifier}`));
   expect(await app.eventTypes(from)).toEqual([]);
@@ -104,7 +104,7 @@ test('a plugin on probation is listed as what it does, with the approvals that a
     0,
     expect.stringContaining('state  probation: 20 approvals missing'),
   ]);
-  expect(one.out).toContain('until people have approved 20 more of its runs');
+  expect(one.out).toContain('until people have approved 20 more runs');
   expect(one.out).toContain('mode   propose until its probation ends, then apply');
 
   await install(app.call, await packSource(triage('trusted', 'Nothing like it')), { probation: true });
@@ -135,14 +135,14 @@ test('a run that cannot be undone or replayed is answered with the reason of the
     const { code, json } = await asJson('plugin', ...args);
     return [code, json.error.message];
   };
-  const nothing = `Nothing is kept of ${id}: it changed nothing, or so long ago that it can no longer be undone.`;
+  const nothing = `${id} cannot be undone: it changed nothing, or its changes are older than the retention period.`;
   expect(await said('undo', id)).toEqual([1, nothing]);
   // Each attempt is recorded, so that a run can be replayed before it ends.
   expect((await run('plugin', 'replay', id)).out).toContain('identical');
   expect((await run('plugin', 'cancel', id)).code).toBe(0);
   await app.call('DELETE', `/api/v1/issues/${issue.id}`);
   expect((await app.call('POST', `/api/v1/issues/${issue.id}/purge`)).status).toBe(204);
-  const none = expect.stringContaining(`No recording is kept of ${id}:`);
+  const none = expect.stringContaining(`${id} has no recording:`);
   expect(await said('replay', id)).toEqual([1, none]);
   expect((await app.call('GET', `/api/v1/runs/${id}/recording`)).json.error).toMatchObject({
     code: 'not_found',
@@ -215,17 +215,17 @@ test('an error names what is absent where the plugin is there, and the plugin wh
   const { id } = (await app.call('GET', '/api/v1/plugins/triage')).json;
   const said = async (...args: string[]): Promise<string> =>
     (await asJson('plugin', ...args)).json.error.message;
-  expect(await said('shadow', 'triage')).toBe('No shadow runs beside triage.');
-  expect(await said('shadow', 'triage', '--stop')).toBe('No shadow runs beside triage.');
+  expect(await said('shadow', 'triage')).toBe('triage has no shadow.');
+  expect(await said('shadow', 'triage', '--stop')).toBe('triage has no shadow.');
   expect(await said('secrets', 'delete', 'triage', 'KEY_A')).toBe('KEY_A is not set.');
   expect(await said('secrets', 'delete', 'triag', 'KEY_A')).toContain('There is no plugin triag;');
   const none = [
-    ['DELETE', 'shadow', 'No shadow runs beside triage.'],
+    ['DELETE', 'shadow', 'triage has no shadow.'],
     ['DELETE', 'secrets/KEY_A', 'KEY_A is not set.'],
     ['DELETE', 'routes/open', 'The route open of triage is not open.'],
-    ['DELETE', 'scheduled/remind', 'No one-off run remind of triage waits.'],
-    ['GET', 'kv/seen', 'triage has no value under seen.'],
-    ['DELETE', 'kv/seen', 'triage has no value under seen.'],
+    ['DELETE', 'scheduled/remind', 'triage has no pending one-time job remind.'],
+    ['GET', 'kv/seen', 'triage has no value for the key seen.'],
+    ['DELETE', 'kv/seen', 'triage has no value for the key seen.'],
   ] as const;
   for (const [method, part, message] of none) {
     const { status, json } = await app.call(method, `/api/v1/plugins/${id}/${part}`);

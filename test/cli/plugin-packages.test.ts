@@ -70,7 +70,7 @@ test('a folder is packed and refused where the server wants a signature; a file 
     run('shadow', id, '--with', notes),
   ]);
   // The package reaches the server, which requires a signature.
-  expect(folder.err).toContain('takes only signed ones');
+  expect(folder.err).toContain('accepts only signed packages');
   expect(none.code).toBe(1);
   expect(none.err).toMatch(/^tatami: \S+notes\.json is no package: .*tatami plugin pack/m);
 });

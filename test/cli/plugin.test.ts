@@ -134,7 +134,9 @@ test('a plugin is installed with its hosts shown, and a secret is set from stand
   const file = dir.path('caller.json');
   expect((await run('pack', dir.path('caller'), '--out', file)).code).toBe(0);
   const asked = await run('install', file);
-  expect(asked.err).toContain('Send POST requests to https://203.0.114.9/v1/ and all below it. (classifies)');
+  expect(asked.err).toContain(
+    'Send POST requests to https://203.0.114.9/v1/ and all paths below it. (classifies)',
+  );
   expect(asked.err).toContain('Use the secret ACME_KEY, sent in the header x-key to https://203.0.114.9.');
   expect((await run('install', file, '--yes')).code).toBe(0);
 

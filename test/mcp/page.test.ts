@@ -130,7 +130,7 @@ test('what one call asks for is decided as a whole', async () => {
   const { id } = await proposed('A', 'B');
   expect(await (await look(id, person.cookie)).text()).not.toContain('type="checkbox"');
   const part = await send(id, [...signed(), ['decision', 'approve_selected'], ['effects', '1']]);
-  expect([part.status, await part.text()]).toEqual([422, expect.stringContaining('Name effect 2 as well')]);
+  expect([part.status, await part.text()]).toEqual([422, expect.stringContaining('Add effect 2')]);
   const both = await send(id, [
     ...signed(),
     ['decision', 'approve_selected'],

@@ -177,7 +177,7 @@ test('what waits says for what and until when; an action and a route are refused
   expect([asked.status, asked.json.error.code, asked.headers.get('retry-after')]).toEqual([
     ...[429, 'quota_exceeded', String(12 * 3_600)],
   ]);
-  expect(asked.json.error.message).toContain(`1 runs of the day. Ask again from ${until} on`);
+  expect(asked.json.error.message).toContain(`1 runs. Retry after ${until}`);
 
   const send = async (name: string, init?: RequestInit): Promise<unknown> => {
     const { url } = (await call('POST', `${path}/routes/${name}/open`)).json;

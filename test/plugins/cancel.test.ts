@@ -157,7 +157,7 @@ for (const [at, [how, code, end]] of ended.entries())
     });
     expect([logs.length, recording.bytes > 0]).toEqual([1, true]);
     expect(error).toMatchObject({ code, at: before.error.at, stack: before.error.stack });
-    expect(error.message).toEndWith('Its last attempt failed (error): Error: not yet');
+    expect(error.message).toEndWith('The last attempt failed (error): Error: not yet');
     expect((await call('GET', `/api/v1/runs/${run}/recording`)).json).toMatchObject({
       end: { message: 'Error: not yet' },
     });

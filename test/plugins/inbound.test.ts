@@ -165,10 +165,10 @@ test('an answer that cannot be sent fails the run, which says why, and nothing o
     [{ status: 200, headers: { 'Content-Type': 'text/html' } }, 'headers.Content-Type: Use text/plain or '],
     [{ status: 200, headers: { Location: '/' } }, 'headers.Location: Set only content-type, cache-control,'],
     [{ status: 200, headers: { 'x-request-id': 'a' } }, 'names that begin with x-plugin-'],
-    [{ status: 200, headers: { 'x-a': 'é' } }, 'headers.x-a: Give text of at most 1000 printable ASCII'],
-    [{ status: 200, headers: ['a'] }, 'headers: Give an object of at most 20 headers.'],
-    [{ status: 200, body: { a: 1 } }, 'body: Give text'],
-    [{ status: 200, html: '' }, 'html: Return status, headers and body alone.'],
+    [{ status: 200, headers: { 'x-a': 'é' } }, 'headers.x-a: Use a string of at most 1000 printable ASCII'],
+    [{ status: 200, headers: ['a'] }, 'headers: Return an object with at most 20 headers.'],
+    [{ status: 200, body: { a: 1 } }, 'body: Return a string'],
+    [{ status: 200, html: '' }, 'html: Return only status, headers and body.'],
     ['hello', 'result: Return { status, headers?, body? }'],
     [null, 'it may have 20,480 characters'],
   ];
@@ -177,7 +177,7 @@ test('an answer that cannot be sent fails the run, which says why, and nothing o
     const response = await get(url, `?answer=${encodeURIComponent(JSON.stringify(answer))}`);
     expect([response.status, await response.text()]).toEqual([
       502,
-      'The plugin gave no answer that can be sent.\n',
+      'The plugin returned an invalid response.\n',
     ]);
     const [run] = (await app.call('GET', `${path}/runs?limit=1`)).json.data;
     expect(run).toMatchObject({ status: 'dead', attempt: 1, events: [], error: { code: 'invalid_result' } });
@@ -208,7 +208,7 @@ test('an address that is wrong, closed, of a paused plugin or of another method 
   await app.call('DELETE', `${path}/routes/open`);
   expect(await look(await get(url))).toEqual(unknown);
   expect((await app.call('POST', `${path}/routes/opne/open`)).json.error.message).toBe(
-    'com.test.inbound has no route opne; it has hook, open, slow, writes. Did you mean open?',
+    'com.test.inbound has no route opne; its routes are hook, open, slow, writes. Did you mean open?',
   );
   const weak = app.clientOf(await app.mintKey(['plugins:write']));
   expect((await weak('POST', `${path}/routes/open/open`)).status).toBe(403);

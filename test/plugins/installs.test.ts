@@ -97,7 +97,9 @@ test('only settings that were given are kept: a new version brings its own defau
       `properties: { ${greeting('Hello')}, times: { type: 'integer' }, tone: { type: 'string', enum: ['dry', 'kind'] } }`,
     ),
   );
-  expect((await refusalOf({ tone: 'loud' })).message).toBe('settings.tone: It must be one of dry, kind.');
+  expect((await refusalOf({ tone: 'loud' })).message).toBe(
+    'settings.tone: The value must be one of dry, kind.',
+  );
   expect(await shown()).toEqual({ greeting: 'Hello' });
   await call('PATCH', path, { settings: { times: 2 } });
   expect(await shown()).toEqual({ times: 2, greeting: 'Hello' });
@@ -113,25 +115,25 @@ test('only settings that were given are kept: a new version brings its own defau
   expect(run.logs).toMatchObject([{ message: '{"times":2,"greeting":"Welcome"}' }]);
 
   expect(await refusalOf({ times: 'often' })).toMatchObject({
-    message: 'settings.times: It must be integer.',
+    message: 'settings.times: The value must be integer.',
     details: [{ path: 'settings.times' }],
   });
   const closed = `properties: { ${greeting('Hi')}, count: { type: 'integer' } }, additionalProperties: false`;
   const renamed = await version('1.2.0', closed);
   const grant = Object.keys(renamed.manifest.scopes ?? {});
   expect((await call('POST', '/api/v1/plugins', { package: renamed, grant })).json.error).toMatchObject({
-    message: expect.stringContaining('The plugin has no setting times; it has greeting, count.'),
+    message: expect.stringContaining('The plugin has no setting times; available: greeting, count.'),
     details: [{ path: 'settings.times', issue: 'unknown_field' }],
   });
   await install(call, renamed, { settings: { count: 3 } });
   expect(await shown()).toEqual({ count: 3, greeting: 'Hi' });
-  expect((await refusalOf({ cont: 3 })).message).toEndWith('Did you mean count? Give `settings` without it.');
+  expect((await refusalOf({ cont: 3 })).message).toEndWith('Did you mean count? Remove it from `settings`.');
 
   await install(call, await version('1.3.0', `properties: { count: {}, team: {} }, required: ['team']`), {
     settings: { team: 'ENG' },
   });
   expect(await refusalOf({ count: 3 })).toMatchObject({
-    message: expect.stringContaining('no default for it'),
+    message: expect.stringContaining('has no default'),
     details: [{ path: 'settings.team', issue: 'required' }],
   });
 });
@@ -150,12 +152,12 @@ test('what a manifest says wrongly is refused with its place, and with what to w
     [
       { settings: { properties: { greeting: { minLength: -1 } } } },
       'settings.properties.greeting.minLength',
-      'from 0',
+      'at least 0',
     ],
-    [{ settings: { properties: ['greeting'] } }, 'settings.properties', 'by its name'],
-    [{ settings: { required: { greeting: true } } }, 'settings.required', 'a list of names'],
+    [{ settings: { properties: ['greeting'] } }, 'settings.properties', 'to its schema'],
+    [{ settings: { required: { greeting: true } } }, 'settings.required', 'an array of names'],
     [{ settings: { type: 'array' } }, 'settings.type', '"object"'],
-    [{ settings: { pattern: 'x' } }, 'settings.pattern', 'Leave it out'],
+    [{ settings: { pattern: 'x' } }, 'settings.pattern', 'Remove it'],
     [{ id: 'Acme Hello' }, 'id', 'acme.hello'],
     [{ version: '2' }, 'version', '2.0.0'],
     [

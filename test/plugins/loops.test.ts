@@ -56,7 +56,7 @@ test('admins find one item that names both and the issue; it counts within the h
     issue: { id: issue.id, identifier: issue.identifier },
     target: { kind: 'plugin', id: expect.stringMatching(/^plg_/) },
   });
-  expect(item.body).toContain(`It was on ${issue.identifier}.`);
+  expect(item.body).toContain(`The issue was ${issue.identifier}.`);
   await begin('Two');
   const again = await loops();
   expect(again.length).toBe(1);

@@ -106,7 +106,7 @@ test('whoever consents to a version without the schedule of one-offs that wait i
   }`;
   const document = await packSource(without);
   const sentence =
-    '2 one-off runs of remind wait, and this version has no schedule remind without cron: each fails with no_handler at its time.';
+    '2 one-time jobs of remind are pending, but this version has no schedule remind without cron: each will fail with no_handler when due.';
   const previewed = await app.call('POST', '/api/v1/plugins/preview', { package: document });
   expect(previewed.json.asked.unhandled).toEqual([sentence]);
   await app.call('POST', '/api/v1/plugins', { package: document });
@@ -143,8 +143,8 @@ test('whoever consents to a version without the schedule of one-offs that wait i
 test('names, times, sizes and numbers have bounds that are told', async () => {
   const errorOf = async (input: object): Promise<string> => (await ask(input)).json.error?.message;
   expect(await errorOf({ once: [['nightly', 1]] })).toContain('no schedule nightly without cron');
-  expect(await errorOf({ once: [['remind', -1]] })).toContain('The time has passed');
-  expect(await errorOf({ once: [['remind', 400 * 86_400_000]] })).toContain('more than a year');
+  expect(await errorOf({ once: [['remind', -1]] })).toContain('The time is in the past');
+  expect(await errorOf({ once: [['remind', 400 * 86_400_000]] })).toContain('at most 366 days');
   expect(await errorOf({ once: [['remind', 1, 'x'.repeat(17_000)]] })).toContain('at most 16384 characters');
 });
 
@@ -172,7 +172,7 @@ test('at most 1,000 wait, also where two runs ask at the same moment; one in the
   ]);
   const over = await ask({ once: names(2_000, 1) });
   expect([over.json.status, over.json.calls.at(-1).code]).toEqual(['dead', 'quota_exceeded']);
-  expect(over.json.error.message).toContain('at most 1000 one-off runs waiting');
+  expect(over.json.error.message).toContain('at most 1000 pending one-time jobs');
   expect((await ask({ once: names(0, 1) })).json.status).toBe('succeeded');
   expect((await ask({ cancel: ['remind:n1'], once: names(2_000, 1) })).json.status).toBe('dead');
   expect((await ask({ cancel: ['remind:n1'] })).json.result).toEqual([true]);

@@ -313,7 +313,7 @@ describe('the journal', () => {
     expect(times).toBe(1);
     expect(value[0]).toEqual({
       code: 'egress_denied',
-      message: `POST ${origin}/once was sent before, and its answer was lost. It is not sent again, as the manifest says retry: never.`,
+      message: `POST ${origin}/once was already sent and its response was lost. The request is not repeated because the manifest sets retry: never.`,
     });
   });
 
@@ -322,7 +322,7 @@ describe('the journal', () => {
     await outside.app.call('PATCH', `/api/v1/plugins/${outside.plugin.id}`, { mode: 'simulate' });
     await outside.file([[`${origin}/v1/`], [`${origin}/v1/`, { method: 'POST', body: '' }]]);
     await outside.app.settled();
-    expect((await outside.latestRun()).logs[0].message).toContain('sends nothing');
+    expect((await outside.latestRun()).logs[0].message).toContain('sends no requests');
     expect(seen.length).toBe(before);
     await outside.app.call('PATCH', `/api/v1/plugins/${outside.plugin.id}`, { mode: 'apply' });
   });

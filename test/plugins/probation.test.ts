@@ -216,7 +216,7 @@ test('schedules, actions and one-off jobs of a plugin on probation propose, and 
 test('the install, its list and the inbox say in words how many approvals are missing and how to end probation', async () => {
   const at = await trial();
   const { message } = (await get(at.path)).probation;
-  expect(message).toContain('until people have approved 20 more of its runs');
+  expect(message).toContain('until people have approved 20 more runs');
   expect(message).toContain(`tatami plugin probation ${at.id} --end`);
   await create(at);
   const [item] = (await get(`${v1}/inbox?limit=1`)).data;

@@ -83,7 +83,7 @@ test('a proposal of an operation that is gone is answered 409, stays as it was, 
   expect([refused.status, refused.json.error.code, refused.json.error.message]).toEqual([
     409,
     'conflict',
-    `It cannot be applied any more: This version of Tatami has no operation ${removed}. Reject it.`,
+    `The proposal can no longer be applied: This version of Tatami has no operation ${removed}. Reject it.`,
   ]);
   expect((await app.call('GET', path(byRequest.id))).json).toMatchObject({
     status: 'open',

@@ -166,9 +166,9 @@ test('an approval takes the scopes of what it does, and the plugin still needs i
   const weak = app.clientOf(await app.mintKey(['issues:read', 'approvals:write']));
   expect((await approve(proposalId, {}, weak)).json.error).toMatchObject({ code: 'insufficient_scope' });
   await app.call('PATCH', path, { grant: ['comments:write'] });
-  expect((await approve(proposalId)).json.error.message).toContain('not granted');
+  expect((await approve(proposalId)).json.error.message).toContain('no longer has the required scope');
   await app.call('PATCH', path, { state: 'paused_by_admin' });
-  expect((await approve(proposalId)).json.error.message).toContain('not active');
+  expect((await approve(proposalId)).json.error.message).toContain('no longer active');
   expect((await issue(id)).version).toBe(1);
   await app.call('POST', `/api/v1/proposals/${proposalId}/reject`, { reason: 'Paused.' });
 });

@@ -125,12 +125,14 @@ test('code of another plugin, or without the handler that ran, is refused by nam
   };
   expect(await refused(everything().replace('com.test.everything', 'com.test.stranger'))).toEqual([
     ...[422, 'package'],
-    expect.stringContaining('This is the plugin com.test.stranger; the run is one of com.test.everything.'),
+    expect.stringContaining(
+      'The code is of the plugin com.test.stranger, but the run is of com.test.everything.',
+    ),
   ]);
   expect(await refused(everything().replace('issue.created', 'issue.updated'))).toEqual([
     ...[422, 'package'],
     expect.stringContaining(
-      'no handler event:issue.created, which this run was of; it has event:issue.updated.',
+      'no handler event:issue.created, which this run used; its handlers are event:issue.updated.',
     ),
   ]);
 });
@@ -195,7 +197,7 @@ test('the command replays a run in the server, and on the plugin of a folder', a
     expect(await tatami(local, remote)).toMatchObject({
       code: 2,
       err: expect.stringContaining(
-        'This is the plugin com.test.stranger; the run is one of com.test.everything.',
+        'The code is of the plugin com.test.stranger, but the run is of com.test.everything.',
       ),
     });
     write(everything('low'));

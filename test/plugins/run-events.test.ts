@@ -208,7 +208,7 @@ test('plugins hear of no runs, and are told why', async () => {
       grant: ['automations:read'],
     });
     expect([status, json.error.details[0].path]).toEqual([422, `package.manifest.on.${type}`]);
-    expect(json.error.message + json.error.details[0].fix).toContain('No plugin hears of runs');
+    expect(json.error.message + json.error.details[0].fix).toContain('Plugins cannot subscribe to');
   }
 });
 

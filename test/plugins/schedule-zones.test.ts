@@ -117,7 +117,7 @@ test('the API shows the time zone, and a zone that does not exist is refused at 
   expect(await refusedFor({ tz: 'UTC' })).toEqual([
     422,
     'package.manifest.schedules.night.tz',
-    expect.stringContaining('Leave `tz` out.'),
+    expect.stringContaining('Remove `tz`.'),
   ]);
   expect((await refusedFor({ cron: undefined, timeZone: '+01:00' }))[0]).toBe(422);
 

@@ -62,7 +62,7 @@ test('of a plugin: what was approved goes back, what its run wrote stays, and th
     data: { undid: [proposal.id], plugin: { id: plugin.id } },
     cause: { parentRunId: run.id },
   });
-  expect((await post(`proposals/${proposal.id}/undo`)).message).toContain('nothing is left of it');
+  expect((await post(`proposals/${proposal.id}/undo`)).message).toContain('was already undone by');
 
   await post(`undos/${undone.id}/undo`);
   expect(await get(`issues/${issue.id}`)).toMatchObject({ priority: 'high' });
@@ -106,5 +106,5 @@ test('what was only proposed, or rejected, has nothing to undo', async () => {
   const undo = () => app.call('POST', `/api/v1/proposals/${proposalId}/undo`);
   expect((await undo()).status).toBe(404);
   await post(`proposals/${proposalId}/reject`, { reason: 'No.' });
-  expect((await undo()).json.error.message).toContain('Nothing is kept of');
+  expect((await undo()).json.error.message).toContain('cannot be undone: it changed nothing');
 });

@@ -89,7 +89,7 @@ test('the undo of a run puts back what it wrote and removes what it made, in one
   expect((await eventsAfter(call, from)).length).toBe(0);
 
   const undone = await undo(call, `runs/${run.id}`);
-  const message = undone.message.replace('put back', 'would be put back');
+  const message = undone.message.replace('reverted', 'would be reverted');
   expect(simulated).toEqual({ ...undone, id: null, message });
   expect(undone).toMatchObject({
     undid: [run.id],
@@ -126,7 +126,7 @@ test('the undo of a run puts back what it wrote and removes what it made, in one
 
   const again = await undo(call, `runs/${run.id}`);
   expect(again).toMatchObject({ id: null, changes: [], skipped: [] });
-  expect(again.message).toContain(`undone by ${undone.id}: nothing is left`);
+  expect(again.message).toContain(`undone by ${undone.id}. Undo ${undone.id}`);
 });
 
 test('an undo is undone: all is again as the run left it, and can be undone once more', async () => {
@@ -147,7 +147,7 @@ test('an undo is undone: all is again as the run left it, and can be undone once
   expect(said(await shown(call, issue.id))).toEqual(said(before));
   expect((await call('GET', `/api/v1/runs/${run.id}`)).json.undoneBy).toBe(first.id);
   const third = await undo(call, `runs/${run.id}`);
-  expect(third.message).toContain('nothing is left');
+  expect(third.message).toContain('was already undone by');
 });
 
 test('what people changed since stays: it is listed with what was written, what is there now, and who changed it', async () => {
@@ -213,7 +213,7 @@ test('an issue that a run made is removed, unless others have worked on it since
         { kind: 'issue', id: made, field: null, reason: 'worked_on', eventId: comment.id },
       ]);
       expect(undone.skipped[0].changedBy).toMatchObject({ id: comment.actor.id });
-      expect(undone.message).toEndWith('1 left as it is, because of what others did since.');
+      expect(undone.message).toEndWith('1 skipped, because of later changes by others.');
       expect(left.deletedAt).toBe(null);
     } else {
       expect(undone.changes.map(({ kind, action }: Json) => [kind, action])).toEqual([

@@ -79,7 +79,7 @@ test('an upgrade that asks for more waits for consent, and the version before go
         sha256: wider.sha256,
         adds: [
           'Read comments, and create, change and delete them.',
-          'Run nightly on its own at 0 3 * * * (UTC).',
+          'Run nightly on the schedule 0 3 * * * (UTC).',
         ],
       },
     },
@@ -159,15 +159,15 @@ test('what is shown before an installation, of a version that waits and by the A
   const first = await call('POST', '/api/v1/plugins/preview', { package: narrow });
   expect(first).toMatchObject({
     status: 200,
-    json: { installed: null, asked: { signature: 'Nobody signed this.', removed: [] } },
+    json: { installed: null, asked: { signature: 'Not signed.', removed: [] } },
   });
   expect(sentences(first.json.asked)).toEqual([
     '+ Read issues, with all their fields.',
     '+ Send GET requests to https://203.0.114.9/v1/a.',
     '+ Use the secret ACME_KEY, sent in the header x-key to https://203.0.114.9.',
-    '+ Hear of issue.created.',
-    '+ Let people call greet on an issue.',
-    '+ Answer signed POST requests at its route hook, once it is opened.',
+    '+ Receive issue.created events.',
+    '+ Offer the action greet on an issue.',
+    '+ Accept signed POST requests at the route hook, once opened.',
   ]);
   expect((await call('GET', path)).status).toBe(404);
 
@@ -181,7 +181,7 @@ test('what is shown before an installation, of a version that waits and by the A
     pending: {
       adds: [
         'Send requests of any method to any path of https://203.0.114.9.',
-        'Answer POST requests of anybody at its public route hook, once it is opened.',
+        'Accept POST requests from anyone at the public route hook, once opened.',
       ],
     },
   });
@@ -305,13 +305,13 @@ test('where the operator trusts publishers, a package is signed or confirmed by 
 
     const saidOf = async (offer: object): Promise<Json> =>
       (await trusting.call('POST', '/api/v1/plugins/preview', { package: document, ...offer })).json.asked;
-    expect(await saidOf({})).toMatchObject({ publisher: null, signature: 'Nobody signed this.' });
+    expect(await saidOf({})).toMatchObject({ publisher: null, signature: 'Not signed.' });
     expect((await saidOf({ signature: unknown })).signature).toBe(
-      `Nobody whom this server trusts signed this: it does not know the key ${unknown.keyId}.`,
+      `Not signed by a trusted publisher: the key ${unknown.keyId} is unknown.`,
     );
     expect(await saidOf({ signature })).toMatchObject({
       publisher: 'acme',
-      signature: 'Signed by acme, whom this server trusts.',
+      signature: 'Signed by acme, which this server trusts.',
     });
     for (const offer of [{}, { signature: unknown }])
       expect(await post(trusting, offer)).toMatchObject({
@@ -334,7 +334,7 @@ test('where the operator trusts publishers, a package is signed or confirmed by 
     ])
       expect(await post(trusting, offer)).toMatchObject({
         status: 409,
-        json: { error: { message: expect.stringContaining("acme's") } },
+        json: { error: { message: expect.stringContaining('published by acme') } },
       });
     const own = { package: next, signature: signPackage(next, acme.privateKey) };
     expect((await post(trusting, own)).json).toMatchObject({ pluginVersion: '1.1.0', publisher: 'acme' });

@@ -159,6 +159,6 @@ test('a refused call names the grant, the field or the parameter, under the name
     "ScopeDenied: This needs the scope comments:read, which the plugin's grant does not have.",
   );
   expect(await asks(both, `ctx.issues.get('iss_00000000000000000000000002')`)).toBe(
-    'NotFound: There is nothing here that the plugin may see.',
+    'NotFound: Not found, or not visible to the plugin.',
   );
 });

@@ -70,7 +70,7 @@ test('every event type needs one read scope, asked and granted, and it is the on
       expect([type, ungranted.json.events, ungranted.json.stateReason]).toEqual([
         type,
         [],
-        `Not delivered: ${type} needs ${scope}. Grant it.`,
+        `Not delivered: ${type} needs ${scope}. Grant the scope.`,
       ]);
     }
     const namespace = type.split('.')[0]!;
@@ -129,12 +129,12 @@ test('what is shown before and after installing says all of it', async () => {
   };
   const version = { manifest, sha256: 'f'.repeat(64), publisher: null, unknownKey: null };
   expect(consentLines(manifest.id, consentOf(version, null), null)).toEqual([
-    'com.test.asks 1.0.0 asks for:',
+    'com.test.asks 1.0.0 requests:',
     '  Read issues, with all their fields. (issues:read: look at issues)',
     '  Read issues, and write only their priority and labels, of team ENG or OPS only. (issues:write: set priority)',
-    '  Hear of issue.created.',
-    '  Run nightly on its own at 0 3 * * * (UTC).',
-    '  Nobody signed this.',
+    '  Receive issue.created events.',
+    '  Run nightly on the schedule 0 3 * * * (UTC).',
+    '  Not signed.',
     `  sha256 ${'f'.repeat(64)}`,
   ]);
   await app.call('POST', '/api/v1/teams', { key: 'OPS' });

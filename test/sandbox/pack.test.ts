@@ -247,6 +247,6 @@ describe('a package document', () => {
 
   test('that is no JSON, or too large, is refused', async () => {
     await expect(parsePackage('{')).rejects.toThrow('not JSON');
-    await expect(parsePackage(' '.repeat(5 * 1024 * 1024))).rejects.toThrow('the most is');
+    await expect(parsePackage(' '.repeat(5 * 1024 * 1024))).rejects.toThrow('the maximum is');
   });
 });

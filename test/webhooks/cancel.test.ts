@@ -78,7 +78,7 @@ test('one that has ended, or is not there, cannot be canceled', async () => {
   const [{ id }] = await hooks.deliveries(endpoint);
   expect((await cancel(id)).json.error).toMatchObject({
     code: 'conflict',
-    message: 'This delivery has ended: it is delivered.',
+    message: 'This delivery is delivered. Only pending and retrying deliveries can be canceled.',
   });
   const other = await hooks.app.addWorkspace('Other', 'OTH');
   const foreign = await hooks.app.clientOf(other.apiKey)('POST', `/api/v1/deliveries/${id}/cancel`);

@@ -215,7 +215,7 @@ test('an endpoint with nothing but failure for 120 hours is switched off', async
   }
   expect((await call('GET', `/api/v1/webhooks/${endpoint.id}`)).json).toMatchObject({
     enabled: false,
-    disabledReason: 'Nothing but failed deliveries for 120 hours.',
+    disabledReason: 'All deliveries have failed for 120 hours.',
   });
 });
 

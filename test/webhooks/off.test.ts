@@ -89,7 +89,7 @@ test('nothing but failure for 120 hours: what waits for a retry is canceled with
     hooks.app.clock.advance(hour);
     await hooks.app.settled();
   }
-  expect((await look()).disabledReason).toBe('Nothing but failed deliveries for 120 hours.');
+  expect((await look()).disabledReason).toBe('All deliveries have failed for 120 hours.');
   const counts = await statuses(hooks.call, endpoint.id);
   expect([counts.pending, counts.retrying, counts.canceled! > 0]).toEqual([0, 0, true]);
   await hooks.call('DELETE', `/api/v1/webhooks/${endpoint.id}`);

@@ -95,7 +95,7 @@ test('after 120 hours of failure each endpoint is switched off, told in log and 
   expect(inbox.map(({ target }: Json) => target.id).toSorted()).toEqual(
     endpoints.map(({ id }) => id).toSorted(),
   );
-  expect(inbox[0].body).toContain('Nothing but failed deliveries for 120 hours.');
+  expect(inbox[0].body).toContain('All deliveries have failed for 120 hours.');
 
   filed.push((await hooks.file('while it was off')).id);
   receiver.answer = () => new Response();

@@ -1,20 +1,24 @@
-// Events as frames of a server-sent stream (WHATWG HTML § 9.2.6). JSON has no bare line ends, so that one data line holds it.
+// Renders events as frames of a server-sent stream (WHATWG HTML § 9.2.6). JSON contains no bare line breaks, so one
+// data line holds an event.
 import { memberOfEvent, type EventType } from '../catalogue.ts';
 import { eventJson, type EventEnvelope, type EventRow } from '../event.ts';
 
 export interface Frame {
   readonly sequence: number;
   readonly type: EventType;
-  /** Whose it is, where it is one member's own. */
+  /** Member that the event belongs to; null if it belongs to no single member. */
   readonly memberId: string | null;
   readonly text: string;
   readonly event: EventRow;
 }
 
-/** Which frames a reader is sent. @param memberId whose it is; absent: any of the type */
+/**
+ * Returns true for frames a reader is sent. @param memberId member the event belongs to; absent means any event of
+ * the type
+ */
 export type WantsFrame = (type: EventType, memberId?: string | null) => boolean;
 
-/** The id of a frame: where a reader stands, and in which history. */
+/** Returns the `id` line of a frame: the reader's position and its log generation. */
 function idOf(sequence: number, generation: string): string {
   return `id: ${sequence}:${generation}\n`;
 }
@@ -30,24 +34,24 @@ export function frameOf(row: EventRow, generation: string): Frame {
   };
 }
 
-/** The frame of an event of which a reader is shown less. */
+/** Returns the frame of an event with redacted fields. */
 export function veiledFrame(shown: EventEnvelope, generation: string): string {
   return `${idOf(shown.sequence, generation)}${body(shown.type, JSON.stringify(shown))}`;
 }
 
-/** Without an id, so that a reader who comes back goes on after the last event of the log. */
+/** Has no id, so that a reconnecting reader continues after the last event of the log. */
 export function sampleFrame(sample: EventEnvelope): string {
   return body(sample.type, JSON.stringify(sample));
 }
 
-/** Moves a reader's place without an event: an id without data is dispatched to nobody. */
+/** Moves a reader's position without an event: browsers dispatch nothing for an id without data. */
 export function placeFrame(sequence: number, generation: string): string {
   return `${idOf(sequence, generation)}\n`;
 }
 
 /**
- * The first lines: what is sent reaches readers behind proxies that wait for some. They tell the reader its place, so that one
- * who is cut off before its first event comes back to where it began, and not to a later now.
+ * First lines of a stream. They make buffering proxies forward the response. They also carry the start position, so
+ * that a reader cut off before its first event reconnects there and not at a later end of the log.
  */
 export function openingFrame(sequence: number, generation: string): string {
   return `retry: 2000\n: events follow\n${placeFrame(sequence, generation)}`;

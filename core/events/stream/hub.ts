@@ -1,5 +1,6 @@
-// The newest events of one workspace, read and rendered once for all streams that stand at the end of its log. A stream that is
-// further behind reads the log for itself, a piece at a time, so that nothing is kept for it. All of it is done in turns.
+// Newest events of one workspace, read and rendered once for all streams at the end of its log. A stream that is
+// further behind reads the log itself, one piece at a time, so that nothing is cached for it. All reads go through
+// the fair queue.
 import type { LoopTurns } from '../../lib/fairness/loop-turns.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import type { EventRow } from '../event.ts';
@@ -9,19 +10,19 @@ import { frameOf, type Frame, type WantsFrame } from './frame.ts';
 import { NewestFrames, pieceCharacters, type Piece } from './newest-frames.ts';
 
 const pageEvents = 200;
-/** What it renders in one turn of what was just committed. */
+/** Newly committed events rendered per queue slot. */
 const freshEvents = 50;
-/** What the hub reads in one turn (bytes). */
+/** Bytes that the hub reads per queue slot. */
 const turnBytes = 256 * 1024;
 
 export interface Hub {
-  /** What comes after a sequence, for a stream whose owner pays. */
+  /** Returns the events after a sequence. The read is charged to the account in `scope`. */
   after(scope: Scope, sequence: number, wants: WantsFrame): Promise<Piece>;
-  /** Whether `after` would find anything. */
+  /** Returns true if `after` would find events. */
   hasAfter(sequence: number): boolean;
-  /** Events were appended: reads them, then tells who waits. */
+  /** Reads appended events, then notifies the waiting streams. */
   wake(): void;
-  /** Calls back once, when more may be there; the returned function forgets that. */
+  /** Calls back once when more events may be available. Returns a function that cancels the callback. */
   onMore(callback: () => void): () => void;
 }
 
@@ -30,9 +31,9 @@ interface HubOptions {
   readonly turns: LoopTurns;
   readonly fresh: FreshEvents;
   readonly workspaceId: string;
-  /** Of the log. */
+  /** Log generation. */
   readonly generation: string;
-  /** The last sequence of the log. */
+  /** Last sequence of the log. */
   readonly end: number;
   readonly onError: (error: unknown) => void;
 }
@@ -40,7 +41,7 @@ interface HubOptions {
 export function createHub(options: HubOptions): Hub {
   const { store, turns, generation } = options;
   const newest = new NewestFrames(options.end);
-  /** One of each stream at the end of the log, at most. */
+  /** At most one callback per stream at the end of the log. */
   const waiting = new Set<() => void>();
   let reading = false;
   let again = false;

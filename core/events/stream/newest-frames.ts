@@ -1,15 +1,16 @@
-// The newest events of one workspace, rendered: as many as streams at the end of its log may be behind.
+// Cache of the newest rendered events of one workspace. Its size is how far a stream may be behind without reading
+// the log.
 import type { Frame, WantsFrame } from './frame.ts';
 
 const keptFrames = 1_000;
 const keptCharacters = 4 * 1024 * 1024;
-/** A piece ends after the event that passes this size (characters). */
+/** A piece ends after the event that exceeds this size (characters). */
 export const pieceCharacters = 64 * 1024;
 
-/** What a stream sends at once. */
+/** Frames that a stream sends at once. */
 export interface Piece {
   readonly frames: readonly Frame[];
-  /** The event up to which it goes; frames that are not wanted are left out. */
+  /** Last sequence the piece covers; unwanted frames up to it are omitted. */
   readonly through: number;
 }
 
@@ -18,12 +19,12 @@ export class NewestFrames {
   #characters = 0;
   #last: number;
 
-  /** @param last the last sequence of the log */
+  /** @param last last sequence of the log */
   constructor(last: number) {
     this.#last = last;
   }
 
-  /** The sequence up to which they go. */
+  /** Last sequence in the cache. */
   get last(): number {
     return this.#last;
   }
@@ -40,7 +41,7 @@ export class NewestFrames {
     if (dropped > 0) this.#frames = this.#frames.slice(dropped);
   }
 
-  /** What comes after a sequence; null where that is not here any more. */
+  /** Returns the frames after a sequence; null if the cache no longer holds them. */
   after(sequence: number, wants: WantsFrame): Piece | null {
     if (sequence >= this.#last) return { frames: [], through: sequence };
     const first = this.#frames[0]?.sequence ?? Infinity;

@@ -13,23 +13,27 @@ const query = Closed({
     Type.String({
       maxLength: 2000,
       description:
-        'Begin after this event: its id, its sequence or a cursor of the feed. By default with what happens from now on.',
+        'Start after this event: an event id, a sequence or a cursor of the feed. By default the stream starts with new events.',
     }),
   ),
   generation: Type.Optional(generation),
   types: Type.Optional(
-    Type.String({ maxLength: 2000, description: 'Event types or `issue.*`, comma-separated.' }),
+    Type.String({
+      maxLength: 2000,
+      description: 'Event types or patterns such as `issue.*`, comma-separated.',
+    }),
   ),
   samples: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Also samples, which come without an id and are in no log.',
+      description:
+        'True to include sample events, which have no frame id and are not in the log; default false.',
     }),
   ),
 });
 
 const frames = Type.String({
-  description: 'Frames as in WHATWG HTML § 9.2.',
+  description: 'Server-sent event frames, WHATWG HTML § 9.2.',
   examples: [
     'retry: 2000\n: events follow\nid: 17:9f3c1a7be2d84c06\n\nid: 18:9f3c1a7be2d84c06\nevent: issue.created\ndata: {"id":"evt_01m7x7qf6c000dv06y916acqbt","type":"issue.created"}\n\n',
   ],
@@ -41,9 +45,9 @@ export function streamRoutes(streams: Streams): Route[] {
       method: 'GET',
       path: '/api/v1/events/stream',
       name: 'events.stream',
-      summary: 'Follow the events as they happen, as server-sent events',
+      summary: 'Stream new events as server-sent events',
       description:
-        'Each event has its sequence and the generation as `id` (`17:9f3c…`) and the entry of the feed as `data`. Who was cut off sends `Last-Event-ID`, which wins over `after`, and misses nothing. A reader that takes nothing for 30 seconds is cut off; 20 streams of one token and 100 of one workspace are open at most.',
+        'Each frame has the sequence and log generation as `id` (`17:9f3c…`) and the event, as in the feed, as `data`. To resume without missing events, reconnect with `Last-Event-ID`, which overrides `after`. A reader that accepts no data for 30 seconds is disconnected. At most 20 streams per token and 100 per workspace are open at a time.',
       scope: 'events:read',
       limit: 'read',
       query,
@@ -73,7 +77,7 @@ async function openStream(
     }),
     wants(type, memberId) {
       if (wanted !== null && !wanted.has(type)) return false;
-      // Of what it holds in part, it is shown what is in that part.
+      // A token with a narrowed scope receives the events within that part.
       if (mayRead(ctx.scopes, type) || ctx.narrowed?.has(scopeOfEvent(type))) return true;
       const own = hearsOwn(ctx, type);
       return own !== null && (memberId === undefined || memberId === own);

@@ -1,5 +1,5 @@
-// One server-sent stream. It is pulled: it renders its next piece when the socket has taken the one before, so that a slow reader
-// costs one piece of memory, and the log is the buffer. See docs/decisions/0008.
+// One server-sent stream. It is pull-based: the next piece is rendered once the socket has accepted the previous one.
+// A slow reader costs one piece of memory, and the log is the buffer. See docs/decisions/0008.
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
@@ -20,36 +20,39 @@ import type { Hub } from './hub.ts';
 import type { Piece } from './newest-frames.ts';
 
 const heartbeatMs = 15_000;
-/** A socket that takes nothing for this long is closed; its reader goes on where it stopped. */
+/** A socket that accepts no data for this long is closed; its reader resumes at its last position. */
 const stuckMs = 30_000;
-/** Room that a piece must have before it is made (bytes); it may turn out larger by one event. */
+/** Free capacity required before a piece is rendered (bytes). The piece may exceed it by one event. */
 const pieceBytes = 64 * 1024;
-/** Who has too much unsent is asked again after this long. */
+/** Delay before a reader with too many unsent bytes is checked again. */
 const crowdedMs = 250;
-/** After so many events that a reader does not get, it is told its place. */
+/** After this many omitted events the reader is sent its position. */
 const silentEvents = 1_000;
-/** Samples that wait for a reader; more are dropped, as are those of nobody. */
+/** Limit of samples that wait for a reader. Further samples are dropped. */
 const samplesMax = 20;
 
-/** What a stream needs to know of its reader. */
+/** Connection and permissions of a stream's reader. */
 export interface Reader extends Connected {
-  /** Whether its token is still good for what it was. */
+  /** Returns true while the token is valid for the permissions it had. */
   isAdmitted(): Promise<boolean>;
-  /** Closes its connection, though it takes nothing. */
+  /** Closes the connection, even if the socket accepts no data. */
   hangUp(): void;
   readonly wants: WantsFrame;
-  /** What it is shown of an event that it wants: null for nothing, the event itself for all of it. Absent where that is so of each. */
+  /**
+   * Returns the visible part of a wanted event: null for nothing, the same object for all of it. Absent if every
+   * event is fully visible.
+   */
   readonly shows?: (event: EventEnvelope) => EventEnvelope | null;
   readonly samples: boolean;
 }
 
 interface StreamSetting {
   readonly scope: Scope;
-  /** Of the log. */
+  /** Log generation. */
   readonly generation: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Pieces that no socket has taken yet count here. */
+  /** Counts pieces that no socket has accepted yet. */
   readonly unsent: Shares;
   onEnd(stream: EventStream): void;
 }
@@ -65,11 +68,11 @@ export class EventStream {
   #close = nothing;
   #stopWaiting = nothing;
   #cancelStuck = nothing;
-  /** Gives back the room of the piece that was sent last. */
+  /** Releases the capacity of the piece sent last. */
   #taken = nothing;
   #isOpened = false;
   #position = 0;
-  /** Events passed since the reader was last told its place. */
+  /** Events omitted since the reader was last sent its position. */
   #silent = 0;
 
   constructor(reader: Reader, setting: StreamSetting) {
@@ -77,7 +80,7 @@ export class EventStream {
     this.#setting = setting;
   }
 
-  /** From the event after a sequence on. */
+  /** Starts after the given sequence. */
   readFrom(hub: Hub, position: number): ReadableStream<Uint8Array> {
     this.#position = position;
     return new ReadableStream<Uint8Array>(
@@ -87,7 +90,7 @@ export class EventStream {
             try {
               controller.close();
             } catch {
-              // Its reader has gone already.
+              // The reader has already disconnected.
             }
             this.reader.hangUp();
           };
@@ -116,7 +119,7 @@ export class EventStream {
     this.#stopWaiting();
   }
 
-  /** Has it asked again whether its reader is still admitted, now and not with the next event. */
+  /** Checks now, and not with the next event, whether the reader is still admitted. */
   ask(): void {
     this.#stopWaiting();
   }
@@ -142,16 +145,16 @@ export class EventStream {
       this.#taken = unsent.hold(scope, bytes.length);
       controller.enqueue(bytes);
       this.#cancelStuck = clock.after(stuckMs, () => {
-        log('info', 'a stream reader was cut off', { workspaceId });
+        log('info', 'slow stream reader disconnected', { workspaceId });
         this.end();
       });
     } catch (error) {
-      log('error', 'an event stream broke off', { workspaceId, error: errorForLog(error) });
+      log('error', 'event stream failed', { workspaceId, error: errorForLog(error) });
       this.end();
     }
   }
 
-  /** What to send next, once there is something; empty when it has ended. */
+  /** Waits for the next text to send. Returns an empty text once the stream has ended. */
   async #next(hub: Hub): Promise<string> {
     if (!this.#isOpened) {
       this.#isOpened = true;
@@ -160,7 +163,7 @@ export class EventStream {
     for (let isDue = false; !this.#ended;) {
       if (this.#samples.length === 0) await this.#untilRoom();
       const piece = await hub.after(this.#setting.scope, this.#position, this.reader.wants);
-      // Asked last, so that what was withdrawn while there was something to wait for is not sent either.
+      // Checked last, so that access revoked during the wait also applies.
       if (!(await this.reader.isAdmitted())) break;
       const samples = this.#samples.splice(0).join('');
       if (samples !== '') return samples;
@@ -184,7 +187,7 @@ export class EventStream {
     return shown.map(({ text }) => text).join('');
   }
 
-  /** Frames are shared: a reader who is shown less of an event has its frame made anew. */
+  /** Frames are shared, so a redacted event gets a frame of its own. */
   #textOf({ text, event }: Frame): string | null {
     const { shows } = this.reader;
     if (!shows) return text;
@@ -193,7 +196,7 @@ export class EventStream {
     return shown === whole ? text : shown && veiledFrame(shown, this.#setting.generation);
   }
 
-  /** Where there is no event to send: its place where much was passed over, and what the heartbeat asks for where that is due. */
+  /** Returns a position frame if many events were omitted, or the heartbeat if it is due. */
   #signOfLife(isDue: boolean): string {
     if (this.#silent >= silentEvents || (isDue && this.#silent > 0)) {
       this.#silent = 0;
@@ -202,14 +205,14 @@ export class EventStream {
     return isDue ? heartbeatFrame : '';
   }
 
-  /** Until this reader, and others of its workspace, have taken enough of what they were sent. */
+  /** Waits until this reader, and others of its workspace, have accepted enough of their data. */
   async #untilRoom(): Promise<void> {
     const { scope, clock, unsent } = this.#setting;
     while (!this.#ended && !unsent.hasRoomFor(scope, pieceBytes))
       await new Promise<void>((resolve) => void clock.after(crowdedMs, resolve));
   }
 
-  /** Until more may be there, or the heartbeat is due. @returns whether it is */
+  /** Waits until more events may be available or the heartbeat is due. @returns true if the heartbeat is due */
   #wait(hub: Hub): Promise<boolean> {
     return new Promise((resolve) => {
       const done = (isDue: boolean): void => {
@@ -221,7 +224,7 @@ export class EventStream {
       const forget = hub.onMore(() => done(false));
       const cancelHeartbeat = this.#setting.clock.after(heartbeatMs, () => done(true));
       this.#stopWaiting = () => done(false);
-      // What came before this was said has been told to nobody.
+      // Events from before the callback was registered have notified nobody.
       if (this.#ended || this.#samples.length > 0 || hub.hasAfter(this.#position)) done(false);
     });
   }

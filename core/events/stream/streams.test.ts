@@ -49,7 +49,7 @@ test('a stream ends when a right may have been withdrawn and its reader is admit
   for (const one of [withdrawn, other]) expect((await one.read()).done).toBe(false);
   const ended = withdrawn.read();
   void other.read();
-  // By then both have found nothing to send, and wait.
+  // Both readers have found nothing to send by now, and wait.
   await new Promise((resolve) => setImmediate(resolve));
   admitted = false;
   streams.askAgain();

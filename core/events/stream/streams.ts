@@ -1,4 +1,4 @@
-// The open event streams, by workspace: how many there may be, and the hub that those of one workspace share.
+// Registry of open event streams by workspace. Limits their number and shares one hub per workspace.
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { errorForLog } from '../../lib/failures.ts';
@@ -15,16 +15,16 @@ import { EventStream, type Reader } from './stream.ts';
 
 export interface Streams {
   /**
-   * From the event after a sequence on; null: what happens from now on.
-   * @throws ApiError rate_limited when too many are open
+   * Opens a stream after a sequence; null starts it with new events.
+   * @throws ApiError rate_limited if too many streams are open
    */
   open(scope: Scope, after: number | null, reader: Reader): Promise<ReadableStream<Uint8Array>>;
-  /** How many would get a sample. */
+  /** Returns the number of streams that would receive a sample. */
   listeners(workspaceId: string, type: EventType): number;
   broadcast(workspaceId: string, sample: EventEnvelope): void;
-  /** A right was withdrawn somewhere: those that it concerns end. */
+  /** Rechecks the access of every stream after a permission was revoked; streams without access end. */
   askAgain(): void;
-  /** Ends all of them. */
+  /** Ends all streams. */
   stop(): void;
 }
 
@@ -35,19 +35,19 @@ interface Room {
 
 interface StreamsOptions {
   readonly store: Store;
-  /** Of the log. */
+  /** Log generation. */
   readonly generation: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly turns: LoopTurns;
   readonly fresh: FreshEvents;
-  /** Pieces that no socket has taken yet count here. */
+  /** Counts pieces that no socket has accepted yet. */
   readonly unsent: Shares;
 }
 
 export function createStreams(options: StreamsOptions): Streams {
   const { store } = options;
-  /** Of workspaces with an open stream. */
+  /** By workspace; only workspaces with an open stream. */
   const rooms = new Map<string, Room>();
   let stopped = false;
 
@@ -60,7 +60,7 @@ export function createStreams(options: StreamsOptions): Streams {
   };
 
   options.fresh.onAdded((workspaceId) => {
-    // A hub that could not be made is told to whoever opens a stream.
+    // A hub that failed to open is reported to the caller of `open`.
     rooms.get(workspaceId)?.hub.then(
       (hub) => hub.wake(),
       () => undefined,
@@ -69,7 +69,7 @@ export function createStreams(options: StreamsOptions): Streams {
 
   return {
     async open(scope, after, reader) {
-      if (stopped) throw new ApiError('unavailable', 'The server is stopping. Connect again.');
+      if (stopped) throw new ApiError('unavailable', 'The server is shutting down. Reconnect.');
       const room = roomOf(scope);
       if (!mayConnect(readersOf(room), reader)) throw tooManyConnections('streams');
       const onEnd = (stream: EventStream): void => {
@@ -81,7 +81,7 @@ export function createStreams(options: StreamsOptions): Streams {
       try {
         const hub = await room.hub;
         const end = await lastSequence(store, scope);
-        // What was committed between the hub's own look and this one is read by its next.
+        // Events committed between the hub's start and this read are picked up here.
         hub.wake();
         return stream.readFrom(hub, Math.min(after ?? end, end));
       } catch (error) {
@@ -108,7 +108,7 @@ async function openHub(options: StreamsOptions, workspaceId: string): Promise<Hu
   const { store, log } = options;
   const end = await lastSequence(store, scopeOf(workspaceId));
   const onError = (error: unknown): void =>
-    log('error', 'the event stream could not read', { workspaceId, error: errorForLog(error) });
+    log('error', 'event stream read failed', { workspaceId, error: errorForLog(error) });
   return createHub({ ...options, workspaceId, end, onError });
 }
 

@@ -1,5 +1,5 @@
-// Subjects for which the database holds work back, the one whose turn it is next first. Of very many it remembers a part; when
-// all of that have had their turn, it asks the database for the next part, round and round.
+// Ordered queue of subscribers for which the database holds work back. It caches a limited part of them; once all of
+// that part had their turn, it reads the next part from the database, in a cycle.
 import { Turns } from '../../lib/fairness/turns.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import { subjectsHeldBack } from '../work-rows.ts';
@@ -18,7 +18,9 @@ export class Behind {
   readonly #kind: string;
   readonly #turns = new Turns<Subject>();
   readonly #remembered = new Set<string>();
-  /** The database may know of more. Until one look finds all of them, none is remembered but by a look. */
+  /**
+   * True if the database may hold more subscribers. Until one look finds all of them, only looks add to the cache.
+   */
   #isPartial = false;
   #lookedUpTo = beginning;
 
@@ -31,12 +33,11 @@ export class Behind {
     return this.#turns.isEmpty && !this.#isPartial;
   }
 
-  /** What it remembers have all had their turn. */
+  /** True if every cached subscriber had its turn. */
   get isExhausted(): boolean {
     return this.#turns.isEmpty;
   }
 
-  /** Whether it remembers something of a subject. */
   has(scope: Scope, subject: string): boolean {
     return this.#remembered.has(keyOf(scope, subject));
   }
@@ -45,7 +46,7 @@ export class Behind {
     if (!this.#isPartial) this.#remember(scope, subject);
   }
 
-  /** The next in turn, as far as they may go; it is forgotten. */
+  /** Removes and returns the next subscriber that may go. */
   take(
     mayGo: (workspaceId: string, subject: string) => boolean,
     workspaceMayGo: (workspaceId: string) => boolean,
@@ -55,10 +56,10 @@ export class Behind {
     return next;
   }
 
-  /** Remembers what the database knows, a part of it where that is more; the next part at the next look. */
+  /** Caches the next part of the subscribers in the database. */
   async look(): Promise<void> {
     const { workspace_id: workspaceId, subject } = this.#lookedUpTo;
-    // Said before the look, so that what is held back meanwhile is not forgotten.
+    // Reset before the read, so that work held back during the read is not lost.
     if (this.#lookedUpTo === beginning) this.#isPartial = false;
     const params = { kind: this.#kind, workspaceId, subject, limit: rememberedMax };
     const found = await this.#store.readSystem(subjectsHeldBack, params);
@@ -66,7 +67,7 @@ export class Behind {
     const last = found.length === rememberedMax ? found.at(-1) : undefined;
     if (last) this.#isPartial = true;
     this.#lookedUpTo = last ?? beginning;
-    // Nothing was left behind that part; what was held back meanwhile may stand before it.
+    // No rows were left after that part; work held back meanwhile may come before it.
     if (found.length === 0 && subject !== '') await this.look();
   }
 

@@ -1,9 +1,9 @@
-// Which units of the window wait for one another: those of one order key, in their order. The first is under way.
+// Chains of units in the window that share an order key, in order. The first unit of a chain runs; the others wait.
 import type { Unit } from './unit.ts';
 import type { Kept } from './window.ts';
 
 export class Chains<U extends Unit> {
-  /** By order key; a chain goes with its last unit. */
+  /** By order key; a chain is removed with its last unit. */
   readonly #chains = new Map<string, readonly Kept<U>[]>();
 
   has(orderKey: string | null): boolean {
@@ -15,13 +15,13 @@ export class Chains<U extends Unit> {
     if (orderKey !== null) this.#chains.set(orderKey, [...(this.#chains.get(orderKey) ?? []), kept]);
   }
 
-  /** All units of its key; of one that is not ordered, itself. */
+  /** Returns the chain of a unit; only the unit itself if it has no order key. */
   of(kept: Kept<U>): readonly Kept<U>[] {
     const { orderKey } = kept.unit;
     return (orderKey === null ? undefined : this.#chains.get(orderKey)) ?? [kept];
   }
 
-  /** @returns those that are left of its key */
+  /** @returns the remaining units of its chain */
   remove(kept: Kept<U>): readonly Kept<U>[] {
     const { orderKey } = kept.unit;
     if (orderKey === null) return [];

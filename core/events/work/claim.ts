@@ -1,5 +1,5 @@
-// Claims what is due and what was held back, as far as its subjects have room in memory. What is due without room is held back, so
-// that the next look finds others.
+// Claims work that is due or held back, as far as its subscriber has capacity in memory. Due work without capacity is
+// held back, so that the next claim finds other work.
 import type { Shares } from '../../lib/fairness/shares.ts';
 import { systemOp, tenantOp, type Op, type Store } from '../../store/store.ts';
 import { dueRows, holdBack, lease, leaseHeldBack, nextDue } from '../work-rows.ts';
@@ -7,9 +7,9 @@ import type { Behind, Subject } from './behind.ts';
 import type { Intake } from './intake.ts';
 import { leaseMs } from './leases.ts';
 
-/** Rows looked at in one go. */
+/** Rows examined per claim. */
 const lookedAtMax = 1_000;
-/** Subjects that are given what was held back for them, in one batch. */
+/** Subscribers refilled per batch. */
 const refilledMax = 16;
 
 interface ClaimDesk {
@@ -23,14 +23,17 @@ interface ClaimDesk {
   isStopped(): boolean;
 }
 
-/** @returns after how long to look again (ms); null where nothing waits that will be due by itself */
+/** @returns delay before the next claim in ms; null if no work becomes due by itself */
 export async function claim(desk: ClaimDesk): Promise<number | null> {
   const hasRefilled = !desk.behind.isEmpty && (await refill(desk));
   const waitMs = await claimDue(desk);
   return hasRefilled ? 0 : waitMs;
 }
 
-/** Takes over what was held back, in turn, for subjects that have at least half of their share free. @returns whether any had */
+/**
+ * Claims held-back work in turn, for subscribers with at least half of their quota free. @returns true if there were
+ * any
+ */
 async function refill(desk: ClaimDesk): Promise<boolean> {
   const { store, behind } = desk;
   if (behind.isExhausted) await behind.look();
@@ -46,7 +49,7 @@ async function refill(desk: ClaimDesk): Promise<boolean> {
   return true;
 }
 
-/** @param given takes the subjects that the ops are for */
+/** @param given receives the subscribers of the ops */
 function refillOps({ kind, owner, shares, behind, intake, nowMs }: ClaimDesk, given: Subject[]): Op[] {
   const draft = shares.draft();
   const ops: Op[] = [];

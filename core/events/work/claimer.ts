@@ -1,11 +1,11 @@
-// Claims again and again, one claim at a time: when it is woken, when something falls due, and while there is more to take.
+// Runs claims one at a time: when woken, when work becomes due, and while there is more work to claim.
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
 import { againMs } from './workers.ts';
 
 interface Claimer {
-  /** Looks for due work now. */
+  /** Checks for due work now. */
   wake(): void;
   stop(): void;
   readonly isBusy: boolean;
@@ -15,9 +15,9 @@ export function createClaimer(options: {
   clock: Clock;
   log: Log;
   kind: string;
-  /** Nothing is claimed while it says no. */
+  /** Nothing is claimed while false. */
   mayWork(): boolean;
-  /** @returns after how long to claim again (ms); null: when woken */
+  /** @returns delay before the next claim in ms; null to wait for a wake-up */
   claim(): Promise<number | null>;
   onRest(): void;
 }): Claimer {

@@ -1,5 +1,5 @@
-// The time of a work queue. Due times are intervals from when they were written: when the clock is set back they move with it,
-// or they would wait for the time to pass twice.
+// Clock of a work queue. Due times are intervals from the time they were written, so they move with a clock that is
+// set back; otherwise they would wait for the same time twice.
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
@@ -8,11 +8,11 @@ import { noteSeenOp, slewMs, type SeenTimes } from '../wall-clock.ts';
 import { moveBack } from '../work-rows.ts';
 
 interface WorkClock {
-  /** To be asked before a due time is written or looked for. */
+  /** Returns the current time. Call before a due time is written or compared. */
   nowMs(): number;
-  /** Looks at the clock; resolves once due times have moved with it. */
+  /** Reads the clock; resolves once due times have moved with it. */
   follow(): Promise<void>;
-  /** Due times are being moved. */
+  /** True while due times are being moved. */
   readonly isMoving: boolean;
 }
 
@@ -36,13 +36,13 @@ export function createWorkClock(options: {
   };
 
   const moveAll = (alongOps: readonly Op[], byMs: number, nowMs: number): void => {
-    log('warn', 'the clock was set back; what waits keeps its intervals', { kind, byMs });
+    log('warn', 'clock set back; moving due times', { kind, byMs });
     moving++;
-    // In the store's queue ahead of what is written by the new time.
+    // Queued in the store ahead of rows that use the new time.
     moved = store
       .commit([systemOp(moveBack, { kind, by: byMs, now: nowMs }), ...alongOps, noteSeenOp([kind], nowMs)])
       .catch((error: unknown) =>
-        log('error', 'waiting work was not moved', { kind, error: errorForLog(error) }),
+        log('error', 'due times were not moved', { kind, error: errorForLog(error) }),
       )
       .finally(() => {
         moving--;
@@ -58,7 +58,7 @@ export function createWorkClock(options: {
       if (options.setBack) moveAll(options.setBack(backMs), backMs, now.wallMs);
       else options.onSetBack?.();
     }
-    // Set forward, something may be due.
+    // After a forward jump, work may be due.
     if (backMs < -slewMs) options.onMoved();
     return now.wallMs;
   };

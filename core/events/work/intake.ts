@@ -1,24 +1,24 @@
-// Where rows that were made due come in: leased ones go to the workers, of what the database holds back the subject is noted.
+// Receives rows that became due: leased rows go to the workers; for held-back rows the subscriber is noted.
 import type { Row } from '../../store/statement.ts';
 import { scopeOf, type Scope } from '../../store/store.ts';
 import { heldBackMs, neverMs } from '../work-rows.ts';
 import type { Behind } from './behind.ts';
 import type { WorkItem } from './workers.ts';
 
-/** @param scope null where each row names its workspace */
+/** @param scope null if each row names its workspace */
 export type Intake = (scope: Scope | null, returned: readonly Row[]) => void;
 
 export function createIntake(options: {
   behind: Behind;
   hold(item: WorkItem): void;
-  /** Something is or will be due that nobody holds. */
+  /** Called when work that nobody has leased is or will be due. */
   onDue(): void;
 }): Intake {
   return (scope, returned) => {
     for (const row of returned) {
       const subject = String(row.subject);
       const payer = scopeOf(scope?.workspaceId ?? String(row.workspace_id), subject);
-      // Whether it is leased decides, not the clock: that may have been set back since.
+      // Decided by the lease and not by the clock, which may have been set back since.
       if (Number(row.lease_until) > 0)
         options.hold({ scope: payer, id: String(row.id), epoch: Number(row.epoch) });
       else {

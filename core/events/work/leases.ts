@@ -1,5 +1,5 @@
-// Leases: who may work on a row, and until when. A row is born leased to its process, which spares the claim, as far as its
-// subject has its share of memory left.
+// Leases: which process may work on a row, and until when. A new row is leased to its own process while its
+// subscriber has memory quota left, which saves the claim.
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Shares } from '../../lib/fairness/shares.ts';
@@ -9,10 +9,10 @@ import { dropLeases, heldBackMs, neverMs } from '../work-rows.ts';
 
 export const leaseMs = 600_000;
 
-/** How a row is born, for a caller's own statement. */
+/** Lease columns of a new row, for a caller's own statement. */
 interface Lease {
   readonly dueAt: number;
-  /** 0 where it is not leased. */
+  /** 0 if not leased. */
   readonly leaseUntil: number;
   readonly owner: string | null;
 }
@@ -25,7 +25,7 @@ export function createLeases(options: {
   owner: string;
   shares: Shares;
   nowMs(): number;
-  /** Otherwise rows are not born leased and wait for a claim. */
+  /** While false, new rows are not leased and wait for a claim. */
   mayWork(): boolean;
 }): Leases & { draft(): Leases } {
   const { owner, shares, nowMs, mayWork } = options;
@@ -51,7 +51,7 @@ export function createLeases(options: {
 }
 
 interface LeaseWatch {
-  /** Frees all rows that other processes hold; afterwards, now and then, those whose lease ran out. */
+  /** Frees all rows leased to other processes, and then regularly the rows whose lease expired. */
   start(): Promise<void>;
   stop(): void;
 }
@@ -74,15 +74,13 @@ export function watchLeases(options: {
     cancel = clock.after(leaseMs, () => {
       free(clock.nowMs())
         .then(options.onFreed)
-        .catch((error: unknown) =>
-          log('warn', 'leases could not be checked', { kind, error: errorForLog(error) }),
-        )
+        .catch((error: unknown) => log('warn', 'lease check failed', { kind, error: errorForLog(error) }))
         .finally(watch);
     });
   };
   return {
     async start() {
-      // The data directory has one process, so whoever held a lease at start is gone.
+      // Only one process uses the data directory, so every earlier lease holder is gone.
       await free(neverMs);
       watch();
     },

@@ -1,4 +1,4 @@
-// The statements by which work comes and goes, as ops for a caller's batch.
+// Ops that add and end work, for a caller's batch.
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import * as rows from '../work-rows.ts';
 import type { Intake } from './intake.ts';
@@ -6,30 +6,35 @@ import { leaseMs, type Leases } from './leases.ts';
 import type { WorkItem } from './workers.ts';
 
 export interface WorkOps extends Leases {
-  /** Adds a row. Born leased when it is due and memory has room. */
+  /** Adds a row, leased if it is due and memory has capacity. */
   add(scope: Scope, subject: string, id: string, dueAtMs: number): Op;
-  /** `add` for many at once, at a tenth of its cost. @param plan its leases; by default of these alone */
+  /**
+   * Adds many rows at a tenth of the cost of `add`. @param plan leases to use; by default only those of these rows
+   */
   addAll(
     scope: Scope,
     items: readonly { readonly id: string; readonly subject: string }[],
     dueAtMs: number,
     plan?: Leases,
   ): Op;
-  /** The rows of work that is under way already. @param stored told of each once it has its row */
+  /** Adds the rows of work that is already running. @param stored called for each once it has its row */
   addLeased<K extends UnderWay>(scope: Scope, work: readonly K[], stored: (one: K) => void): Op;
-  /** A caller's own statement that makes rows due and ends with `returningWork`: the queue takes what it returns. */
+  /**
+   * Wraps a caller's statement that makes rows due and ends with `returningWork`, so that the queue takes the
+   * returned rows.
+   */
   due(op: Op): Op;
-  /** Leases for a plan of many rows, of which each counts although none is stored yet. */
+  /** Leases for planning many rows: each counts against the quota although none is stored yet. */
   draft(): Leases;
-  /** Ends the row of work, which has one; guards the batch it stands in. */
+  /** Deletes the row of the work, which must have one; guards its batch. */
   finish(item: WorkItem): Op;
-  /** Gives the work back until later, where it has a row; guards the batch it stands in. */
+  /** Postpones work that has a row; guards its batch. */
   defer(item: WorkItem, dueAtMs: number): Op;
-  /** Drops a row whoever holds it (its subject is gone). */
+  /** Deletes a row regardless of its lease, because its subscriber was deleted. */
   remove(scope: Scope, id: string): Op;
 }
 
-/** Of a row that was just added. */
+/** Epoch of a new row. */
 const firstEpoch = 1;
 
 interface UnderWay {

@@ -1,9 +1,9 @@
-// Tells those who wait for a queue to have nothing to do.
+// Notifies callers that wait until a queue is idle.
 
 interface Rest {
   /** Resolves once the queue is not busy. */
   begins(): Promise<void>;
-  /** To be called whenever that may have begun. */
+  /** Call whenever the queue may have become idle. */
   look(): void;
 }
 

@@ -1,5 +1,5 @@
-// Writes units that are to wait: their rows, and the rows of their work, which are leased to this process where it is under way
-// already. One batch goes at a time, so that units of one order key are written in their order.
+// Writes units that have to wait, together with the rows of their work; running units are leased to this process. One
+// batch is written at a time, so that units of one order key are written in order.
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
@@ -26,22 +26,22 @@ interface WriterParts<U extends Unit> {
 
 export interface UnitWriter<U extends Unit> {
   readonly isBusy: boolean;
-  /** Has units written, each with all of its order key. */
+  /** Schedules units for writing, each with all units of its order key. */
   write(kept: readonly Kept<U>[]): void;
-  /** Goes on with what had to wait for the end of a unit. */
+  /** Resumes writes that waited for the completion of a unit. */
   goOn(): void;
-  /** Writes what can be written now. @returns false where the store refused */
+  /** Writes everything that can be written now. @returns false if the store refused */
   flush(): Promise<boolean>;
 }
 
 export function createUnitWriter<U extends Unit>(parts: WriterParts<U>): UnitWriter<U> {
   const { clock, log, kind } = parts;
-  /** Of the window, which bounds them. */
+  /** Subset of the window, which bounds its size. */
   const pending = new Set<Kept<U>>();
   let writing: Promise<void> | null = null;
   let isPaused = false;
 
-  /** What may be written now: nothing of an order key of which an end is being committed. */
+  /** Returns the units that may be written now. Skips order keys with a unit whose completion is being committed. */
   const nextBatch = (): Kept<U>[] => {
     const window = parts.window();
     const batch: Kept<U>[] = [];
@@ -60,7 +60,7 @@ export function createUnitWriter<U extends Unit>(parts: WriterParts<U>): UnitWri
       try {
         await done;
       } catch (error) {
-        log('warn', 'work could not be stored', { kind, error: errorForLog(error) });
+        log('warn', 'storing work failed', { kind, error: errorForLog(error) });
         isPaused = true;
         clock.after(againMs, () => {
           isPaused = false;
@@ -109,7 +109,6 @@ async function writeBatch<U extends Unit>(parts: WriterParts<U>, batch: readonly
   if (!outcome.ok) await leaveOut(parts, batch, outcome.message);
 }
 
-/** The units of one workspace. */
 function opsFor<U extends Unit>(
   { rows, ops, window, clock }: WriterParts<U>,
   scope: Scope,
@@ -124,7 +123,7 @@ function opsFor<U extends Unit>(
     scope,
     batch.map(({ unit }) => unit),
   );
-  // It leaves the window before its row is taken up, which may be at once.
+  // Units leave the window before their rows are claimed, which may happen at once.
   const leaving = (op: Op, kept: readonly Kept<U>[]): Op => ({
     ...op,
     taken(returned) {
@@ -153,7 +152,9 @@ function opsFor<U extends Unit>(
   ];
 }
 
-/** Another process on the same database has some of them already. @throws Error where that is not the reason */
+/**
+ * Drops units that another process on the same database has already stored. @throws Error if that is not the reason
+ */
 async function leaveOut<U extends Unit>(
   { rows, window, log, kind }: WriterParts<U>,
   batch: readonly Kept<U>[],
@@ -165,6 +166,6 @@ async function leaveOut<U extends Unit>(
     window().ended(kept);
     left++;
   }
-  if (left === 0) throw new Error(`Planned work cannot be stored: ${message}`);
-  log('warn', 'work was stored elsewhere', { kind, units: left });
+  if (left === 0) throw new Error(`Planned work could not be stored: ${message}`);
+  log('warn', 'work already stored by another process', { kind, units: left });
 }

@@ -1,32 +1,35 @@
-// A unit is a piece of work that an event means and that has no row as yet. Most are over within milliseconds, and are written once,
-// when they have ended. What is to wait gets its rows, as all work had before it.
+// A unit is work planned from an event that has no row yet. Most units end within milliseconds and are written once,
+// at their end. Units that have to wait get work rows.
 import type { Op, Scope } from '../../store/store.ts';
 import type { Leases } from './leases.ts';
 import type { WorkItem } from './workers.ts';
 
 export interface Unit {
-  /** Its payer is the subject. */
+  /** The account of the scope is the subscriber. */
   readonly scope: Scope;
   readonly subject: string;
-  /** Derived from its event and subject, so that whoever plans it again makes the same one. */
+  /** Derived from the event and the subscriber, so that planning it again gives the same id. */
   readonly id: string;
-  /** Of its event. */
+  /** Sequence of the event. */
   readonly sequence: number;
-  /** Units of one key go one after the other. Null where it need not wait for others. */
+  /** Units with the same key run one after the other. Null for unordered units. */
   readonly orderKey: string | null;
-  /** As the queue's own `perform`, for work that has no row. */
+  /** Same contract as `perform` of the queue, for work that has no row. */
   perform(item: WorkItem): Promise<void>;
 }
 
-/** How the units of a queue are stored, where they have to be. */
+/** Statements that store the units of a queue. */
 export interface UnitRows<U extends Unit> {
-  /** Whether something stored and open stands before a unit that is ordered. */
+  /** Returns true if an earlier stored and open unit blocks an ordered unit. */
   isBlocked(unit: U): Promise<boolean>;
   isStored(unit: U): Promise<boolean>;
-  /** The rows of units of one workspace, open. The rows of their work follow in the same batch. */
+  /** Inserts the rows of open units of one workspace. The rows of their work follow in the same batch. */
   insertOp(scope: Scope, units: readonly U[]): Op;
-  /** The work row of a unit that is ordered: due where nothing open stands before it, else once that has ended. */
+  /**
+   * Inserts the work row of an ordered unit: due at once if no open unit precedes it, otherwise after that unit has
+   * ended.
+   */
   addInOrderOp(unit: U, leases: Leases, nowMs: number): Op;
-  /** Told of units that are stored and will be performed from their rows, before they are. */
+  /** Called for units that are stored and will run from their rows, before they run. */
   stored(unit: U): void;
 }

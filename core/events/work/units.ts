@@ -1,5 +1,5 @@
-// What a queue does with units: it begins them or lets them wait, has them written where they wait too long, and keeps two from
-// writing the same one at once.
+// Runs the units of a queue: starts them or lets them wait, writes those that wait too long, and serializes writes to
+// the same unit.
 import type { Clock } from '../../lib/clock.ts';
 import type { Shares } from '../../lib/fairness/shares.ts';
 import type { Log } from '../../lib/log.ts';
@@ -13,26 +13,32 @@ import type { WorkItem } from './workers.ts';
 
 export interface Units<U extends Unit> {
   /**
-   * Begins a unit, or lets it wait for an earlier one of its order key.
+   * Starts a unit, or lets it wait for an earlier one of its order key.
    * @param onSettled called once it has ended or is stored
-   * @returns false where its subject has no room
+   * @returns false if its subscriber has no capacity
    */
   offer(unit: U, onSettled: () => void): Promise<boolean>;
   hasRoom(scope: Scope, subject: string): boolean;
-  /** Stores units that find no room. @throws StoreError, Error where the store refused; some may be stored then */
+  /**
+   * Stores units without capacity in memory. @throws StoreError, Error if the store refused; some units may be stored
+   * nevertheless
+   */
   store(units: readonly U[], onSettled: (unit: U) => void): Promise<void>;
-  /** Stores units that are in memory, for somebody who wants to see them. Where the store refuses, nothing is thrown. */
+  /** Stores units in memory so that they can be listed. Does not throw if the store refuses. */
   storeHeld(scope: Scope, isMeant: (unit: U) => boolean): Promise<void>;
-  /** The units in memory of which nothing is stored. */
+  /** Units in memory that are not stored. */
   unstored(): Iterable<U>;
   isHeld(id: string): boolean;
-  /** Commits something about an item while nobody else does. What is committed has to be made in here: its row may just have come. */
+  /**
+   * Commits a change of an item while nobody else does. Build the ops inside `commit`, because the item may just have
+   * got its row.
+   */
   whileSealed<T>(item: WorkItem, commit: () => Promise<T>): Promise<T>;
-  /** An op that stands for the end of an item that has no row: with its batch the item has ended. */
+  /** Wraps an op so that an item without a row has ended once the batch is committed. */
   ending(item: WorkItem, op: Op): Op;
-  /** Gives work back until later, whether it has rows or not; the first op guards the batch. */
+  /** Postpones work, with or without rows; the first op guards the batch. */
   putOff(item: WorkItem, dueAtMs: number): Op[];
-  /** Work that was ended elsewhere. */
+  /** Removes work that was ended elsewhere. */
   drop(item: WorkItem): void;
 }
 
@@ -44,7 +50,7 @@ interface UnitsOptions<U extends Unit> {
   readonly shares: Shares;
   readonly behind: Behind;
   readonly ops: WorkOps;
-  /** Null of a queue that has no units. */
+  /** Null for a queue without units. */
   readonly rows: UnitRows<U> | null;
   hold(item: WorkItem, perform: (item: WorkItem) => Promise<void>): void;
   isStopped(): boolean;
@@ -64,7 +70,7 @@ export function createUnits<U extends Unit>(
   const units: Units<U> = {
     offer: (unit, onSettled) =>
       behind.has(unit.scope, unit.subject) ? Promise.resolve(false) : window.offer(unit, onSettled),
-    // Half of its share, so that it gets on by more than a piece at a time.
+    // Half of the quota, so that a lagging subscriber proceeds by more than one unit at a time.
     hasRoom: ({ workspaceId }, subject) =>
       shares.room(workspaceId, subject) >= Math.max(1, shares.taken(workspaceId, subject)),
     ...storing,
@@ -74,7 +80,7 @@ export function createUnits<U extends Unit>(
     isHeld: (id) => window.find(id) !== undefined,
     async whileSealed(item, commit) {
       const kept = window.find(item.id);
-      // Whoever writes it is not kept from it, and goes first.
+      // A write in progress goes first.
       while (kept?.writing) await kept.writing.catch(() => undefined);
       if (!kept || item.epoch !== null) return commit();
       const done = commit();
@@ -82,7 +88,7 @@ export function createUnits<U extends Unit>(
       try {
         return await done;
       } finally {
-        // The store tells what became of a batch in the microtask after this one: with that the item leaves the window.
+        // The store reports the result of a batch one microtask later; only then does the item leave the window.
         await Promise.resolve();
         kept.sealed = null;
         writer.goOn();
@@ -101,7 +107,7 @@ export function createUnits<U extends Unit>(
       const kept = window.find(item.id);
       if (item.epoch !== null || !kept) return [ops.defer(item, dueAtMs)];
       const { scope, subject, id } = kept.unit;
-      // Not at once: this one has to leave before.
+      // Due at least 1 ms later, because this item has to leave the window first.
       const add = ops.add(scope, subject, id, Math.max(dueAtMs, options.clock.nowMs() + 1));
       const taken: Op['taken'] = (returned) => {
         window.written(kept);
@@ -117,7 +123,6 @@ export function createUnits<U extends Unit>(
   return { units, isWriting: () => writer.isBusy };
 }
 
-/** Stores units, and waits until that is done. */
 function createStoring<U extends Unit>(parts: {
   readonly window: Window<U>;
   readonly writer: UnitWriter<U>;
@@ -136,7 +141,7 @@ function createStoring<U extends Unit>(parts: {
       for (let rest = left(list); rest.length > 0; rest = left(list)) {
         if (parts.isStopped() || !(await writer.flush())) {
           for (const kept of left(list)) window.ended(kept);
-          throw new Error('The store refused work that has no room in memory.');
+          throw new Error('The store refused work that exceeds the capacity in memory.');
         }
         await unsealed(left(list));
       }

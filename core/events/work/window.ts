@@ -1,27 +1,26 @@
-// The units that are in memory and have no row: those under way, and those that wait for an earlier one of their order key. What
-// takes long is written (`unit-writer.ts`), so that little has to be planned again after a crash.
+// Units in memory without rows: running units, and units that wait for an earlier one of their order key. Units that
+// take long are written (`unit-writer.ts`), so that little is planned again after a crash.
 import type { Clock } from '../../lib/clock.ts';
 import type { Shares } from '../../lib/fairness/shares.ts';
 import { Chains } from './chains.ts';
 import type { Unit, UnitRows } from './unit.ts';
 import type { WorkItem } from './workers.ts';
 
-/** What has been in memory for so long is written. */
+/** Units in memory for longer than this are written. */
 const writtenAfterMs = 250;
 
-/** A unit in the window. */
 export interface Kept<U extends Unit> {
   readonly unit: U;
   readonly item: WorkItem & { epoch: number | null };
-  /** Monotonic. */
+  /** Monotonic milliseconds. */
   readonly sinceMs: number;
-  /** Whether it is performed, and not only waits. */
+  /** True if it is running, false if it waits. */
   isUnderWay: boolean;
-  /** Whether it has its share of the room. */
+  /** True if it counts against the capacity. */
   readonly hasRoom: boolean;
-  /** While its end is being committed, and nobody else may write it. */
+  /** Set while its completion is being committed; nobody else may write it then. */
   sealed: Promise<unknown> | null;
-  /** While its rows are being written. */
+  /** Set while its rows are being written. */
   writing: Promise<void> | null;
   readonly onSettled: () => void;
 }
@@ -30,9 +29,9 @@ export interface WindowParts<U extends Unit> {
   readonly clock: Clock;
   readonly shares: Shares;
   readonly rows: UnitRows<U>;
-  /** Takes a piece of work under way. */
+  /** Starts a unit. */
   hold(item: WorkItem, perform: (item: WorkItem) => Promise<void>): void;
-  /** Has units written. */
+  /** Schedules units for writing. */
   write(kept: readonly Kept<U>[]): void;
   isStopped(): boolean;
   onChange(): void;
@@ -41,21 +40,21 @@ export interface WindowParts<U extends Unit> {
 export interface Window<U extends Unit> {
   find(id: string): Kept<U> | undefined;
   all(): Iterable<Kept<U>>;
-  /** Begins a unit, or lets it wait for its turn. @returns false where its subject has no room */
+  /** Starts a unit or lets it wait. @returns false if its subscriber has no capacity */
   offer(unit: U, onSettled: () => void): Promise<boolean>;
-  /** Takes in a unit that is to be written. */
+  /** Adds a unit that is to be written. */
   admit(unit: U, onSettled: () => void): Kept<U>;
-  /** All units of its order key, in order; they can only be written together. */
+  /** Returns all units of its order key, in order; they can only be written together. */
   chainOf(kept: Kept<U>): readonly Kept<U>[];
-  /** It has ended. */
+  /** Removes a unit that has ended. */
   ended(kept: Kept<U>): void;
-  /** It has rows, as have those behind it that `written` names with it. */
+  /** Removes a unit that has rows, and schedules the units that wait behind it for writing. */
   written(kept: Kept<U>): void;
 }
 
 export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
   const { clock, shares, rows } = parts;
-  /** As many as have room, and those that are being written because they have none. */
+  /** Units within the capacity, and units beyond it while they are being written. */
   const units = new Map<string, Kept<U>>();
   const chains = new Chains<U>();
   const watch = createWatch(parts, units);
@@ -75,7 +74,7 @@ export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
     parts.hold(kept.item, kept.unit.perform);
   };
 
-  /** @returns those that wait behind it */
+  /** @returns the units that wait behind it */
   const remove = (kept: Kept<U>): readonly Kept<U>[] => {
     const { scope, subject, id } = kept.unit;
     if (units.get(id) !== kept) return [];
@@ -88,7 +87,7 @@ export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
   const ended = (kept: Kept<U>): void => {
     const [next] = remove(kept);
     if (next && !next.isUnderWay && !next.writing && next.hasRoom) {
-      // What it has of the room is counted again when it begins.
+      // The next unit is counted again when it starts.
       shares.give(next.unit.scope.workspaceId, next.unit.subject);
       begin(next);
     }
@@ -108,7 +107,7 @@ export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
       if (!mustWait) begin(kept);
       else {
         shares.take(scope.workspaceId, subject);
-        // What is behind something stored has to be stored as well.
+        // A unit behind a stored unit has to be stored as well.
         if (isBlocked || chains.of(kept).some(({ writing }) => writing !== null)) parts.write([kept]);
       }
       return true;
@@ -122,7 +121,7 @@ export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
   };
 }
 
-/** Has written what has been in the window for long, now and then, as long as anything is there. To be called when something comes. */
+/** Regularly writes units that have been in the window for long, while there are any. Call when a unit is added. */
 function createWatch<U extends Unit>(
   { clock, write, isStopped }: WindowParts<U>,
   units: ReadonlyMap<string, Kept<U>>,

@@ -1,4 +1,4 @@
-// Work in memory: all of it is under way. What fails is given back for a while, which grows as long as it fails.
+// Performs the work in memory. Failed work is postponed with growing delays.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
@@ -6,22 +6,25 @@ import type { Shares } from '../../lib/fairness/shares.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Scope } from '../../store/store.ts';
 
-/** Failed work is due again after this long, and after twice as long each time. */
+/** Delay before failed work is due again; doubles with each failure up to `most`. */
 const failedMs = { first: 5_000, most: 300_000 };
-/** Pieces of work of which that is known. While as many fail, what fails beside them waits the longest from the beginning. */
+/**
+ * Limit of work items whose delay is remembered. While it is reached, other failing work starts with the longest
+ * delay.
+ */
 const failingMax = 10_000;
 export const againMs = 1_000;
 
 export interface WorkItem {
-  /** Its payer is the subject. */
+  /** The account of the scope is the subscriber. */
   readonly scope: Scope;
   readonly id: string;
-  /** Who finishes the row must name the epoch it was leased under. Null as long as it has no row. */
+  /** Fences the row: finishing must name the epoch it was leased under. Null while the item has no row. */
   readonly epoch: number | null;
 }
 
 interface Workers {
-  /** @param perform the queue's own by default */
+  /** @param perform by default the queue's own */
   hold(item: WorkItem, perform?: (item: WorkItem) => Promise<void>): void;
   isHeld(id: string): boolean;
   readonly isBusy: boolean;
@@ -33,14 +36,14 @@ export function createWorkers(options: {
   kind: string;
   shares: Shares;
   perform(item: WorkItem): Promise<void>;
-  /** Commits that the item is put off for so long. */
+  /** Commits the postponement. */
   putOff(item: WorkItem, forMs: number): Promise<void>;
   isStopped(): boolean;
   onFree(scope: Scope): void;
 }): Workers {
   const { clock, log, kind, shares, isStopped } = options;
-  // A lease of our own never runs out for ourselves: what is held here is claimed by nobody else of this process. Rows are leased
-  // as far as there is room, so that this holds little more than that.
+  // A lease never expires for its own process: work held here is not claimed again by it. Rows are leased only within
+  // capacity, so this set holds little more than that.
   const held = new Set<string>();
   const nextDelays = new LRUCache<string, number>({ max: failingMax });
 
@@ -50,7 +53,10 @@ export function createWorkers(options: {
     return delayMs;
   };
 
-  /** Until it is given back, nobody can take it: so try until it is, or until the process ends and its leases with it. */
+  /**
+   * Until it is postponed nobody else can claim it, so retry until that works or the process ends and with it the
+   * lease.
+   */
   const giveBack = async (item: WorkItem): Promise<void> => {
     const delayMs = delayOf(item.id);
     for (;;) {
@@ -58,7 +64,7 @@ export function createWorkers(options: {
         return await options.putOff(item, delayMs);
       } catch (error) {
         if (isStopped()) return;
-        log('warn', 'work could not be given back', { kind, id: item.id, error: errorForLog(error) });
+        log('warn', 'postponing work failed', { kind, id: item.id, error: errorForLog(error) });
         await new Promise<void>((resolve) => void clock.after(againMs, resolve));
       }
     }
@@ -80,7 +86,7 @@ export function createWorkers(options: {
 
   return {
     hold(item, perform = options.perform) {
-      // What is leased to a process that ends is the next one's.
+      // Work leased to a stopping process is left to the next one.
       if (isStopped()) return;
       held.add(item.id);
       shares.take(item.scope.workspaceId, item.scope.payer ?? '');

@@ -85,14 +85,8 @@ function objectParameters(
       required: place === 'path' || required.has(name),
       ...(description === undefined ? {} : { description }),
       schema: components.ref(rest, 'given'),
-      ...(place === 'query' && !required.has(name) ? leftOut(rest) : {}),
     };
   });
-}
-
-/** Without this example the API reference would send the first enum value of an optional parameter in every request that is tried. */
-function leftOut({ enum: words }: TSchema & { enum?: readonly unknown[] }): JsonObject {
-  return words ? { examples: { default: { value: words[0], 'x-disabled': true } } } : {};
 }
 
 function headerParameters(route: Route): string[] {

@@ -1,4 +1,4 @@
-// Calls an action of a plugin: a run that can do what the caller and the plugin both may do, and whose answer the caller waits for.
+// Calls an action of a plugin: a run that holds only the rights common to caller and plugin, and whose answer the caller waits for.
 import type { Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
@@ -50,7 +50,10 @@ export async function listActions(ctx: Context, ref: string) {
   return { data };
 }
 
-/** @throws ApiError not_found, conflict where the plugin does not run, quota_exceeded where its budget is spent, validation_failed, insufficient_scope */
+/**
+ * @throws ApiError not_found, conflict if the plugin is not active, quota_exceeded if its budget is exhausted, validation_failed,
+ * insufficient_scope
+ */
 export async function callAction(
   ctx: Context,
   ref: string,
@@ -89,14 +92,14 @@ export async function callAction(
   };
 }
 
-/** Any key may list the actions, so the answer may name them. */
+/** Any key can list the actions, so the message can name them. */
 function noSuchAction({ pluginId, manifest }: Install, name: string): ApiError {
   const names = Object.keys(manifest.actions ?? {});
-  const there = names.length > 0 ? `it has ${names.join(', ')}` : 'it has none';
+  const there = names.length > 0 ? `its actions are ${names.join(', ')}` : 'it has no actions';
   return new ApiError('not_found', `${pluginId} has no action ${name}; ${there}.`);
 }
 
-/** Of a run that the same caller asked for. @throws ApiError not_found */
+/** Returns a run that the same caller started. @throws ApiError not_found */
 export async function getActionRun(ctx: Context, id: string, work: ActionWork) {
   const row = await findRun(ctx.store, ctx.scope, id);
   const caller = row && inputOf(row)?.caller;
@@ -105,12 +108,12 @@ export async function getActionRun(ctx: Context, id: string, work: ActionWork) {
   return shownToCaller(ctx, row, work);
 }
 
-/** All members who use an app share the id of its actor. */
+/** All members who use an app share the id of its actor, so the member must match as well. */
 function isSameCaller(one: Actor, other: Actor): boolean {
   return one.id === other.id && one.memberId === other.memberId;
 }
 
-/** Logs may hold data from other servers. The result is the answer to the caller. */
+/** Omits the logs for callers without their scope, because logs can hold data from other servers. The result is always shown. */
 function shownToCaller({ scopes }: Context, row: RunRow, work: ActionWork) {
   const shown = showRun(row, work);
   const { scope } = effectTable.logs;
@@ -123,7 +126,7 @@ function runOf(ctx: Context, install: Install, name: string, input: RunInput): N
     id,
     installId: install.id,
     handler: { kind: 'action', name },
-    // A key of its own waits for nobody.
+    // A key of its own, so that the run waits for no other.
     orderKey: id,
     sequence: ctx.nowMs(),
     eventId: null,
@@ -136,7 +139,7 @@ function runOf(ctx: Context, install: Install, name: string, input: RunInput): N
 
 const doors = new WeakMap<App, HostDoor>();
 
-/** The object as the caller and the plugin both may see it, read at the door. */
+/** Returns the target, read through the API with the rights common to caller and plugin. */
 async function targetOf(
   ctx: Context,
   install: Install,
@@ -148,14 +151,14 @@ async function targetOf(
     if (id !== undefined)
       throw invalidField('target', 'unknown_field', {
         why: 'The action has no target.',
-        fix: 'Leave it out.',
+        fix: 'Remove `target`.',
       });
     return null;
   }
   if (id === undefined)
     throw invalidField('target', 'required', {
-      why: `The action is done on an ${kind}.`,
-      fix: 'Give its id.',
+      why: `The action needs ${kind === 'issue' ? 'an issue' : 'a project'} as its target.`,
+      fix: 'Add `target` with its id.',
     });
   const app = work.app();
   const door = doors.get(app) ?? hostDoorOf(app);
@@ -168,8 +171,8 @@ async function targetOf(
   if (!outcome.error) return JSON.parse(outcome.body) as unknown;
   if (outcome.error.code === 'not_found')
     throw invalidField('target', 'not_found', {
-      why: `There is no ${kind} ${id} that both you and the plugin may see.`,
-      fix: 'Give the id of another.',
+      why: `The ${kind} ${id} does not exist, or is not visible to both you and the plugin.`,
+      fix: 'Use another id.',
     });
   throw new ApiError(outcome.error.code, outcome.error.message);
 }

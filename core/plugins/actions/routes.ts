@@ -9,7 +9,7 @@ import { ActionCall, ActionList, handlerName } from './schema.ts';
 
 const runId = idOf(idPrefixes.run);
 
-/** Any key may call an action: its run does what both caller and plugin may do. Where the plugin may send outside, that takes a scope. */
+/** Any key can call an action, because the run holds only the common rights. A plugin that can send data outside requires a scope. */
 export function actionRoutes(work: ActionWork): Route[] {
   return [
     defineRoute({
@@ -30,7 +30,7 @@ export function actionRoutes(work: ActionWork): Route[] {
       name: 'plugins.call-action',
       summary: 'Call an action of a plugin',
       description:
-        'The run can do what the key and the plugin both may do. Where the plugin may send requests to other servers, the key needs `automations:write`. It is waited for up to 5 seconds: 200 answers the run that has ended, with its `result`; 202 one that goes on, to be read at `Location`.',
+        'The run has the rights that the key and the plugin have in common. If the plugin can send requests to other servers, the key needs `automations:write`. The request waits up to 5 seconds for the run: 200 returns the ended run with its `result`; 202 returns a run in progress, available at `Location`.',
       scope: null,
       anyKey: true,
       also: sendingOutside,
@@ -47,7 +47,7 @@ export function actionRoutes(work: ActionWork): Route[] {
       method: 'GET',
       path: '/api/v1/plugins/{id}/actions/{name}/runs/{run}',
       name: 'plugins.action-run',
-      summary: 'Get the run of an action that this key called',
+      summary: 'Get a run of an action called by this key',
       scope: null,
       anyKey: true,
       limit: 'read',

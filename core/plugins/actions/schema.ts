@@ -1,29 +1,31 @@
-// The public shapes of actions: what a plugin offers, and how it is called.
+// Request and response schemas of actions.
 import { Type } from 'typebox';
 import { Closed, enumeration, named, nullable } from '../../lib/schema.ts';
 
 export const handlerName = Type.String({
   pattern: '^[a-z][a-zA-Z0-9-]{0,39}$',
-  description: 'Its name in the manifest.',
+  description: 'Name of the handler in the manifest.',
 });
 
 const ActionShown = named(
   'PluginAction',
   Closed({
     name: handlerName,
-    target: enumeration('ActionTarget', ['issue', 'project', 'none'], 'What it is done on.'),
-    title: Type.String({ description: 'What it is called.' }),
-    description: Type.String({ description: 'What it does, as its author says.' }),
+    target: enumeration('ActionTarget', ['issue', 'project', 'none'], 'Type of the target.'),
+    title: Type.String({ description: 'Display name of the action; default its `name`.' }),
+    description: Type.String({
+      description: 'Description by the author of the plugin; empty if there is none.',
+    }),
     input: nullable(
       Type.Record(Type.String(), Type.Unknown(), {
-        description: 'A JSON schema of what it takes; null where it takes nothing.',
+        description: 'JSON Schema of the input; null if the action takes none.',
       }),
     ),
   }),
 );
 export const ActionList = named(
   'PluginActionList',
-  Closed({ data: Type.Array(ActionShown, { description: 'All of them, in the order of the manifest.' }) }),
+  Closed({ data: Type.Array(ActionShown, { description: 'All actions, in the order of the manifest.' }) }),
 );
 export const ActionCall = named(
   'PluginActionCall',
@@ -32,13 +34,13 @@ export const ActionCall = named(
       Type.String({
         minLength: 1,
         maxLength: 80,
-        description: 'The id of the issue (or its identifier, `ENG-1`) or of the project.',
+        description: 'Id of the target issue (or its identifier, such as `ENG-1`) or project.',
       }),
     ),
     input: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
         maxProperties: 100,
-        description: 'What the action takes, by its schema.',
+        description: 'Input of the action, valid under its schema.',
       }),
     ),
   }),

@@ -1,23 +1,23 @@
-// What became of an issue's fields after an event: the next change of each that somebody made, and what the run of that day made of them.
+// Finds the later changes of an issue's fields after an event: the next change by a person, and the change by the run of that time.
 import { shownData, type EventRow } from '../../events/event.ts';
 import { pageOfSubject, type EventFacts } from '../../events/log.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import { changedBy } from './fields.ts';
 
-/** What people do later than this has other reasons. */
+/** Changes by people later than this are assumed to be unrelated. */
 const afterwardsMs = 7 * dayMs;
 const pageEvents = 100;
 const pagesMax = 20;
 
 export interface Afterwards {
-  /** By field: what the next person made of it; a field that nobody touched is not among them. */
+  /** Next value set by a person, by field; fields that nobody changed are absent. */
   readonly people: ReadonlyMap<string, unknown>;
-  /** By field: what the plugin's own run of that event made of it then. */
+  /** Value set by the plugin's own run for that event, by field. */
   readonly run: ReadonlyMap<string, unknown>;
 }
 
-/** @param fields that matter @param runId of the run that the installed version made for the event */
+/** @param fields fields of interest @param runId id of the installed version's run for the event */
 export async function afterwardsOf(
   store: Store,
   scope: Scope,
@@ -43,7 +43,7 @@ export async function afterwardsOf(
   return { people, run };
 }
 
-/** One commit tells a change by several events. */
+/** True for an event of the same request as `event`: one change can make several events. */
 function isOf({ requestId }: EventFacts, event: EventRow): boolean {
   return requestId !== null && requestId === event.requestId;
 }

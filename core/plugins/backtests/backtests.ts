@@ -1,4 +1,4 @@
-// Asks for backtests and gates, shows and cancels them. A version is tried with what it asks and its asker holds, never more.
+// Requests, reads and cancels backtests and gates. A version runs with the scopes that it requests and the requester has, never more.
 import type { Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
@@ -38,7 +38,7 @@ import type { BacktestWork } from './worker.ts';
 const eventsMax = 10_000;
 const daysDefault = 30;
 const runsDefault = 20;
-/** Backtests of a workspace that have not ended. */
+/** Limit of open backtests in a workspace. */
 const openMax = 10;
 
 export interface BacktestRules extends PackageRules {
@@ -51,7 +51,7 @@ export interface BacktestRules extends PackageRules {
 
 type WindowGiven = Omit<Static<typeof BacktestCreate>, 'package'>;
 
-/** Of a package, which need not be installed. @throws ApiError validation_failed, conflict */
+/** Backtests a package, which need not be installed. @throws ApiError validation_failed, conflict */
 export async function backtestPackage(
   ctx: Context,
   body: Static<typeof BacktestCreate>,
@@ -63,7 +63,7 @@ export async function backtestPackage(
   return queued(ctx, { kind: 'backtest', install: null, asked, code }, rules);
 }
 
-/** Of the installed version, or of another one of the same plugin. @throws ApiError not_found, validation_failed, conflict */
+/** Backtests the installed version, or another version of the same plugin. @throws ApiError not_found, validation_failed, conflict */
 export async function backtestPlugin(
   ctx: Context,
   pluginId: string,
@@ -82,7 +82,7 @@ export async function backtestPlugin(
   );
 }
 
-/** The installed version against another one. @throws ApiError not_found, validation_failed, conflict */
+/** Compares another version with the installed one. @throws ApiError not_found, validation_failed, conflict */
 export async function gatePlugin(
   ctx: Context,
   pluginId: string,
@@ -102,7 +102,7 @@ export async function gatePlugin(
 
 export type AskedVersion = AskedCode['versions'][number];
 
-/** A version of the install's plugin. @throws ApiError validation_failed */
+/** Reads a version of the install's plugin from a request. @throws ApiError validation_failed */
 export async function versionGiven(
   ctx: Context,
   body: Pick<Static<typeof GateCreate>, 'package' | 'signature' | 'settings'>,
@@ -114,8 +114,8 @@ export async function versionGiven(
   requireSignedTrial(rules.trust, document, body.signature);
   if (install && manifest.id !== install.pluginId)
     throw invalidField('package.manifest.id', 'conflict', {
-      why: `The package is of ${manifest.id}, and ${install.id} is ${install.pluginId}.`,
-      fix: 'Give a version of the same plugin.',
+      why: `The package is of ${manifest.id}, but ${install.id} is an install of ${install.pluginId}.`,
+      fix: 'Use a version of the same plugin.',
     });
   checkManifest(manifest, rules);
   await requireNamed(ctx, manifest, install, rules.checkFilter);
@@ -152,8 +152,8 @@ async function windowOf(ctx: Context, { since, until, events }: WindowGiven): Pr
   const sinceMs = since === undefined ? untilMs - daysDefault * dayMs : readTime(since, 'since');
   if (sinceMs >= untilMs)
     throw invalidField('since', 'too_big', {
-      why: 'Nothing lies between `since` and `until`.',
-      fix: 'Give an earlier time.',
+      why: '`since` must be before `until`.',
+      fix: 'Use an earlier `since`.',
     });
   const end = await lastSequence(ctx.store, ctx.scope);
   const [first, behind] = [
@@ -177,7 +177,7 @@ async function queued(
 ): Promise<ChangeSet> {
   const open = (await ctx.store.readOne(ctx.scope, openBacktests, {}))?.count ?? 0;
   if (open >= openMax)
-    throw new ApiError('conflict', `${open} backtests have not ended. Wait for one, or cancel it.`);
+    throw new ApiError('conflict', `${open} backtests are open. Wait for one to end, or cancel one.`);
   const { manifest } = code.versions.at(-1)!.code;
   const row: BacktestRow = {
     id: ctx.ids.next(idPrefixes.backtest),
@@ -226,10 +226,11 @@ export async function getBacktest(ctx: Context, id: string, { work }: Pick<Backt
   return shownWhole(await rowOf(ctx, id), work);
 }
 
-/** @throws ApiError not_found; conflict when it has ended */
+/** @throws ApiError not_found; conflict if the backtest has ended */
 export async function cancelBacktest(ctx: Context, id: string, rules: BacktestRules): Promise<ChangeSet> {
   const row = await rowOf(ctx, id);
-  if (row.finished_at !== null) throw new ApiError('conflict', `This has ended: it is ${row.status}.`);
+  if (row.finished_at !== null)
+    throw new ApiError('conflict', `This backtest has already ended with status ${row.status}.`);
   const now = ctx.nowMs();
   return {
     changes: [],
@@ -239,7 +240,7 @@ export async function cancelBacktest(ctx: Context, id: string, rules: BacktestRu
   };
 }
 
-/** What it may do, for whoever would read what it saw. */
+/** Returns the grant of a backtest, whose read scopes are required to read its report. */
 export async function grantOf(ctx: Context, id: string): Promise<readonly string[]> {
   const row = await ctx.store.readOne(ctx.scope, findBacktest, { id });
   return row ? (JSON.parse(row.asked_json) as Asked).grant : [];

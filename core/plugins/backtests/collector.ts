@@ -1,4 +1,4 @@
-// Adds up what a version would have done, event by event, into the report.
+// Accumulates the effects of a version, event by event, into the report of a backtest.
 import type { EventRow } from '../../events/event.ts';
 import { dayMs } from '../../lib/time.ts';
 import { short } from '../../changes/diff.ts';
@@ -8,12 +8,12 @@ import { fieldEffectsOf, isSame } from './fields.ts';
 import type { Agreement, BacktestReport, FieldReport, Sampled } from './report.ts';
 import type { Tried } from './trial.ts';
 
-/** Effects that the report tells one by one. */
+/** Limit of effects that the report lists. */
 const effectsMax = 500;
 const samplesMax = 5;
-/** Kinds of others and of failures that are told apart. */
+/** Limit of groups of other effects, and of failures. */
 const kindsMax = 100;
-/** Effects that are remembered, so that one which comes again is not counted again. */
+/** Limit of effects stored to recognize repetitions. */
 const rememberedMax = 200_000;
 
 interface Window {
@@ -25,7 +25,7 @@ type Counts = { -readonly [K in keyof Omit<FieldReport, 'agreement'>]: Omit<Fiel
 type Found = { -readonly [K in keyof Sampled]: Sampled[K] } & { samples: unknown[] };
 
 export interface Collector {
-  /** The effects on fields of issues that are new: those to be compared. */
+  /** Adds the outcome for an event. Returns its new effects on issue fields, which must be compared. */
   add(event: EventRow, tried: Tried): readonly Effect[];
   compare(event: EventRow, effect: Effect, after: Afterwards): void;
   readonly runs: number;
@@ -42,7 +42,7 @@ export function createCollector({ sinceMs, untilMs }: Window): Collector {
   const cpu: number[] = [];
   let [calls, refused, failed, repeated, cpuMs] = [0, 0, 0, 0, 0];
 
-  /** Nothing of a trial is kept, so that the same thing would be done at each event. */
+  /** False for a repetition: a trial commits nothing, so a plugin may make the same change at every event. */
   const isNew = (effect: Effect): boolean => {
     const key = JSON.stringify([effect.id, fieldEffectsOf(effect)]);
     if (known.has(key)) return false;
@@ -96,7 +96,7 @@ export function createCollector({ sinceMs, untilMs }: Window): Collector {
   };
 }
 
-/** The effects on fields of issues, beside what was made of these. */
+/** Collects effects on issue fields and compares them with the later changes. */
 function createComparisons() {
   const fields = new Map<string, Counts>();
   const effects: BacktestReport['effects'][number][] = [];
@@ -131,12 +131,12 @@ function createComparisons() {
   };
 }
 
-/** @param cpu milliseconds of each run */
+/** @param cpu CPU time of each run, in milliseconds */
 function costsOf(cpu: readonly number[], calls: number, windowDays: number) {
   const days = Math.max(windowDays, 1 / 24);
   const perDay = (sum: number): number => rounded(sum / days);
   const sorted = cpu.toSorted((a, b) => a - b);
-  // The nearest rank: of two runs the slower one is what 95 in 100 do not exceed.
+  // Nearest rank: of two runs, the slower one is the 95th percentile.
   const at = (share: number): number => rounded(sorted[Math.ceil(sorted.length * share) - 1] ?? 0);
   const cpuMs = cpu.reduce((sum, ms) => sum + ms, 0);
   return {
@@ -167,14 +167,14 @@ function agreementOf(
   return isSame(one, people.get(one.field)) ? 'same' : 'opposite';
 }
 
-/** What messages of the same failure have in common: neither ids nor numbers, nor what is quoted. */
+/** Returns the common form of messages of the same failure, without ids, numbers and quoted parts. */
 function shapeOf(message: string): string {
   return message.replace(/"[^"]*"|'[^']*'|\b[a-z]{2,4}_[0-9a-z]{20,}\b|\b[A-Z][A-Z0-9]*-\d+\b|\d+/g, '…');
 }
 
-/** @param shape tells apart what has the same name */
+/** @param shape distinguishes samples with the same name */
 function sampled(all: Map<string, Found>, what: string, sample: unknown, shape = ''): void {
-  // Messages that have no shape in common could be as many as there are runs.
+  // Messages without a common form could make as many groups as there are runs.
   const own = `${what} ${shape}`;
   const key = all.has(own) || all.size < kindsMax ? own : what;
   const found = all.get(key) ?? { what, count: 0, samples: [] };

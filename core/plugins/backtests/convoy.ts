@@ -1,17 +1,17 @@
-// Work that is begun in order, is under way beside each other, and ends in the order in which it was begun.
+// Ordered pool: tasks start in order, run concurrently, and complete in the order of their start.
 
 export interface Convoy {
-  /** Waits until another may join. @throws what stopped one of those that joined */
+  /** Waits until another task can start. @throws the error of a failed task */
   room(): Promise<void>;
   /**
-   * @param begin is given what resolves once those before have ended; it ends behind that
-   * @param end is called with what came of it, in order; what it waits for holds up nobody but those that would join
+   * @param begin starts the task; receives a promise that resolves when all earlier tasks have completed, and must complete after it
+   * @param end receives the result, in order; its own waiting delays only the start of further tasks
    */
   join<Result>(
     begin: (before: Promise<void>) => Promise<Result>,
     end: (result: Result) => Promise<void>,
   ): void;
-  /** Waits for all. @throws what stopped one of them */
+  /** Waits for all tasks. @throws the error of a failed task */
   arrived(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
-// Runs versions on recorded events in the order of the log, each seen as of its moment. A few are under way at once, and what comes of
-// them is as if they had gone one after the other. The runs of now go first.
+// Runs versions on recorded events in log order, each as of the time of its event. A few runs are concurrent; the results are as if they
+// were sequential. Live runs have priority.
 import type { Committer } from '../../changes/commit.ts';
 import type { Context, Directory, Services } from '../../context.ts';
 import { renderEvent, type EventRow } from '../../events/event.ts';
@@ -25,25 +25,25 @@ import type { BacktestReport } from './report.ts';
 import { createTrials, type TryOn, type Version } from './trial.ts';
 
 const pageEvents = 200;
-/** Processor time of one backtest, in milliseconds. */
+/** CPU time limit of one backtest, in milliseconds. */
 const cpuMsMax = 10 * 60_000;
-/** Runs of one backtest that are under way at once: its share of the machine. */
+/** Concurrent runs of one backtest. */
 const underWayMax = 4;
-/** How long it lets runs of now go first before it makes one of its own. */
+/** Longest wait for live runs before each run of a backtest. */
 const politeMs = 50;
 const politeStepMs = 5;
 
 export interface Window {
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** Sequences: behind this one, up to that one. */
+  /** Range of sequences: `after` exclusive, `to` inclusive. */
   readonly after: number;
   readonly to: number;
   readonly eventsMax: number;
 }
 
 export interface Progress {
-  /** Events of the window that were looked at, and how many there are. */
+  /** Events of the window read so far, and their total. */
   readonly looked: number;
   readonly of: number;
   readonly runs: number;
@@ -54,12 +54,12 @@ export interface EngineOptions extends AttemptOptions {
   readonly committer: Pick<Committer, 'preview'>;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
-  /** Whether runs of now are under way. */
+  /** True if live runs are in progress. */
   readonly isBusy: () => boolean;
 }
 
 export interface Engine {
-  /** What a version would have done; what stops it is thrown. */
+  /** Returns the report of a version; rejects if stopped. */
   backtest(
     scope: Scope,
     version: Version,
@@ -69,9 +69,9 @@ export interface Engine {
   ): Promise<BacktestReport>;
   readonly tryOn: TryOn;
   pastsFor(scope: Scope, install: Install): Pasts;
-  /** Lets runs of now go first. @throws where it is stopped */
+  /** Waits briefly while live runs are in progress. @throws if stopped */
   yieldTo(signal: AbortSignal): Promise<void>;
-  /** The events that a version wants. */
+  /** Returns the filter for the events that a version subscribes to. */
   subscribed(scope: Scope, install: Install): Promise<(event: EventRow) => Promise<boolean>>;
 }
 
@@ -112,7 +112,7 @@ export function createEngine(options: EngineOptions): Engine {
   return { ...parts, backtest: createBacktest(store, parts) };
 }
 
-/** The runs of a window. */
+/** Returns the function that runs a version on the events of a window. */
 function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine['backtest'] {
   return async (scope, version, window, signal, onProgress) => {
     const { install } = version;
@@ -170,7 +170,7 @@ function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine[
   };
 }
 
-/** Looks up what became of the fields that a run would have changed: in order, so that a report comes out the same twice. */
+/** Compares effects with later changes, in order, so that a repeated backtest gives the same report. */
 function comparing(store: Store, scope: Scope, install: Install, collector: Collector) {
   let last = Promise.resolve();
   const compare = async (event: EventRow, effects: readonly Effect[]): Promise<void> => {

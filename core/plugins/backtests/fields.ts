@@ -1,10 +1,10 @@
-// What an effect would make of each field, and whether what somebody made of it comes to the same.
+// Splits effects into single fields and compares them with the values that others set.
 import { isDeepStrictEqual } from 'node:util';
 import { short } from '../../changes/diff.ts';
 import { type Effect } from '../runs/effects.ts';
 
 export interface FieldEffect {
-  /** Of a custom field `fields.<key>`. */
+  /** Name of the field; `fields.<key>` for a custom field. */
   readonly field: string;
   readonly before: unknown;
   readonly wouldBe: unknown;
@@ -12,7 +12,7 @@ export interface FieldEffect {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** They follow from what was written and who wrote it, and nobody sets them. */
+/** Fields derived from the write or its author; nobody sets them. */
 const given: ReadonlySet<string> = new Set([
   'version',
   'updatedAt',
@@ -37,7 +37,7 @@ export function fieldEffectsOf({ values = {} }: Pick<Effect, 'values'>): FieldEf
     );
 }
 
-/** The fields that an event says were changed, with what they were made. */
+/** Returns the fields that an event changed, with their new values. */
 export function changedBy({ previous, ...data }: Values): ReadonlyMap<string, unknown> {
   const before = (previous ?? {}) as Values;
   const after = Object.fromEntries(Object.keys(before).map((name) => [name, data[name]]));
@@ -47,7 +47,7 @@ export function changedBy({ previous, ...data }: Values): ReadonlyMap<string, un
   return new Map(fieldEffectsOf({ values }).map(({ field, wouldBe }) => [field, short(wouldBe)]));
 }
 
-/** Of a set, what would have been added is there, and what would have been taken is not; of all else, the value is the same. */
+/** Compares a value with the effect. For a list it is enough that the added items are present and the removed ones absent. */
 export function isSame({ before, wouldBe }: Pick<FieldEffect, 'before' | 'wouldBe'>, is: unknown): boolean {
   if (!Array.isArray(wouldBe) || !Array.isArray(is) || !Array.isArray(before))
     return isDeepStrictEqual(nameOf(wouldBe), nameOf(is));
@@ -59,7 +59,7 @@ export function isSame({ before, wouldBe }: Pick<FieldEffect, 'before' | 'wouldB
   return added.every((one) => now!.includes(one)) && !taken.some((one) => now!.includes(one));
 }
 
-/** What is shown with its name is the same under another. */
+/** Reduces an object shown with its name to its id, because the name may have changed. */
 function nameOf(value: unknown): unknown {
   const { id } = (value ?? {}) as { id?: unknown };
   return typeof id === 'string' ? id : (value ?? null);

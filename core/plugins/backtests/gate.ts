@@ -1,4 +1,4 @@
-// The old and the new version of a plugin on the events of its last runs, and where they would not do the same.
+// Runs the installed and another version on the events of the last runs, and reports the differences.
 import { isDeepStrictEqual } from 'node:util';
 import { findEvent } from '../../events/log.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -52,7 +52,7 @@ export const unwanted: Tried = { error: null, effects: [], cpuMs: 0, calls: [], 
 
 type Done = Pick<Tried, 'error' | 'effects'>;
 
-/** What two runs on the same event would not make the same. */
+/** Returns the values that two runs on the same event set differently. */
 export function differencesOf(old: Done, next: Done): GateReport['differences'][number]['fields'] {
   const [was, is] = [valuesOf(old), valuesOf(next)];
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((key) => {
@@ -62,7 +62,7 @@ export function differencesOf(old: Done, next: Done): GateReport['differences'][
   });
 }
 
-/** By object and field. What is made has another id in each run: it goes by its place among those of its kind. */
+/** Keyed by object and field. Created objects have different ids in each run, so they are keyed by their position among their kind. */
 function valuesOf({ error, effects }: Done): Map<string, unknown> {
   const values = new Map<string, unknown>();
   const made = new Map<string, number>();

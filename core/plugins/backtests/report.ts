@@ -1,4 +1,4 @@
-// The report of a backtest, and of an upgrade gate, as the API shows them.
+// API schemas of the reports of backtests and gates.
 import { Type, type Static } from 'typebox';
 import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';
@@ -6,50 +6,54 @@ import { idPrefixes } from '../../lib/ids.ts';
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const ms = (description: string) => Type.Number({ minimum: 0, description });
 const any = (description: string) => Type.Unknown({ description });
-const eventId = idOf(idPrefixes.event, 'The event that it ran for.');
-const issueId = Type.String({ description: 'The issue.' });
-const fieldName = Type.String({ description: 'The field; of a custom field `fields.<key>`.' });
+const eventId = idOf(idPrefixes.event, 'Id of the event.');
+const issueId = Type.String({ description: 'Id of the issue.' });
+const fieldName = Type.String({ description: 'Name of the field; `fields.<key>` for a custom field.' });
 
 const agreements = ['same', 'opposite', 'nothing'] as const;
 export type Agreement = (typeof agreements)[number];
 const agreement = enumeration(
   'BacktestAgreement',
   agreements,
-  'What people made of the field within 7 days after: the same, something else, or nothing.',
+  'Comparison with the next change by people within 7 days: `same` value, `opposite` for another value, or `nothing` without a change.',
 );
 
 const FieldTotals = Closed({
   field: fieldName,
-  wouldChange: count('Times that it would have been changed, each value of an issue once.'),
-  same: count('Of these, people then made it the same.'),
-  opposite: count('People made it something else.'),
-  nothing: count('Nobody touched it.'),
+  wouldChange: count('Number of changes of the field, each value of an issue counted once.'),
+  same: count('Number of changes where people then set the same value.'),
+  opposite: count('Number of changes where people set another value.'),
+  nothing: count('Number of changes where nobody changed the field.'),
   agreement: nullable(
-    Type.Number({ description: 'Percent of those that people touched which were the same.' }),
+    Type.Number({
+      description: 'Percentage of `same` among the changes that people made; null if there are none.',
+    }),
   ),
-  thenSame: count('The version that was installed then made it the same.'),
-  thenOther: count('That version made it something else.'),
+  thenSame: count('Number of changes where the version installed at the time set the same value.'),
+  thenOther: count('Number of changes where that version set another value.'),
 });
 export type FieldReport = Static<typeof FieldTotals>;
 
 const Counted = Closed({
-  what: Type.String({ description: 'Kind and action, such as `comment create`; of failures the code.' }),
-  count: count('How often.'),
-  samples: Type.Array(Type.Unknown(), { description: 'The first few.' }),
+  what: Type.String({
+    description: 'Type and action, such as `comment create`, or the error code of failures.',
+  }),
+  count: count('Number of occurrences.'),
+  samples: Type.Array(Type.Unknown(), { description: 'First few occurrences.' }),
 });
 export type Sampled = Static<typeof Counted>;
 
 const EffectShown = Closed({
   eventId,
-  sequence: count('Its place in the log, whose state the run saw.'),
-  at: described(time, 'When it happened.'),
+  sequence: count('Sequence of the event, whose state the run saw.'),
+  at: described(time, 'Time of the event.'),
   issueId,
   field: fieldName,
-  before: any('What it was then.'),
-  wouldBe: any('What it would have been made, cut to 1,000 characters.'),
+  before: any('Value at the time of the event.'),
+  wouldBe: any('Value that the version would have set, cut to 1,000 characters.'),
   people: agreement,
-  peopleMadeIt: any('What the next person made of it; null where nobody did.'),
-  runMadeIt: any('What the version made of it that was installed then; null where it did nothing.'),
+  peopleMadeIt: any('Value that the next person set; null if nobody did.'),
+  runMadeIt: any('Value that the version installed at the time set; null if it set none.'),
 });
 
 export const BacktestReport = named(
@@ -57,54 +61,71 @@ export const BacktestReport = named(
   Closed({
     window: Closed(
       {
-        since: described(time, 'Events from here on.'),
-        until: described(time, 'Events up to here.'),
-        toSequence: count('The last event of the window.'),
+        since: described(time, 'Start of the window.'),
+        until: described(time, 'End of the window.'),
+        toSequence: count('Sequence of the last event in the window.'),
       },
-      { description: 'The time whose events it ran for.' },
+      { description: 'Time window of the backtest.' },
     ),
     events: Closed(
       {
-        looked: count('Events of the window that were looked at.'),
-        wanted: count('Those that its subscriptions want.'),
-        cut: count('Of these, cut as loops are.'),
+        looked: count('Number of events read.'),
+        wanted: count('Number of events that match the subscriptions.'),
+        cut: count('Number of matching events skipped by the loop limits.'),
       },
-      { description: 'How many events there were.' },
+      { description: 'Number of events.' },
     ),
     endedBy: nullable(
-      enumeration('BacktestLimit', ['events', 'cpu'], 'The limit at which it ended ahead of its window.'),
+      enumeration(
+        'BacktestLimit',
+        ['events', 'cpu'],
+        'Limit that ended the backtest before the end of its window; null if none did.',
+      ),
     ),
     runs: Closed(
-      { total: count('Runs.'), succeeded: count('Well.'), failed: count('Not.') },
-      { description: 'How its runs ended.' },
+      {
+        total: count('Number of runs.'),
+        succeeded: count('Number of successful runs.'),
+        failed: count('Number of failed runs.'),
+      },
+      { description: 'Outcomes of the runs.' },
     ),
-    fields: Type.Array(FieldTotals, { description: 'Totals by field of issues that were there.' }),
-    effects: Type.Array(EffectShown, { description: 'One by one, the first 500.' }),
-    effectsLeftOut: count('Effects beyond those.'),
-    effectsRepeated: count('Effects that came again for the same issue: nothing of a trial is kept.'),
+    fields: Type.Array(FieldTotals, { description: 'Totals by field, for updates of issues.' }),
+    effects: Type.Array(EffectShown, { description: 'Effects on issue fields, the first 500.' }),
+    effectsLeftOut: count('Number of effects beyond the listed ones.'),
+    effectsRepeated: count(
+      'Number of repeated effects on the same issue, which occur because a backtest commits nothing.',
+    ),
     others: Type.Array(Counted, {
-      description: 'What would have been made, and changed of what is no issue.',
+      description: 'Other effects: created objects, and changes of objects other than issues.',
     }),
     failures: Type.Array(Counted, {
-      description: 'Runs that failed, by code and by what their messages have in common.',
+      description: 'Failed runs, grouped by code and similar messages.',
     }),
     asOfNow: Type.Array(
-      Closed({ operation: Type.String({ description: 'Such as `comments.list`.' }), reads: count('Reads.') }),
-      { description: 'Reads that the log does not answer for the past: they were answered as of now.' },
+      Closed({
+        operation: Type.String({ description: 'Operation, such as `comments.list`.' }),
+        reads: count('Number of reads.'),
+      }),
+      { description: 'Reads that the event log cannot answer for the past and that returned present data.' },
     ),
     costs: Closed(
       {
-        calls: count('Calls of the server.'),
-        callsRefused: count('Calls to the outside that were refused.'),
-        cpuMs: ms('Processor time of all runs, in milliseconds.'),
-        cpuMsP50: ms('Of a run in the middle.'),
-        cpuMsP95: ms('Of 95 in 100 at most.'),
+        calls: count('Number of host calls.'),
+        callsRefused: count('Number of refused requests to other servers.'),
+        cpuMs: ms('CPU time of all runs, in milliseconds.'),
+        cpuMsP50: ms('Median CPU time of a run, in milliseconds.'),
+        cpuMsP95: ms('95th percentile of the CPU time of a run, in milliseconds.'),
         perDay: Closed(
-          { runs: ms('Runs.'), cpuMs: ms('Milliseconds.'), calls: ms('Calls.') },
-          { description: 'The same for each day of the window.' },
+          {
+            runs: ms('Number of runs.'),
+            cpuMs: ms('CPU time, in milliseconds.'),
+            calls: ms('Number of host calls.'),
+          },
+          { description: 'Averages per day of the window.' },
         ),
       },
-      { description: 'What its runs cost.' },
+      { description: 'Costs of the runs.' },
     ),
   }),
 );
@@ -113,25 +134,25 @@ export type BacktestReport = Static<typeof BacktestReport>;
 export const GateReport = named(
   'GateReport',
   Closed({
-    runs: count('Runs of the installed version that both were run for again.'),
-    same: count('Runs in which both would do the same.'),
-    different: count('Runs in which they would not.'),
+    runs: count('Number of past runs on whose events both versions ran.'),
+    same: count('Number of runs with the same effects.'),
+    different: count('Number of runs with different effects.'),
     differences: Type.Array(
       Closed({
         eventId,
-        type: Type.String({ description: 'Its type.' }),
-        at: described(time, 'When it happened.'),
+        type: Type.String({ description: 'Event type.' }),
+        at: described(time, 'Time of the event.'),
         fields: Type.Array(
           Closed({
-            object: Type.String({ description: 'The kind, and the id of what was there.' }),
-            field: Type.String({ description: 'The field; `error` where one of them failed.' }),
-            old: any('What the installed version would make it; null for nothing.'),
-            new: any('What the other version would make it; null for nothing.'),
+            object: Type.String({ description: 'Type of the object, with the id of an existing object.' }),
+            field: Type.String({ description: 'Name of the field; `error` if one of the runs failed.' }),
+            old: any('Value set by the installed version; null if it sets none.'),
+            new: any('Value set by the other version; null if it sets none.'),
           }),
-          { description: 'What they would make differently.' },
+          { description: 'Fields set differently.' },
         ),
       }),
-      { description: 'Runs in which they would not do the same, the first of them.' },
+      { description: 'Runs with different effects, in the order of their events.' },
     ),
   }),
 );

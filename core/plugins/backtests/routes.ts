@@ -23,18 +23,18 @@ const packageBytesMax = 6 * 1024 * 1024;
 const ofPlugin = Closed({ id: pluginRef });
 const params = Closed({ id: idOf(idPrefixes.backtest) });
 const tried =
-  'Each event is seen as it was then, and nothing is written or sent. The answer comes at once: read the backtest until it has ended.';
+  'Each event runs against the state of its time, and nothing is written or sent. The response returns at once; poll the backtest until it has ended.';
 
-/** Its report shows what it read. */
+/** The report contains data that the backtest read. */
 const seeingBacktest: AlsoNeeded = {
-  words: 'all reads that the backtest was granted',
+  words: 'all read scopes granted to the backtest',
   scopes: async (ctx, { params }) =>
     [...expandScopes(await grantOf(ctx, (params as { id: string }).id))].filter((scope) =>
       scope.endsWith(':read'),
     ),
 };
 
-/** The code that is installed was consented to; any other is tried by who may install it. */
+/** The installed code has consent; other code requires the scope to install it. */
 const seeingOrBringing: AlsoNeeded = {
   words: `${seeing.words}, and plugins:write to try another package`,
   async scopes(ctx, input) {
@@ -53,7 +53,7 @@ function routesOfPlugin(rules: BacktestRules): Route[] {
       method: 'POST',
       path: '/api/v1/plugins/{id}/backtests',
       name: 'plugins.backtest',
-      summary: 'Try a version of an installed plugin on recorded events',
+      summary: 'Backtest a version of an installed plugin on recorded events',
       description: tried,
       scope: 'backtests:write',
       also: seeingOrBringing,
@@ -70,8 +70,8 @@ function routesOfPlugin(rules: BacktestRules): Route[] {
       method: 'POST',
       path: '/api/v1/plugins/{id}/gate',
       name: 'plugins.gate',
-      summary: 'Compare another version with the installed one on its last runs',
-      description: `Runs both for the events of the last runs, and shows where they would not do the same. ${tried}`,
+      summary: 'Compare another version of a plugin with the installed one',
+      description: `Both versions run on the events of the last runs, and the report lists their differences. ${tried}`,
       scope: 'plugins:write',
       also: seeing,
       limit: 'write',
@@ -98,7 +98,10 @@ function routesOfAll(rules: BacktestRules): Route[] {
       query: Closed({
         ...pageQuery,
         plugin: Type.Optional(
-          Type.String({ maxLength: 200, description: "Only those of a plugin, by the manifest's id." }),
+          Type.String({
+            maxLength: 200,
+            description: 'Id of a plugin in its manifest: returns only its backtests.',
+          }),
         ),
       }),
       responses: { 200: pageOf(BacktestListed) },
@@ -109,7 +112,7 @@ function routesOfAll(rules: BacktestRules): Route[] {
       method: 'POST',
       path: '/api/v1/backtests',
       name: 'backtests.create',
-      summary: 'Try a package on recorded events, before it is installed',
+      summary: 'Backtest a package on recorded events before installing it',
       description: tried,
       scope: 'plugins:write',
       limit: 'write',
@@ -142,7 +145,7 @@ function routesOfOne(rules: BacktestRules): Route[] {
       path: '/api/v1/backtests/{id}/cancel',
       name: 'backtests.cancel',
       summary: 'Cancel a backtest that has not ended',
-      description: 'The run that is under way is stopped, and there is no report.',
+      description: 'The run in progress is aborted, and there is no report.',
       scope: 'plugins:write',
       limit: 'write',
       params,

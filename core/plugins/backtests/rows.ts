@@ -1,4 +1,4 @@
-// Backtests and gates as rows: what was asked, how far it came, what came of it.
+// Stores backtests and gates: the request, the progress and the report.
 import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
@@ -22,7 +22,7 @@ export interface BacktestRow {
   readonly finished_at: number | null;
 }
 
-/** What runs: a package without its source map. */
+/** The executed parts of a package, without its source map. */
 export type Code = Pick<PluginPackage, 'manifest' | 'sha256' | 'code'>;
 
 interface AskedVersion {
@@ -31,16 +31,16 @@ interface AskedVersion {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-/** The id of an install, which stands for one that is not there where the plugin is not installed. */
+/** The id is that of the install, or a new one if the plugin is not installed. */
 export interface AskedCode {
   readonly installId: string;
-  /** One of a backtest; of a gate the old one and the new one. */
+  /** One version for a backtest; the old and the new one for a gate. */
   readonly versions: readonly AskedVersion[];
 }
 
 export interface Asked {
   readonly grant: readonly string[];
-  /** Of a gate, in which runs are counted and not events. */
+  /** Number of runs for a gate, which counts runs instead of events; otherwise null. */
   readonly runs: number | null;
   readonly window: Window;
 }

@@ -1,10 +1,10 @@
-// Backtests as the plugin runtime starts, asks and stops them.
+// Assembles engine, work queue and worker of backtests.
 import { createWorkQueue, type WorkQueue } from '../../events/work.ts';
 import type { SeenTimes } from '../../events/wall-clock.ts';
 import { createEngine, type Engine, type EngineOptions } from './engine.ts';
 import { createBacktestWork, type BacktestWork } from './worker.ts';
 
-/** Backtests that are under way at once, of all workspaces. By the shares of this room one workspace has two, and leaves the third to another. */
+/** Concurrent backtests of all workspaces. Under the fair-share quota, one workspace gets at most two and leaves one to the others. */
 const backtestsHeld = 3;
 
 export interface Backtests {

@@ -1,4 +1,4 @@
-// The public shape of backtests and gates, and the bodies that ask for them.
+// Request and response schemas of backtests and gates.
 import { Type } from 'typebox';
 import { Closed, described, enumeration, givenTime, idOf, named, nullable, time } from '../../lib/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';
@@ -6,16 +6,16 @@ import { installSettings, plugin } from '../installs/contract.ts';
 import { signatureGiven } from '../installs/schema.ts';
 import { BacktestReport, GateReport } from './report.ts';
 
-const packed = 'A package document, as `tatami plugin pack` writes it.';
+const packed = 'Package, as written by `tatami plugin pack`.';
 const document = Type.Object({}, { description: packed });
 const window = {
-  since: Type.Optional(described(givenTime, 'Events from here on; 30 days ago where it is not given.')),
-  until: Type.Optional(described(givenTime, 'Events up to here; now where it is not given.')),
+  since: Type.Optional(described(givenTime, 'Start of the window; default 30 days before `until`.')),
+  until: Type.Optional(described(givenTime, 'End of the window; default now.')),
   events: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 10_000,
-      description: 'Events that it runs for at most; 10,000 by default.',
+      description: 'Largest number of events to run on; default 10,000.',
     }),
   ),
   settings: Type.Optional(installSettings),
@@ -28,9 +28,7 @@ export const BacktestCreate = named(
 export const PluginBacktest = named(
   'PluginBacktest',
   Closed({
-    package: Type.Optional(
-      Type.Object({}, { description: `${packed} Without it, the installed version is tried.` }),
-    ),
+    package: Type.Optional(Type.Object({}, { description: `${packed} Default: the installed version.` })),
     signature: signatureGiven,
     ...window,
   }),
@@ -44,7 +42,7 @@ export const GateCreate = named(
       Type.Integer({
         minimum: 1,
         maximum: 200,
-        description: 'The last runs that it looks at; 20 by default.',
+        description: 'Number of last runs to compare; default 20.',
       }),
     ),
     settings: Type.Optional(installSettings),
@@ -57,34 +55,33 @@ const facts = {
   kind: enumeration(
     'BacktestKind',
     ['backtest', 'gate'],
-    'Over a time, or over the last runs of two versions.',
+    '`backtest` for one version over a time window, `gate` to compare two versions on the last runs.',
   ),
-  pluginId: nullable(idOf(plugin.id, 'The install; null where the plugin is not installed.')),
-  plugin: Type.String({ description: "The manifest's id." }),
-  pluginVersion: Type.String({ description: 'The version that is tried.' }),
+  pluginId: nullable(idOf(plugin.id, 'Id of the install; null if the plugin is not installed.')),
+  plugin: Type.String({ description: 'Id of the plugin in its manifest.' }),
+  pluginVersion: Type.String({ description: 'Version under test.' }),
   scopes: Type.Array(Type.String(), {
-    description:
-      'What it may do: of the scopes that it asks those that whoever asked for this holds in full.',
+    description: 'Scopes of the backtest: the requested scopes that the requester has in full.',
   }),
   status: enumeration(
     'BacktestStatus',
     ['queued', 'running', 'done', 'canceled', 'failed'],
-    'How far it has come.',
+    'Status of the backtest.',
   ),
   progress: nullable(
     Closed(
       {
-        looked: count('Events that were looked at; of a gate, runs.'),
-        of: count('Of so many.'),
-        runs: count('Runs made.'),
+        looked: count('Number of events read, or of runs for a gate.'),
+        of: count('Total number.'),
+        runs: count('Number of runs so far.'),
       },
-      { description: 'How far it is; null where it is not at work.' },
+      { description: 'Progress; null unless the backtest is running.' },
     ),
   ),
-  error: nullable(Type.String({ description: 'Why it failed.' })),
-  createdAt: described(time, 'When it was asked for.'),
-  startedAt: nullable(described(time, 'When it began.')),
-  finishedAt: nullable(described(time, 'When it ended.')),
+  error: nullable(Type.String({ description: 'Error message; null unless the backtest failed.' })),
+  createdAt: described(time, 'Time of the request.'),
+  startedAt: nullable(described(time, 'Time of the start; null before.')),
+  finishedAt: nullable(described(time, 'Time of the end; null before.')),
 };
 
 export const BacktestListed = named('BacktestListed', Closed(facts));
@@ -93,8 +90,8 @@ export const BacktestShown = named(
   Closed({
     ...facts,
     report: nullable(
-      described(BacktestReport, 'What came of a backtest; null of a gate, and until it is done.'),
+      described(BacktestReport, 'Report of a backtest; null for a gate, and until it is done.'),
     ),
-    gate: nullable(described(GateReport, 'What came of a gate; null of a backtest, and until it is done.')),
+    gate: nullable(described(GateReport, 'Report of a gate; null for a backtest, and until it is done.')),
   }),
 );

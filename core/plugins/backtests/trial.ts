@@ -1,4 +1,4 @@
-// One run of a version on one event of the past: in the real sandbox, at the real door, and nothing of it is kept.
+// Runs a version on one past event, in the real sandbox and against the real API, without committing anything.
 import * as callErrors from '../../../sdk/plugin/errors.ts';
 import type { Committer } from '../../changes/commit.ts';
 import type { EventRow } from '../../events/event.ts';
@@ -12,13 +12,13 @@ import { queuedRow, type RunRow } from '../runs/rows.ts';
 import type { RunValues } from './values.ts';
 import { worldOf } from './world.ts';
 
-/** A version that is tried. */
+/** A version under test. */
 export interface Version {
   readonly install: Install;
   readonly source: string;
-  /** Names its isolates. */
+  /** Install id of its isolates. */
   readonly lane: string;
-  /** The values as the next run sees them. */
+  /** Returns the values of the plugin for the next run. */
   readonly values: () => RunValues;
 }
 
@@ -26,19 +26,19 @@ export interface Tried {
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly effects: readonly Effect[];
   readonly cpuMs: number;
-  /** The code of each call that was refused; null of one that was answered. */
+  /** Error code of each refused call; null for an answered one. */
   readonly calls: readonly (string | null)[];
-  /** Operations that were answered as of now. */
+  /** Operations that returned present data. */
   readonly asOfNow: readonly string[];
 }
 
-/** A run that was lost through no fault of its own is made again so often. */
+/** Attempts of a run that was interrupted through no fault of its own. */
 const attemptsMax = 3;
 
 interface Order {
-  /** The run that was made for the event, where this is one beside it. */
+  /** The live run for the event, if this trial runs beside one. */
   readonly again?: RunRow;
-  /** The trials before it, which may still be under way: it ends behind them, and is made again where it saw less than what they kept. */
+  /** Resolves when the earlier trials have ended. The trial ends after them, and is repeated if their values change what it read. */
   readonly before?: Promise<unknown>;
 }
 
@@ -71,7 +71,7 @@ export function createTrials(options: {
         const seen = { cpuMs: outcome.cpuMs, calls: made.calls.map(({ code }) => code), asOfNow };
         if (outcome.status === 'interrupted' && attempt++ < attemptsMax && !signal.aborted) continue;
         await before;
-        // Those before it have ended: what it finds now stays.
+        // The earlier trials have ended, so their values are final.
         if (values.isStale() && !signal.aborted) continue;
         if (outcome.status === 'succeeded') {
           values.keep();
@@ -87,12 +87,12 @@ export function createTrials(options: {
   };
 }
 
-/** Codes by the names that errors of calls have; `PluginError` stands for any other. */
+/** Codes by the error names of calls; `PluginError` stands for any other error. */
 const codes: ReadonlyMap<string, string> = new Map(
   Object.values(callErrors).map(({ name, code }) => [name, code]),
 );
 
-/** The reason; of a refused call that the handler let through the code of the refusal, as an `error` in the handler is its author's own. */
+/** Returns the reason of a failure, or the code of a refused call that the handler did not catch. */
 function codeOf(
   { reason, message }: { readonly reason: string; readonly message: string },
   calls: Tried['calls'],
@@ -104,7 +104,7 @@ function codeOf(
     : codes.get(name)!;
 }
 
-/** As the planner would make it. */
+/** Returns the same run as the planner would create. */
 function runOf({ install, lane }: Version, event: EventRow): RunRow {
   return queuedRow(
     {

@@ -1,6 +1,5 @@
-// A plugin's own values while it is tried: they begin empty, or as they were, are carried from event to event in memory, and are gone with
-// the trial. A run that fails leaves none. Runs may be under way beside each other: what one has read is known, so that it can be made
-// again where a run before it has changed that since.
+// The stored values of a plugin during a trial: initially empty or a copy, passed from event to event in memory, and discarded at the end.
+// Failed runs change nothing. Runs may be concurrent, so each records its reads and is repeated if an earlier run changed them.
 import type { Outcome } from '../../http/values.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { installBytesMax, valueBytesMax } from '../kv/entries.ts';
@@ -8,23 +7,23 @@ import { ValueError, type OwnValues } from '../kv/own.ts';
 import { isSameJson } from '../kv/same-json.ts';
 
 export interface RunValues extends OwnValues {
-  /** The answer to a list of keys. */
+  /** Returns the answer to a request for the key list. */
   listed(query: Readonly<Record<string, unknown>>): Outcome<string>;
-  /** Whether a run that kept its values meanwhile would have made this one go another way. */
+  /** True if a run that ended meanwhile changed something that this run depends on. */
   isStale(): boolean;
-  /** The run succeeded: the next one finds them. */
+  /** Makes the values of a successful run visible to the next ones. */
   keep(): void;
 }
 
-/** What is kept between runs. */
+/** The values between runs. */
 interface Kept {
   readonly texts: Map<string, string>;
   bytes: number;
-  /** How often something was kept. */
+  /** Number of commits so far. */
   revision: number;
 }
 
-/** @param texts what they begin with, by key. @returns the values as one run after the other sees them */
+/** @param texts initial values by key. @returns a function that begins the values of one run */
 export function createValues(texts = new Map<string, string>()): () => RunValues {
   const bytes = [...texts.values()].reduce((sum, value) => sum + sizeOf(value), 0);
   const kept: Kept = { texts, bytes, revision: 0 };
@@ -41,7 +40,7 @@ function runValues({ textOf, write, keys, isStale, keep }: Draft): RunValues {
     async increment(key, by) {
       const current: unknown = JSON.parse(textOf(key) ?? '0') ?? 0;
       if (typeof by !== 'number' || typeof current !== 'number')
-        throw new ValueError('validation_failed', 'Only numbers can be incremented.');
+        throw new ValueError('validation_failed', 'The stored value and the increment must be numbers.');
       write(key, jsonOf(current + by));
       return current + by;
     },
@@ -50,7 +49,7 @@ function runValues({ textOf, write, keys, isStale, keep }: Draft): RunValues {
       if (isSame) write(key, jsonOf(value));
       return isSame;
     },
-    // What was listed is known by the revision.
+    // The revision covers listed keys.
     noteList: () => Promise.resolve(),
     listed: (query) => listed(keys(), query),
     isStale,
@@ -58,17 +57,17 @@ function runValues({ textOf, write, keys, isStale, keep }: Draft): RunValues {
   };
 }
 
-/** What one run has read and written. */
+/** Reads and writes of one run. */
 interface Draft extends Pick<RunValues, 'isStale' | 'keep'> {
   textOf(key: string): string | null;
-  /** @throws {ValueError} where it is too large, or no room is left */
+  /** @throws {ValueError} if the value is too large, or the quota is exceeded */
   write(key: string, text: string | null): void;
   keys(): Key[];
 }
 
 function createDraft(kept: Kept): Draft {
   const written = new Map<string, string | null>();
-  /** What it was shown, by key. */
+  /** Values returned to the run, by key. */
   const seen = new Map<string, string | null>();
   const begun = { bytes: kept.bytes, revision: kept.revision };
   let { bytes } = begun;
@@ -76,7 +75,7 @@ function createDraft(kept: Kept): Draft {
   let isRefused = false;
   const keptText = (key: string): string | null => kept.texts.get(key) ?? null;
   const draftText = (key: string): string | null => (written.has(key) ? written.get(key)! : keptText(key));
-  /** With what this run has written. */
+  /** Returns the total size including the writes of this run. */
   const bytesThen = (): number =>
     [...written].reduce((sum, [key, text]) => sum + sizeOf(text) - sizeOf(keptText(key)), kept.bytes);
 
@@ -88,7 +87,7 @@ function createDraft(kept: Kept): Draft {
     },
     write(key, text) {
       if (sizeOf(text) > valueBytesMax)
-        throw new ValueError('validation_failed', `A value takes at most ${valueBytesMax} bytes of JSON.`);
+        throw new ValueError('validation_failed', `A value can have at most ${valueBytesMax} bytes of JSON.`);
       const after = bytes + sizeOf(text) - sizeOf(draftText(key));
       if (after > installBytesMax) {
         isRefused = true;
@@ -119,7 +118,7 @@ function createDraft(kept: Kept): Draft {
   };
 }
 
-const noRoom = `A plugin keeps at most ${installBytesMax} bytes, what this run has written included; delete some keys.`;
+const noRoom = `A plugin can store at most ${installBytesMax} bytes, including writes of this run. Delete keys that are no longer needed.`;
 
 interface Key {
   readonly key: string;

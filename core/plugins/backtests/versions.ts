@@ -1,11 +1,11 @@
-// A version as it is tried: an install in all but its row, in mode `simulate`.
+// Builds the install of a version under test: complete except for its row, in mode `simulate`.
 import type { Install } from '../installs/schema.ts';
 import { installKind } from '../installs/schema.ts';
 import type { AskedCode } from './rows.ts';
 import type { Version } from './trial.ts';
 import { createValues } from './values.ts';
 
-/** @param lane names the isolates of each; others must not have it */
+/** @param lane install id for the isolates of the versions; must be unique to this backtest */
 export function versionsOf({ installId, versions }: AskedCode, lane: string): Version[] {
   return versions.map(({ code, grant, settings }, index) => ({
     install: asInstalled(installId, code, { grant, settings }),
@@ -15,7 +15,6 @@ export function versionsOf({ installId, versions }: AskedCode, lane: string): Ve
   }));
 }
 
-/** In mode `simulate`. */
 export function asInstalled(
   id: string,
   { manifest, sha256 }: AskedCode['versions'][number]['code'],

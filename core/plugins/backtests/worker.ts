@@ -1,5 +1,4 @@
-// Performs backtests and gates: one piece of work each, which a restart of the server begins again, because nothing of it is kept
-// before its end.
+// Performs backtests and gates. A server restart begins them again, because intermediate results are not stored.
 import { errorForLog } from '../../lib/failures.ts';
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import type { Engine, EngineOptions, Progress } from './engine.ts';
@@ -15,15 +14,15 @@ import {
 } from './rows.ts';
 import { versionsOf } from './versions.ts';
 
-/** One that the server does not survive is not begun for ever. */
+/** Limit of starts, so that a backtest that crashes the server is not restarted forever. */
 const startsMax = 5;
 
 export interface BacktestWork {
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
-  /** Null where it is not under way here. */
+  /** Returns null if the backtest does not run in this process. */
   progress(id: string): Progress | null;
   cancel(id: string): void;
-  /** The process ends: what is under way is for the next one. */
+  /** Stops all backtests; the next process begins them again. */
   stop(): void;
 }
 
@@ -49,15 +48,18 @@ export function createBacktestWork(options: EngineOptions & { readonly engine: E
     }
   };
 
-  /** What becomes of it; null where it was stopped. */
+  /** Returns the end of a backtest; null if it was stopped. */
   const endOf = async (item: WorkItem, row: BacktestRow, signal: AbortSignal) => {
     if (row.starts >= startsMax)
-      return { status: 'failed' as const, error: `The server ended ${startsMax} times while it ran.` };
+      return {
+        status: 'failed' as const,
+        error: `The server stopped ${startsMax} times during this backtest.`,
+      };
     try {
       return { status: 'done' as const, report: await work(item, row, signal) };
     } catch (error) {
       if (signal.aborted) return null;
-      options.services.log('error', 'a backtest failed', { id: row.id, error: errorForLog(error) });
+      options.services.log('error', 'backtest failed', { id: row.id, error: errorForLog(error) });
       return { status: 'failed' as const, error: error instanceof Error ? error.message : String(error) };
     }
   };

@@ -1,5 +1,5 @@
-// What a run of the past sees in place of the workspace of now: its moment, its own values, and a door that answers reads as of that
-// moment. What cannot be answered so is answered as of now, and counted.
+// The environment of a trial: the time of its event, its own values, and an API that answers reads as of that time. Reads that cannot be
+// answered so return present data, and are counted.
 import type { Past } from '../../changes/past.ts';
 import type { Outcome, ValueCall } from '../../http/values.ts';
 import type { Route } from '../../http/route.ts';
@@ -11,9 +11,9 @@ import type { RunValues } from './values.ts';
 export interface World {
   readonly past: Past;
   readonly values: OwnValues;
-  /** The code, which perhaps no install runs. */
+  /** Code of the version, which may not be installed. */
   readonly source: string;
-  /** Isolates are shared with nobody but other runs of it. */
+  /** Install id of the isolates, shared only among runs of this version. */
   readonly lane: string;
   door(real: HostDoor): HostDoor;
 }
@@ -23,17 +23,17 @@ interface WorldOptions {
   readonly values: RunValues;
   readonly source: string;
   readonly lane: string;
-  /** Told of each read that was answered as of now, by its operation. */
+  /** Called for each read that returned present data, with its operation. */
   noteNow(operation: string): void;
 }
 
 export function worldOf({ past, values, source, lane, noteNow }: WorldOptions): World {
-  /** Null where it has to be asked of now. */
+  /** Returns null if the read must be answered with present data. */
   const askPast = async (real: HostDoor, route: Route, call: ValueCall): Promise<Outcome<string> | null> => {
     if (!takesAsOf(route) || showsStaged(route, call)) return null;
     const asOf = String(past.sequence);
     const outcome = await real.call(route, { ...call, query: { ...call.query, asOf } });
-    // Not everything that a list of now takes is taken of the past.
+    // Some list parameters are not supported for the past.
     return outcome.error?.code === 'validation_failed' ? null : outcome;
   };
 
@@ -48,7 +48,7 @@ export function worldOf({ past, values, source, lane, noteNow }: WorldOptions): 
         if (then) return then;
         const before = past.told();
         const outcome = await real.call(route, call);
-        // One object is found by the log; which objects stand on a list is known of now alone.
+        // A single object was found through the log; membership of a list is only known for the present.
         const isFound = route.name.endsWith('.get') && (past.told() > before || showsStaged(route, call));
         if (!isFound) noteNow(route.name);
         return outcome;
@@ -61,10 +61,10 @@ function takesAsOf({ query }: Route): boolean {
   return query !== undefined && 'asOf' in query.properties;
 }
 
-/** What the run itself has written is in no log: a single object is then shown as it staged it. */
+/** True if the run's own writes matter, which are in no log: a single object is then shown as staged. */
 function showsStaged({ name }: Route, { staged, params }: ValueCall): boolean {
   if (!name.endsWith('.get') || !staged) return false;
   const id = params?.id ?? '';
-  // What people call it by may stand for any of them.
+  // An identifier may stand for any of the staged objects.
   return staged.changes.some((change) => change.id === id || !id.includes('_'));
 }

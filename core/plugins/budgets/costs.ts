@@ -1,4 +1,4 @@
-// What plugins cost: an install by the day and by its scopes, and all of them on one issue.
+// Reports the cost of plugins: of an install by day and by scope, and of all installs on one issue.
 import { isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { notFound } from '../../lib/errors.ts';
@@ -45,7 +45,7 @@ const allInstalls = tenantStatement<{ id: string; plugin_id: string }>(
   'plugins.all_ids',
   'SELECT id, plugin_id FROM plugins WHERE workspace_id = :ws ORDER BY id DESC LIMIT 100',
 );
-/** Looked up by their ids: the plus keeps SQLite from going through all runs of the index by install, which it would for the order. */
+/** The unary plus prevents SQLite from scanning the index by install for the order; the runs are looked up by their ids. */
 const costsOfRuns = tenantStatement<{ install_id: string; runs: number; cpu_ms: number; calls: number }>(
   'runs.costs',
   `SELECT install_id, count(*) AS runs, coalesce(sum(cpu_ms), 0) AS cpu_ms, coalesce(sum(json_array_length(calls_json)), 0) AS calls
@@ -53,14 +53,14 @@ const costsOfRuns = tenantStatement<{ install_id: string; runs: number; cpu_ms: 
    GROUP BY +install_id`,
 );
 
-/** Runs that are looked up of one issue: each would be one of an install for an event. */
+/** Limit of run lookups per issue: one for each pair of event and install. */
 const lookUpsMax = 5_000;
 const usedWithinMs = 30 * 86_400_000;
-/** Runs after which a scope that none of them used is not needed. */
+/** Runs after which a scope that was never used counts as unused. */
 const runsToTell = 1_000;
 const daysDefault = 30;
 
-/** @param since a day, such as 2026-11-20; by default the last 30 */
+/** @param since first day, such as 2026-11-20; default the last 30 days */
 export async function showUsage(ctx: Context, ref: string, since: string | undefined, usage: Usage) {
   const install = await getInstall(ctx, ref);
   await usage.written();
@@ -85,7 +85,7 @@ export async function showUsage(ctx: Context, ref: string, since: string | undef
   };
 }
 
-/** What each granted scope was used for, and a smaller grant where some of them are not. */
+/** Returns the use of each scope, and a suggested smaller grant if some granted scopes are unused. */
 export async function showScopes(ctx: Context, ref: string, usage: Usage) {
   const install = await getInstall(ctx, ref);
   await usage.written();
@@ -94,7 +94,7 @@ export async function showScopes(ctx: Context, ref: string, usage: Usage) {
   const { runs = 0 } = (await ctx.store.readOne(ctx.scope, runsUntilNow, at)) ?? {};
   const used = new Map(rows.map((row) => [row.scope, row]));
   const data = Object.entries(install.manifest.scopes ?? {}).map(([scope, request]) => {
-    // Reading counts for the scope to write that implied it, where no scope to read was granted.
+    // A read use counts for the write scope that implied it, if no read scope was granted.
     const read = readScopeOf(scope);
     const ofRead = scope !== read && !install.grant.includes(read) ? used.get(read) : undefined;
     const times = [used.get(scope), ofRead].flatMap((use) => (use ? [use] : []));
@@ -130,12 +130,12 @@ function suggestionOf(ctx: Context, install: Install, uses: readonly ScopeUse[],
   const unused = uses.filter((use) => use.granted && isUnused(use)).map(({ scope }) => scope);
   if (unused.length === 0) return null;
   return {
-    reason: `Not used in 30 days, or in ${runs} runs: ${unused.join(', ')}.`,
+    reason: `Not used in 30 days or in ${runs} runs: ${unused.join(', ')}.`,
     grant: install.grant.filter((scope) => !unused.includes(scope)),
   };
 }
 
-/** Of the runs that events of an issue caused. */
+/** Returns the costs of the runs that events of an issue triggered. */
 export async function showCosts(ctx: Context, ref: string) {
   const id = await issueIdOf(ctx, ref);
   const installs = await ctx.store.read(ctx.scope, allInstalls, {});
@@ -161,7 +161,7 @@ const findByNumber = tenantStatement<{ id: string; team_id: string }>(
   'SELECT id, team_id FROM issues WHERE workspace_id = :ws AND team_id = :teamId AND number = :number',
 );
 
-/** By `iss_…` or by `ENG-12`. @throws ApiError not_found */
+/** Accepts `iss_…` or an identifier such as `ENG-12`. @throws ApiError not_found */
 async function issueIdOf(ctx: Context, ref: string): Promise<string> {
   const [, key, number] = /^([A-Za-z][A-Za-z0-9]*)-(\d{1,9})$/.exec(ref) ?? [];
   if (key === undefined) {

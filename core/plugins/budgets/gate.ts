@@ -1,4 +1,4 @@
-// Holds the runs of an install whose budget is spent, and tells its workspace once a day. Nobody else waits for it.
+// Defers the runs of an install whose budget is exhausted, and notifies its admins once a day.
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
 import { itemsForAdmins } from '../../inbox/items.ts';
@@ -26,9 +26,9 @@ export interface GateOptions {
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
 
-/** A run before it begins. */
+/** A run before it starts. */
 interface Passage extends BegunRun {
-  /** What holds it up; null where it may begin. */
+  /** The exhausted budget that defers the run; null if the run can start. */
   readonly heldUpBy: Spent | null;
 }
 
@@ -36,7 +36,7 @@ export type Gate = (scope: Scope, install: Install) => Promise<Passage>;
 
 export function createGate(options: GateOptions): Gate {
   const { usage } = options;
-  /** The day each was last told of, by install: those of days before are of no use. */
+  /** Day of the last notification by install. Entries of earlier days are dropped. */
   const told = new Map<string, number>();
   return async (scope, install) => {
     const begun = await usage.begin(scope, install);
@@ -61,18 +61,18 @@ async function tellAdmins(
   const nowMs = clock.nowMs();
   const directory = await directoryOf(scope);
   const until = new Date(untilMs).toISOString();
-  const what = budget.whenSpent === 'propose' ? 'Its runs propose what they would write' : 'Its runs wait';
+  const what = budget.whenSpent === 'propose' ? 'Its runs become proposals' : 'Its runs wait';
   const items = itemsForAdmins(
     {
       kind: 'plugin_budget',
       reason: 'plugin',
-      title: `The plugin ${manifest.name ?? pluginId} has spent its budget of the day`,
-      body: `It used ${budget[quantity] ?? hostBudget[quantity]} ${words[quantity]}. ${what} until ${until}, unless its budget is changed.`,
+      title: `The plugin ${manifest.name ?? pluginId} has exhausted its daily budget`,
+      body: `The plugin used ${budget[quantity] ?? hostBudget[quantity]} ${words[quantity]}. ${what} until ${until}, unless the budget is changed.`,
       target: { kind: installKind.name, id },
     },
     { ids, nowMs, directory },
   );
-  // Another process, or this one before it was started again, may have told already.
+  // The guard prevents a second notification by another process, or by this one after a restart.
   const once = tenantOp(scope, tell, { installId: id, day }, { expectRows: 1 });
   await committer.commit(systemAuthor(scope, 'plugins', directory), items, [once], []);
 }

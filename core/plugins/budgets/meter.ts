@@ -1,23 +1,23 @@
-// Counts what one attempt of a run uses, and refuses what its install's budget has no room for.
+// Counts the usage of one attempt, and refuses host calls and egress beyond the budget of the install.
 import { CallError } from '../door-call.ts';
 import { hostBudget, type InstallBudget } from '../installs/contract.ts';
 import { spentOf, words, type Amounts } from './budget.ts';
 
 export interface Meter {
-  /** Whether the budget was spent when the attempt began. */
+  /** True if the budget was exhausted when the attempt started. */
   readonly isSpent: boolean;
-  /** A host call begins. @throws CallError quota_exceeded */
+  /** Counts a host call. @throws CallError quota_exceeded */
   takeCall(): void;
-  /** What a call used of the install's rights. */
+  /** Counts the use of a scope. */
   useScope(scope: string): void;
-  /** Bytes were, or are about to be, sent to another host or received from it. @throws CallError quota_exceeded */
+  /** Counts bytes that are sent to or received from another host. @throws CallError quota_exceeded */
   chargeEgress(bytes: number): void;
   readonly calls: number;
   readonly egressBytes: number;
   readonly scopes: ReadonlyMap<string, number>;
 }
 
-/** @param used by others, of the same day */
+/** @param used by other runs on the same day */
 export function createMeter(budget: InstallBudget, used: Amounts): Meter {
   const spent = { calls: 0, egressBytes: 0 };
   const scopes = new Map<string, number>();
@@ -26,7 +26,7 @@ export function createMeter(budget: InstallBudget, used: Amounts): Meter {
     if (used[quantity] + spent[quantity] + amount > most)
       throw new CallError(
         'quota_exceeded',
-        `The plugin may use ${most} ${words[quantity]} a day, and has used them.`,
+        `The plugin has used its daily budget of ${most} ${words[quantity]}. Retry on the next UTC day, or raise the budget.`,
       );
     spent[quantity] += amount;
   };

@@ -1,4 +1,4 @@
-// The addresses where the cost of plugins is read: by day, by scope, by issue.
+// Routes for the cost of plugins: by day, by scope, by issue.
 import { Type } from 'typebox';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed, date, described, named, nameOf, nullable, time } from '../../lib/schema.ts';
@@ -11,23 +11,26 @@ import type { Usage } from './usage.ts';
 
 const params = Closed({ id: pluginRef });
 const amounts = {
-  runs: Type.Integer({ description: 'Runs that ended, each attempt counted.' }),
-  cpuMs: Type.Number({ description: 'Processor time in the sandbox, in milliseconds.' }),
-  calls: Type.Integer({ description: 'Host calls.' }),
+  runs: Type.Integer({ description: 'Number of ended attempts of runs.' }),
+  cpuMs: Type.Number({ description: 'CPU time in the sandbox, in milliseconds.' }),
+  calls: Type.Integer({ description: 'Number of host calls.' }),
 };
 
 const UsageOfPlugin = named(
   'PluginUsage',
   Closed({
-    budget: described(WholeBudget, 'What it may use in a UTC day: what was set, and the caps of the host.'),
-    spent: spentShown('Set while its budget is spent.'),
+    budget: described(
+      WholeBudget,
+      'Daily budget per UTC day: the configured values, else the limits of the host.',
+    ),
+    spent: spentShown('Exhausted part of the budget; null while none is.'),
     data: Type.Array(
       Closed({
-        day: described(date, 'A day in UTC.'),
+        day: described(date, 'Day in UTC.'),
         ...amounts,
-        egressBytes: Type.Integer({ description: 'Bytes sent to other hosts and received from them.' }),
+        egressBytes: Type.Integer({ description: 'Bytes sent to and received from other hosts.' }),
       }),
-      { description: 'The latest day first; a day without runs is left out.' },
+      { description: 'Usage by day, latest first; days without runs are omitted.' },
     ),
   }),
 );
@@ -37,30 +40,36 @@ const ScopesOfPlugin = named(
   Closed({
     data: Type.Array(
       Closed({
-        scope: Type.String({ description: 'Such as `issues:write`.' }),
-        sentence: Type.String({ description: 'What it lets the plugin do.' }),
-        granted: Type.Boolean({ description: 'Whether it was granted.' }),
-        usedAt: nullable(described(time, 'When a run last used it, to a few seconds.')),
-        calls: Type.Integer({ description: 'How often runs used it: calls, and events that it was sent.' }),
+        scope: Type.String({ description: 'Name of the scope, such as `issues:write`.' }),
+        sentence: Type.String({ description: 'Description of what the scope allows.' }),
+        granted: Type.Boolean({ description: 'True if the scope is granted.' }),
+        usedAt: nullable(
+          described(time, 'Time of the last use by a run, accurate to a few seconds; null if never used.'),
+        ),
+        calls: Type.Integer({ description: 'Number of uses by runs: host calls and received events.' }),
       }),
-      { description: 'Those of its manifest.' },
+      { description: 'Scopes of the manifest.' },
     ),
     suggestion: nullable(
       Closed(
         {
-          reason: Type.String({ description: 'What is not used.' }),
-          grant: Type.Array(Type.String(), { description: 'For `PATCH /plugins/{id}`.' }),
+          reason: Type.String({ description: 'Reason, naming the unused scopes.' }),
+          grant: Type.Array(Type.String(), {
+            description: 'Suggested value of `grant` for `PATCH /plugins/{id}`.',
+          }),
         },
-        { description: 'A smaller grant, under which it would have done the same.' },
+        { description: 'Smaller grant that would have allowed the same runs; null if there is none.' },
       ),
     ),
     judged: Closed(
       {
-        from: described(time, 'From then on a scope that was not used for 30 days is called unused,'),
-        orAfterRuns: Type.Integer({ description: 'or, where it was never used, after so many runs,' }),
-        runs: Type.Integer({ description: 'of which there were so many.' }),
+        from: described(time, 'Time from which a scope without use for 30 days counts as unused.'),
+        orAfterRuns: Type.Integer({
+          description: 'Number of runs after which a scope that was never used counts as unused.',
+        }),
+        runs: Type.Integer({ description: 'Number of runs so far.' }),
       },
-      { description: 'From when on there are suggestions: before, little is known of what it needs.' },
+      { description: 'Conditions for a suggestion.' },
     ),
   }),
 );
@@ -70,13 +79,13 @@ const CostsOfIssue = named(
   Closed({
     data: Type.Array(
       Closed({
-        install: Type.String({ description: 'The install.' }),
-        pluginId: Type.String({ description: "The manifest's id." }),
+        install: Type.String({ description: 'Id of the install.' }),
+        pluginId: Type.String({ description: 'Id of the plugin in its manifest.' }),
         ...amounts,
       }),
-      { description: 'By install.' },
+      { description: 'Costs by install.' },
     ),
-    isComplete: Type.Boolean({ description: 'False where only its latest events were looked at.' }),
+    isComplete: Type.Boolean({ description: 'False if only the latest events of the issue were counted.' }),
   }),
 );
 
@@ -86,12 +95,12 @@ export function budgetRoutes(usage: Usage): Route[] {
       method: 'GET',
       path: '/api/v1/plugins/{id}/usage',
       name: 'plugins.usage',
-      summary: 'What a plugin may use in a day, and what it used',
+      summary: 'Get the budget and usage of a plugin',
       scope: 'plugins:read',
       limit: 'read',
       params,
       query: Closed({
-        since: Type.Optional(described(date, 'The first day; by default 30 days are shown.')),
+        since: Type.Optional(described(date, 'First day; default 29 days ago.')),
       }),
       responses: { 200: UsageOfPlugin },
       read: (ctx, { params, query }) => showUsage(ctx, params.id, query.since, usage),
@@ -100,7 +109,7 @@ export function budgetRoutes(usage: Usage): Route[] {
       method: 'GET',
       path: '/api/v1/plugins/{id}/scopes',
       name: 'plugins.scopes',
-      summary: 'Which of its scopes a plugin uses, and a smaller grant where it uses fewer',
+      summary: 'Get the scope usage of a plugin and a suggested smaller grant',
       scope: 'plugins:read',
       limit: 'read',
       params,
@@ -111,7 +120,7 @@ export function budgetRoutes(usage: Usage): Route[] {
       method: 'GET',
       path: '/api/v1/issues/{id}/costs',
       name: 'plugins.costs-of-issue',
-      summary: 'What the runs that events of an issue caused have cost, by plugin',
+      summary: 'Get the cost of the plugin runs that events of an issue triggered',
       scope: 'plugins:read',
       also: { words: 'the right to read issues', scopes: () => Promise.resolve(['issues:read']) },
       limit: 'read',

@@ -1,13 +1,19 @@
-// The public shape of a budget that is spent.
+// Response schema of an exhausted budget.
 import { isoTime } from '../../changes/operations.ts';
 import { Closed, described, enumeration, nullable, time } from '../../lib/schema.ts';
 import { quantities, type Quantity } from './budget.ts';
 import type { Spent } from './usage.ts';
 
-const quantity = enumeration('BudgetQuantity', quantities as [Quantity, ...Quantity[]], 'What is used up.');
+const quantity = enumeration(
+  'BudgetQuantity',
+  quantities as [Quantity, ...Quantity[]],
+  'Exhausted quantity.',
+);
 
 export function spentShown(description: string) {
-  return nullable(Closed({ quantity, until: described(time, 'When the next day begins.') }, { description }));
+  return nullable(
+    Closed({ quantity, until: described(time, 'Start of the next UTC day.') }, { description }),
+  );
 }
 
 export function showSpent(spent: Spent | null) {

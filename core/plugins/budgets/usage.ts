@@ -1,5 +1,5 @@
-// What installs use of their budgets, and what for. The counts of a run go in the batch that ends it; of runs of one install that end at the
-// same time, one batch has those that the one before left, so that each costs no statement of its own. What each scope was used for is
+// Counts how much of their budgets installs use. The counts of a run are written in the batch that ends it. If several runs of an install
+// end at once, one batch also carries the counts that earlier ones left, so that most need no statement of their own. The use of scopes is
 // written every few seconds.
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
@@ -18,7 +18,7 @@ import { dayOf, quantities, spentOf, startOfDay, type Amounts, type Quantity } f
 import { createMeter, type Meter } from './meter.ts';
 
 const writeEveryMs = 5_000;
-/** Beyond this many, those that have nothing to write are read again when they next run. */
+/** Beyond this number, accounts with nothing to write are evicted and read again on the next run. */
 const accountsMax = 10_000;
 
 const add = tenantStatement(
@@ -44,20 +44,20 @@ interface Account {
   readonly workspaceId: string;
   readonly installId: string;
   readonly day: number;
-  /** All of the day. */
+  /** Usage of the day so far. */
   used: Amounts;
-  /** Of that, what is not written yet and in no batch. */
+  /** Part of `used` that is neither written nor in a batch. */
   unwritten: Amounts;
-  /** A batch that is under way has counts of it. */
+  /** True while a batch in flight carries counts of this account. */
   isCarried: boolean;
-  /** Runs that began and are not counted yet. */
+  /** Runs that started and are not counted yet. */
   underWay: number;
-  /** Some run waits that would not if none were under way. */
+  /** True if a run was deferred only because of runs in progress. */
   isHeldUp: boolean;
   readonly scopes: Map<string, { calls: number; at: number }>;
 }
 
-/** What stands in the way of a run. */
+/** The exhausted budget that prevents a run. */
 export interface Spent {
   readonly quantity: Quantity;
   readonly day: number;
@@ -65,34 +65,34 @@ export interface Spent {
 }
 
 export interface Usage {
-  /** Whether the budget of the day is spent, also by runs that are under way; null while it is not. */
+  /** Returns the exhausted budget of the day, runs in progress included; null while there is none. */
   spent(scope: Scope, install: Install): Promise<Spent | null>;
-  /** A run begins, or would: one that does not begin ends at once. */
+  /** Starts to count a run. A run that is then deferred must end at once. */
   begin(scope: Scope, install: Install): Promise<BegunRun>;
-  /** Of one attempt: its calls and what it sends are held to what is left of the budget. */
+  /** Returns the meter of one attempt, which limits calls and egress to the rest of the budget. */
   meter(scope: Scope, install: Pick<Install, 'id' | 'budget'>): Promise<Meter>;
-  /** A run comes to its end, or to the end of an attempt. */
+  /** Counts an ended attempt. */
   charge(install: Pick<Install, 'id'>, meter: Meter, cpuMs: number): Charge;
-  /** Resolves once all that was counted can be read. */
+  /** Resolves when all counts can be read. */
   written(): Promise<void>;
-  /** Resolves once what is under way is written. */
+  /** Resolves when writes in flight are done. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A run that counts against the budget before it ended, so that runs at once do not get more than there is. */
+/** A run in progress. It counts against the budget before it ends, so that parallel runs cannot exceed it. */
 export interface BegunRun {
-  /** What had been used up when it began. */
+  /** Budget that was exhausted when the run started. */
   readonly spent: Spent | null;
-  /** It is counted now, or will not be. @returns whether runs that waited for that may begin */
+  /** Ends the reservation, once the run is counted or will not be. @returns true if deferred runs may start now */
   end(): boolean;
 }
 
-/** What an attempt used. */
+/** The usage of one attempt. */
 export interface Charge {
-  /** For the batch that ends it. */
+  /** Ops for the batch that ends the attempt. */
   readonly ops: readonly Op[];
-  /** Told what became of that. */
+  /** Reports the outcome of that batch. */
   ended(of: { readonly isWritten: boolean; readonly isCounted: boolean }): void;
 }
 
@@ -163,7 +163,7 @@ function spentIn({ used, underWay, day }: Account, budget: Install['budget']): S
 
 const noCharge: Charge = { ops: [], ended: () => undefined };
 
-/** @param leaves told where counts are left that no batch has */
+/** @param leaves called when counts remain that no batch carries */
 function chargeOf(account: Account, amounts: Amounts, leaves: (account: Account) => void): Charge {
   account.used = sum(account.used, amounts);
   account.unwritten = sum(account.unwritten, amounts);
@@ -188,9 +188,9 @@ function chargeOf(account: Account, amounts: Amounts, leaves: (account: Account)
 }
 
 function createAccounts({ store, log, clock }: UsageOptions) {
-  /** By install; ids are unique. */
+  /** Keyed by install id, which is unique across workspaces. */
   const accounts = new Map<string, Account>();
-  /** Of days that are over. */
+  /** Accounts of earlier days that still have counts to write. */
   const past = new Set<Account>();
   const keep = (account: Account): void => {
     if (accounts.get(account.installId) !== account && isUnwritten(account)) past.add(account);
@@ -235,7 +235,7 @@ function createAccounts({ store, log, clock }: UsageOptions) {
     try {
       await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
     } catch (error) {
-      log('warn', 'what plugins used of their budgets was not written', { error: errorForLog(error) });
+      log('warn', 'plugin usage could not be written', { error: errorForLog(error) });
     }
   };
 
@@ -262,7 +262,7 @@ function amountsOp({ workspaceId, installId, day }: Account, amounts: Amounts): 
   return tenantOp(scopeOf(workspaceId), add, { installId, day, ...amounts });
 }
 
-/** Takes what is not written out of the account. */
+/** Returns ops for the unwritten counts, and clears them in the account. */
 function opsOf(account: Account): Op[] {
   const { workspaceId, installId, unwritten } = account;
   const scope = scopeOf(workspaceId);

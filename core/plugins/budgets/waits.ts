@@ -1,5 +1,5 @@
-// Runs that wait for the next day because the budget of their install is spent, and their end before that: once the install has a
-// budget again, they go on at once. docs/spec/plugins.md › Budgets.
+// Wakes runs that wait for the next day because their install's budget is exhausted, as soon as the budget has capacity again.
+// docs/spec/plugins.md › Budgets.
 import type { Context } from '../../context.ts';
 import { neverMs, type WorkQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -13,13 +13,13 @@ import type { Registry } from '../registry.ts';
 import { dayOf, spentWords, startOfDay } from './budget.ts';
 import type { Spent, Usage } from './usage.ts';
 
-/** Rows that one batch makes due. */
+/** Rows that one batch wakes. */
 const pageRows = 500;
 
 const waiting = `kind = 'run' AND lease_owner IS NULL AND due_at = :until AND due_at < ${neverMs}`;
 const wakeSome = systemStatement<{ id: string }>(
   'due_work.wake_for_budget',
-  'what waits is found by its time, which all workspaces share',
+  'waiting runs are found by their due time, which all workspaces share',
   `UPDATE due_work SET due_at = :now WHERE workspace_id = :workspaceId AND id IN
      (SELECT id FROM due_work INDEXED BY due_work_due
       WHERE ${waiting} AND workspace_id = :workspaceId AND subject = :installId LIMIT ${pageRows})
@@ -27,12 +27,12 @@ const wakeSome = systemStatement<{ id: string }>(
 );
 const waitingInstalls = systemStatement<{ workspace_id: string; subject: string }>(
   'due_work.waiting_for_budget',
-  'a start looks again at what waits in any workspace',
+  'startup checks the waiting runs of all workspaces',
   `SELECT DISTINCT workspace_id, subject FROM due_work INDEXED BY due_work_due
    WHERE ${waiting}`,
 );
 
-/** What holds up the runs of an install; null where nothing does, or where they only propose. */
+/** Returns the exhausted budget that defers the runs of an install; null if there is none, or if runs become proposals instead. */
 export async function heldUpBy(
   usage: Pick<Usage, 'spent'>,
   scope: Scope,
@@ -41,7 +41,7 @@ export async function heldUpBy(
   return install.budget.whenSpent === 'propose' ? null : usage.spent(scope, install);
 }
 
-/** For a caller who waits for the run. @throws ApiError quota_exceeded, until the next day */
+/** Refuses a request whose caller would wait for the run. @throws ApiError quota_exceeded, until the next day */
 export async function requireBudget(
   { scope, nowMs }: Pick<Context, 'scope' | 'nowMs'>,
   install: Install,
@@ -54,15 +54,15 @@ export async function requireBudget(
     });
 }
 
-/** Seconds until the install has a budget again. */
+/** Returns the seconds until the next day's budget. */
 export function secondsLeft({ untilMs }: Pick<Spent, 'untilMs'>, nowMs: number): number {
   return (untilMs - nowMs) / 1000;
 }
 
 export interface BudgetWaits {
-  /** Has the runs of an install that wait go on, where it has a budget. */
+  /** Wakes the waiting runs of an install if its budget has capacity. */
   look(scope: Scope, installId: string): void;
-  /** The same for all installs: what a process that ended did not come to. */
+  /** Does the same for all installs: an earlier process may have ended before waking them. */
   start(): Promise<void>;
   settled(): Promise<void>;
 }
@@ -79,7 +79,7 @@ interface BudgetWaitsOptions {
 
 export function createBudgetWaits(options: BudgetWaitsOptions): BudgetWaits {
   const { store, clock, log, registry, usage, queue, isStopping } = options;
-  /** By install, of looks under way. */
+  /** Checks in progress by install. */
   const looking = new Map<string, Promise<void>>();
   const nextDay = (): number => startOfDay(dayOf(clock.nowMs()) + 1);
 
@@ -91,7 +91,7 @@ export function createBudgetWaits(options: BudgetWaitsOptions): BudgetWaits {
     return woken;
   };
 
-  /** Page by page, as the first runs may use up what there is. */
+  /** Wakes page by page, because the first runs may exhaust the budget again. */
   const wakeAll = async (scope: Scope, installId: string): Promise<void> => {
     for (let woken = pageRows; woken === pageRows && !isStopping();) {
       const install = await registry.active(scope, installId);
@@ -105,7 +105,7 @@ export function createBudgetWaits(options: BudgetWaitsOptions): BudgetWaits {
     const now = before
       .then(() => wakeAll(scope, installId))
       .catch((error: unknown) =>
-        log('warn', 'runs that wait for a budget were not looked at', { error: errorForLog(error) }),
+        log('warn', 'waking runs that wait for a budget failed', { error: errorForLog(error) }),
       )
       .then(() => void (looking.get(installId) === now && looking.delete(installId)));
     looking.set(installId, now);

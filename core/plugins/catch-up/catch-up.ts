@@ -1,4 +1,4 @@
-// Shows what a plugin missed while it was off, and asks for it to be caught up.
+// Reports what a plugin missed while it was disabled, and requests a backfill.
 import type { ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { WorkQueue } from '../../events/work.ts';
@@ -7,7 +7,7 @@ import { getInstall } from '../installs/installs.ts';
 import { countGivenUp } from '../runs/given-up.ts';
 import { gapsOfInstall, requestOps, type GapRow, type GapStatus } from './rows.ts';
 
-/** Of several gaps, what matters most. */
+/** Precedence of statuses if an install has several gaps. */
 const precedence: readonly GapStatus[] = ['running', 'counting', 'offered', 'off', 'done'];
 
 /** @throws ApiError not_found */
@@ -21,7 +21,7 @@ export async function showCatchUp(ctx: Context, pluginId: string) {
 export async function catchUp(ctx: Context, pluginId: string, queue: WorkQueue): Promise<ChangeSet> {
   const install = await getInstall(ctx, pluginId);
   if (install.state !== 'active')
-    throw new ApiError('conflict', `The plugin is ${install.state}. Switch it on, then catch up.`);
+    throw new ApiError('conflict', `The plugin is ${install.state}. Enable it, then backfill.`);
   const gaps = await ctx.store.read(ctx.scope, gapsOfInstall, { installId: install.id });
   const asked = gaps
     .filter(({ status }) => status !== 'done')
@@ -53,7 +53,7 @@ function summaryOf(pluginId: string, gaps: readonly GapRow[], givenUp: number) {
   };
 }
 
-/** Gaps that one request ran. A gap that opens after the ones before it are done belongs to a later request. @param gaps the oldest first */
+/** Returns the gaps that the last request backfilled: a gap that opened after they were done is left out. @param gaps oldest first */
 function doneLast(gaps: readonly GapRow[]): readonly GapRow[] {
   let first = gaps.length - 1;
   while (first > 0 && gaps[first]!.created_at <= (gaps[first - 1]!.finished_at ?? 0)) first--;

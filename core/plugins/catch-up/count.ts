@@ -1,4 +1,4 @@
-// Counts what lies in a closed gap, and says so in the inbox where it was the system that switched the plugin off.
+// Counts the missed events of a closed gap, and notifies the admins if the system had disabled the plugin.
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
 import { neverMs } from '../../events/work.ts';
@@ -19,15 +19,15 @@ export interface CountOptions {
   readonly committer: Committer;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly pages: GapPages;
-  /** Once true, what is left is for the next start. */
+  /** Once true, remaining work is left for the next start. */
   readonly stopped: () => boolean;
 }
 
-/** Its step goes on only where somebody asked for the runs while it counted. */
+/** Returns the counting step. It asks for another step only if a backfill was requested meanwhile. */
 export function createGapCount(options: CountOptions): GapStep {
   const { store, clock, ids, pages } = options;
 
-  /** A word where it cannot be told: the process ends first, or the install changes. */
+  /** Returns the number of missed events, or why the count was interrupted. */
   const missedIn = async (
     scope: Scope,
     install: Install,
@@ -70,8 +70,8 @@ function missedNote(install: Install, waiting: number) {
   return {
     kind: 'plugin_missed_events' as const,
     reason: 'plugin' as const,
-    title: `The plugin ${install.manifest.name ?? install.pluginId} missed ${waiting} events while it was switched off`,
-    body: `It is on again. What it missed is not run by itself: POST /api/v1/plugins/${install.id}/catch-up has it run now.`,
+    title: `The plugin ${install.manifest.name ?? install.pluginId} missed ${waiting} events while disabled`,
+    body: `The plugin is enabled again. Missed events are not run automatically. To backfill them, send POST /api/v1/plugins/${install.id}/catch-up.`,
     target: { kind: 'plugin', id: install.id },
   };
 }

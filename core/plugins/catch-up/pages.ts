@@ -1,4 +1,4 @@
-// Reads what lies in a gap of the event log page by page: of each page, the events that the install wants and has not met.
+// Reads a gap of the event log page by page: the events of each page that the install subscribes to and has no run for.
 import type { EventRow } from '../../events/event.ts';
 import { pageAfter } from '../../events/log.ts';
 import type { Scope, Store } from '../../store/store.ts';
@@ -11,14 +11,14 @@ const pageEvents = 200;
 
 interface GapPage {
   readonly events: readonly EventRow[];
-  /** The sequence up to which it was read. */
+  /** Last sequence that was read. */
   readonly to: number;
-  /** It is the last of its gap. */
+  /** True for the last page of the gap. */
   readonly ends: boolean;
 }
 
 export interface GapPages {
-  /** Null where the install changed meanwhile: what it wants may have been read of both. */
+  /** Returns null if the install changed meanwhile: the page may mix subscriptions of both versions. */
   read(scope: Scope, install: Install, gap: GapRow, after: number): Promise<GapPage | null>;
 }
 

@@ -1,5 +1,5 @@
-// Makes the runs of a gap, a page of the log per batch: runs and progress are one batch, so that a crash repeats no page. The runs
-// that were given up in the gap come first.
+// Creates the runs of a backfill, one page of the event log per batch. Runs and progress commit together, so that a crash repeats no
+// page. Runs that were given up come first.
 import type { WorkQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { backgroundCommitDelayMs, type Scope, type Store } from '../../store/store.ts';
@@ -19,12 +19,12 @@ export interface ReplayOptions {
   readonly pages: GapPages;
 }
 
-/** Its step makes the runs of one page, and goes on until the gap is done. */
+/** Returns the step that creates the runs of one page; it asks for further steps until the gap is done. */
 export function createGapReplay(options: ReplayOptions): GapStep {
   const { store, clock, planner, runs } = options;
   const delayed = { commitDelayMs: backgroundCommitDelayMs };
 
-  /** One page of runs that were given up; false when there are none left. */
+  /** Requeues one page of given-up runs; false if there are none left. */
   const revive = async (scope: Scope, gap: GapRow, install: Install): Promise<boolean> => {
     const given = await store.read(scope, givenUpRuns, { installId: install.id });
     if (given.length === 0) return false;

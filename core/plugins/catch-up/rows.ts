@@ -1,5 +1,5 @@
-// Gaps: what an install missed of the event log while it was off. A gap opens in the batch that switches the install off and closes
-// in the one that switches it on, both by sequence, so that each event is either planned as it comes or lies in a gap.
+// Gaps: ranges of the event log that an install missed while disabled. A gap opens in the batch that disables the install and closes in
+// the one that enables it, both by sequence, so that each event is either planned on arrival or lies in exactly one gap.
 import { neverMs, type WorkQueue } from '../../events/work.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
@@ -17,7 +17,7 @@ export interface GapRow {
   readonly missed: number | null;
   readonly runs: number;
   readonly created_at: number;
-  /** Null until it is done. */
+  /** Null until the gap is done. */
   readonly finished_at: number | null;
 }
 
@@ -26,7 +26,7 @@ const columns =
 const lastEvent = '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)';
 const isOff = `(SELECT 1 FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId AND status = 'off')`;
 
-/** A gap begins where the consumer stands, because what it has planned has runs; or where the gap ends that is open already. */
+/** A gap begins at the consumer's cursor, because earlier events have runs; or at the end of the gap that is still open. */
 const open = tenantStatement(
   'plugin_gaps.open',
   `INSERT INTO plugin_gaps (workspace_id, id, install_id, cause, after_sequence, status, created_at)
@@ -34,7 +34,7 @@ const open = tenantStatement(
        coalesce((SELECT sequence FROM cursors WHERE workspace_id = :ws AND consumer = 'plugins'), 0),
        coalesce((SELECT since_sequence FROM plugins WHERE workspace_id = :ws AND id = :installId), 0)) END, 'off', :now`,
 );
-/** The install listens to what comes after the batch that switches it on; this mark is the machinery's and shown nowhere. */
+/** The install receives events after the batch that enables it. `since_sequence` is internal and never shown. */
 const listenFromHere = tenantStatement(
   'plugin_gaps.listen_from_here',
   `UPDATE plugins SET since_sequence = ${lastEvent} WHERE workspace_id = :ws AND id = :installId AND EXISTS ${isOff}`,
@@ -86,14 +86,14 @@ export const gapsOfInstall = tenantStatement<GapRow>(
   'plugin_gaps.of_install',
   `SELECT ${columns} FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId ORDER BY created_at, id`,
 );
-/** Of these roots (a JSON array of event ids), the events that an install has met or is about to meet. */
+/** Events with these roots (a JSON array of event ids) that an install has a run for. */
 export const metEvents = tenantStatement<{ event_id: string }>(
   'runs.met_events',
   `SELECT event_id FROM runs INDEXED BY runs_root WHERE workspace_id = :ws AND root_event_id IN (SELECT value FROM json_each(:roots))
      AND install_id = :installId AND event_id IS NOT NULL`,
 );
 
-/** What a change of an install's state means for its gaps; to stand last in its batch, after its events. */
+/** Returns the ops on gaps for a changed install state. Must be last in the batch, after its events. */
 export function gapOps(
   queue: WorkQueue,
   scope: Scope,
@@ -121,7 +121,7 @@ export function requestOps(scope: Scope, installId: string, nowMs: number): Op[]
   return [tenantOp(scope, request, { installId }), tenantOp(scope, wakeRequested, { installId, now: nowMs })];
 }
 
-/** @param missed events; runs that were given up are counted when they are asked for */
+/** @param missed events only; given-up runs are counted at the time of the request */
 export function countedOp(scope: Scope, id: string, missed: number, doneAtMs: number | null): Op {
   const status = doneAtMs === null ? 'offered' : 'done';
   return tenantOp(scope, counted, { id, missed, status, finishedAt: doneAtMs }, { expectRows: 1 });
@@ -130,7 +130,7 @@ export function countedOp(scope: Scope, id: string, missed: number, doneAtMs: nu
 export interface GapMove {
   readonly from: number;
   readonly to: number;
-  /** Runs made on the way. */
+  /** Runs created in this step. */
   readonly made: number;
   readonly status: 'running' | 'done';
   readonly finishedAt: number | null;

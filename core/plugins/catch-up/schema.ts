@@ -1,4 +1,4 @@
-// What a plugin missed while it was off, and how far it has caught up.
+// Response schema of missed events and backfills.
 import { Type } from 'typebox';
 import { Closed, enumeration, idOf, named, nullable } from '../../lib/schema.ts';
 import { plugin } from '../installs/contract.ts';
@@ -8,17 +8,18 @@ const catchUpStatuses = ['nothing', 'off', 'counting', 'offered', 'running', 'do
 export const CatchUpShown = named(
   'CatchUp',
   Closed({
-    pluginId: idOf(plugin.id, 'The install.'),
+    pluginId: idOf(plugin.id, 'Id of the install.'),
     status: enumeration(
       'CatchUpStatus',
       catchUpStatuses,
-      '`nothing`: it missed nothing; as the answer to a request, nothing since it last caught up. `off`: the plugin is off and misses events now. `counting`: it is on again. `offered`: what it missed is counted and waits for your request. `running`, `done`: it is caught up.',
+      'Status of the backfill. `nothing`: no missed events since the last backfill. `off`: the plugin is disabled and is missing events. `counting`: the plugin is enabled again and its missed events are being counted. `offered`: the count is complete and a backfill can be requested. `running`: the backfill is in progress. `done`: the backfill is complete.',
     ),
     missed: nullable(
       Type.Integer({
-        description: 'Events that its subscriptions want and runs that were given up, once counted.',
+        description:
+          'Number of missed events that match the subscriptions, plus given-up runs; null until counted.',
       }),
     ),
-    runs: Type.Integer({ description: 'Runs made so far of what it missed this time.' }),
+    runs: Type.Integer({ description: 'Number of runs created so far by this backfill.' }),
   }),
 );

@@ -1,9 +1,9 @@
-// The shape of the work on a gap: a gap that a worker holds, and one step of what is done with it.
+// Types of the work on a gap.
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import type { Install } from '../installs/schema.ts';
 import type { GapRow } from './rows.ts';
 
-/** A gap that its worker holds, of an install that is on. */
+/** A gap leased by its worker, of an active install. */
 interface HeldGap {
   readonly item: WorkItem;
   readonly queue: WorkQueue;
@@ -11,5 +11,5 @@ interface HeldGap {
   readonly install: Install;
 }
 
-/** One step of the work on a gap. @returns whether there may be another one to do now */
+/** One step of the work on a gap. @returns true if another step may be possible now */
 export type GapStep = (held: HeldGap) => Promise<boolean>;

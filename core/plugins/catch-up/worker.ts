@@ -1,4 +1,4 @@
-// Works on the gaps of installs that are on again: counts a gap once it is closed, and makes its runs when somebody asks.
+// Works on the gaps of active installs: counts a gap once it is closed, and creates its runs when a backfill is requested.
 import { neverMs, type WorkItem, type WorkQueue } from '../../events/work.ts';
 import type { Scope } from '../../store/store.ts';
 import type { Registry } from '../registry.ts';
@@ -9,7 +9,7 @@ import { findGap } from './rows.ts';
 
 export interface CatchUpWorkerOptions extends Omit<CountOptions & ReplayOptions, 'pages'> {
   readonly registry: Registry;
-  /** Has runs of an install stored that are under way, so that they are not missed. */
+  /** Stores the runs of an install that are in progress, so that they are not taken for missed. */
   storeWork(scope: Scope, installId: string): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export function createCatchUpWorker(options: CatchUpWorkerOptions) {
       if (!gap || gap.status === 'done') return void (await store.commit([queue.finish(item)]));
       await options.storeWork(item.scope, gap.install_id);
       const install = await registry.active(item.scope, gap.install_id);
-      // While the install is off the gap waits; switching the install on wakes it.
+      // While the install is disabled, the gap waits; enabling the install wakes it.
       if (!install || gap.status === 'off' || gap.status === 'offered')
         return void (await store.commit([queue.defer(item, neverMs)]));
       const step = gap.status === 'counting' ? count : replay;

@@ -1,12 +1,12 @@
-// What a route of a plugin answers, made fit to be sent: nothing in it can pass for a page of ours or set anything in a browser.
+// Validates the response of a plugin's route, so that it cannot pass for a page of this server or set anything in a browser.
 import type { RawAnswer } from '../../http/route.ts';
 
 const headersMax = 20;
 const valueMax = 1_000;
 const types = ['text/plain', 'application/json'];
 /**
- * Headers that a plugin may set beside `content-type`. A list of what is allowed: proxies and servers in front act on header names
- * that no list of forbidden ones would be complete for (`x-accel-redirect`, `x-litespeed-location`, `x-reproxy-url`).
+ * Headers that a plugin can set besides `content-type`. An allowlist, because reverse proxies act on header names that no denylist would
+ * cover completely (`x-accel-redirect`, `x-litespeed-location`, `x-reproxy-url`).
  */
 const headerName =
   /^(cache-control|etag|last-modified|retry-after|x-slack-no-retry|x-plugin-[a-z0-9-]{1,50})$/;
@@ -17,47 +17,47 @@ interface Refused {
   readonly unsendable: string;
 }
 
-/** A member of an answer that cannot be sent; the message names it and says what can. */
+/** Reports an invalid member of a response; the message names it and says what is valid. */
 class Unsendable extends Error {
   constructor(member: string, fix: string) {
     super(`${member.slice(0, 80)}: ${fix}`);
   }
 }
 
-/** @returns the reason, where it cannot be sent */
+/** @returns the response, or the reason it cannot be sent */
 export function answerOf(result: unknown): RawAnswer | Refused {
   try {
     return sendable(result);
   } catch (error) {
     if (!(error instanceof Unsendable)) throw error;
-    return { unsendable: `What the route returned cannot be sent. ${error.message}` };
+    return { unsendable: `The response of the route is invalid. ${error.message}` };
   }
 }
 
 function sendable(result: unknown): RawAnswer {
   if (result === null) return { status: 204, contentType: typed('text/plain'), body: '' };
   if (!isRecord(result))
-    throw new Unsendable('result', 'Return { status, headers?, body? }, or nothing for a 204.');
+    throw new Unsendable('result', 'Return { status, headers?, body? }, or nothing for status 204.');
   const { status, headers = {}, body = '' } = result;
   for (const name of Object.keys(result))
-    if (!members.has(name)) throw new Unsendable(name, 'Return status, headers and body alone.');
+    if (!members.has(name)) throw new Unsendable(name, 'Return only status, headers and body.');
   if (!isStatus(status)) throw new Unsendable('status', 'Use a whole number from 200 to 599.');
   if (typeof body !== 'string')
-    throw new Unsendable('body', 'Give text; of a value, JSON.stringify makes that.');
+    throw new Unsendable('body', 'Return a string; use JSON.stringify for other values.');
   const { contentType, ...rest } = headersOf(headers);
   return { status, contentType, body: bodiless.has(status) ? '' : body, ...rest };
 }
 
 function headersOf(given: unknown): { contentType: string; headers: Record<string, string> } {
   if (!isRecord(given) || Object.keys(given).length > headersMax)
-    throw new Unsendable('headers', `Give an object of at most ${headersMax} headers.`);
+    throw new Unsendable('headers', `Return an object with at most ${headersMax} headers.`);
   const headers: Record<string, string> = {};
   let contentType = typed('text/plain');
   for (const [written, value] of Object.entries(given)) {
     const name = written.toLowerCase();
     const at = `headers.${written}`;
     if (typeof value !== 'string' || value.length > valueMax || !headerValue.test(value))
-      throw new Unsendable(at, `Give text of at most ${valueMax} printable ASCII characters.`);
+      throw new Unsendable(at, `Use a string of at most ${valueMax} printable ASCII characters.`);
     if (name === 'content-type') contentType = typed(takenType(at, value));
     else if (headerName.test(name)) headers[name] = value;
     else
@@ -69,7 +69,7 @@ function headersOf(given: unknown): { contentType: string; headers: Record<strin
   return { contentType, headers };
 }
 
-/** Statuses whose answers have no body. */
+/** Statuses whose responses have no body. */
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 
 const isStatus = (value: unknown): value is number =>

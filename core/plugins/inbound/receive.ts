@@ -1,5 +1,5 @@
-// Takes what others send to a route of a plugin: finds the route, checks who may send, and has a run answer it. Whatever is wrong with
-// the address, the plugin or its state looks the same to whoever sends.
+// Handles requests to a plugin's route: finds the route, verifies the signature and lets a run answer. An unknown URL and a plugin that is
+// missing or disabled give the same response, so that a sender cannot tell them apart.
 import type { Services } from '../../context.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import type { Arrival, RawAnswer } from '../../http/route.ts';
@@ -24,7 +24,7 @@ import { effectiveMode } from '../installs/mode.ts';
 
 const waitMs = 10_000;
 const bodyMax = 65_536;
-/** Of what comes beside the body. */
+/** Limits of the query parameters. */
 const queryMax = 50;
 const textMax = 1_000;
 const passedOn =
@@ -36,7 +36,7 @@ const plain = 'text/plain; charset=utf-8';
 const unsendable: RawAnswer = {
   status: 502,
   contentType: plain,
-  body: 'The plugin gave no answer that can be sent.\n',
+  body: 'The plugin returned an invalid response.\n',
 };
 
 export interface ReceiveOptions {
@@ -45,7 +45,7 @@ export interface ReceiveOptions {
   readonly queue: WorkQueue;
   readonly ends: RunEnds;
   readonly usage: Pick<Usage, 'spent'>;
-  /** Of what one install is sent. */
+  /** Rate of requests to one install. */
   readonly rate: RunRate;
 }
 
@@ -66,7 +66,7 @@ export async function receive(
   const limitedMs = options.rate.take(found.install.id);
   if (limitedMs !== null)
     throw rateLimited(
-      `A plugin takes ${inboundPerMinuteMax} requests a minute. Send it again after Retry-After.`,
+      `A plugin accepts ${inboundPerMinuteMax} requests per minute. Retry after the time in \`Retry-After\`.`,
       limitedMs / 1000,
     );
   const bytes = await arrival.read(Math.min(found.route.maxBody ?? bodyMax, bodyMax));
@@ -93,7 +93,7 @@ async function findRoute(
   return { scope, install, open, route };
 }
 
-/** Null where the route takes what is not signed. @throws ApiError unauthorized */
+/** Returns the valid signature; null for a public route. @throws ApiError unauthorized */
 function signatureOf(
   { services }: ReceiveOptions,
   { scope, open, route }: Found,
@@ -111,36 +111,39 @@ function signatureOf(
 function unsigned(): ApiError {
   return new ApiError(
     'unauthorized',
-    'Sign what you send: X-Webhook-Signature: v1=<hex>,t=<unix>, with the secret of this route, at most 300 seconds ago, and each time anew.',
+    'The signature is missing or invalid. Send X-Webhook-Signature: v1=<hex>,t=<unix>, signed with the secret of this route at most 300 seconds ago. Sign every request anew.',
   );
 }
 
 /**
- * Nothing is queued, and no signature taken, so that the sender may send the same again. Who sends learns when to, and not that it is a
- * budget: it is nothing of theirs. @throws ApiError rate_limited
+ * Refuses before the run is queued and the signature recorded, so that the sender can repeat the same request. The message does not
+ * mention the budget, which is no concern of the sender. @throws ApiError rate_limited
  */
 async function requireBudget({ services, usage }: ReceiveOptions, { scope, install }: Found): Promise<void> {
   const spent = await heldUpBy(usage, scope, install);
   if (!spent) return;
   throw rateLimited(
-    'Daily limit of this route reached. Send it again after Retry-After.',
+    'Daily limit of this route reached. Retry after the time in `Retry-After`.',
     secondsLeft(spent, services.nowMs()),
   );
 }
 
-/** What the handler gets. @throws ApiError unsupported_media_type, malformed_request */
+/** Returns the handler's input. @throws ApiError unsupported_media_type, malformed_request */
 function requestOf(name: string, { method, headers, query }: Arrival, bytes: Uint8Array): RunInput['event'] {
   const coding = headers.get('content-encoding');
   const isText = bytes.length === 0 || textTypes.test(headers.get('content-type') ?? '');
   if (!isText || (coding !== null && coding !== 'identity'))
     throw new ApiError(
       'unsupported_media_type',
-      'Send text, with its Content-Type and without Content-Encoding.',
+      'The body must be text with its Content-Type and without Content-Encoding.',
     );
   const passed = [...headers].filter(([header, value]) => passedOn.test(header) && value.length <= textMax);
   const asked = [...query].filter(([key, value]) => key.length + value.length <= textMax);
   if (asked.length > queryMax || asked.length < [...query].length)
-    throw new ApiError('malformed_request', `Send at most ${queryMax} parameters of ${textMax} characters.`);
+    throw new ApiError(
+      'malformed_request',
+      `The query can have at most ${queryMax} parameters of ${textMax} characters each.`,
+    );
   return {
     route: name,
     method,
@@ -154,11 +157,11 @@ function textOf(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw new ApiError('malformed_request', 'The body is not valid UTF-8.');
+    throw new ApiError('malformed_request', 'The body must be valid UTF-8.');
   }
 }
 
-/** @throws ApiError unauthorized for a signature that was taken before */
+/** @throws ApiError unauthorized for a signature that was used before */
 async function queue(
   { services: { store, ids, nowMs }, queue: runs }: ReceiveOptions,
   { scope, install, open }: Found,
@@ -171,7 +174,7 @@ async function queue(
     id,
     installId: install.id,
     handler: { kind: 'route', name: open.name },
-    // A key of its own waits for nobody.
+    // A key of its own, so that the run waits for no other.
     orderKey: id,
     sequence: now,
     eventId: null,

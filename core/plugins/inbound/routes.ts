@@ -1,4 +1,4 @@
-// The addresses of a plugin's own: how an administrator opens and closes them, and where others send.
+// Routes to open and close the inbound routes of a plugin, and the endpoint that receives their requests.
 import { Type } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { isoTime, requireVersion } from '../../changes/operations.ts';
@@ -17,11 +17,15 @@ import { steering } from '../installs/rights.ts';
 import { receive, type ReceiveOptions } from './receive.ts';
 import { idOfRoute, mintToken, openRoutesOf, openSealed, putRouteOp, removeRouteOp } from './rows.ts';
 
-const url = Type.String({ description: 'Where it is reached. Whoever knows it may try.' });
+const url = Type.String({ description: 'URL of the route; anyone who knows it can send requests.' });
 const shown = {
   name: handlerName,
-  method: enumeration('RouteMethod', ['GET', 'POST'], 'How it is asked.'),
-  auth: enumeration('RouteAuth', ['hmac', 'public'], 'Whether what is sent has to be signed.'),
+  method: enumeration('RouteMethod', ['GET', 'POST'], 'HTTP method of the route.'),
+  auth: enumeration(
+    'RouteAuth',
+    ['hmac', 'public'],
+    'Authentication of requests: `hmac` requires a signature, `public` none.',
+  ),
 };
 const RouteList = named(
   'PluginRouteList',
@@ -29,11 +33,13 @@ const RouteList = named(
     data: Type.Array(
       Closed({
         ...shown,
-        why: Type.String({ description: 'What it is for, as its author says.' }),
+        why: Type.String({
+          description: 'Purpose of the route, by the author of the plugin; empty if there is none.',
+        }),
         url: nullable(url),
-        openedAt: nullable(described(time, 'When it was opened; null while it is closed.')),
+        openedAt: nullable(described(time, 'Time at which the route was opened; null while closed.')),
       }),
-      { description: 'All of them, in the order of the manifest.' },
+      { description: 'All routes, in the order of the manifest.' },
     ),
   }),
 );
@@ -43,7 +49,7 @@ const RouteOpened = named(
     ...shown,
     url,
     secret: nullable(
-      Type.String({ description: 'What senders sign with, shown this once; null of a public route.' }),
+      Type.String({ description: 'Signing secret for senders, shown only once; null for a public route.' }),
     ),
   }),
 );
@@ -62,7 +68,7 @@ async function listRoutes(ctx: Context, ref: string) {
   return { data };
 }
 
-/** Opened again, a signed route keeps its address and gets another secret; a public one, which has none, gets another address. */
+/** Opens or reopens a route. Reopened, a signed route keeps its URL and gets a new secret; a public one gets a new URL. */
 async function openRoute(ctx: Context, ref: string, name: string): Promise<ChangeSet> {
   const install = await getInstall(ctx, ref);
   const { id: installId, manifest } = install;
@@ -82,10 +88,10 @@ async function openRoute(ctx: Context, ref: string, name: string): Promise<Chang
   };
 }
 
-/** Whoever may open one may list them, so the answer may name them. */
+/** Callers who can open routes can also list them, so the message can name them. */
 function noSuchRoute({ pluginId, manifest }: Install, name: string): ApiError {
   const names = Object.keys(manifest.routes ?? {});
-  const there = names.length > 0 ? `it has ${names.join(', ')}` : 'it has none';
+  const there = names.length > 0 ? `its routes are ${names.join(', ')}` : 'it has no routes';
   return new ApiError('not_found', `${pluginId} has no route ${name}; ${there}.${didYouMean(name, names)}`);
 }
 
@@ -130,9 +136,9 @@ const administration: readonly Route[] = [
     method: 'POST',
     path: '/api/v1/plugins/{id}/routes/{name}/open',
     name: 'plugins.open-route',
-    summary: 'Open an inbound route of a plugin, or give it another secret',
+    summary: 'Open an inbound route of a plugin, or rotate its secret',
     description:
-      'A route is closed until somebody opens it. Opened again, a signed route keeps its address and gets another secret at once; a public one gets another address.',
+      'Routes are closed until opened. Opening a signed route again keeps its URL and replaces its secret at once; opening a public route again replaces its URL.',
     scope: 'plugins:write',
     also: steering,
     limit: 'write',
@@ -146,7 +152,7 @@ const administration: readonly Route[] = [
     path: '/api/v1/plugins/{id}/routes/{name}',
     name: 'plugins.close-route',
     summary: 'Close an inbound route of a plugin',
-    description: 'Opened again, it has another address and another secret.',
+    description: 'The route gets a new URL and a new secret when it is opened again.',
     scope: 'plugins:write',
     limit: 'write',
     params,
@@ -160,7 +166,7 @@ function hookRoute(method: Extract<Method, 'GET' | 'POST'>, options: ReceiveOpti
     method,
     path: '/api/v1/hooks/{token}/{name}',
     name: `hooks.${method.toLowerCase()}`,
-    summary: 'Send to an inbound route of a plugin',
+    summary: 'Send a request to an inbound route of a plugin',
     scope: null,
     limit: 'write',
     contentType: 'text/plain',

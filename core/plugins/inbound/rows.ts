@@ -1,4 +1,4 @@
-// Routes of plugins that are open: where each is reached, and the secret that its senders sign with. Both rest as a digest or sealed.
+// Stores the open routes of plugins: token and signing secret, sealed, and a hash of the token for lookup.
 import { createHash, randomBytes } from 'node:crypto';
 import { sealedFor } from '../../lib/sealed-at-rest.ts';
 import type { Sealing } from '../../lib/sealing.ts';
@@ -22,7 +22,7 @@ const ofInstall = tenantStatement<OpenRoute>(
 );
 const byToken = systemStatement<OpenRoute & { workspace_id: string }>(
   'plugin_routes.by_token',
-  'whoever sends to a route names no workspace',
+  'the sender of a request to a route names no workspace',
   `SELECT workspace_id, ${columns} FROM plugin_routes WHERE token_hash = :hash`,
 );
 const put = tenantStatement(
@@ -55,7 +55,7 @@ export function idOfRoute(installId: string, name: string): string {
   return `${installId}/${name}`;
 }
 
-/** 192 random bits. */
+/** Returns 192 random bits, base64url. */
 export function mintToken(): string {
   return randomBytes(24).toString('base64url');
 }
@@ -105,7 +105,7 @@ export function removeRouteOp(scope: Scope, id: string): Op {
   return tenantOp(scope, remove, { id }, { expectRows: 1 });
 }
 
-/** Of an install that is gone. */
+/** Removes the routes of a deleted install. */
 export function routesAfterOps(
   scope: Scope,
   install: { readonly id: string; readonly deletedAt: number | null },
@@ -113,7 +113,7 @@ export function routesAfterOps(
   return install.deletedAt === null ? [] : [tenantOp(scope, removeAll, { installId: install.id })];
 }
 
-/** Takes a signature, which none can be a second time: a duplicate undoes the batch. */
+/** Records a signature as used. A second use is a duplicate and undoes the batch. */
 export function takeSignatureOps(
   scope: Scope,
   routeId: string,

@@ -1,14 +1,14 @@
-// Checks what a sender signed, by the scheme that our own webhooks are signed with (docs/spec/webhooks.md › Signature):
+// Verifies the signature of inbound requests, in the scheme of outgoing webhooks (docs/spec/webhooks.md › Signature):
 // `X-Webhook-Signature: v1=<hex>[,v1=…],t=<unix>` over `<t>.<raw body>`.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** How far the time of a signature may lie from now. */
+/** Largest difference between the signature's time and now, in seconds. */
 export const windowSeconds = 300;
 
 const headerCharsMax = 2_048;
 const signaturesMax = 8;
 
-/** @returns the signature that is good, as hex; null where none is, whatever the reason */
+/** @returns the valid signature as hex; null if there is none, for any reason */
 export function goodSignature(
   header: string | null,
   body: Uint8Array,
@@ -24,7 +24,7 @@ export function goodSignature(
     return null;
   const expected = createHmac('sha256', secret).update(`${time}.`).update(body).digest();
   const isGood = given.map((one) => timingSafeEqual(Buffer.from(one, 'hex'), expected)).includes(true);
-  // The time proves something only once the signature is good.
+  // The time counts only together with a valid signature, which covers it.
   const isInTime = Math.abs(Math.floor(nowMs / 1000) - Number(time)) <= windowSeconds;
   return isGood && isInTime ? expected.toString('hex') : null;
 }

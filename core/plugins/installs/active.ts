@@ -1,11 +1,11 @@
-// What only a plugin that runs can be asked for.
+// Guards operations that only an active plugin supports.
 import { ApiError } from '../../lib/errors.ts';
 import type { Install } from './schema.ts';
 
 /** @throws ApiError conflict */
 export function requireActive({ state, stateReason }: Pick<Install, 'state' | 'stateReason'>): void {
   if (state === 'active') return;
-  // Some reasons are sentences.
-  const reason = (stateReason ?? 'activate it first').replace(/\.$/, '');
+  // Some reasons end with a full stop.
+  const reason = (stateReason ?? 'activate the plugin first').replace(/\.$/, '');
   throw new ApiError('conflict', `The plugin is ${state}: ${reason}.`);
 }

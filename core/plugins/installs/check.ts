@@ -1,5 +1,5 @@
-// What is checked of a package before it is installed: that it is one, that this server can keep what its manifest asks for, and
-// that the installer may grant it.
+// Validates a package before it is installed: its format, whether this server supports the manifest, and whether the installer can grant
+// the scopes.
 import { requirePerson } from '../../rights/person.ts';
 import { PackageError, parsePackage, type PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import type { Context } from '../../context.ts';
@@ -17,18 +17,18 @@ import { requireKnown } from './named.ts';
 import { requireZone, zoneOf } from './schedule-zone.ts';
 import { checkSettingsSchema } from './settings-schema.ts';
 
-/** What a manifest's scopes and subscriptions are checked by. */
+/** Rules for the scopes and subscriptions of a manifest. */
 interface RequestRules {
-  /** The fields that a subscription to an event type can be filtered by. */
+  /** Returns the fields by which a subscription to an event type can be filtered. */
   filterFields(eventType: string): FilterFields;
-  /** The field whose parts a workspace names. */
+  /** Returns the field whose members are custom fields of the workspace. */
   addedFields(eventType: string): string | null;
-  /** The first narrowing that a door could not hold. */
+  /** Returns the first narrowing that an API route cannot enforce. */
   unheldNarrowing(requests: ScopeRequests): Unheld | null;
 }
 
 export interface PackageRules extends RequestRules {
-  /** Semantic version of this server, for `engines`. */
+  /** Semantic version of this server, checked against `engines`. */
   readonly serverVersion: string;
 }
 
@@ -40,17 +40,17 @@ export async function readPackage(document: object) {
     return read;
   } catch (error) {
     if (!(error instanceof PackageError)) throw error;
-    // The place stands in the path.
+    // The path is reported separately.
     const why = error.message.replace(`${error.path}: `, '');
     throw invalidField(`package${error.path.replaceAll('/', '.')}`, 'invalid_format', { why });
   }
 }
 
-/** @throws ApiError validation_failed, naming the first thing that this server cannot keep */
+/** @throws ApiError validation_failed for the first part that this server does not support */
 export function checkManifest(manifest: PluginManifest, rules: PackageRules): void {
   if (!fitsServer(manifest, rules.serverVersion))
     throw invalidField('package.manifest.engines.tatami', 'conflict', {
-      why: `The plugin wants Tatami ${manifest.engines.tatami}; this is ${rules.serverVersion}.`,
+      why: `The plugin requires Tatami ${manifest.engines.tatami}, but this server is ${rules.serverVersion}.`,
     });
   checkRequests(manifest, rules);
 }
@@ -59,7 +59,7 @@ export function fitsServer({ engines: { tatami } }: PluginManifest, serverVersio
   return tatami === '*' || Bun.semver.satisfies(serverVersion, tatami);
 }
 
-/** The part that is the same on every server of this version. @throws ApiError validation_failed */
+/** Checks that give the same result on every server of this version. @throws ApiError validation_failed */
 export function checkRequests(manifest: PluginManifest, rules: RequestRules): void {
   checkScopes(manifest, rules);
   checkSubscriptions(manifest, rules);
@@ -82,7 +82,7 @@ function checkActions({ actions = {}, scopes = {} }: PluginManifest): void {
     const read = `${target}s:read`;
     if (target !== 'none' && !asked.has(read))
       throw invalidField(`${path}.target`, 'required', {
-        why: `The action gets ${target === 'issue' ? 'an' : 'a'} ${target}, which the plugin reads.`,
+        why: `The action receives ${target === 'issue' ? 'an' : 'a'} ${target}, so the plugin needs to read it.`,
         fix: `Add "${read}": { why: … } to the plugin's scopes.`,
       });
   }
@@ -98,8 +98,8 @@ function checkSubscriptions(manifest: PluginManifest, rules: RequestRules): void
   for (const type of subscribedTypes({ manifest }))
     if (!asked.has(scopeOfEvent(type)))
       throw invalidField(`package.manifest.on.${type}`, 'required', {
-        why: `A plugin that hears of ${type} reads it.`,
-        fix: `Add "${scopeOfEvent(type)}": { why: … } to its scopes.`,
+        why: `A subscription to ${type} requires the scope ${scopeOfEvent(type)}.`,
+        fix: `Add "${scopeOfEvent(type)}": { why: … } to the plugin's scopes.`,
       });
   for (const [type, { filter }] of Object.entries(manifest.on ?? {}))
     if (filter) {
@@ -110,32 +110,32 @@ function checkSubscriptions(manifest: PluginManifest, rules: RequestRules): void
     }
 }
 
-/** Whether its handler ran would tell a plugin what it is not shown. */
+/** A filter on a hidden field would reveal its value, because the plugin sees if its handler ran. */
 function requireShownFields({ scopes = {} }: PluginManifest, type: string, filter: object): void {
   const scope = scopeOfEvent(type as EventType);
   const fields = scopes[scope]?.fields;
   const outside = fields && Object.keys(filter).find((name) => !fields.includes(name));
   if (outside !== undefined)
     throw invalidField(`package.manifest.on.${type}.filter.${outside}`, 'conflict', {
-      why: `The plugin narrows ${scope} to ${fields!.join(', ')}, so that ${outside} is not for it to know.`,
-      fix: `Leave it out, or add it to the fields of ${scope}.`,
+      why: `The plugin narrows ${scope} to ${fields!.join(', ')}, so it cannot filter by ${outside}.`,
+      fix: `Remove it from the filter, or add it to the fields of ${scope}.`,
     });
 }
 
 /** @throws ApiError forbidden, validation_failed */
 export function checkGrant(ctx: Context, manifest: PluginManifest, grant: readonly string[]): void {
-  requirePerson(ctx, 'consent to what a plugin may do');
+  requirePerson(ctx, 'grant scopes to a plugin');
   const asked = Object.keys(manifest.scopes ?? {});
   for (const [index, scope] of grant.entries())
     if (!asked.includes(scope))
       throw invalidField(`grant.${index}`, 'not_found', {
-        why: `The plugin does not ask for ${scope}; it asks for ${asked.join(', ') || 'nothing'}.`,
-        fix: 'Leave it out.',
+        why: `The plugin does not request ${scope}. The requested scopes are: ${asked.join(', ') || 'none'}.`,
+        fix: 'Remove it from `grant`.',
       });
   const missing = grant.filter((scope) => !ctx.scopes.has(scope));
   if (missing.length > 0)
     throw new ApiError(
       'forbidden',
-      `A plugin cannot get more than its installer has: ${missing.join(', ')}.`,
+      `A plugin cannot be granted scopes that you do not have: ${missing.join(', ')}.`,
     );
 }

@@ -1,4 +1,4 @@
-// What a version of a plugin asks for, as the API shows it.
+// API schema of the permissions that a plugin version requests.
 import { Type, type Static } from 'typebox';
 import { Closed, enumeration, named, nullable } from '../../lib/schema.ts';
 import { publisher, scheduleFields } from './contract.ts';
@@ -6,82 +6,88 @@ import { publisher, scheduleFields } from './contract.ts';
 const text = (description: string) => Type.String({ description });
 const texts = (description: string) => Type.Array(Type.String(), { description });
 
-/** Of everything that is asked. */
+/** Common fields of every request. */
 const told = {
-  sentence: text('What it lets the plugin do.'),
-  added: Type.Boolean({ description: 'Whether the version before did not ask for it, or for less.' }),
+  sentence: text('Description of what the request allows.'),
+  added: Type.Boolean({
+    description: 'True if the previous version did not request this, or requested less.',
+  }),
   before: nullable(
-    text('What the version before asked for in its place; null where that is the same, or nothing.'),
+    text('Corresponding request of the previous version; null if there was none, or the same one.'),
   ),
 };
-const why = text('What it needs it for, as its author says.');
+const why = text('Reason, by the author of the plugin.');
 
 export const Consent = named(
   'PluginAsks',
   Closed({
-    version: text('The version of the package.'),
-    sha256: text('The SHA-256 of its code, in hex.'),
-    digest: text('SHA-256 of its manifest and code, in hex; a consent sends it.'),
+    version: text('Version of the package.'),
+    sha256: text('SHA-256 of the code, in hex.'),
+    digest: text('SHA-256 of manifest and code, in hex, to be sent with a consent.'),
     publisher,
-    signature: text('Who signed it, in a sentence.'),
+    signature: text('Sentence about the signature.'),
     scopes: Type.Array(
       Closed({
-        scope: text('Such as `issues:write`.'),
+        scope: text('Name of the scope, such as `issues:write`.'),
         why,
         rows: nullable(
           Type.Record(Type.String(), Type.Array(Type.String()), {
-            description: 'The only objects that it reads and writes; null for all.',
+            description: 'Rows to which the scope is narrowed; null for all.',
           }),
         ),
-        fields: nullable(texts('The only fields; null for all.')),
-        granted: Type.Boolean({ description: 'Whether the plugin has it already.' }),
+        fields: nullable(texts('Fields to which the scope is narrowed; null for all.')),
+        granted: Type.Boolean({ description: 'True if the scope is already granted.' }),
         ...told,
       }),
-      { description: 'The rights that it asks for.' },
+      { description: 'Requested scopes.' },
     ),
     hosts: Type.Array(
       Closed({
-        origin: text('An address that it may send to.'),
-        methods: nullable(texts('The only methods; null for all.')),
-        path: nullable(text('The only path, or with `/` at its end all below it; null for all.')),
+        origin: text('Origin that the plugin can send to.'),
+        methods: nullable(texts('Allowed methods; null for all.')),
+        path: nullable(text('Allowed path, including all paths below it if it ends with `/`; null for all.')),
         why,
         ...told,
       }),
-      { description: 'Where it may send.' },
+      { description: 'Requested hosts.' },
     ),
     secrets: Type.Array(
       Closed({
-        name: text('Such as `ACME_KEY`.'),
-        hosts: texts('The only origins that it is sent to.'),
-        header: text('The only header that it is sent in.'),
+        name: text('Name of the secret, such as `ACME_KEY`.'),
+        hosts: texts('Origins that the secret is sent to.'),
+        header: text('Header that the secret is sent in.'),
         ...told,
       }),
-      { description: 'What an administrator puts in for it.' },
+      { description: 'Secrets that an administrator sets.' },
     ),
-    events: Type.Array(Closed({ type: text('Such as `issue.created`.'), ...told }), {
-      description: 'The events that it is sent.',
+    events: Type.Array(Closed({ type: text('Event type, such as `issue.created`.'), ...told }), {
+      description: 'Requested events.',
     }),
-    schedules: Type.Array(Closed({ ...scheduleFields, ...told }), { description: 'When it runs by itself.' }),
+    schedules: Type.Array(Closed({ ...scheduleFields, ...told }), { description: 'Requested schedules.' }),
     actions: Type.Array(
       Closed({
-        name: text('What it is called by.'),
-        target: enumeration('ActionTarget', ['issue', 'project', 'none'], 'What it is done on.'),
+        name: text('Name of the action.'),
+        target: enumeration('ActionTarget', ['issue', 'project', 'none'], 'Type of the target.'),
         ...told,
       }),
-      { description: 'What people can have it do.' },
+      { description: 'Actions that the plugin offers.' },
     ),
     routes: Type.Array(
       Closed({
-        name: text('What it is called in the manifest.'),
-        method: enumeration('RouteMethod', ['GET', 'POST'], 'How it is asked.'),
-        auth: enumeration('RouteAuth', ['hmac', 'public'], 'Whether what is sent has to be signed.'),
+        name: text('Name of the route in the manifest.'),
+        method: enumeration('RouteMethod', ['GET', 'POST'], 'HTTP method of the route.'),
+        auth: enumeration(
+          'RouteAuth',
+          ['hmac', 'public'],
+          'Authentication of requests: `hmac` requires a signature, `public` none.',
+        ),
         why,
         ...told,
       }),
-      { description: 'What others may send it, once an administrator opens that.' },
+      { description: 'Inbound routes, each closed until an administrator opens it.' },
     ),
-    removed: texts('Sentences of what the version before asked for, and this one does not.'),
-    unhandled: texts('Sentences of one-off runs that wait and that this version has no handler for.'),
+    removed: texts('Sentences of requests that the previous version had and this one has not.'),
+    unhandled: texts('Sentences about pending one-time jobs that this version has no handler for.'),
   }),
 );
 export type Consent = Static<typeof Consent>;

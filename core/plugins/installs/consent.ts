@@ -1,5 +1,5 @@
-// What a version of a plugin asks for, as data: everything in a sentence, and which of it the version before did not ask for. Whoever
-// is asked for consent is shown this: before an installation, of a version that waits, and by the API.
+// Lists the permissions that a plugin version requests, each with a sentence and its difference from the previous version. Shown before
+// an installation, for a pending version, and by the API.
 import type { NetRequest, PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { expandScopes } from '../../rights/scopes.ts';
 import { readScopeOf } from '../../rights/rights.ts';
@@ -23,19 +23,19 @@ interface Version {
   readonly manifest: PluginManifest;
   readonly sha256: string;
   readonly publisher: string | null;
-  /** The key of a signature that nobody trusted made, null of a package without one; absent where that is not known. */
+  /** Key id of an untrusted signature; null if the package is unsigned, absent if unknown. */
   readonly unknownKey?: string | null;
 }
 
-/** The version before, and what it was granted. */
+/** The previous version and its grant. */
 interface Before {
   readonly manifest: PluginManifest;
   readonly grant: readonly string[];
 }
 
 /**
- * @param before what it asked for until now; null where it is new, and everything is asked for the first time
- * @param unhandled by `unhandledOneOffs`, where somebody is shown it
+ * @param before the installed version; null for a new plugin, whose requests are all new
+ * @param unhandled result of `unhandledOneOffs`, if the consent is shown to a person
  */
 export function consentOf(
   version: Version,
@@ -61,7 +61,7 @@ export function consentOf(
   };
 }
 
-/** What stands in a manifest by its name. */
+/** Requests that the manifest lists by name. */
 function handledBy(manifest: PluginManifest, was: Partial<PluginManifest>) {
   const { secrets = {}, on = {}, schedules = {}, actions = {}, routes = {} } = manifest;
   return {
@@ -85,20 +85,23 @@ function handledBy(manifest: PluginManifest, was: Partial<PluginManifest>) {
   };
 }
 
-/** Sentences of what it asks beyond the version before; empty where that is nothing. */
+/** Returns the sentences of the requests beyond the previous version. */
 export function additions(consent: Consent): string[] {
   return everything(consent)
     .filter(({ added }) => added)
     .map(({ sentence }) => sentence);
 }
 
-/** Whether it could do by itself what nobody has agreed to: the rest waits for an administrator, who sets a secret or opens a route. */
+/**
+ * True if the version could act on its own beyond what was approved. Secrets and signed routes do not count, because an administrator sets
+ * or opens each of them.
+ */
 export function asksMorePower({ scopes, hosts, schedules, routes }: Consent): boolean {
   const open = routes.filter(({ auth }) => auth === 'public');
   return [...scopes, ...hosts, ...schedules, ...open].some(({ added }) => added);
 }
 
-/** In the order in which people read it. */
+/** Returns all requests in display order. */
 export function everything({ scopes, hosts, secrets, events, schedules, actions, routes }: Consent) {
   return [...scopes, ...hosts, ...secrets, ...events, ...schedules, ...actions, ...routes];
 }
@@ -127,7 +130,7 @@ function scopesOf({ scopes = {} }: PluginManifest, before: Before | null): Conse
   });
 }
 
-/** Whether as much was asked for before; reading, by a scope to write as well. */
+/** True if the previous version requested as much; a write scope covers its read scope. */
 function isAsked(scope: string, request: Narrowed, before: Requests): boolean {
   const [own, implying] = [before[scope], before[scope.replace(/:read$/, ':write')]];
   if (own && isWithin(own.fields, request.fields) && isWithinRows(own.where, request.where)) return true;
@@ -136,7 +139,7 @@ function isAsked(scope: string, request: Narrowed, before: Requests): boolean {
   );
 }
 
-/** Without a list everything is meant. */
+/** A missing list means no restriction. */
 function isWithin(wide: readonly string[] | null | undefined, narrow: readonly string[] | null | undefined) {
   return !wide || (narrow?.every((one) => wide.includes(one)) ?? false);
 }
@@ -145,7 +148,7 @@ function isWithinRows(wide: Narrowed['where'], narrow: Narrowed['where']): boole
   return Object.entries(wide ?? {}).every(([word, values]) => isWithin(values, narrow?.[word]));
 }
 
-/** A request within what was asked is no new one; else all that was asked of the origin is what it goes beyond. */
+/** A request within an earlier one is not new; otherwise `before` holds all earlier requests for the origin. */
 function hostTold(now: NetRequest, was: readonly NetRequest[]) {
   const sentence = hostSentence(now);
   const ofOrigin = was.filter(({ origin }) => origin === now.origin);
@@ -157,7 +160,7 @@ function hostTold(now: NetRequest, was: readonly NetRequest[]) {
   };
 }
 
-/** A path that ends with `/` stands for all below it. */
+/** A path that ends with `/` covers all paths below it. */
 function isBelow(wide = '/', narrow = '/'): boolean {
   return wide === narrow || (wide.endsWith('/') && narrow.startsWith(wide));
 }

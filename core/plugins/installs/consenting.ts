@@ -1,4 +1,4 @@
-// What a person decides of a version that waits for consent, and the way back to one that was installed before.
+// Consents to or refuses a pending version, and rolls back to an earlier one.
 import type { Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { requireVersion, updated } from '../../changes/operations.ts';
@@ -14,7 +14,7 @@ import { checkSettings } from './settings.ts';
 import { requireTrusted } from './trust.ts';
 import { findKept } from './versions.ts';
 
-/** What the installed version asks for, and what one that waits does. */
+/** Returns the requests of the installed and of the pending version. */
 export async function showConsent(ctx: Context, ref: string) {
   const install = await getInstall(ctx, ref);
   const shown = async (version: Parameters<typeof consentOf>[0]) =>
@@ -22,7 +22,7 @@ export async function showConsent(ctx: Context, ref: string) {
   return { installed: await shown(install), pending: install.pending && (await shown(install.pending)) };
 }
 
-/** Switches to the version that waits, under the grant given. */
+/** Switches to the pending version under the given grant. */
 export async function giveConsent(
   ctx: Context,
   ref: string,
@@ -49,7 +49,7 @@ export async function giveConsent(
   return switched(ctx, install, facts, rules);
 }
 
-/** The version before goes on, and what waited is dropped. */
+/** Drops the pending version; the installed one stays. */
 export async function refuseConsent(ctx: Context, ref: string, ifMatch: number | null): Promise<ChangeSet> {
   const install = await getInstall(ctx, ref);
   pendingOf(install);
@@ -57,11 +57,11 @@ export async function refuseConsent(ctx: Context, ref: string, ifMatch: number |
 }
 
 function pendingOf({ pending, pluginId }: Install): NonNullable<Install['pending']> {
-  if (!pending) throw new ApiError('conflict', `No version of ${pluginId} waits for consent.`);
+  if (!pending) throw new ApiError('conflict', `${pluginId} has no version pending consent.`);
   return pending;
 }
 
-/** @param version such as 1.4.2; absent: the one before */
+/** @param version such as 1.4.2; default the previous one */
 export async function rollBack(
   ctx: Context,
   ref: string,

@@ -1,12 +1,12 @@
-// Plugin installs: one plugin in one workspace, with what it was granted. docs/spec/plugins.md › Upgrade.
+// Contract of plugin installs: one plugin in one workspace, with its grant. docs/spec/plugins.md › Upgrade.
 import { Type, type Static } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, string, text } from '../../contract/field.ts';
 import { Closed, described, enumeration, nullable, time } from '../../lib/schema.ts';
 
 /**
- * `active`, `probation` and `needs_consent` run: the second proposes, and of the third a newer version waits. These two are shown of an
- * install that is kept as `active`.
+ * `active`, `probation` and `needs_consent` run: on probation writes become proposals, and with `needs_consent` a newer version is pending.
+ * These two are only shown; the install is stored as `active`.
  */
 const installStates = [
   'active',
@@ -17,29 +17,29 @@ const installStates = [
   'disabled_sandbox',
   'incompatible',
 ] as const;
-/** `propose` keeps what a run would have written for approval; `simulate` records it and drops it. */
+/** `propose` turns the writes of a run into a proposal; `simulate` records and drops them. */
 const installModes = ['apply', 'propose', 'simulate'] as const;
 export type InstallMode = (typeof installModes)[number];
-/** By class of write, or by field of an update. */
+/** Keyed by class of write, or by field of an update. */
 export type InstallModes = Readonly<Record<string, InstallMode>>;
 
 export const installModesGiven = Type.Record(
   Type.String({ pattern: '^(create|update(\\.[A-Za-z][A-Za-z0-9]{0,39})?|comment|delete)$' }),
-  enumeration('PluginMode', installModes, 'What becomes of such writes.'),
+  enumeration('PluginMode', installModes, 'Mode of these writes.'),
   {
     maxProperties: 100,
     additionalProperties: false,
     description:
-      'The mode of a class of writes where it is another than `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has the name that the API shows, or one that a body gives it; one that no plugin updates is refused. Of a write of several fields the strictest counts. Deletions are proposed where the mode is `apply` and nothing is said of them.',
+      'Modes of classes of writes that differ from `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has its name in responses or in request bodies; fields that no plugin can update are refused. A write of several fields has the strictest of their modes. If `mode` is `apply` and `delete` is absent, deletions are proposed.',
   },
 );
 
 export const installSettings = Type.Record(Type.String(), Type.Unknown(), {
   maxProperties: 100,
-  description: 'By the names that its manifest gives them.',
+  description: 'Settings by their names in the manifest.',
 });
 
-/** The host's caps: far above what a plugin needs, so that they only end what has run away. */
+/** Limits of the host, far above any normal use, so that only runaway plugins reach them. */
 export const hostBudget = {
   cpuMs: 6 * 3_600_000,
   runs: 10_000_000,
@@ -48,10 +48,10 @@ export const hostBudget = {
 } as const;
 const cap = (description: string, maximum: number) => Type.Integer({ minimum: 0, maximum, description });
 const caps = {
-  cpuMs: cap('Processor time in the sandbox, in milliseconds.', hostBudget.cpuMs),
-  runs: cap('Runs.', hostBudget.runs),
-  calls: cap('Host calls.', hostBudget.calls),
-  egressBytes: cap('Bytes sent to other hosts and received from them.', hostBudget.egressBytes),
+  cpuMs: cap('CPU time in the sandbox, in milliseconds.', hostBudget.cpuMs),
+  runs: cap('Number of runs.', hostBudget.runs),
+  calls: cap('Number of host calls.', hostBudget.calls),
+  egressBytes: cap('Bytes sent to and received from other hosts.', hostBudget.egressBytes),
 };
 const members = {
   cpuMs: Type.Optional(caps.cpuMs),
@@ -62,92 +62,103 @@ const members = {
 const whenSpent = enumeration(
   'BudgetEnd',
   ['stop', 'propose'],
-  'Whether its runs wait for the next day, or propose what they would write.',
+  'Behavior with an exhausted budget: `stop` defers runs to the next day, `propose` turns their writes into proposals.',
 );
 
-/** All of what applies. */
+/** Budget with all effective values. */
 export const WholeBudget = Closed({ ...caps, whenSpent });
 export const InstallBudget = Closed({ ...members, whenSpent });
 export const BudgetGiven = Closed(
   { ...members, whenSpent: Type.Optional(whenSpent) },
-  { description: 'In place of what was set; a member that is left out is as the host has it.' },
+  { description: 'New budget, replacing the configured one; an omitted member has the limit of the host.' },
 );
 export type InstallBudget = Static<typeof InstallBudget>;
 
 const never = { write: 'never' } as const;
 const made = { write: 'never', computed: true } as const;
-const pluginId = Type.String({ description: "The manifest's id; accepted wherever the install's id is." });
+const pluginId = Type.String({
+  description: "Id of the plugin in its manifest; accepted in place of the install's id.",
+});
 const reason = Type.String({
-  description: 'Why it does not run, or is not sent all that it subscribes to.',
+  description:
+    'Reason why the plugin does not run, or does not receive all subscribed events; null if there is none.',
 });
 const scopes = Type.Array(
   Closed({
-    scope: Type.String({ description: 'Such as `issues:write`.' }),
-    sentence: Type.String({ description: 'What it lets the plugin do.' }),
-    why: Type.String({ description: 'What it needs it for, as its author says.' }),
-    fields: nullable(Type.Array(Type.String(), { description: 'All that it writes with this scope.' })),
+    scope: Type.String({ description: 'Name of the scope, such as `issues:write`.' }),
+    sentence: Type.String({ description: 'Description of what the scope allows.' }),
+    why: Type.String({ description: 'Reason, by the author of the plugin.' }),
+    fields: nullable(
+      Type.Array(Type.String(), { description: 'Fields to which the scope is narrowed; null for all.' }),
+    ),
     where: nullable(
       Type.Record(Type.String(), Type.Array(Type.String()), {
-        description: 'The only objects it reads and writes with it.',
+        description: 'Rows to which the scope is narrowed; null for all.',
       }),
     ),
-    granted: Type.Boolean({ description: 'Whether it was granted.' }),
+    granted: Type.Boolean({ description: 'True if the scope is granted.' }),
   }),
 );
 export const publisher = nullable(
-  Type.String({ description: 'Who signed it, of those the operator trusts; null for nobody.' }),
+  Type.String({ description: 'Trusted publisher who signed the package; null if there is none.' }),
 );
 
 const pending = nullable(
   Closed({
-    version: Type.String({ description: 'The version that waits.' }),
-    sha256: Type.String({ description: 'The SHA-256 of its code, in hex.' }),
-    digest: Type.String({ description: 'SHA-256 of its manifest and code, in hex; a consent sends it.' }),
+    version: Type.String({ description: 'Pending version.' }),
+    sha256: Type.String({ description: 'SHA-256 of the code, in hex.' }),
+    digest: Type.String({ description: 'SHA-256 of manifest and code, in hex, to be sent with a consent.' }),
     publisher,
-    adds: Type.Array(Type.String(), { description: 'What it asks for beyond this version, in sentences.' }),
-    since: described(time, 'When it was sent.'),
+    adds: Type.Array(Type.String(), {
+      description: 'Sentences of the requests beyond the installed version.',
+    }),
+    since: described(time, 'Time of the upload.'),
   }),
 );
 const probation = nullable(
   Closed({
     runsLeft: Type.Integer({
       minimum: 1,
-      description: 'Runs that people have still to approve before the plugin writes by itself.',
+      description: 'Number of runs to approve until probation ends.',
     }),
-    message: Type.String({ description: 'The same in words, with the ways to end probation.' }),
+    message: Type.String({ description: 'Message about the probation and how to end it.' }),
   }),
 );
 const events = Type.Array(Type.String());
 const filters = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
-  description: 'By the type of the events.',
+  description: 'Filters by event type.',
 });
-/** Of a schedule, as it is shown. */
+/** API fields of a schedule. */
 export const scheduleFields = {
-  name: Type.String({ description: 'What it is called in the manifest.' }),
+  name: Type.String({ description: 'Name of the schedule in the manifest.' }),
   cron: nullable(
     Type.String({
-      description: 'When it runs, as a cron expression; null where only a run of the plugin asks for it.',
+      description: 'Cron expression; null if the schedule only runs one-time jobs.',
     }),
   ),
   timeZone: Type.String({ description: 'IANA time zone of `cron`, such as `Europe/Berlin`.' }),
-  tz: Type.String({ description: 'Earlier name of `timeZone`, with the same value.' }),
+  tz: Type.String({ description: 'Former name of `timeZone`, with the same value.' }),
 };
 const schedules = Type.Array(Closed(scheduleFields));
 
 const net = Type.Array(
   Closed({
-    origin: Type.String({ description: 'Such as `https://api.acme.dev`.' }),
-    methods: nullable(Type.Array(Type.String(), { description: 'The only methods.' })),
-    path: nullable(Type.String({ description: 'The only path, or with `/` at its end all below it.' })),
-    why: Type.String({ description: 'What it sends them for, as its author says.' }),
+    origin: Type.String({ description: 'Origin, such as `https://api.acme.dev`.' }),
+    methods: nullable(Type.Array(Type.String(), { description: 'Allowed methods; null for all.' })),
+    path: nullable(
+      Type.String({
+        description: 'Allowed path, including all paths below it if it ends with `/`; null for all.',
+      }),
+    ),
+    why: Type.String({ description: 'Reason, by the author of the plugin.' }),
   }),
 );
 const secrets = Type.Array(
   Closed({
-    name: Type.String({ description: 'Such as `ACME_KEY`.' }),
-    hosts: Type.Array(Type.String(), { description: 'The only origins that it is sent to.' }),
-    header: Type.String({ description: 'The only header that it is sent in.' }),
-    setAt: nullable(described(time, 'When it was set; null while it is not.')),
+    name: Type.String({ description: 'Name of the secret, such as `ACME_KEY`.' }),
+    hosts: Type.Array(Type.String(), { description: 'Origins that the secret is sent to.' }),
+    header: Type.String({ description: 'Header that the secret is sent in.' }),
+    setAt: nullable(described(time, 'Time at which the secret was last set; null while unset.')),
   }),
 );
 
@@ -156,54 +167,57 @@ export const plugin = defineContract({
   path: 'plugins',
   title: 'Plugin',
   id: 'plg',
-  doc: 'One plugin in the workspace, with what it was granted.',
+  doc: 'Plugin installed in the workspace, with its grant.',
   fields: {
     pluginId: string(pluginId, never),
-    pluginVersion: text({ max: 60, ...never, doc: 'The version of its package.' }),
-    name: text({ max: 80, ...made, doc: 'What it is called.' }),
-    description: text({ max: 500, ...made, doc: 'What it does, as its author says.' }),
-    sha256: text({ max: 64, ...never, doc: 'The SHA-256 of its code, in hex.' }),
-    scopes: json(scopes, { ...made, doc: 'What its manifest asks, and what it was granted.' }),
+    pluginVersion: text({ max: 60, ...never, doc: 'Version of the plugin.' }),
+    name: text({ max: 80, ...made, doc: 'Name of the plugin.' }),
+    description: text({ max: 500, ...made, doc: 'Description by the author of the plugin.' }),
+    sha256: text({ max: 64, ...never, doc: 'SHA-256 of the code, in hex.' }),
+    scopes: json(scopes, { ...made, doc: 'Scopes of the manifest, with their grants.' }),
     events: json(events, {
       ...made,
-      doc: 'What it is sent: of what it subscribes to, that which it was granted to read.',
+      doc: 'Event types that the plugin receives: those subscribed to and readable under the grant.',
     }),
     filters: json(filters, {
       ...made,
-      doc: 'Which events of a type it hears, by the type; of a type that is not named, all.',
+      doc: 'Filters of the subscriptions by event type; a type without a filter receives all events.',
     }),
-    schedules: json(schedules, { ...made, doc: 'When it runs without an event.' }),
-    net: json(net, { ...made, doc: 'Where it may send requests.' }),
+    schedules: json(schedules, { ...made, doc: 'Schedules of the plugin.' }),
+    net: json(net, { ...made, doc: 'Hosts that the plugin can send requests to.' }),
     secrets: json(secrets, {
       ...made,
-      doc: 'What an administrator puts in for it, and where it is sent. The values are never shown.',
+      doc: 'Secrets of the plugin and where they are sent. The values are never shown.',
     }),
     settings: json(installSettings, {
       ...made,
-      doc: 'What it was set to, and the defaults of its manifest for what nobody set.',
+      doc: 'Settings, with the defaults of the manifest for settings that are not set.',
     }),
     mode: choice(installModes, {
       ...never,
-      doc: 'What becomes of what its runs write: with `propose` it waits for approval, with `simulate` it is recorded and dropped.',
+      doc: 'Mode of the writes of runs: `apply` commits them, `propose` requires approval, `simulate` records and drops them.',
     }),
     modes: json(installModesGiven, never),
-    state: choice(installStates, { ...never, doc: 'Whether it runs, and if not, who switched it off.' }),
+    state: choice(installStates, {
+      ...never,
+      doc: 'State of the plugin; a state other than `active`, `probation` or `needs_consent` means that it does not run.',
+    }),
     stateReason: string(reason, { ...never, nullable: true }),
     publisher: text({
       max: 100,
       ...never,
       nullable: true,
-      doc: 'Who signed its package, of those the operator trusts.',
+      doc: 'Trusted publisher who signed the package; null if there is none.',
     }),
     pending: json(pending, {
       ...made,
-      doc: 'A version that asks for more than was granted, and waits for consent.',
+      doc: 'Version that requests more than was granted and is pending consent; null if there is none.',
     }),
     probation: json(probation, {
       ...made,
-      doc: 'Approvals missing until the plugin writes by itself; null of a plugin that is not on probation.',
+      doc: 'Probation of the plugin: its writes need approval until enough runs are approved. Null if the plugin is not on probation.',
     }),
-    budget: json(InstallBudget, { ...never, doc: 'What it may use in a UTC day, where somebody set that.' }),
+    budget: json(InstallBudget, { ...never, doc: 'Configured budget per UTC day.' }),
   },
   undo: 'operations',
   operations: {},

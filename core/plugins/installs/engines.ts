@@ -1,5 +1,5 @@
-// Which installs this server can run: an upgrade of the server may leave the range that a plugin was made for, and a later one may come
-// back into it. Looked at once, at the start.
+// Disables installs that this server version does not support, and enables those that fit again. A server upgrade may leave the range of
+// a plugin, and a later one may return to it. Checked once at startup.
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
 import { itemsForAdmins } from '../../inbox/items.ts';
@@ -12,7 +12,7 @@ import { installKind, type Install } from './schema.ts';
 
 const running = systemStatement<Row>(
   'plugins.to_fit',
-  'installs of all workspaces are looked through at the start of the process',
+  'startup checks the installs of all workspaces',
   `SELECT workspace_id, ${installKind.select} FROM plugins WHERE deleted_at IS NULL AND state IN ('active', 'incompatible')`,
 );
 
@@ -26,7 +26,7 @@ interface EnginesOptions {
   nowMs(): number;
 }
 
-/** Switches installs off that are made for other servers, and on again those that fit. */
+/** Disables installs made for other server versions, and enables disabled ones that fit. */
 export async function checkEngines(options: EnginesOptions): Promise<void> {
   for (const row of await options.store.readSystem(running)) {
     const install = installKind.fromRow(row);
@@ -40,7 +40,7 @@ async function move(options: EnginesOptions, scope: Scope, install: Install, fit
   const { manifest, pluginId, id } = install;
   const nowMs = options.nowMs();
   const directory = await options.directoryOf(scope);
-  const reason = `It is made for Tatami ${manifest.engines.tatami}; this is ${options.serverVersion}.`;
+  const reason = `The plugin requires Tatami ${manifest.engines.tatami}, but this server is ${options.serverVersion}.`;
   const patch = fits
     ? { state: 'active' as const, stateReason: unheardReason(install) }
     : { state: 'incompatible' as const, stateReason: reason };
@@ -50,7 +50,7 @@ async function move(options: EnginesOptions, scope: Scope, install: Install, fit
     kind: 'plugin_disabled' as const,
     reason: 'plugin' as const,
     title: `The plugin ${manifest.name ?? pluginId} does not run on this version of Tatami`,
-    body: `${reason} Install a version of the plugin that fits. What it misses until then is counted, and run when you ask for it.`,
+    body: `${reason} Install a compatible version. Missed events are counted and can be backfilled.`,
     target: { kind: installKind.name, id },
   };
   const items = fits ? [] : itemsForAdmins(note, { ids: options.ids, nowMs, directory });

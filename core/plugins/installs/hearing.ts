@@ -1,4 +1,4 @@
-// Which events an install hears: those it subscribes to and was granted to read.
+// Determines the events that an install receives: subscribed to, and readable under its grant.
 import type { EventType } from '../../events/catalogue.ts';
 import { expandScopes } from '../../rights/scopes.ts';
 import { mayHear, rightsOf, scopeOfEvent, type Rights } from '../../rights/rights.ts';
@@ -17,7 +17,7 @@ export function heardTypes(install: Pick<Install, 'manifest' | 'grant'>): EventT
   return subscribedTypes(install).filter((type) => mayHear(rights, type));
 }
 
-/** Why an active install is not sent all it subscribes to, and what would help; null when it is. */
+/** Returns why an active install does not receive all subscribed events, and what to do; null if it does. */
 export function unheardReason(install: Pick<Install, 'manifest' | 'grant'>): string | null {
   const heard = heardTypes(install);
   const unheard = subscribedTypes(install).filter((type) => !heard.includes(type));
@@ -25,7 +25,7 @@ export function unheardReason(install: Pick<Install, 'manifest' | 'grant'>): str
   const needs = unheard.map((type) => `${type} needs ${scopeOfEvent(type)}`);
   const asked = expandScopes(Object.keys(install.manifest.scopes ?? {}));
   const fix = unheard.every((type) => asked.has(scopeOfEvent(type)))
-    ? 'Grant it.'
-    : 'Install a version of the plugin that asks for it.';
+    ? 'Grant the scope.'
+    : 'Install a version of the plugin that requests the scope.';
   return `Not delivered: ${needs.join(', ')}. ${fix}`;
 }

@@ -1,4 +1,4 @@
-// Installs, changes and removes plugins. What a plugin may do is what the installer granted, never more than they hold.
+// Installs, updates and removes plugins. A plugin gets the rights that the installer grants, at most those of the installer.
 import type { Static } from 'typebox';
 import type { PluginManifest, PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { sameValue, type ChangeSet } from '../../changes/change.ts';
@@ -39,20 +39,20 @@ const keepCode = tenantStatement(
    ON CONFLICT (workspace_id, id) DO UPDATE SET source_map = coalesce(excluded.source_map, source_map)`,
 );
 
-/** What installing needs beyond the context. */
+/** Dependencies of an installation beyond the context. */
 export interface InstallRules extends PackageRules, NetRules {
   readonly checkFilter: CheckFilter;
   readonly trust: PluginTrust;
   readonly usage: Pick<Usage, 'spent'>;
-  /** @throws ApiError validation_failed for a mode that would hold nothing */
+  /** @throws ApiError validation_failed for a mode that applies to no write */
   checkModes(modes: InstallModes): void;
-  /** The rows that follow an install's state: its schedules, what it misses. They stand last in the batch. */
+  /** Ops that bring schedules, gaps and other rows in line with an install's state. Must be last in the batch. */
   stateOps(install: Install, ctx: Context): readonly Op[];
-  /** Code was kept, perhaps with another source map than is known of it. */
+  /** Called when code is stored, perhaps with a new source map. */
   codeKept(scope: Scope, sha256: string): void;
 }
 
-/** As it stands: what it is, and whether its runs wait. */
+/** Returns the install, with the exhausted budget that its runs wait for. */
 async function shownStanding(ctx: Context, install: Install, usage: Pick<Usage, 'spent'>) {
   const heldUp = install.state === 'active' ? await heldUpBy(usage, ctx.scope, install) : null;
   return { ...installKind.wire(install, ctx), waitsFor: showSpent(heldUp) };
@@ -63,7 +63,7 @@ export async function listInstalls(ctx: Context, page: PageParameters, { usage }
   return { data: await Promise.all(data.map((install) => shownStanding(ctx, install, usage))), pageInfo };
 }
 
-/** By `plg_…` or by the manifest's id. @throws ApiError not_found */
+/** Finds an install by `plg_…` or by the manifest's id. @throws ApiError not_found */
 export async function getInstall(ctx: Context, idOrPluginId: string): Promise<Install> {
   const install = idOrPluginId.startsWith('plg_')
     ? await installKind.find(ctx, idOrPluginId)
@@ -81,7 +81,7 @@ export async function showInstall(ctx: Context, idOrPluginId: string, { usage }:
   return shownStanding(ctx, await getInstall(ctx, idOrPluginId), usage);
 }
 
-/** What a package asks for, beyond the version that is installed where one is; nothing is installed. */
+/** Returns the requests of a package, compared with the installed version if there is one. Installs nothing. */
 export async function previewInstall(
   ctx: Context,
   { package: given, signature }: Pick<Static<typeof InstallCreate>, 'package' | 'signature'>,
@@ -91,7 +91,7 @@ export async function previewInstall(
   const { manifest, sha256 } = document;
   checkManifest(manifest, rules);
   const known = (await findByPluginId(ctx, manifest.id)) ?? null;
-  // It is looked at to be confirmed.
+  // The package is being reviewed for confirmation, so the preview must not require one: its own hash stands in.
   const publisher = publisherOf(rules.trust, document, { ...(signature ? { signature } : {}), sha256 });
   const unknownKey = publisher === null ? (signature?.keyId ?? null) : null;
   const unhandled = known ? await unhandledOneOffs(ctx, known.id, manifest) : [];
@@ -102,8 +102,8 @@ export async function previewInstall(
 }
 
 /**
- * Installing a plugin that is installed already upgrades it; scopes stay as granted now. An upgrade that asks for more than this request
- * grants waits for consent, while the installed version goes on.
+ * Installs a plugin, or upgrades an installed one; without `grant` an upgrade retains the granted scopes. An upgrade that requests more
+ * than this request grants becomes pending, and the installed version stays active.
  */
 export async function installPlugin(
   ctx: Context,
@@ -146,7 +146,7 @@ async function offered(
   return { ...installed(ctx, made, ops), status: 201 };
 }
 
-/** Another version, of an upgrade, a consent or a rollback, takes the place of the one that is installed. */
+/** Replaces the installed version through an upgrade, a consent or a rollback. */
 export async function switched(
   ctx: Context,
   known: Install,
@@ -162,10 +162,10 @@ export async function switched(
     { ...facts, secretsSet: followed.set, pending: null, ...running },
     ctx.nowMs(),
   );
-  // The same code may come with a source map that was not known of it.
+  // The same code may come with a new source map.
   if (!change) return { changes: [], ops, body: installKind.wire(known, ctx), status: 200 };
   const isOther = known.sha256 !== facts.sha256;
-  // What waits would wait for the code that failed.
+  // Waiting retries would otherwise wait out a backoff caused by the previous code.
   const wake = isOther ? [wakeWaitingOp(ctx.scope, known.id, ctx.nowMs())] : [];
   const kept =
     isOther || !sameValue(known.manifest, facts.manifest) ? versionOps(ctx, known, change.after) : [];
@@ -173,7 +173,7 @@ export async function switched(
   return installed(ctx, change, [...ops, ...kept, ...wake, ...dropped, ...rules.stateOps(change.after, ctx)]);
 }
 
-/** What an upgrade keeps where nothing is said. */
+/** Settings and modes after the request; an upgrade retains those that it omits. */
 function chosenFor(
   { settings, mode, modes }: Static<typeof InstallCreate>,
   known: Install | undefined,
@@ -194,12 +194,12 @@ function grantOf(
   if (grant) return grant;
   if (known) return known.grant.filter((scope) => scope in scopes);
   throw invalidField('grant', 'required', {
-    why: 'The plugin is not installed, so nothing is granted as yet.',
-    fix: `Give the scopes that it gets, of those it asks for: ${Object.keys(scopes).join(', ') || 'none'}.`,
+    why: 'The plugin is not installed yet, so the request must grant scopes.',
+    fix: `List the granted scopes, out of those requested: ${Object.keys(scopes).join(', ') || 'none'}.`,
   });
 }
 
-/** A grant that names all the scopes a version adds is the consent to what else it adds. */
+/** A grant that includes all added scopes counts as consent to the other additions. */
 function asksMore(
   known: Install,
   version: Parameters<typeof consentOf>[0],
@@ -210,7 +210,7 @@ function asksMore(
   return consent.scopes.some(({ scope, added }) => added && !grant.includes(scope));
 }
 
-/** The upgrade is kept, and nothing else changes. */
+/** Stores the upgrade as pending and changes nothing else. */
 function waiting(
   ctx: Context,
   known: Install,
@@ -225,7 +225,7 @@ function waiting(
   const pending = { ...version, ...given, since: ctx.nowMs() };
   const offered = withOffered(known.offered, version);
   const change = installKind.update(known, { pending, offered }, ctx.nowMs());
-  // The same package twice within a millisecond.
+  // The same package was sent twice within a millisecond.
   if (!change) return { changes: [], ops: [keep], body: installKind.wire(known, ctx), status: 200 };
   return installed(ctx, change, [keep]);
 }
@@ -296,7 +296,7 @@ export async function updateInstall(
   if (patch.settings) checkSettings(install.manifest, patch.settings);
   rules.checkModes(patch.modes ?? {});
   if (patch.state === 'active' && install.state === 'incompatible')
-    throw new ApiError('conflict', `${install.stateReason ?? ''} Install a version that fits.`.trim());
+    throw new ApiError('conflict', `${install.stateReason ?? ''} Install a compatible version.`.trim());
   const { probation, budget, ...given } = patch;
   const more = {
     ...(probation === undefined ? {} : probationAfter({ probation }, 0)),
@@ -313,7 +313,7 @@ export async function updateInstall(
   return change && patch.state ? { ...set, ops: rules.stateOps(change.after as Install, ctx) } : set;
 }
 
-/** While an install is active, its reason says what it is not granted to hear; else it says what switched the install off. */
+/** An active install's reason names subscriptions it cannot read; otherwise the reason says what disabled the install. */
 function reasonAfter(install: Install, patch: Static<typeof InstallUpdate>): Partial<Install> {
   if (patch.state === 'paused_by_admin') return { stateReason: 'paused by an administrator' };
   const { state, grant } = { ...install, ...patch };

@@ -1,5 +1,5 @@
-// What a package names of the workspace and its events must be there when it is installed: types that are sent, and teams, labels and
-// people of its filters and narrowings. What the version before named already may be gone.
+// Checks that everything a package refers to exists at installation: scopes and event types, and the teams, labels and people in filters
+// and narrowings. References of the previous version may have been deleted since and are not checked again.
 import { tellsOfRun } from '../../../sdk/plugin/event-types.ts';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { sameValue } from '../../changes/change.ts';
@@ -13,8 +13,8 @@ import { namesSeen } from '../../resource/names.ts';
 import { team } from '../../tracker/teams/contract.ts';
 
 /**
- * Scopes and event types that this server has, with the nearest where a name is unknown.
- * @param document a package that nobody has checked yet. @throws ApiError validation_failed
+ * Requires known scopes and event types; the message suggests the nearest name.
+ * @param document an unchecked package. @throws ApiError validation_failed
  */
 export function requireKnown(document: object): void {
   const manifest = partOf(document, 'manifest');
@@ -26,8 +26,8 @@ function requireScopes(scopes: object | null): void {
   const unknown = Object.keys(scopes ?? {}).find((scope) => !allScopes.includes(scope));
   if (unknown !== undefined)
     throw invalidField(`package.manifest.scopes.${unknown}`, 'invalid_enum', {
-      why: `There is no scope ${unknown}.`,
-      fix: `Use scopes that /docs/scopes lists.${didYouMean(unknown, allScopes)}`,
+      why: `The scope ${unknown} does not exist.`,
+      fix: `Use a scope listed at /docs/scopes.${didYouMean(unknown, allScopes)}`,
     });
 }
 
@@ -35,8 +35,8 @@ function requireSentTypes(on: object | null): void {
   const ofRun = Object.keys(on ?? {}).find(tellsOfRun);
   if (ofRun !== undefined)
     throw invalidField(`package.manifest.on.${ofRun}`, 'invalid_enum', {
-      why: `No plugin hears of runs: one that subscribed to ${ofRun} would run because it ran.`,
-      fix: 'Subscribe to what runs change, such as issue.updated, or let a webhook hear of runs.',
+      why: `Plugins cannot subscribe to ${ofRun}, because each run would trigger another.`,
+      fix: 'Subscribe to the events of changes, such as issue.updated, or use a webhook.',
     });
   const unsent = Object.keys(on ?? {}).find((type) => !eventTypes.some((sent) => sent === type));
   if (unsent !== undefined)
@@ -77,8 +77,8 @@ function requireTeams(ctx: Context, scopes: Scopes, before: Scopes): void {
     const key = teams[index];
     if (key !== undefined)
       throw invalidField(`package.manifest.scopes.${scope}.where.team.${index}`, 'not_found', {
-        why: `There is no team ${key}.`,
-        fix: `Name one that is there.${didYouMean(key, namesSeen(ctx, team, 'key'))}`,
+        why: `The team ${key} does not exist.`,
+        fix: `Use an existing team.${didYouMean(key, namesSeen(ctx, team, 'key'))}`,
       });
   }
 }

@@ -1,5 +1,5 @@
-// Probation: a new install only proposes what it would write, until people have approved enough of its runs or somebody ends probation.
-// A run that nobody looked at never counts. docs/spec/plugins.md › Upgrade.
+// Probation: the writes of a new install become proposals until people have approved enough runs, or end probation. Runs that nobody
+// reviews never count. docs/spec/plugins.md › Upgrade.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { itemsForAdmins } from '../../inbox/items.ts';
@@ -9,8 +9,8 @@ import { probationRuns } from './mode.ts';
 import { installKind, type Install } from './schema.ts';
 
 /**
- * Counts one run whose proposal a person approved as a whole. The last one ends probation, and admins are notified: from then on the
- * plugin writes by itself. The change has its event, so that the audit log names who approved.
+ * Counts a run whose proposal a person approved completely. The last approval ends probation and notifies the admins. The count is a change
+ * of the install with its own event, so that the audit log names the approver.
  */
 export async function countApproval(ctx: Context, installId: string | null): Promise<readonly Change[]> {
   const install = installId === null ? undefined : await installKind.find(ctx, installId);
@@ -23,9 +23,8 @@ export async function countApproval(ctx: Context, installId: string | null): Pro
 }
 
 /**
- * Takes the approvals back that an undo reverts, while the plugin is on probation. Probation that has ended stays so: somebody begins it
- * again.
- * @param undone each with the install that it is kept of
+ * Uncounts approvals that an undo reverts, while the plugin is on probation. Probation that has ended does not resume on its own.
+ * @param undone rows of stored changes, each with its install
  */
 export async function takeApprovalsBack(
   ctx: Context,
@@ -46,7 +45,7 @@ export async function takeApprovalsBack(
   return changes;
 }
 
-/** Approvals at the same time contend for the install, whatever else they write. */
+/** Simultaneous approvals contend for the install, independent of their other writes. */
 function countChange(ctx: Context, install: Install, probationLeft: number): readonly Change[] {
   const change = installKind.update(install, { probationLeft }, ctx.nowMs());
   return change ? [{ ...change, contends: install.id }] : [];
@@ -57,7 +56,7 @@ function endedNote({ id, manifest, pluginId }: Install) {
     kind: 'plugin_probation_ended' as const,
     reason: 'plugin' as const,
     title: `The plugin ${manifest.name ?? pluginId} is no longer on probation`,
-    body: `People have approved ${probationRuns} of its runs. From now on it writes by itself. To have it propose again: \`tatami plugin probation ${pluginId} --begin\`.`,
+    body: `People have approved ${probationRuns} of its runs, so the plugin now writes without approval. To require approval again, run \`tatami plugin probation ${pluginId} --begin\`.`,
     target: { kind: installKind.name, id },
   };
 }

@@ -1,7 +1,7 @@
-// How a path names a plugin: by the install's id or by the manifest's.
+// Path parameter that identifies a plugin by its install's id or its manifest's id.
 import { Type } from 'typebox';
 
 export const pluginRef = Type.String({
   pattern: '^[a-z][a-z0-9_.-]{0,99}$',
-  description: "An install's id (plg_…) or the manifest's id.",
+  description: "Id of the install (plg_…), or the plugin's id in its manifest.",
 });

@@ -1,4 +1,4 @@
-// Which version a consent confirms: the digest of manifest and code, or the hash of code that came with one manifest only.
+// Checks which version a consent confirms: by the digest of manifest and code, or by the hash of code uploaded with only one manifest.
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../lib/errors.ts';
 import { canonical } from '../signature.ts';
@@ -6,18 +6,18 @@ import type { Install } from './schema.ts';
 
 type Version = Pick<Install, 'manifest' | 'sha256'>;
 
-/** Digest of the version that waits, by the hash of its code; `several` after the code came with another manifest. */
+/** Digests of pending versions by code hash; `several` if the code was uploaded with more than one manifest. */
 export type OfferedVersions = Readonly<Record<string, string>>;
 
 const several = 'several';
-/** Versions after these are confirmed by their digest alone, so that no flood of uploads makes the install forget one. */
+/** Limit of entries. Further versions need their digest for consent, so that a flood of uploads cannot evict an entry. */
 const offeredMax = 100;
 
-/** SHA-256 of manifest and code, in hex. The hash of the code alone says nothing of hosts and scopes. */
+/** Returns the SHA-256 of manifest and code in hex. The code hash alone would not cover hosts and scopes. */
 export const digestOf = ({ manifest, sha256 }: Version): string =>
   createHash('sha256').update(canonical({ manifest, sha256 })).digest('hex');
 
-/** Adds a version that begins to wait. */
+/** Adds a version that becomes pending. */
 export function withOffered(offered: OfferedVersions, version: Version): OfferedVersions {
   const { sha256 } = version;
   const digest = digestOf(version);
@@ -26,7 +26,7 @@ export function withOffered(offered: OfferedVersions, version: Version): Offered
   return Object.keys(offered).length < offeredMax ? { ...offered, [sha256]: digest } : offered;
 }
 
-/** Another version may have been uploaded since the review. @throws ApiError conflict */
+/** Requires that the consent names the pending version, because another may have been uploaded since. @throws ApiError conflict */
 export function requireReviewed(
   { pending, offered }: { readonly pending: Version; readonly offered: OfferedVersions },
   given: { readonly sha256?: string; readonly digest?: string },
@@ -40,10 +40,10 @@ export function requireReviewed(
     given.digest === undefined && isCode
       ? 'has code that was uploaded with more than one manifest'
       : given.digest === undefined && given.sha256 === undefined
-        ? 'was not named'
-        : 'is not the one that you named';
+        ? 'is not named in the request'
+        : 'is not the one in the request';
   throw new ApiError(
     'conflict',
-    `Version ${version}, which waits, ${why}. Review it (GET /api/v1/plugins/${id}/consent), then send \`pending.digest\` as \`digest\`, or \`pending.sha256\` as \`sha256\` where its code came with one manifest.`,
+    `The pending version ${version} ${why}. Review it (GET /api/v1/plugins/${id}/consent), then send \`pending.digest\` as \`digest\`, or \`pending.sha256\` as \`sha256\` if its code was uploaded with only one manifest.`,
   );
 }

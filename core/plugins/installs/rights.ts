@@ -1,6 +1,6 @@
-// What steering or reading a plugin takes. A person who steers it acts with all that it was granted, and a person who reads its
-// memory or its runs reads what it could read, so the routes to these need the plugin's own scopes as well. Stopping a plugin
-// takes none of them. See docs/decisions/0015.
+// Scopes required to control or inspect a plugin. Controlling a plugin means acting with its grant, and its stored values and runs may hold
+// whatever it could read, so these routes also require the scopes granted to the plugin. Stopping a plugin requires none of them.
+// See docs/decisions/0015.
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../../context.ts';
 import type { AlsoNeeded } from '../../http/route.ts';
@@ -28,33 +28,33 @@ async function foundOrNone(
   }
 }
 
-/** For paths below `/plugins/{id}` that make the plugin do something, or write its memory. */
+/** For routes that make the plugin act, or write its stored values. */
 export const steering: AlsoNeeded = {
-  words: 'all that the plugin was granted',
+  words: 'all scopes granted to the plugin',
   scopes: (ctx, { params }) => foundOrNone(ctx, (params as { id: string }).id, all),
 };
 
-/** For those that show what it has seen. */
+/** For routes that show what the plugin has read. */
 export const seeing: AlsoNeeded = {
-  words: 'all reads that the plugin was granted',
+  words: 'all read scopes granted to the plugin',
   scopes: (ctx, { params }) => foundOrNone(ctx, (params as { id: string }).id, reads),
 };
 
-/** Whether code of a plugin may send requests to other servers. Secrets are sent only to hosts of the manifest. */
+/** True if the plugin can send requests to other servers. Secrets count, because they are sent to hosts of the manifest. */
 export function sendsOutside({ manifest: { net = [], secrets = {} } }: Pick<Install, 'manifest'>): boolean {
   return net.length > 0 || Object.keys(secrets).length > 0;
 }
 
-/** For calls that make a plugin act on behalf of the caller. */
+/** For calls that make a plugin act for the caller. */
 export const sendingOutside: AlsoNeeded = {
-  words: `${effectTable['outside-requests'].scope}, where the plugin may send requests to other servers`,
+  words: `${effectTable['outside-requests'].scope}, if the plugin can send requests to other servers`,
   scopes: (ctx, { params }) =>
     foundOrNone(ctx, (params as { id: string }).id, (install) =>
       sendsOutside(install) ? [effectTable['outside-requests'].scope] : [],
     ),
 };
 
-/** The same of a run, whose plugin may be gone. */
+/** The same requirement for a run, whose plugin may have been removed. */
 const ofRun = (words: string, scopes: (install: Install) => string[]): AlsoNeeded => ({
   words,
   async scopes(ctx, { params }) {
@@ -66,18 +66,18 @@ const ofRun = (words: string, scopes: (install: Install) => string[]): AlsoNeede
 export const seeingRun = ofRun(seeing.words, reads);
 export const steeringRun = ofRun(steering.words, all);
 
-/** A patch steers unless all it does is pause. */
+/** A patch that does nothing but pause the plugin is not control. */
 export const updating: AlsoNeeded = {
-  words: 'all that the plugin was granted, unless it only pauses it',
+  words: 'all scopes granted to the plugin, unless the request only pauses it',
   scopes: (ctx, input) =>
     isDeepStrictEqual(input.body, { state: 'paused_by_admin' })
       ? Promise.resolve([])
       : steering.scopes(ctx, input),
 };
 
-/** Another version runs with the memory of the one before. */
+/** A new version inherits the stored values of the previous one. */
 export const upgrading: AlsoNeeded = {
-  words: 'all that the version before was granted',
+  words: 'all scopes granted to the previous version',
   scopes(ctx, { body }) {
     const { manifest } = (body as { package: { manifest?: { id?: unknown } } }).package;
     return typeof manifest?.id === 'string' ? foundOrNone(ctx, manifest.id, all) : Promise.resolve([]);

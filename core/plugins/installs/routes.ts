@@ -1,4 +1,4 @@
-// The addresses of installs: listed, installed, changed and removed.
+// Routes to list, install, update and remove plugins.
 import { Type } from 'typebox';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed, described, idOf, nullable, pageOf, pageQuery } from '../../lib/schema.ts';
@@ -45,7 +45,7 @@ function routesOfAll(rules: InstallRules): Route[] {
       name: 'plugins.install',
       summary: 'Install or upgrade a plugin',
       description:
-        'The package is what `tatami plugin pack` writes. `grant` names the scopes it gets, of those its manifest asks. An upgrade that asks for more than that waits for consent, as `pending`, while the installed version goes on.',
+        'The package is the output of `tatami plugin pack`. `grant` lists the granted scopes out of those in the manifest. An upgrade that requests more becomes `pending` until someone consents; the installed version stays active.',
       scope: 'plugins:write',
       also: upgrading,
       limit: 'write',
@@ -60,7 +60,7 @@ function routesOfAll(rules: InstallRules): Route[] {
       method: 'POST',
       path: '/api/v1/plugins/preview',
       name: 'plugins.preview',
-      summary: 'See in sentences what a package asks for, and who signed it; nothing is installed',
+      summary: 'Preview the requests and the signature of a package',
       scope: 'plugins:read',
       limit: 'read',
       body: InstallPreviewed,
@@ -73,13 +73,13 @@ function routesOfAll(rules: InstallRules): Route[] {
             Closed(
               {
                 id: idOf(plugin.id),
-                version: Type.String({ description: 'The version of its package.' }),
-                sha256: Type.String({ description: 'The SHA-256 of its code, in hex.' }),
+                version: Type.String({ description: 'Version of the plugin.' }),
+                sha256: Type.String({ description: 'SHA-256 of the code, in hex.' }),
               },
-              { description: 'The version that is installed.' },
+              { description: 'Installed version; null if there is none.' },
             ),
           ),
-          asked: described(Consent, 'What the package asks for, beside the version that is installed.'),
+          asked: described(Consent, 'Requests of the package, compared with the installed version.'),
         }),
       },
       read: (ctx, { body }) => previewInstall(ctx, body, rules),
@@ -115,7 +115,7 @@ function routesOfOne(rules: InstallRules): Route[] {
       method: 'PATCH',
       path: '/api/v1/plugins/{id}',
       name: 'plugins.update',
-      summary: 'Change settings, grant, mode or state',
+      summary: 'Update the settings, grant, mode or state of a plugin',
       scope: 'plugins:write',
       also: updating,
       limit: 'write',

@@ -1,22 +1,22 @@
-// The time zone of a schedule in a manifest. `tz` is the earlier name of `timeZone`, which installed packages still have.
+// Time zone of a schedule in a manifest. `tz` is the former name of `timeZone`, which installed packages still use.
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { checkZone } from '../../lib/zone.ts';
 import { invalidField } from '../../lib/errors.ts';
 
 type Schedule = NonNullable<PluginManifest['schedules']>[string];
 
-/** IANA name. */
+/** Returns an IANA name; default UTC. */
 export function zoneOf({ timeZone, tz }: Pick<Schedule, 'timeZone' | 'tz'>): string {
   return timeZone ?? tz ?? 'UTC';
 }
 
-/** @param path of the schedule @throws ApiError validation_failed */
+/** @param path path of the schedule @throws ApiError validation_failed */
 export function requireZone(schedule: Schedule, path: string): void {
   const { timeZone, tz } = schedule;
   if (timeZone !== undefined && tz !== undefined)
     throw invalidField(`${path}.tz`, 'conflict', {
-      why: 'The schedule has a `timeZone` and a `tz`, which is the earlier name of the same.',
-      fix: 'Leave `tz` out.',
+      why: 'The schedule has both `timeZone` and its former name `tz`.',
+      fix: 'Remove `tz`.',
     });
   const wrong = checkZone(zoneOf(schedule));
   if (wrong !== null)

@@ -1,4 +1,4 @@
-// How installs are stored and shown, and the bodies that make and change them.
+// Storage and API representation of installs, and the request bodies that create and update them.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { json, plain } from '../../changes/columns.ts';
@@ -25,12 +25,12 @@ import { effectiveSettings } from './settings.ts';
 import { probationSentence } from './mode.ts';
 import { keepPastWants } from './wants.ts';
 
-/** What takes the place of the running version once somebody consents. */
+/** A version that replaces the installed one after consent. */
 interface PendingVersion {
   readonly manifest: PluginManifest;
   readonly sha256: string;
   readonly publisher: string | null;
-  /** As the upgrade gave them; null where it left them as they are. */
+  /** Value of the upgrade request; null if the request left it unchanged. */
   readonly settings: Readonly<Record<string, unknown>> | null;
   readonly mode: InstallMode | null;
   readonly modes: InstallModes | null;
@@ -40,15 +40,15 @@ interface PendingVersion {
 const kept = {
   manifest: json<PluginManifest>('manifest_json'),
   grant: json<readonly string[]>('grant_json'),
-  /** What somebody gave; shown, and given to runs, with the defaults of the manifest. */
+  /** Values that were set explicitly. Runs and responses add the defaults of the manifest. */
   settings: json<Readonly<Record<string, unknown>>>('settings_json'),
-  /** When each of its secrets was set, by name. */
+  /** Time at which each secret was last set, by name. */
   secretsSet: json<Readonly<Record<string, number>>>('secrets_set_json'),
-  /** The last event before it was installed or switched on: it listens to what comes after. Set by the database. */
+  /** Last event before the install was created or enabled; the plugin receives later events. Set by the database. */
   sinceSequence: plain<number>('since_sequence'),
   pending: json<PendingVersion | null>('pending_json'),
   offered: json<OfferedVersions>('offered_json'),
-  /** Runs that people have still to approve; 0 of an install that is not on probation. */
+  /** Runs that people still have to approve; 0 if the install is not on probation. */
   probationLeft: plain<number>('probation_left'),
 };
 export type Install = EntityOf<typeof plugin, typeof kept>;
@@ -118,47 +118,44 @@ function shownState({ state, pending, probationLeft }: Install): Install['state'
 }
 
 export const InstallShown = schemasOf(plugin).shown;
-/** As it stands, which its events do not say. */
+/** The install with its present state, which its events do not include. */
 export const InstallStanding = named(
   'PluginStanding',
   Closed({
     ...(InstallShown as TSchema as TObject).properties,
-    waitsFor: spentShown('Set while its budget of the day is spent and its runs wait for the next.'),
+    waitsFor: spentShown('Exhausted daily budget that runs wait for; null if there is none.'),
   }),
 );
 
 const grant = Type.Array(enumeration('Scope', allScopes), {
   maxItems: 100,
   uniqueItems: true,
-  description: 'The scopes that it gets, of those its manifest asks.',
+  description: 'Granted scopes, out of those in the manifest.',
 });
 const mode = Type.Optional(Type.Unsafe<InstallMode>(plugin.fields.mode.given));
 const modes = Type.Optional(Type.Unsafe<InstallModes>(installModesGiven));
 const probation = Type.Optional(
   Type.Boolean({
     description:
-      'True puts the plugin on probation: it only proposes what it would write, until people have approved 20 of its runs. False ends probation. Default of a new install: true; of an upgrade: as it was.',
+      'True to put the plugin on probation, during which its writes become proposals until people have approved 20 runs; false to end probation. Default true for a new install; an upgrade leaves it unchanged.',
   }),
 );
 const sha256 = Type.Optional(
   Type.String({
     pattern: '^[0-9a-f]{64}$',
     description:
-      'The SHA-256 of the code that is meant. Where the operator trusts publishers, it confirms a package that none of them signed.',
+      'SHA-256 of the intended code. On a server with trusted publishers, it confirms a package that none of them signed.',
   }),
 );
 
-const packageGiven = Type.Object(
-  {},
-  { description: 'A package document, as `tatami plugin pack` writes it.' },
-);
+const packageGiven = Type.Object({}, { description: 'Package, as written by `tatami plugin pack`.' });
 export const signatureGiven = Type.Optional(
   Closed(
     {
-      keyId: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Which key signed it.' }),
-      signature: Type.String({ maxLength: 100, description: 'The Ed25519 signature, in base64.' }),
+      keyId: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Id of the signing key.' }),
+      signature: Type.String({ maxLength: 100, description: 'Ed25519 signature, in base64.' }),
     },
-    { description: 'As `tatami plugin sign` writes it.' },
+    { description: 'Signature, as written by `tatami plugin sign`.' },
   ),
 );
 
@@ -171,7 +168,7 @@ export const InstallCreate = named(
         maxItems: 100,
         uniqueItems: true,
         description:
-          'The scopes that it gets, of those its manifest asks. An upgrade may leave it out: scopes then stay as granted, and what the version asks beyond that waits for consent.',
+          'Granted scopes, out of those in the manifest. An upgrade can omit it to retain the granted scopes; further requests are then pending consent.',
       }),
     ),
     signature: signatureGiven,
@@ -180,9 +177,13 @@ export const InstallCreate = named(
     mode,
     modes,
     probation,
-    downgrade: Type.Optional(Type.Boolean({ description: 'Allow an older version than the one installed.' })),
+    downgrade: Type.Optional(
+      Type.Boolean({ description: 'True to allow a version older than the installed one; default false.' }),
+    ),
     replace: Type.Optional(
-      Type.Boolean({ description: 'Allow other code under the version that is installed.' }),
+      Type.Boolean({
+        description: 'True to allow different code under the installed version number; default false.',
+      }),
     ),
   }),
 );
@@ -193,7 +194,13 @@ export const InstallUpdate = named(
     settings: Type.Optional(installSettings),
     mode,
     modes,
-    state: Type.Optional(enumeration('PluginStateGiven', ['active', 'paused_by_admin'], 'Whether it runs.')),
+    state: Type.Optional(
+      enumeration(
+        'PluginStateGiven',
+        ['active', 'paused_by_admin'],
+        'New state: `active` enables the plugin, `paused_by_admin` pauses it.',
+      ),
+    ),
     probation,
     budget: Type.Optional(BudgetGiven),
   }),
@@ -210,14 +217,14 @@ export const ConsentGiven = named(
       Type.String({
         pattern: '^[0-9a-f]{64}$',
         description:
-          '`pending.sha256` of the version that was reviewed. Enough without `digest` where its code was uploaded with one manifest only.',
+          '`pending.sha256` of the reviewed version. Sufficient without `digest` if its code was uploaded with only one manifest.',
       }),
     ),
     digest: Type.Optional(
       Type.String({
         pattern: '^[0-9a-f]{64}$',
         description:
-          '`pending.digest` of the version that was reviewed. Without it or `sha256`, and where another version waits by now, the answer is 409.',
+          '`pending.digest` of the reviewed version. The request fails with 409 if another version is pending, or without both `digest` and `sha256`.',
       }),
     ),
   }),

@@ -1,4 +1,4 @@
-// The settings of a plugin as a form: its schema as a flat list of fields in the order of the manifest, with what each is set to.
+// Returns the settings of a plugin as a form: its schema as a flat list of fields in manifest order, with their values.
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
 import { Closed, enumeration, named, nullable } from '../../lib/schema.ts';
@@ -13,19 +13,25 @@ export const SettingsForm = named(
   Closed({
     fields: Type.Array(
       Closed({
-        name: Type.String({ description: 'The path of the setting, with points between its parts.' }),
-        title: Type.String({ description: 'What it is called.' }),
-        description: Type.String({ description: 'What it does, as the author says.' }),
-        type: enumeration('SettingType', types, 'What it takes; `any` where that is more than one type.'),
-        required: Type.Boolean({ description: 'Whether it has to be given: it has no default.' }),
-        options: nullable(Type.Array(Type.Unknown(), { description: 'The only values that it takes.' })),
-        default: Type.Unknown({ description: 'What it is where nobody sets it; null for nothing.' }),
-        value: Type.Unknown({ description: 'What it is now; null for nothing.' }),
-        minimum: bound('The least number, length or count that it takes.'),
-        maximum: bound('The most.'),
-        items: nullable(enumeration('SettingItemType', types, 'Of a list: what it holds.')),
+        name: Type.String({ description: 'Path of the setting, with dots between its parts.' }),
+        title: Type.String({ description: 'Display name of the setting.' }),
+        description: Type.String({ description: 'Description by the author of the plugin.' }),
+        type: enumeration('SettingType', types, 'Type of the setting; `any` if it accepts several types.'),
+        required: Type.Boolean({ description: 'True if the setting is required and has no default.' }),
+        options: nullable(
+          Type.Array(Type.Unknown(), {
+            description: 'Allowed values; null if any value of the type is allowed.',
+          }),
+        ),
+        default: Type.Unknown({ description: 'Default value; null if there is none.' }),
+        value: Type.Unknown({ description: 'Present value; null if there is none.' }),
+        minimum: bound('Minimum value, length or number of items; null if there is none.'),
+        maximum: bound('Maximum value, length or number of items; null if there is none.'),
+        items: nullable(
+          enumeration('SettingItemType', types, 'Type of the items of an array; null for other types.'),
+        ),
       }),
-      { description: 'In the order of the manifest.' },
+      { description: 'Settings, in the order of the manifest.' },
     ),
   }),
 );
@@ -44,7 +50,7 @@ function fieldsOf(schema: Schema, at: string, values: unknown): Record<string, u
     const name = `${at}${key}`;
     const held = objectOf(values);
     const value = Object.hasOwn(held, key) ? held[key] : undefined;
-    // A group of settings is no field itself.
+    // A group of settings is not a field itself.
     if (one.type === 'object' && one.properties !== undefined)
       return fieldsOf(one, `${name}.`, value ?? one.default);
     return [fieldOf(one, { name, key, value, isRequired: required.includes(key) })];
@@ -69,7 +75,7 @@ function fieldOf(
   };
 }
 
-/** Of a number, of the length of a text or of the count of a list. */
+/** Bounds of a number, of the length of a string or of the number of items. */
 function boundsOf(one: Schema): Record<'minimum' | 'maximum', unknown> {
   return {
     minimum: one.minimum ?? one.minLength ?? one.minItems ?? null,
@@ -77,7 +83,7 @@ function boundsOf(one: Schema): Record<'minimum' | 'maximum', unknown> {
   };
 }
 
-/** By its values where the schema names no type. */
+/** Infers the type from the enum values if the schema names none. */
 function typeOf({ type, enum: options }: Schema): (typeof types)[number] {
   const found = types.find((known) => known === type);
   if (found !== undefined) return found;

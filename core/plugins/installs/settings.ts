@@ -1,5 +1,5 @@
-// Settings of an install against the plugin's own schema. Only what somebody gave is kept: defaults are filled in whenever settings are
-// read, so that those of a new version hold for all that nobody set.
+// Validates the settings of an install by the plugin's schema. Only explicit values are stored; defaults are added on every read, so that
+// those of a new version apply to settings that are not set.
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
@@ -10,7 +10,7 @@ import type { SettingsSchema } from './settings-schema.ts';
 
 export type { SettingsSchema } from './settings-schema.ts';
 
-/** Whose values are checked: where they stand in the body, and what takes them. */
+/** Source of the checked values: their path in the body, and what they belong to. */
 export interface Whose {
   readonly at: string;
   readonly whose: 'plugin' | 'action';
@@ -20,7 +20,7 @@ const ofSettings: Whose = { at: 'settings', whose: 'plugin' };
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** @throws ApiError validation_failed, naming the first setting that does not fit */
+/** @throws ApiError validation_failed with the first invalid setting */
 export function checkSettings({ settings: schema }: Pick<PluginManifest, 'settings'>, given: Settings): void {
   if (schema === undefined) {
     const [unknown] = Object.keys(given);
@@ -31,13 +31,13 @@ export function checkSettings({ settings: schema }: Pick<PluginManifest, 'settin
   checkValues(known, withDefaults(known, given), ofSettings);
 }
 
-/** Of values with their defaults. @throws ApiError validation_failed, naming each that does not fit */
+/** Checks values that include their defaults. @throws ApiError validation_failed with each invalid value */
 export function checkValues(schema: SettingsSchema, values: Settings, of: Whose): void {
   const validator = Compile(Type.Unsafe<Settings>({ ...schema, type: 'object' }));
   if (!validator.Check(values)) throw refusal(schema, validator.Errors(values), of);
 }
 
-/** What a run is given, and what is shown: the settings with the defaults of the installed version. */
+/** Returns the settings for runs and responses, with the defaults of the installed version. */
 export function effectiveSettings({
   manifest,
   settings,
@@ -52,26 +52,26 @@ export function withDefaults({ properties = {} }: SettingsSchema, given: Setting
   const missing = Object.entries(properties).filter(
     ([name, property]) => property.default !== undefined && !Object.hasOwn(given, name),
   );
-  // By entries, a setting may have any name.
+  // Built from entries, because a setting can have any name, such as `__proto__`.
   return Object.fromEntries([
     ...Object.entries(given),
     ...missing.map(([name, property]) => [name, property.default] as const),
   ]);
 }
 
-/** Details of one answer. */
+/** Limit of details in one response. */
 const detailsMax = 20;
 
 function refusal(schema: SettingsSchema, errors: Iterable<SchemaError>, of: Whose): ApiError {
-  // `boolean` is the twin of additionalProperties without the name of the value.
+  // `boolean` duplicates the additionalProperties error without the name of the value.
   const found = [...errors].filter(({ keyword }) => keyword !== 'boolean').slice(0, detailsMax);
   if (found.length === 0)
-    return invalidField(of.at, 'invalid_format', { why: `They do not fit the ${of.whose}.` });
+    return invalidField(of.at, 'invalid_format', { why: `The values are invalid for the ${of.whose}.` });
   const all = found.flatMap((error) => refusalsOf(schema, error, of));
   return invalid([...new Map(all.map((one) => [one.details[0]?.path, one])).values()]);
 }
 
-/** One error that names every value; its message is about the first. */
+/** Combines errors into one; its message is that of the first. */
 function invalid(errors: readonly ApiError[]): ApiError {
   const [first] = errors;
   return new ApiError('validation_failed', first?.message, {
@@ -87,22 +87,22 @@ function refusalsOf({ properties = {} }: SettingsSchema, error: SchemaError, of:
       path === of.at
         ? unknownValue(name, Object.keys(properties), of)
         : invalidField(`${path}.${name}`, 'unknown_field', {
-            why: `The ${of.whose} knows no such field.`,
-            fix: 'Leave it out.',
+            why: `The ${of.whose} has no such field.`,
+            fix: 'Remove the field.',
           }),
     );
   const missing = namesIn(error, 'requiredProperties');
   if (missing.length > 0)
     return missing.map((name) =>
       invalidField(`${path}.${name}`, 'required', {
-        why: `The ${of.whose} needs this${of.whose === 'plugin' ? ' setting' : ''}, and has no default for it.`,
-        fix: `Give it in \`${of.at}\`.`,
+        why: `The ${of.whose} requires this ${of.whose === 'plugin' ? 'setting' : 'input'}, which has no default.`,
+        fix: `Add it to \`${of.at}\`.`,
       }),
     );
-  return [invalidField(path, 'invalid_format', { why: `It ${schemaWords(error)}.` })];
+  return [invalidField(path, 'invalid_format', { why: `The value ${schemaWords(error)}.` })];
 }
 
-/** The names that an error lists. */
+/** Returns the names that an error lists. */
 function namesIn(
   { params }: SchemaError,
   list: 'additionalProperties' | 'requiredProperties',
@@ -111,10 +111,10 @@ function namesIn(
 }
 
 function unknownValue(name: string, known: readonly string[], { at, whose }: Whose): ApiError {
-  const there = known.length > 0 ? `it has ${known.join(', ')}` : 'it has none';
+  const there = known.length > 0 ? `available: ${known.join(', ')}` : 'there are none';
   const what = whose === 'plugin' ? 'setting' : 'input';
   return invalidField(`${at}.${name}`, 'unknown_field', {
     why: `The ${whose} has no ${what} ${name}; ${there}.${didYouMean(name, known)}`,
-    fix: `Give \`${at}\` without it.`,
+    fix: `Remove it from \`${at}\`.`,
   });
 }

@@ -1,14 +1,14 @@
-// Whose packages may be installed: the publishers that the operator trusts, by their keys. docs/decisions/0060.
+// Decides whose packages can be installed, by the publisher keys that the operator trusts. docs/decisions/0060.
 import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { isSignedBy, type PackageSignature } from '../signature.ts';
 import type { Install } from './schema.ts';
 
-/** The self-hoster's own trust roots. */
+/** Trust roots of the operator. */
 export interface PluginTrust {
-  /** By the id of the key. A publisher may have several, as when one takes the place of another. */
+  /** Trusted keys by key id. A publisher can have several, for example during a key rotation. */
   readonly keys: ReadonlyMap<string, { readonly publisher: string; readonly publicKey: string }>;
-  /** Nothing else is installed, whoever confirms it. */
+  /** True if only signed packages can be installed, even with a confirmation. */
   readonly requireSigned: boolean;
 }
 
@@ -18,8 +18,8 @@ interface Offer {
 }
 
 /**
- * Who signed a package, by the name that the operator gave them; null for nobody whom they trust. Where they trust somebody, such a
- * package has to be confirmed by its hash.
+ * Returns the trusted publisher who signed a package; null if there is none. If the server has trusted publishers, such a package must be
+ * confirmed by its hash.
  * @throws ApiError forbidden, validation_failed
  */
 export function publisherOf(
@@ -29,36 +29,36 @@ export function publisherOf(
 ): string | null {
   if (sha256 !== undefined && sha256 !== document.sha256)
     throw invalidField('sha256', 'conflict', {
-      why: `The package has the code ${document.sha256}.`,
-      fix: 'Look at the package that you were given: it is not the one that you mean.',
+      why: `The code of the package has the SHA-256 ${document.sha256}.`,
+      fix: 'Use the intended package: the code of this one differs.',
     });
   const key = signature && keys.get(signature.keyId);
   if (key) {
     if (isSignedBy(document, signature, key.publicKey)) return key.publisher;
     throw invalidField('signature.signature', 'conflict', {
-      why: `${key.publisher} did not sign this package: it was changed since, or the signature is of another.`,
-      fix: 'Give the package as its publisher made it, with its signature.',
+      why: `The signature of ${key.publisher} is invalid: the package was changed, or the signature belongs to another one.`,
+      fix: 'Use the unchanged package with the signature of its publisher.',
     });
   }
   const who = signature
-    ? `Nobody whom this server trusts has the key ${signature.keyId}`
-    : 'Nobody signed the package';
+    ? `The key ${signature.keyId} belongs to no trusted publisher`
+    : 'The package is not signed';
   if (requireSigned)
     throw new ApiError(
       'forbidden',
-      `${who}, and this server takes only signed ones. Its operator adds publishers to TATAMI_PLUGIN_TRUST.`,
+      `${who}, and this server accepts only signed packages. The operator can add publishers to TATAMI_PLUGIN_TRUST.`,
     );
   if (keys.size > 0 && sha256 === undefined)
     throw new ApiError(
       'forbidden',
-      `${who}. Look at what it is; then confirm it by its hash: "sha256": "${document.sha256}".`,
+      `${who}. Review the package, then confirm it by its hash: "sha256": "${document.sha256}".`,
     );
   return null;
 }
 
 /**
- * Whether a version that was uploaded before may run now: the operator may have come to refuse what nobody signed, or have taken its
- * publisher off the list. @throws ApiError forbidden
+ * Requires that an earlier uploaded version may still run: since then, the operator may have required signatures or removed its publisher.
+ * @throws ApiError forbidden
  */
 export function requireTrusted(
   { keys, requireSigned }: PluginTrust,
@@ -66,10 +66,11 @@ export function requireTrusted(
 ): void {
   if (!requireSigned) return;
   if (publisher !== null && [...keys.values()].some((key) => key.publisher === publisher)) return;
-  const who = publisher === null ? 'Nobody' : `${publisher}, whom this server does not trust any more,`;
+  const who =
+    publisher === null ? 'is not signed' : `is signed by ${publisher}, which this server no longer trusts`;
   throw new ApiError(
     'forbidden',
-    `${who} signed version ${manifest.version}, and this server takes only code of publishers that it trusts. Its operator adds publishers to TATAMI_PLUGIN_TRUST.`,
+    `Version ${manifest.version} ${who}. This server accepts only code from trusted publishers. The operator can add publishers to TATAMI_PLUGIN_TRUST.`,
   );
 }
 
@@ -82,7 +83,7 @@ export function requireSignedTrial(
   if (trust.requireSigned) publisherOf(trust, document, signature ? { signature } : {});
 }
 
-/** What another version may not be. @throws ApiError conflict, naming the flag that allows it */
+/** Refuses a version with another publisher, a lower version, or other code. @throws ApiError conflict with the flag that allows it */
 export function requireSuccession(
   known: Install,
   { manifest: { version }, sha256 }: PluginPackage,
@@ -92,17 +93,17 @@ export function requireSuccession(
   if (known.publisher !== null && known.publisher !== publisher)
     throw new ApiError(
       'conflict',
-      `${known.pluginId} is ${known.publisher}'s, who did not sign this package. Remove the plugin first, if another's is to take its place.`,
+      `${known.pluginId} is published by ${known.publisher}, who did not sign this package. To install a package of another publisher, remove the plugin first.`,
     );
   const { pluginVersion } = known;
   if (allowed.downgrade !== true && Bun.semver.order(version, pluginVersion) < 0)
     throw new ApiError(
       'conflict',
-      `Version ${pluginVersion} is installed, which is newer. Set "downgrade": true to go back.`,
+      `The installed version ${pluginVersion} is newer. Set "downgrade": true to install an older one.`,
     );
   if (allowed.replace !== true && version === pluginVersion && sha256 !== known.sha256)
     throw new ApiError(
       'conflict',
-      `Version ${version} is installed with other code. Give the new code a version of its own, or set "replace": true.`,
+      `Version ${version} is installed with different code. Change the version number, or set "replace": true.`,
     );
 }

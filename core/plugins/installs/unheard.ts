@@ -1,5 +1,5 @@
-// Tells of installs that hear less than they subscribe to and do not know it yet: those of an earlier version, which let a
-// plugin hear of what it had not asked to read. Once each: the reason then stands in their row.
+// Notifies admins of installs that cannot read all subscribed events. An earlier server version delivered events without the scope to read
+// them. Each install is reported once: its row then has a reason.
 import type { Change } from '../../changes/change.ts';
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
@@ -12,7 +12,7 @@ import { installKind } from './schema.ts';
 
 const untold = systemStatement<Row>(
   'plugins.untold',
-  'installs of an earlier version are looked through at the start of the process',
+  'startup checks the installs of earlier versions',
   `SELECT workspace_id, ${installKind.select} FROM plugins WHERE deleted_at IS NULL AND state = 'active' AND state_reason IS NULL`,
 );
 
@@ -34,7 +34,7 @@ export async function tellUnheard(options: {
       {
         kind: 'plugin_unheard',
         reason: 'plugin',
-        title: `The plugin ${install.manifest.name ?? install.pluginId} is not sent all that it waits for`,
+        title: `The plugin ${install.manifest.name ?? install.pluginId} does not receive all subscribed events`,
         body: reason,
         target: { kind: installKind.name, id: install.id },
       },

@@ -1,4 +1,4 @@
-// The addresses of the versions of an install: one that waits is consented to or refused, one from before is gone back to.
+// Routes for the versions of an install: consent to or refuse a pending one, list them, and roll back.
 import { Type } from 'typebox';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed, described, nullable } from '../../lib/schema.ts';
@@ -18,14 +18,14 @@ export function consentRoutes(rules: InstallRules): Route[] {
       method: 'GET',
       path: '/api/v1/plugins/{id}/consent',
       name: 'plugins.consent.get',
-      summary: 'See in sentences what a plugin asks for, and what a version of it that waits does',
+      summary: 'Get the requests of the installed and the pending version of a plugin',
       scope: 'plugins:read',
       limit: 'read',
       params,
       responses: {
         200: Closed({
-          installed: described(Consent, 'What the installed version asks for and does.'),
-          pending: nullable(described(Consent, 'The same of the version that waits.')),
+          installed: described(Consent, 'Requests of the installed version.'),
+          pending: nullable(described(Consent, 'Requests of the pending version; null if there is none.')),
         }),
       },
       read: (ctx, { params }) => showConsent(ctx, params.id),
@@ -34,9 +34,9 @@ export function consentRoutes(rules: InstallRules): Route[] {
       method: 'POST',
       path: '/api/v1/plugins/{id}/consent',
       name: 'plugins.consent.give',
-      summary: 'Switch to the version that waits, with this grant',
+      summary: 'Consent to the pending version of a plugin',
       description:
-        '`digest` names the manifest and code that were reviewed, so that no version that was uploaded since is switched to.',
+        'The plugin switches to the pending version with the given `grant`. `digest` names the reviewed manifest and code, so that a version uploaded since is not installed by mistake.',
       scope: 'plugins:write',
       also: steering,
       limit: 'write',
@@ -54,7 +54,7 @@ export function consentRoutes(rules: InstallRules): Route[] {
       method: 'DELETE',
       path: '/api/v1/plugins/{id}/consent',
       name: 'plugins.consent.refuse',
-      summary: 'Refuse the version that waits; the installed one stays',
+      summary: 'Refuse the pending version of a plugin',
       scope: 'plugins:write',
       limit: 'write',
       params,
@@ -71,25 +71,30 @@ export function versionRoutes(rules: InstallRules): Route[] {
       method: 'GET',
       path: '/api/v1/plugins/{id}/versions',
       name: 'plugins.versions',
-      summary: 'List the versions of a plugin that were installed, the latest first',
+      summary: 'List the installed versions of a plugin, latest first',
       scope: 'plugins:read',
       limit: 'read',
       params,
-      responses: { 200: Closed({ data: Type.Array(VersionShown, { description: 'The latest first.' }) }) },
+      responses: {
+        200: Closed({ data: Type.Array(VersionShown, { description: 'Versions, latest first.' }) }),
+      },
       read: async (ctx, { params }) => listVersions(ctx, await getInstall(ctx, params.id)),
     }),
     defineRoute({
       method: 'POST',
       path: '/api/v1/plugins/{id}/rollback',
       name: 'plugins.rollback',
-      summary: 'Go back to a version that was installed before, with its grant and its settings',
+      summary: 'Roll back a plugin to an earlier version, with its grant and settings',
       scope: 'plugins:write',
       also: steering,
       limit: 'write',
       params,
       body: Closed({
         version: Type.Optional(
-          Type.String({ maxLength: 60, description: 'Such as 1.4.2; by default the one before.' }),
+          Type.String({
+            maxLength: 60,
+            description: 'Version to roll back to, such as 1.4.2; default the previous one.',
+          }),
         ),
       }),
       example: { version: '1.4.2' },

@@ -1,4 +1,4 @@
-// The versions that an install has run: each is kept with its grant and its settings, so that one call goes back to it.
+// Stores the versions that an install has run, each with its grant and settings, so that one request can roll back.
 import { Type } from 'typebox';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { isoTime } from '../../changes/operations.ts';
@@ -12,7 +12,7 @@ import type { Declared } from '../secrets/followed.ts';
 import { publisher } from './contract.ts';
 import type { Install } from './schema.ts';
 
-/** Of one install. */
+/** Stored versions per install. */
 const versionsMax = 20;
 
 interface VersionRow {
@@ -50,7 +50,7 @@ const forget = tenantStatement(
      (SELECT id FROM plugin_versions WHERE workspace_id = :ws AND install_id = :installId ORDER BY id DESC LIMIT ${versionsMax})`,
 );
 
-/** One version takes the place of another: the grant and the settings of now stay with the one that goes. */
+/** Returns the ops that replace a version. The replaced version retains its present grant and settings. */
 export function versionOps(
   { scope, ids, nowMs, actor }: Context,
   before: Install | null,
@@ -83,20 +83,22 @@ export const VersionShown = named(
   'PluginVersion',
   Closed({
     id: idOf(idPrefixes.pluginVersion),
-    version: Type.String({ description: 'The version of its package.' }),
-    sha256: Type.String({ description: 'The SHA-256 of its code, in hex.' }),
+    version: Type.String({ description: 'Version of the plugin.' }),
+    sha256: Type.String({ description: 'SHA-256 of the code, in hex.' }),
     publisher,
-    grant: Type.Array(Type.String(), { description: 'The scopes that it had, or was given, last.' }),
-    installedAt: described(time, 'When it was installed.'),
+    grant: Type.Array(Type.String(), { description: 'Scopes last granted to the version.' }),
+    installedAt: described(time, 'Time at which the version was installed.'),
     installedBy: Closed(
       {
-        kind: Type.String({ description: 'Such as `user`.' }),
-        id: Type.String({ description: 'Their id.' }),
-        name: Type.String({ description: 'Their name at that time.' }),
+        kind: Type.String({ description: 'Kind of the actor, such as `user`.' }),
+        id: Type.String({ description: 'Id of the actor.' }),
+        name: Type.String({ description: 'Name of the actor at that time.' }),
       },
-      { description: 'Who installed it, or went back to it.' },
+      { description: 'Actor who installed the version or rolled back to it.' },
     ),
-    replacedAt: nullable(described(time, 'When another took its place; null of the one that is installed.')),
+    replacedAt: nullable(
+      described(time, 'Time at which the version was replaced; null for the installed one.'),
+    ),
   }),
 );
 
@@ -116,7 +118,7 @@ export async function listVersions(ctx: Context, { id }: Pick<Install, 'id'>) {
   };
 }
 
-/** As the latest version declared them that did, of those that are kept. */
+/** Returns secrets as declared by the latest stored version that has them. */
 export async function lastDeclared(
   ctx: Context,
   { id }: Pick<Install, 'id'>,
@@ -133,13 +135,13 @@ export async function lastDeclared(
   );
 }
 
-/** What a rollback installs. */
+/** The facts that a rollback restores. */
 export type KeptVersion = Pick<
   Install,
   'pluginVersion' | 'sha256' | 'publisher' | 'manifest' | 'grant' | 'settings'
 >;
 
-/** @param wanted a version, such as 1.4.2; absent: the one before. @throws ApiError conflict where there is none */
+/** @param wanted a version such as 1.4.2; default the previous one. @throws ApiError conflict if there is none */
 export async function findKept(
   ctx: Context,
   install: Pick<Install, 'id' | 'pluginId'>,
@@ -152,7 +154,7 @@ export async function findKept(
     const there = before.map((one) => one.plugin_version).join(', ');
     throw new ApiError(
       'conflict',
-      `${install.pluginId} ran no ${wanted === undefined ? 'version before this' : `version ${wanted}`}; ${there === '' ? 'none is kept' : `kept are ${there}`}.`,
+      `${install.pluginId} has no ${wanted === undefined ? 'earlier version' : `stored version ${wanted}`}. Stored versions: ${there === '' ? 'none' : there}.`,
     );
   }
   return {

@@ -1,5 +1,5 @@
-// The values of an install as rows, and how one of them changes. A write needs no old value, however long: it is guarded by the
-// version, and the usage row beside it, moved in the same batch, holds the quota.
+// Stores the values of an install as rows. A write never reads the old value: the version guards it, and the usage row, updated in the
+// same batch, enforces the quota.
 import type { Change, Entity } from '../../changes/change.ts';
 import { asReadStatement, guardOp } from '../../changes/reads.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -7,22 +7,22 @@ import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts'
 import { hasOrder, isSameJson } from './same-json.ts';
 
 export const valueBytesMax = 2 * 1024 * 1024;
-/** Of one install, its keys included. */
+/** Quota of one install, keys included. */
 export const installBytesMax = 16 * 1024 * 1024;
-/** What a key takes beyond its name and value: a row, and its entry in an index. */
+/** Storage overhead of a key beyond its name and value: a row and its index entry. */
 const keyOverheadBytes = 100;
 
 export const kvKindName = 'plugin_kv';
 
 interface Usage {
   readonly bytes: number;
-  /** Above which versions of new entries lie. */
+  /** New entries get versions above this one. */
   readonly version: number;
-  /** How often a value was written. */
+  /** Number of writes so far. */
   readonly changes: number;
 }
 
-/** What is known of an entry without its value. */
+/** An entry without its value. */
 export interface KvMeta {
   readonly installId: string;
   readonly key: string;
@@ -87,10 +87,10 @@ const unchanged = tenantStatement<{ changed: number }>(
   `SELECT 0 AS changed WHERE :changes =
      coalesce((SELECT changes FROM plugin_kv_usage WHERE workspace_id = :ws AND id = :installId), 0)`,
 );
-/** Of one value. */
+/** Guards the read of one value. */
 export const valueAsRead = asReadStatement('plugin_kv');
 
-/** What an entry counts for in the quota. */
+/** Returns the bytes of the quota that an entry uses. */
 function costOf({ key, bytes }: Pick<KvMeta, 'key' | 'bytes'>): number {
   return keyOverheadBytes + key.length + bytes;
 }
@@ -125,7 +125,7 @@ export async function findEntry(
   return row ? { id, ...metaOf(installId, key, row), valueJson: row.value_json } : null;
 }
 
-/** True if the stored value equals this one. It is read only where the lengths are equal, the texts differ and keys may have another order. */
+/** True if the stored value equals this one. The value is read only if lengths match, texts differ and key order may explain it. */
 export async function isValue(
   store: Store,
   scope: Scope,
@@ -148,15 +148,15 @@ export async function usageOf(store: Store, scope: Scope, installId: string): Pr
   return (await store.readOne(scope, readUsage, { installId })) ?? { bytes: 0, version: 0, changes: 0 };
 }
 
-/** Refuses a batch where a value of the install was written since its usage was read. */
+/** Refuses the batch if any value of the install was written since its usage was read. */
 export function unchangedOp(scope: Scope, installId: string, { changes }: Usage): Op {
   return guardOp(scope, unchanged, { installId, changes });
 }
 
 /**
  * Sets, or with `valueJson` null deletes, the value of a key.
- * @param before as stored; null where there is none
- * @param newVersion above which versions of a new entry lie, so that none of a deleted one comes back
+ * @param before the stored entry; null if there is none
+ * @param newVersion new entries get versions above this one, so that a version of a deleted entry is never reused
  */
 export function changeValue(
   before: KvMeta | null,
@@ -213,7 +213,7 @@ function usageOp(scope: Scope, before: KvMeta | null, after: KvEntry): Op {
   return tenantOp(scope, moveUsage, params, { expectRows: 1 });
 }
 
-/** By how much a change moves the usage of its install. */
+/** Returns by how many bytes a change moves the usage of its install. */
 export function deltaOf(before: KvMeta | null, after: KvEntry): number {
   return (after.valueJson === null ? 0 : costOf(after)) - (before ? costOf(before) : 0);
 }

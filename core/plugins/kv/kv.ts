@@ -1,4 +1,4 @@
-// Reads and writes an install's values from outside, within its quota.
+// Reads and writes an install's values over the API, within its quota.
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import { isoTime, requireVersion } from '../../changes/operations.ts';
@@ -55,12 +55,12 @@ export async function setValue(
   const at = { nowMs: ctx.nowMs(), newVersion: usage.version };
   const change = changeValue(before, { installId, key }, valueJson, at);
   if (change.after.bytes > valueBytesMax)
-    throw invalidField('value', 'too_long', `Give at most ${valueBytesMax} bytes of JSON.`);
+    throw invalidField('value', 'too_long', `Use at most ${valueBytesMax} bytes of JSON.`);
   const delta = deltaOf(before, change.after);
   if (delta > 0 && usage.bytes + delta > installBytesMax)
     throw invalidField('value', 'too_big', {
-      why: `A plugin keeps at most ${installBytesMax} bytes, keys included.`,
-      fix: 'Delete some keys.',
+      why: `A plugin can store at most ${installBytesMax} bytes, keys included.`,
+      fix: 'Delete keys that are no longer needed.',
     });
   return { changes: [change], body: shown(change.after) };
 }
@@ -80,7 +80,7 @@ export async function deleteValue(
   return { changes: [changeValue(before, { installId, key }, null, at)], body: undefined };
 }
 
-/** Keys in order, without their values. */
+/** Lists the keys in order, without their values. */
 export async function listValues(
   ctx: Context,
   pluginId: string,
@@ -112,5 +112,5 @@ export async function listValues(
 }
 
 function noValue({ pluginId }: Install, key: string): ApiError {
-  return new ApiError('not_found', `${pluginId} has no value under ${key}.`);
+  return new ApiError('not_found', `${pluginId} has no value for the key ${key}.`);
 }

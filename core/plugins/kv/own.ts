@@ -1,5 +1,5 @@
-// A run's own values: what its host calls read and write, staged with the rest of what it does. Values cross as JSON text and
-// are neither parsed nor read where that is not asked for.
+// Implements the `kv` host calls of a run. Writes are staged with the other effects of the run. Values are passed as JSON text, and are
+// read and parsed only where needed.
 import type { Staging } from '../../changes/staging.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import {
@@ -20,7 +20,7 @@ import {
 } from './entries.ts';
 import { isSameJson } from './same-json.ts';
 
-/** Why a value cannot be written; `code` is what the guest sees. */
+/** Reports a value that cannot be written; the guest receives `code` and message. */
 export class ValueError extends Error {
   readonly code: 'validation_failed' | 'quota_exceeded';
   constructor(code: ValueError['code'], message: string) {
@@ -30,7 +30,7 @@ export class ValueError extends Error {
 }
 
 export interface OwnValues {
-  /** JSON text; null where there is no value. */
+  /** Returns JSON text; null if there is no value. */
   get(key: string): Promise<string | null>;
   /** @throws ValueError */
   set(key: string, value: unknown): Promise<void>;
@@ -39,7 +39,7 @@ export interface OwnValues {
   increment(key: string, by: unknown): Promise<number>;
   /** @throws ValueError */
   compareAndSet(key: string, expected: unknown, value: unknown): Promise<boolean>;
-  /** To be called before the keys are listed. */
+  /** Records a read of the whole key list; call before listing. */
   noteList(): Promise<void>;
 }
 
@@ -66,12 +66,12 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
     const at = { nowMs: options.nowMs(), newVersion: usage.version };
     const change = changeValue(meta, { installId, key }, valueJson, at);
     if (change.after.bytes > valueBytesMax)
-      throw new ValueError('validation_failed', `A value takes at most ${valueBytesMax} bytes of JSON.`);
+      throw new ValueError('validation_failed', `A value can have at most ${valueBytesMax} bytes of JSON.`);
     const delta = deltaOf(meta, change.after);
     if (delta > 0 && usage.bytes + stagedBytes(staged) + delta > installBytesMax)
       throw new ValueError(
         'quota_exceeded',
-        `A plugin keeps at most ${installBytesMax} bytes, what this run has written included; delete some keys.`,
+        `A plugin can store at most ${installBytesMax} bytes, including writes of this run. Delete keys that are no longer needed.`,
       );
     staged.add([change], { operation, input: { args }, ids: [] });
   };
@@ -85,7 +85,7 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
     async increment(key, by) {
       const current: unknown = JSON.parse((await get(key)) ?? '0') ?? 0;
       if (typeof by !== 'number' || typeof current !== 'number')
-        throw new ValueError('validation_failed', 'Only numbers can be incremented.');
+        throw new ValueError('validation_failed', 'The stored value and the increment must be numbers.');
       await write(key, jsonOf(current + by), 'kv.increment', [key, by]);
       return current + by;
     },
@@ -98,7 +98,7 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
   };
 }
 
-/** Reads what is there, with what this run has written laid over it, and notes what it read. */
+/** Reads stored values overlaid with the staged writes of this run, and records the reads. */
 function readingOf({ store, scope, installId, staged }: OwnValuesOptions) {
   const stagedOf = (key: string): KvEntry | undefined =>
     staged.find(kvKindName, idOfKey(installId, key)) as KvEntry | undefined;
@@ -106,7 +106,7 @@ function readingOf({ store, scope, installId, staged }: OwnValuesOptions) {
     staged.reads?.row(valueAsRead, kvKindName, idOfKey(installId, key), meta?.version ?? null);
     return meta;
   };
-  /** As a later write of this run finds it: what is staged counts as stored. */
+  /** Entry as a later write of this run finds it: a staged entry counts as stored. */
   const metaOf = async (key: string): Promise<KvMeta | null> => {
     const own = stagedOf(key);
     if (own) return own.valueJson === null ? null : own;
@@ -134,7 +134,7 @@ async function noteList({ store, scope, installId, staged: { reads } }: OwnValue
   reads.other('kv', (guarded) => unchangedOp(guarded, installId, usage));
 }
 
-/** By how many bytes what a run has staged moves the usage of its install. */
+/** Returns by how many bytes the staged writes of a run move the usage of its install. */
 function stagedBytes(staged: Staging): number {
   return staged.changes
     .filter(({ kind }) => kind === kvKindName)

@@ -14,7 +14,7 @@ export const kvRoutes = [
     method: 'GET',
     path: '/api/v1/plugins/{id}/kv',
     name: 'plugins.kv.list',
-    summary: 'List the keys a plugin keeps',
+    summary: 'List the stored keys of a plugin',
     scope: 'plugins:write',
     own: 'id',
     also: seeing,
@@ -22,7 +22,9 @@ export const kvRoutes = [
     params: ofPlugin,
     query: Closed({
       ...pageQuery,
-      prefix: Type.Optional(Type.String({ maxLength: 200, description: 'Only keys that begin with it.' })),
+      prefix: Type.Optional(
+        Type.String({ maxLength: 200, description: 'Prefix by which keys are filtered.' }),
+      ),
     }),
     responses: { 200: pageOf(KvListed) },
     errors: ['invalid_cursor'],
@@ -32,7 +34,7 @@ export const kvRoutes = [
     method: 'GET',
     path: '/api/v1/plugins/{id}/kv/{key}',
     name: 'plugins.kv.get',
-    summary: 'Read a value of a plugin',
+    summary: 'Get a value of a plugin',
     scope: 'plugins:write',
     own: 'id',
     also: seeing,

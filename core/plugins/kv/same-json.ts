@@ -1,6 +1,6 @@
-// Compares JSON texts that `JSON.stringify` made by value: objects are the same in any order of their keys.
+// Compares JSON texts made by `JSON.stringify` by value, ignoring the order of object keys.
 
-/** False where no other order of keys makes the texts the same, which spares reading and parsing them. */
+/** False if key order cannot explain a difference of texts, which saves reading and parsing them. */
 export const hasOrder = (json: string): boolean => json.includes('{');
 
 export function isSameJson(json: string, other: string): boolean {

@@ -1,14 +1,14 @@
-// The key-value store of an install, as it is shown: JSON values that belong to it alone.
+// Request and response schemas of an install's key-value store.
 import { Type } from 'typebox';
 import { Closed, described, named, time, version } from '../../lib/schema.ts';
 
 export const kvKey = Type.String({
   pattern: '^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,199}$',
-  description: 'Up to 200 letters, digits and _ - . :',
+  description: 'Key of the value: up to 200 letters, digits and _ - . :',
 });
-const key = Type.String({ description: 'What the value is kept under.' });
-const value = Type.Unknown({ description: 'Any JSON, up to 2 MiB.' });
-const updatedAt = described(time, 'When it was last set.');
+const key = Type.String({ description: 'Key of the value.' });
+const value = Type.Unknown({ description: 'Any JSON value, up to 2 MiB.' });
+const updatedAt = described(time, 'Time of the last write.');
 
 export const KvShown = named(
   'PluginValue',
@@ -23,7 +23,7 @@ export const KvListed = named(
   'PluginValueEntry',
   Closed({
     key,
-    bytes: Type.Integer({ description: 'How large the value is.' }),
+    bytes: Type.Integer({ description: 'Size of the value in bytes.' }),
     version,
     updatedAt,
   }),

@@ -1,10 +1,10 @@
-// One-off runs that are waiting for their time: a row for each name of an install, and its row in the work queue, which come and go
-// together with the run that asks for them.
+// Pending one-time jobs: one row per name and install, and a row in the work queue. Both are written with the effects of the run that
+// schedules the job.
 import type { Change, Entity } from '../../changes/change.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 
-/** Waiting ones of one install. */
+/** Limit of pending jobs per install. */
 export const pendingMax = 1_000;
 export const onceWork = 'once';
 export const oneOffKindName = 'scheduled_run';
@@ -15,7 +15,7 @@ export interface OneOff extends Entity {
   readonly createdAt: number;
   /** Null once canceled. */
   readonly dueAt: number | null;
-  /** A `RunInput` (`runs/input.ts`). */
+  /** JSON of a `RunInput` (`runs/input.ts`). */
   readonly inputJson: string;
 }
 
@@ -39,7 +39,7 @@ const count = tenantStatement<{ count: number }>(
   'one_offs.count',
   'SELECT count(*) AS count FROM one_offs WHERE workspace_id = :ws AND install_id = :installId',
 );
-/** None where as many wait as may. */
+/** Inserts nothing if the limit is reached. */
 const insert = tenantStatement(
   'one_offs.insert',
   `INSERT INTO one_offs (workspace_id, id, install_id, name, due_at, input_json, version, created_at)
@@ -55,7 +55,7 @@ const remove = tenantStatement(
   'one_offs.remove',
   'DELETE FROM one_offs WHERE workspace_id = :ws AND id = :id AND version = :base',
 );
-/** Another epoch, so that no worker that holds the one before can end it. */
+/** Increments the epoch, so that a worker that holds the previous job cannot finish it. */
 const queue = tenantStatement(
   'one_offs.queue',
   `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
@@ -66,7 +66,7 @@ const unqueue = tenantStatement(
   'one_offs.unqueue',
   `DELETE FROM due_work WHERE workspace_id = :ws AND id = :id AND kind = '${onceWork}'`,
 );
-/** Those that fell due while the plugin was off are due at once. */
+/** Jobs that became due while the plugin was disabled are due at once. */
 const requeueAll = tenantStatement(
   'one_offs.requeue_all',
   `UPDATE due_work SET lease_until = 0, lease_owner = NULL, epoch = epoch + 1,
@@ -86,7 +86,7 @@ export function idOfOneOff(installId: string, name: string): string {
   return `${installId}/${onceWork}/${name}`;
 }
 
-/** The schedule that a name stands for: `remind` of `remind:iss_…`. */
+/** Returns the schedule of a job name: `remind` for `remind:iss_…`. */
 export function scheduleOf(name: string): string {
   const colon = name.indexOf(':');
   return colon < 0 ? name : name.slice(0, colon);
@@ -113,7 +113,10 @@ function oneOffOf(row: OneOffRow): OneOff {
   };
 }
 
-/** @param before as stored; null where there is none. Versions of a new one lie above those of any before it: they begin with the time. */
+/**
+ * @param before the stored job; null if there is none. The versions of a new job start at the present time, so that they exceed those of
+ * any earlier job of that name.
+ */
 export function changeOneOff(
   before: OneOff | null,
   after: Omit<OneOff, 'id' | 'version' | 'createdAt'>,
@@ -152,17 +155,17 @@ function opsOf(scope: Scope, before: OneOff | null, after: OneOff): Op[] {
   return [row, tenantOp(scope, queue, { id, installId, dueAt })];
 }
 
-/** Ends one that is waiting; guards the batch. */
+/** Ends a pending job; fails the batch if the job changed. */
 export function endOneOffOps(scope: Scope, oneOff: OneOff): Op[] {
   return [removeOneOffOp(scope, oneOff), tenantOp(scope, unqueue, { id: oneOff.id })];
 }
 
-/** The row alone, beside the end of its work. */
+/** Removes the job's row only; its work row is finished separately. */
 export function removeOneOffOp(scope: Scope, { id, version }: OneOff): Op {
   return tenantOp(scope, remove, { id, base: version }, { expectRows: 1 });
 }
 
-/** What becomes of those of an install that is on, off or gone. */
+/** Returns the ops on pending jobs for a changed install state. */
 export function oneOffsAfterOps(
   scope: Scope,
   install: { readonly id: string; readonly state: string; readonly deletedAt: number | null },

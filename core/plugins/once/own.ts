@@ -1,4 +1,4 @@
-// What a run asks of its plugin's one-off runs, staged with the rest of what it does: `ctx.schedule`.
+// Implements `ctx.schedule`: one-time jobs, staged with the other effects of the run.
 import type { Staging } from '../../changes/staging.ts';
 import type { Cause } from '../../events/origin.ts';
 import type { Scope, Store } from '../../store/store.ts';
@@ -18,14 +18,14 @@ import {
 } from './entries.ts';
 
 const aheadMsMax = 366 * 86_400_000;
-/** UTF-16 units of JSON. */
+/** Limit in UTF-16 units of JSON. */
 const dataMax = 16 * 1024;
 const namePattern = /^[a-z][a-zA-Z0-9-]{0,39}(:[A-Za-z0-9_.:-]{1,100})?$/;
 
 export interface OwnOneOffs {
   /** @throws CallError */
   once(name: unknown, at: unknown, data: unknown): Promise<void>;
-  /** @returns whether one was waiting. @throws CallError */
+  /** @returns true if a job was pending. @throws CallError */
   cancel(name: unknown): Promise<boolean>;
 }
 
@@ -35,18 +35,18 @@ export interface OwnOneOffsOptions {
   readonly scope: Scope;
   readonly install: Install;
   readonly staged: Staging;
-  /** Of whatever the run does: a one-off comes from it as an event would, so that loops through time are cut as others are. */
+  /** Cause of the run's effects. A job passes it on as an event would, so that loops over time are cut as well. */
   readonly cause: Cause;
-  /** Whoever the run acts for: what it asks for later has no more rights than it has. */
+  /** Caller that the run acts for; the job gets no more rights than this caller has. */
   readonly caller: RunCaller | undefined;
-  /** When the run began, before which no time of its own lies. */
+  /** Start of the run; no job can be due earlier. */
   readonly startedAt: number;
 }
 
 export function ownOneOffs(options: OwnOneOffsOptions): OwnOneOffs {
   const { store, scope, install, staged } = options;
 
-  /** What is staged counts as stored; canceled ones are none. */
+  /** Returns a pending job. A staged job counts as stored, a canceled one as absent. */
   const findOwn = async (name: string): Promise<OneOff | null> => {
     const id = idOfOneOff(install.id, name);
     const own = staged.find(oneOffKindName, id) as OneOff | undefined;
@@ -61,7 +61,7 @@ export function ownOneOffs(options: OwnOneOffsOptions): OwnOneOffs {
       if (dataJson.length > dataMax)
         throw new CallError(
           'validation_failed',
-          `The data of a one-off run has at most ${dataMax} characters of JSON.`,
+          `The data of a one-time job can have at most ${dataMax} characters of JSON.`,
         );
       const before = await findOwn(name);
       if (!before) await requireRoom(options);
@@ -106,7 +106,7 @@ async function requireRoom({ store, scope, install, staged }: OwnOneOffsOptions)
   if (stored + added >= pendingMax)
     throw new CallError(
       'quota_exceeded',
-      `A plugin has at most ${pendingMax} one-off runs waiting, those of this run included. Cancel some, or use fewer names.`,
+      `A plugin can have at most ${pendingMax} pending one-time jobs, including those of this run. Cancel some, or use fewer names.`,
     );
 }
 
@@ -114,12 +114,12 @@ function nameOf(given: unknown, { manifest }: Install): string {
   if (typeof given !== 'string' || !namePattern.test(given))
     throw new CallError(
       'validation_failed',
-      'Name a schedule of the plugin, perhaps with a key of up to 100 letters, digits and _ - . : behind it: remind, or remind:iss_….',
+      'The name must be a schedule of the plugin, optionally followed by : and a key of up to 100 letters, digits and _ - . : such as remind or remind:iss_….',
     );
   if (!handlesOneOff(manifest, given))
     throw new CallError(
       'validation_failed',
-      `The plugin has no schedule ${scheduleOf(given)} without cron; add one to "schedules", with a handle function alone.`,
+      `The plugin has no schedule ${scheduleOf(given)} without cron. Add one to "schedules" with only a handle function.`,
     );
   return given;
 }
@@ -127,10 +127,13 @@ function nameOf(given: unknown, { manifest }: Install): string {
 function timeOf(given: unknown, startedAt: number, nowMs: number): number {
   const at = typeof given === 'string' ? Date.parse(given) : given;
   if (typeof at !== 'number' || !Number.isFinite(at))
-    throw new CallError('validation_failed', 'Give a time: milliseconds since 1970, a Date, or an ISO text.');
+    throw new CallError(
+      'validation_failed',
+      'The time must be milliseconds since 1970, a Date or an ISO 8601 string.',
+    );
   if (at < startedAt)
-    throw new CallError('validation_failed', 'The time has passed. Give ctx.now() or a later one.');
+    throw new CallError('validation_failed', 'The time is in the past. Use ctx.now() or later.');
   if (at > nowMs + aheadMsMax)
-    throw new CallError('validation_failed', 'The time is more than a year ahead.');
+    throw new CallError('validation_failed', 'The time must be at most 366 days ahead.');
   return Math.max(Math.ceil(at), nowMs);
 }

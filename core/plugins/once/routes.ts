@@ -1,4 +1,4 @@
-// The one-off runs of a plugin that wait for their time, as people see and delete them.
+// Routes to list and delete the pending one-time jobs of a plugin.
 import { Type } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
@@ -26,20 +26,20 @@ import { handlesOneOff } from './handled.ts';
 
 const oneOffName = Type.String({
   pattern: '^[a-z][a-zA-Z0-9-]{0,39}(:[A-Za-z0-9_.:-]{1,100})?$',
-  description: 'What the plugin asked for it by: `remind`, or `remind:key`.',
+  description: 'Name of the one-time job: `remind` or `remind:key`.',
 });
 
 const ScheduledShown = named(
   'ScheduledRun',
   Closed({
     name: oneOffName,
-    schedule: Type.String({ description: 'The schedule that it runs.' }),
-    dueAt: described(time, 'When it runs.'),
+    schedule: Type.String({ description: 'Name of the schedule whose handler runs.' }),
+    dueAt: described(time, 'Time at which the job is due.'),
     data: Type.Unknown({ description: 'Input of the handler; null without the scope `plugins:write`.' }),
-    createdAt: described(time, 'When it was asked for first.'),
+    createdAt: described(time, 'Time at which the job was first scheduled.'),
     hasHandler: Type.Boolean({
       description:
-        'False where the installed version has no such schedule without `cron`: its run fails with `no_handler`, unless a version that has it is installed before.',
+        'False if the installed version has no such schedule without `cron`. The job then fails with `no_handler` when due, unless a version with the schedule is installed first.',
     }),
   }),
 );
@@ -79,7 +79,7 @@ async function deleteScheduled(
 ): Promise<ChangeSet> {
   const { id, pluginId } = await getInstall(ctx, ref);
   const oneOff = await findOneOff(ctx.store, ctx.scope, idOfOneOff(id, name));
-  if (!oneOff) throw new ApiError('not_found', `No one-off run ${name} of ${pluginId} waits.`);
+  if (!oneOff) throw new ApiError('not_found', `${pluginId} has no pending one-time job ${name}.`);
   requireVersion(oneOff, ifMatch);
   return { changes: [], ops: endOneOffOps(ctx.scope, oneOff), body: undefined };
 }
@@ -89,7 +89,7 @@ export const scheduledRoutes = [
     method: 'GET',
     path: '/api/v1/plugins/{id}/scheduled',
     name: 'plugins.scheduled',
-    summary: 'List the one-off runs that a plugin has asked for, the next one first',
+    summary: 'List the pending one-time jobs of a plugin, next due first',
     scope: 'plugins:read',
     also: seeing,
     limit: 'read',
@@ -103,7 +103,7 @@ export const scheduledRoutes = [
     method: 'DELETE',
     path: '/api/v1/plugins/{id}/scheduled/{name}',
     name: 'plugins.unschedule',
-    summary: 'Delete a one-off run that waits for its time',
+    summary: 'Delete a pending one-time job',
     scope: 'plugins:write',
     also: steering,
     limit: 'write',

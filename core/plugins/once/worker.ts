@@ -1,4 +1,4 @@
-// Queues the run of a one-off once its time has come, in the batch that ends its waiting: it runs once, across restarts as well.
+// Queues the run of a due one-time job in the batch that removes the job, so that it runs once, across restarts as well.
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import { neverMs } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -27,7 +27,7 @@ export function createOneOffWorker(options: OneOffWorkerOptions) {
     const oneOff = await findOneOff(store, scope, item.id);
     if (!oneOff) return void (await store.commit([queue.finish(item)]));
     const install = await registry.active(scope, oneOff.installId);
-    // It waits for the plugin to be switched on again (`oneOffsAfterOps`).
+    // The job waits until the plugin is enabled again (`oneOffsAfterOps`).
     if (!install) return void (await store.commit([queue.defer(item, neverMs)]));
     const input = JSON.parse(oneOff.inputJson) as RunInput;
     const schedule = scheduleOf(oneOff.name);
@@ -38,7 +38,7 @@ export function createOneOffWorker(options: OneOffWorkerOptions) {
       id,
       installId: install.id,
       handler: { kind: 'schedule', name: schedule },
-      // A key of its own waits for nobody: one that is tried again holds up no other.
+      // A key of its own, so that a retried job blocks no other.
       orderKey: id,
       sequence: now,
       eventId: null,
@@ -54,12 +54,12 @@ export function createOneOffWorker(options: OneOffWorkerOptions) {
     const ops: readonly Op[] = error
       ? [deadRunOp(scope, run, error, now)]
       : queueRunOps(runs, scope, run, now);
-    // Asked for anew in the meantime, it has another version and waits on.
+    // A job that was rescheduled in the meantime has another version, so this batch fails and the job stays pending.
     await store.commit([queue.finish(item), removeOneOffOp(scope, oneOff), ...ops]);
   };
 }
 
-/** What a chain of causes says of a one-off in place of an object. */
+/** Returns the step of a causation chain for a job, in place of an object. */
 export function stepName(schedule: string): string {
   return `once ${schedule}`;
 }
@@ -67,6 +67,6 @@ export function stepName(schedule: string): string {
 function wrongSchedule(schedule: string) {
   return {
     code: 'no_handler',
-    message: `The installed version of the plugin has no schedule ${schedule} without cron.`,
+    message: `The installed version of the plugin has no schedule ${schedule} without cron. Install a version that has one.`,
   };
 }

@@ -1,5 +1,5 @@
-// `fetch` as plugins have it: one of the requests that the manifest names, through the one outgoing door, answered once for all attempts
-// of a run.
+// Implements `fetch` for plugins: only requests that the manifest permits, sent through the egress guard, and answered once for all
+// attempts of a run.
 import type { NetRequest } from '../../../sdk/plugin/manifest.ts';
 import { EgressError } from '../../lib/egress/error.ts';
 import type { Egress, EgressResponse } from '../../lib/egress/egress.ts';
@@ -23,14 +23,14 @@ import { findJournaled, journalKey, journalOf, type Journal, type JournalRun } f
 import { isReserved, permit } from './net.ts';
 import { readRequest, type GuestRequest } from './request.ts';
 
-/** Of one attempt; of one request, everything; what a receiver may answer. */
+/** Limits: requests per attempt, total time per request, bytes of a response. */
 const fetchesMax = 10;
 const fetchMs = 5_000;
 const answerBytesMax = 1024 * 1024;
 
-/** What a run asks of other servers. */
+/** Sends the requests of one run to other servers. */
 export interface Outside {
-  /** @param asked what the guest claims to be a request. @returns JSON. @throws CallError */
+  /** @param asked untrusted request of the guest. @returns JSON. @throws CallError */
   ask(asked: unknown): Promise<string>;
 }
 
@@ -39,7 +39,7 @@ export interface OutsideOptions {
   readonly sealing: Sealing;
   readonly nowMs: () => number;
   readonly egress: Pick<Egress, 'send'>;
-  /** Of this server, as people reach it. */
+  /** Public base URL of this server. */
   readonly baseUrl: string;
 }
 
@@ -48,13 +48,13 @@ interface OutsideOf {
   readonly install: Pick<Install, 'id' | 'pluginId' | 'manifest'>;
   readonly run: JournalRun;
   readonly meter: Pick<Meter, 'chargeEgress'>;
-  /** Whether anything may be sent: without it, all answers come from the journal. */
+  /** False for a simulation: all answers come from the journal. */
   readonly sends: boolean;
-  /** Scopes of whoever the run acts for; undefined where it acts for nobody. */
+  /** Scopes of the caller that the run acts for; undefined if there is no caller. */
   readonly callerScopes: readonly string[] | undefined;
 }
 
-/** A request that may be sent. */
+/** A permitted request. */
 interface Outgoing extends GuestRequest {
   readonly origin: string;
   readonly net: NetRequest;
@@ -62,16 +62,16 @@ interface Outgoing extends GuestRequest {
 }
 
 export interface Outsides {
-  /** Of one attempt. */
+  /** Returns the requests of one attempt. */
   of(of: OutsideOf): Outside;
-  /** What the attempt is told of its secrets. */
+  /** Returns the secrets that the attempt can use. */
   secretsFor(scope: Scope, install: Install): SecretsForGuest | undefined;
 }
 
 export function createOutsides(options: OutsideOptions): Outsides {
   const { store } = options;
   const ownOrigin = new URL(options.baseUrl).origin;
-  /** Requests under way, at most as many as runs have calls open: an attempt that is made meanwhile waits for their answers. */
+  /** Requests in progress, bounded by the open calls of runs. A concurrent attempt waits for their answers. */
   const underWay = new Map<string, Promise<string>>();
 
   const permitted = ({ scope, install }: OutsideOf, request: GuestRequest): Outgoing => {
@@ -79,9 +79,9 @@ export function createOutsides(options: OutsideOptions): Outsides {
     const allowed = permit(manifest.net ?? [], request.method, request.url);
     if (typeof allowed === 'string') throw denied(allowed);
     const { url, origin } = allowed;
-    if (origin === ownOrigin) throw denied('That is this server itself; use ctx.');
+    if (origin === ownOrigin) throw denied('The request goes to this server. Use ctx instead.');
     const reserved = Object.keys(request.headers).find(isReserved);
-    if (reserved !== undefined) throw denied(`The header ${reserved} cannot be chosen by a plugin.`);
+    if (reserved !== undefined) throw denied(`The header ${reserved} cannot be set by a plugin.`);
     const placeholders = placeholdersOf(options.sealing, scope, install);
     const inHeaders = findSecrets(manifest, placeholders, { ...request, url, origin });
     return { ...request, url, origin, net: allowed.request, inHeaders };
@@ -91,7 +91,7 @@ export function createOutsides(options: OutsideOptions): Outsides {
     const known = await findJournaled(store, of.scope, key);
     if (known) return known.answer ?? lost(outgoing);
     if (!of.sends)
-      throw denied('A run that only simulates sends nothing, and no earlier run was answered this request.');
+      throw denied('A simulated run sends no requests, and there is no recorded answer to this one.');
     const journal = journalOf({ ...options, scope: of.scope, run: of.run });
     const secrets = of.install.manifest.secrets
       ? await openSecrets(options, of.scope, of.install.id)
@@ -101,7 +101,7 @@ export function createOutsides(options: OutsideOptions): Outsides {
     const response = await send(options.egress, journal, key, { ...outgoing, headers });
     const answer = answerText(response, createRedact(secrets));
     await journal.keep(key, requestLine(outgoing), answer);
-    // Once it is kept, so that the next day's attempt has it without asking again.
+    // Charged after the answer is stored, so that an attempt on the next day has it without another request.
     of.meter.chargeEgress(Buffer.byteLength(answer));
     return answer;
   };
@@ -113,7 +113,7 @@ export function createOutsides(options: OutsideOptions): Outsides {
       async ask(asked) {
         requireCaller(of);
         if (++fetches > fetchesMax)
-          throw new CallError('quota_exceeded', `A run makes at most ${fetchesMax} fetches.`);
+          throw new CallError('quota_exceeded', `A run can make at most ${fetchesMax} fetches.`);
         const outgoing = permitted(of, readRequest(asked));
         const args = canonical(outgoing);
         const occurrence = occurrences.get(args) ?? 0;
@@ -134,7 +134,7 @@ export function createOutsides(options: OutsideOptions): Outsides {
   };
 }
 
-/** The same text for the same request, whatever the secrets and their placeholders are at the moment. */
+/** Returns the same text for the same request, independent of the present values of secrets and placeholders. */
 function canonical({ method, url, headers, body, inHeaders }: Outgoing): string {
   const named = Object.entries(headers).map(([header, value]) => {
     const secret = inHeaders.get(header);
@@ -160,7 +160,7 @@ function headersOf(
     if (secret === undefined)
       throw new CallError(
         'not_found',
-        `The secret ${name} is not set: tatami plugin secrets set ${install.pluginId} ${name}`,
+        `The secret ${name} is not set. Set it with: tatami plugin secrets set ${install.pluginId} ${name}`,
       );
     sent[header] = formatted(request, secret);
   }
@@ -195,27 +195,31 @@ async function send(
   }
 }
 
-/** JSON for the guest. Bodies are text in UTF-8. @throws CallError */
+/** Returns JSON for the guest. The body is decoded as UTF-8. @throws CallError */
 function answerText(
   { status, headers, body, truncated }: EgressResponse,
   redact: (text: string) => string,
 ): string {
-  if (truncated) throw new CallError('quota_exceeded', `The answer is longer than ${answerBytesMax} bytes.`);
+  if (truncated)
+    throw new CallError('quota_exceeded', `The response is longer than ${answerBytesMax} bytes.`);
   const { 'content-encoding': encoding = 'identity' } = headers;
-  // Unpacked, it may be of any size; as it is, nobody sees what it holds.
+  // An encoded body could have any size after decoding, and could hide secrets from redaction.
   if (encoding.toLowerCase() !== 'identity')
-    throw denied(`The answer is encoded (${encoding.slice(0, 40)}), which was not asked for.`);
+    throw denied(`The response has an unrequested content encoding (${encoding.slice(0, 40)}).`);
   const shown = Object.entries(headers).map(([name, value]) => [redact(name), redact(value)]);
   return JSON.stringify({ status, headers: shown, body: redact(new TextDecoder().decode(body)) });
 }
 
-/** An action checks this when it is called. Runs of later check it again: the plugin, or the rights of its caller, may be others. @throws CallError */
+/**
+ * Checks the caller's scope. An action checks it when called as well, but a run may start later, when the plugin or the caller's rights
+ * have changed. @throws CallError
+ */
 function requireCaller({ callerScopes }: OutsideOf): void {
   const { scope } = effectTable['outside-requests'];
   if (!callerScopes || callerScopes.includes(scope)) return;
   throw new CallError(
     'insufficient_scope',
-    `Requests to other servers take the scope ${scope}, which whoever asked for this run does not have.`,
+    `Requests to other servers require the scope ${scope}, which the caller of this run does not have.`,
   );
 }
 
@@ -225,7 +229,7 @@ function denied(message: string): CallError {
 
 function lost(outgoing: Outgoing): never {
   throw denied(
-    `${requestLine(outgoing)} was sent before, and its answer was lost. It is not sent again, as the manifest says retry: never.`,
+    `${requestLine(outgoing)} was already sent and its response was lost. The request is not repeated because the manifest sets retry: never.`,
   );
 }
 
@@ -237,7 +241,7 @@ const codes: Readonly<Partial<Record<EgressError['code'], string>>> = {
   too_large: 'quota_exceeded',
 };
 
-/** As the guest sees it. */
+/** Returns the error code for the guest. */
 function codeOf({ code }: EgressError): string {
   return codes[code] ?? 'unreachable';
 }

@@ -1,5 +1,5 @@
-// What plugins asked of other servers and were answered, so that a run that is tried again asks nobody twice. Keys are computed here,
-// never by the guest.
+// Stores the requests of plugins to other servers with their answers, so that a retried run sends none twice. Keys are computed by the
+// host, never by the guest.
 import { createHash } from 'node:crypto';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Scope, type Store } from '../../store/store.ts';
@@ -28,7 +28,11 @@ const keep = tenantStatement(
 
 export type JournalRun = Pick<RunRow, 'id' | 'install_id' | 'event_id' | 'handler_kind' | 'handler'>;
 
-/** In hex. @param args canonical; @param occurrence the how many-th call of the run with this `op` and `args`, from 0 */
+/**
+ * Returns the journal key in hex.
+ * @param args canonical
+ * @param occurrence index of this call among the run's calls with the same `op` and `args`, from 0
+ */
 export function journalKey(run: JournalRun, op: string, args: string, occurrence: number): string {
   const of = [
     run.install_id,
@@ -41,7 +45,7 @@ export function journalKey(run: JournalRun, op: string, args: string, occurrence
   return createHash('sha256').update(JSON.stringify(of)).digest('hex');
 }
 
-/** `answer` is null where the request may have been sent and its answer is not known. Undefined: it was not sent. */
+/** Returns undefined if the request was not sent; `answer` is null if it may have been sent and the answer is unknown. */
 export async function findJournaled(
   store: Store,
   scope: Scope,
@@ -52,9 +56,9 @@ export async function findJournaled(
 }
 
 export interface Journal {
-  /** Notes that a request is about to be sent. @returns false where that was noted before */
+  /** Records that a request is about to be sent. @returns false if that was recorded before */
   reserve(key: string, request: string): Promise<boolean>;
-  /** Takes that back: nothing was sent. */
+  /** Removes that record, because nothing was sent. */
   release(key: string): Promise<void>;
   keep(key: string, request: string, answer: string): Promise<void>;
 }
@@ -66,7 +70,7 @@ export interface JournalOptions {
   readonly run: JournalRun;
 }
 
-/** Of one run. Each entry is a commit of its own, as what it tells of has happened already. */
+/** Returns the journal of one run. Each entry is its own commit, because the request has already happened. */
 export function journalOf({ store, nowMs, scope, run }: JournalOptions): Journal {
   const row = (key: string, request: string) => ({
     ...{ id: key, request, now: nowMs() },

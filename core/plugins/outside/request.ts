@@ -1,4 +1,4 @@
-// A request as the guest says it, read from untrusted JSON.
+// Parses a guest's request from untrusted JSON.
 import { netMethods } from '../../../sdk/plugin/manifest.ts';
 import { CallError } from '../door-call.ts';
 
@@ -15,34 +15,35 @@ export interface GuestRequest {
 /** @throws CallError validation_failed, quota_exceeded */
 export function readRequest(asked: unknown): GuestRequest {
   const { url, method = 'GET', headers = {}, body = null } = objectOf(asked);
-  if (typeof url !== 'string') throw invalid('Give an address.');
+  if (typeof url !== 'string') throw invalid('The URL must be a string.');
   const known = netMethods.find((one) => one === method);
-  if (!known) throw invalid(`The method is one of ${netMethods.join(', ')}.`);
+  if (!known) throw invalid(`The method must be one of ${netMethods.join(', ')}.`);
   return { method: known, url, headers: headersOf(headers), body: bodyOf(known, body) };
 }
 
 function bodyOf(method: GuestRequest['method'], body: unknown): string | null {
   if (body === null) return null;
-  if (typeof body !== 'string') throw invalid('The body is text.');
-  if (method === 'GET' || method === 'HEAD') throw invalid(`A ${method} has no body.`);
+  if (typeof body !== 'string') throw invalid('The body must be a string.');
+  if (method === 'GET' || method === 'HEAD') throw invalid(`A ${method} request cannot have a body.`);
   if (Buffer.byteLength(body) > bodyBytesMax)
-    throw new CallError('quota_exceeded', `The body of a request has at most ${bodyBytesMax} bytes.`);
+    throw new CallError('quota_exceeded', `The body of a request can have at most ${bodyBytesMax} bytes.`);
   return body;
 }
 
 function headersOf(given: unknown): Record<string, string> {
   const entries = Object.entries(objectOf(given));
-  if (entries.length > headersMax) throw invalid(`A request has at most ${headersMax} headers.`);
+  if (entries.length > headersMax) throw invalid(`A request can have at most ${headersMax} headers.`);
   const headers: Record<string, string> = Object.create(null);
   for (const [name, value] of entries) {
-    if (typeof value !== 'string') throw invalid('Headers are text.');
+    if (typeof value !== 'string') throw invalid('Header values must be strings.');
     headers[name] = value;
   }
   return headers;
 }
 
 function objectOf(value: unknown): Record<string, unknown> {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw invalid('Give an object.');
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw invalid('The request and its headers must be objects.');
   return value as Record<string, unknown>;
 }
 

@@ -1,4 +1,4 @@
-// Asks writes of a run again as the plugin, by its grant of now: those of the API at the door, its own past it.
+// Repeats the writes of a run as the plugin under its present grant: API writes through the API, own calls directly.
 import type { AskedWrite, Staging } from '../../changes/staging.ts';
 import type { Actor, Cause } from '../../events/origin.ts';
 import type { App } from '../../http/app.ts';
@@ -24,17 +24,17 @@ interface Asking {
   readonly scope: Scope;
   readonly install: Install;
   readonly cause: Cause | null;
-  /** Whoever the run acted for, who bounds what it may do. */
+  /** The caller that the run acted for, whose rights limit it. */
   readonly caller: RunCaller | undefined;
 }
 
 const uncaused: Cause = { rootEventId: null, parentRunId: null, depth: 0, path: [] };
 
-/** Refuses what a run would do for somebody whose credential has ended. */
+/** Refusal if the caller's credential is no longer valid. */
 export const callerGone = ({ name }: Actor): AskedAgain => ({
   refusal: new ApiError(
     'forbidden',
-    `${name}, who asked for this run, may not write here any more. Reject the proposal.`,
+    `${name}, the caller of this run, no longer has write access. Reject the proposal.`,
   ),
 });
 
@@ -62,9 +62,9 @@ export function createAskAsPlugin({ store, clock, app }: AskOptions): AskAsPlugi
         return new ApiError('conflict', error.message);
       throw error;
     }
-    // A comparison that no longer holds wrote nothing, and the handler believes that it did.
+    // A failed comparison wrote nothing, while the handler recorded success.
     return operation === 'kv.compareAndSet' && staged.writes.length === before
-      ? new ApiError('conflict', 'A value of the plugin has changed.')
+      ? new ApiError('conflict', 'A stored value of the plugin has changed since.')
       : null;
   };
 

@@ -1,4 +1,4 @@
-// What of a run's writes is committed with it, and what is held back: proposed, or shown and dropped. docs/decisions/0059.
+// Divides the writes of a run by mode: committed with the run, pending approval, or simulated and dropped. docs/decisions/0059.
 import type { Change } from '../../changes/change.ts';
 import type { Committer } from '../../changes/commit.ts';
 import type { StagedWrite } from '../../changes/staging.ts';
@@ -34,25 +34,25 @@ export interface HoldBackOptions {
 interface Kept {
   readonly changes: readonly Change[];
   readonly ops: readonly Op[];
-  /** Whether what it keeps for itself is written. */
+  /** True if the own values of the plugin are committed. */
   readonly ownValues: boolean;
-  /** What became of each change; null where all of them met one end. */
+  /** Changes by mode; null if all had the same mode. */
   readonly met: Readonly<Record<InstallMode, readonly Change[]>> | null;
 }
 
 export type HoldBack = (held: HeldRun, tried: Attempt) => Promise<Kept>;
 
-/** By what becomes of them, each in the order in which it was asked. */
+/** Writes by mode, each list in call order. */
 export type Divided = Readonly<Record<InstallMode, readonly StagedWrite[]>>;
 
-/** Whether all writes meet one end, which most runs are: then nothing is asked again. */
+/** True if all writes have the same mode, which holds for most runs and needs no repetition. */
 function isOfOneMode({ mode, modes }: Install, writes: readonly StagedWrite[]): boolean {
   return (
     Object.keys(modes).length === 0 && mode !== 'propose' && !(mode === 'apply' && writes.some(isDeletion))
   );
 }
 
-/** @param applies whether a write that may be applied can be; it waits with those that it builds on */
+/** Divides writes by mode. A write gets the mode of those that it builds on, if that is stricter. */
 export function divide(install: Install, writes: readonly StagedWrite[], app: App): Divided {
   const own = writes.filter(({ operation }) => ownWrites.has(operation));
   const fields = modeFieldsOf(app.routes);
@@ -62,7 +62,7 @@ export function divide(install: Install, writes: readonly StagedWrite[], app: Ap
     const mode = modeOfWrite(install, write, app.route(write.operation), fields);
     divided[worst(mode, write, divided)].push(write);
   }
-  // What a plugin notes for itself is noted with what it did: where that waits, it waits as well.
+  // Own values record what the plugin did, so they share the fate of its writes.
   const withOwn = ownModeOf(install, divided);
   const kept = new Set([...divided[withOwn], ...own]);
   return { ...divided, [withOwn]: writes.filter((write) => kept.has(write)) };
@@ -74,13 +74,13 @@ function ownModeOf({ mode }: Install, divided: Divided): InstallMode {
   return divided.simulate.length > 0 || mode === 'simulate' ? 'simulate' : 'apply';
 }
 
-/** The mode of the strictest write that this one builds on. */
+/** Returns the strictest mode among this write and the writes that it builds on. */
 function worst(mode: InstallMode, write: StagedWrite, { propose, simulate }: Divided): InstallMode {
   if (simulate.some((earlier) => buildsOn(write, earlier))) return 'simulate';
   return mode === 'apply' && propose.some((earlier) => buildsOn(write, earlier)) ? 'propose' : mode;
 }
 
-/** Whether a write names what an earlier one makes, or moves the same field of the same object. */
+/** True if a write refers to an object that an earlier one creates, or changes the same field of the same object. */
 function buildsOn(write: StagedWrite, earlier: StagedWrite): boolean {
   const text = JSON.stringify(write.input);
   return earlier.changes.some(
@@ -98,7 +98,7 @@ function movesSame(a: Change, b: Change): boolean {
 export function createHoldBack(options: HoldBackOptions): HoldBack {
   const askAs = createAskAsPlugin(options);
 
-  /** The applied ones by themselves; those that cannot be without the others wait with them. */
+  /** Repeats the applied writes alone. If they cannot be separated from the others, all become pending. */
   const applied = async (tried: Attempt, held: HeldRun, { apply, propose, simulate }: Divided) => {
     if (apply.length === 0 || propose.length + simulate.length === 0)
       return { changes: apply.length === 0 ? [] : tried.staged.changes, isAlone: true };
@@ -135,7 +135,7 @@ export function createHoldBack(options: HoldBackOptions): HoldBack {
 
 const changesOf = (writes: readonly StagedWrite[]): Change[] => writes.flatMap(({ changes }) => changes);
 
-/** What belongs into the batch that ends the run. */
+/** Returns the changes and ops of a proposal, for the batch that ends the run. */
 async function propose(
   { clock, ids, sealing, committer, directoryOf }: HoldBackOptions,
   { item: { scope }, run }: HeldRun,

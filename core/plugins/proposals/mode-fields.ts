@@ -1,5 +1,5 @@
-// The fields that an install may have a mode for (`update.assignee`): those that a plugin's calls update, by the names that the API shows,
-// and the other names under which bodies give them.
+// The fields that can have a mode of their own (`update.assignee`): those that host calls update, by their API names and by the other names
+// that request bodies accept.
 import type { Contract } from '../../contract/contract.ts';
 import { contracts } from '../../contracts.ts';
 import { makes, type Route } from '../../http/route.ts';
@@ -10,7 +10,7 @@ import { hostCallsOf } from '../host-calls.ts';
 import type { InstallMode, InstallModes } from '../installs/contract.ts';
 import { shownName } from '../undo/kinds.ts';
 
-/** By every name that is taken, the fields that it means. */
+/** Fields by every accepted name. */
 export type ModeFields = ReadonlyMap<string, readonly string[]>;
 
 const strictness: readonly InstallMode[] = ['apply', 'propose', 'simulate'];
@@ -21,12 +21,12 @@ export function strictest(modes: readonly InstallMode[]): InstallMode {
   return strictness[Math.max(...modes.map((mode) => strictness.indexOf(mode)))]!;
 }
 
-/** Whether what it writes has the mode of updates: not what makes, deletes or says something. */
+/** True for routes whose writes have the mode of updates, not of creations, deletions or comments. */
 function isUpdate(route: Route): boolean {
   return !makes(route) && !route.name.endsWith('.delete') && !route.name.startsWith('comments.');
 }
 
-/** The fields that one request writes, as the API shows them. */
+/** Returns the fields that a request writes, by their API names. */
 export function shownFieldsOf(route: Route, body: unknown): string[] {
   return shownFor(route, fieldsOf(route, body));
 }
@@ -51,13 +51,13 @@ function findFields(routes: readonly Route[]): ModeFields {
   return found;
 }
 
-/** What each property of a body writes. */
+/** Returns the fields that each property of a body writes. */
 function givenNames({ body }: Route): (readonly [string, readonly string[]])[] {
   const { properties = {} } = (body ?? {}) as { properties?: object };
   return Object.keys(properties).map((given) => [given, fieldsOf(body ? { body } : {}, { [given]: null })]);
 }
 
-/** Other names of a reference that no field of the contract is kept under. */
+/** API names of references that no field of the contract stores. */
 const otherNames: Readonly<Record<string, string>> = { teamKey: 'team' };
 
 function shownFor({ name }: Route, fields: readonly string[]): string[] {
@@ -66,7 +66,7 @@ function shownFor({ name }: Route, fields: readonly string[]): string[] {
   return [...new Set(fields.map((field) => otherNames[field] ?? shownName(contract?.name ?? '', field)))];
 }
 
-/** The modes of fields, by the names that the API shows: of two names of one field, the stricter mode. */
+/** Returns the modes by API name; a field with two names gets the stricter mode. */
 export function fieldModesOf(modes: InstallModes, known: ModeFields): ReadonlyMap<string, InstallMode> {
   const found = new Map<string, InstallMode>();
   for (const [name, mode] of Object.entries(modes)) {
@@ -79,19 +79,19 @@ export function fieldModesOf(modes: InstallModes, known: ModeFields): ReadonlyMa
   return found;
 }
 
-/** The names that the API shows, for people. */
+/** Returns the API names, for messages. */
 function modeFieldNames(known: ModeFields): string[] {
   return [...known].flatMap(([name, means]) => (means.includes(name) ? [name] : [])).sort();
 }
 
-/** @throws ApiError validation_failed for a field that no plugin updates: its mode would hold nothing */
+/** @throws ApiError validation_failed for a field that no plugin can update, because its mode would have no effect */
 export function checkModes(modes: InstallModes, known: ModeFields): void {
   for (const name of Object.keys(modes)) {
     const field = name.startsWith(prefix) ? name.slice(prefix.length) : null;
     if (field === null || known.has(field)) continue;
     const names = modeFieldNames(known);
     throw invalidField(`modes.${name}`, 'unknown_field', {
-      why: `No plugin updates a field ${field}, so that this mode would hold nothing.`,
+      why: `Plugins cannot update a field ${field}, so this mode would have no effect.`,
       fix: `Use update with one of ${names.join(', ')}.${didYouMean(field, names)}`,
     });
   }

@@ -1,4 +1,4 @@
-// What becomes of each write of a run: an install has a mode, and may have others for classes of writes and for fields.
+// Determines the mode of each write of a run, from the install's mode and its modes for classes and fields.
 import type { Change } from '../../changes/change.ts';
 import { makes, type Route } from '../../http/route.ts';
 import type { StagedWrite } from '../../changes/staging.ts';
@@ -9,12 +9,12 @@ import type { Install } from '../installs/schema.ts';
 import { effectOf } from '../runs/effects.ts';
 import { fieldModesOf, shownFieldsOf, strictest, type ModeFields } from './mode-fields.ts';
 
-/** Whether a write removes something, which nobody expects of a plugin that they did not tell so. */
+/** True for a write that deletes something. Deletions need approval unless the install's modes say otherwise. */
 export function isDeletion({ operation, changes }: Pick<StagedWrite, 'operation' | 'changes'>): boolean {
   return operation.endsWith('.delete') || changes.some((change) => classOf(change) === 'delete');
 }
 
-/** @param route of its operation, which is none of the plugin's own calls; @param known those that have modes */
+/** @param route route of the operation, which must not be an own call; @param known fields that can have a mode */
 export function modeOfWrite(
   { mode, modes }: Pick<Install, 'mode' | 'modes'>,
   write: StagedWrite,
@@ -24,7 +24,7 @@ export function modeOfWrite(
   const of = (name: EffectClass): InstallMode => modes[name] ?? mode;
   if (isDeletion(write)) return modes.delete ?? (mode === 'apply' ? 'propose' : mode);
   const byField = fieldModesOf(modes, known);
-  // Whatever moves a field whose mode somebody set is held by that mode: a card on a board moves the state of its issue.
+  // A field's mode applies to every write that changes it: moving a card on a board changes the state of its issue.
   const moved = byField.size === 0 ? [] : movedFields(write).flatMap((field) => byField.get(field) ?? []);
   const byClass = (name: EffectClass): InstallMode => strictest([of(name), ...moved]);
   if (route.name.startsWith('comments.')) return byClass('comment');
@@ -34,7 +34,7 @@ export function modeOfWrite(
   return strictest([...fields.map((field) => byField.get(field) ?? of('update')), ...moved]);
 }
 
-/** What changes of objects that were there, by the names that the API shows. */
+/** Returns the changed fields of existing objects, by their API names. */
 function movedFields({ changes }: StagedWrite): string[] {
   const isOld = ({ before, isSilent, kind }: Change): boolean =>
     before !== null && !isSilent && kind !== 'comment';

@@ -1,4 +1,4 @@
-// What plugins proposed, as approvals ask it again; where its ground has moved, the handler is run again for the same event.
+// Repeats the writes of proposals for their approval. If the underlying data has changed, the handler runs again on the same event.
 import { findEvent } from '../../events/log.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -26,7 +26,8 @@ const hasApplied = ({ effects_json }: RunRow): boolean =>
   (JSON.parse(effects_json) as Effect[]).some(({ outcome }) => outcome === 'applied');
 
 /**
- * A run that is repeated sends its requests, with the secrets of the plugin, because somebody decides on its proposal.
+ * Requires the scope to send requests outside: a repeated run sends its requests, with the secrets of the plugin, because of the
+ * decision on its proposal.
  * @throws ApiError insufficient_scope
  */
 function requireSending(ctx: Context, install: Install): void {
@@ -34,16 +35,16 @@ function requireSending(ctx: Context, install: Install): void {
   if (ctx.simulates || !sendsOutside(install) || ctx.scopes.has(scope)) return;
   throw new ApiError(
     'insufficient_scope',
-    `What the proposal would do now is worked out by another run of ${install.pluginId}, which may send requests to other servers: that takes the scope ${scope}. Ask somebody who holds it, or reject the proposal.`,
+    `Updating the proposal needs another run of ${install.pluginId}, which can send requests to other servers. This requires the scope ${scope}. Ask someone who has it, or reject the proposal.`,
   );
 }
 
-/** @throws ApiError conflict of a simulation, in which the run may have missed an answer */
+/** @throws ApiError conflict for a simulation, whose run may have failed for lack of an answer */
 function failed({ simulates }: Context): AskedAgain {
-  if (!simulates) return refused('The plugin was run again for it, and failed.');
+  if (!simulates) return refused('The repeated run of the plugin failed.');
   throw new ApiError(
     'conflict',
-    'The plugin was run again for this simulation, without its requests to other servers, and failed. Leave Tatami-Mode out.',
+    'The repeated run of the plugin failed in this simulation, which sends no requests to other servers. Repeat the request without Tatami-Mode.',
   );
 }
 
@@ -55,28 +56,28 @@ export function createPluginSource(options: SourceOptions): Source {
   const installOf = (scope: Scope, { installId }: Proposal): Promise<Install | undefined> =>
     registry.active(scope, installId ?? '');
 
-  /** By proposal; each goes with the request that waits for it. */
+  /** Runs in progress by proposal; each ends with its request. */
   const underWay = new Map<string, Promise<AskedAgain>>();
 
   const runAgain = async (ctx: Context, proposal: Proposal): Promise<AskedAgain> => {
     const { scope } = ctx;
     const install = await installOf(scope, proposal);
-    if (!install) return refused('The plugin that proposed it is not active any more.');
+    if (!install) return refused('The plugin of this proposal is no longer active.');
     const run = await findRun(store, scope, proposal.runId ?? '');
-    if (!run) return refused('The run that proposed it is no longer kept.');
+    if (!run) return refused('The run of this proposal is no longer stored.');
     const input = await inputNow(store, scope, run, options.clock.nowMs());
     if (input === 'ended') return callerGone(inputOf(run)!.caller!.actor);
     const event = run.event_id === null ? undefined : await findEvent(store, scope, run.event_id);
     const { signal } = new AbortController();
     const trying: TriedRun = { run, event, input, signal, item: { scope } };
     try {
-      // A run that simulates sends nothing to other servers: it has the answers to the requests that were sent before.
+      // A simulated run sends no requests; it gets the recorded answers to earlier ones.
       const mode = ctx.simulates ? 'simulate' : 'propose';
       const { outcome, staged } = await attempts.make(trying, { ...install, mode });
       if (outcome.status !== 'succeeded') return failed(ctx);
       const { propose, simulate } = divide(install, staged.writes, app());
-      // What was applied with the run is done. Where nothing was, all of it waited: what is applied by now waited as well, on probation
-      // or for its budget.
+      // Applied writes of the run are done. If none was applied, all writes were pending, so writes that would be applied now were
+      // pending as well, because of probation or the budget.
       const writes = hasApplied(run) ? propose : staged.writes.filter((write) => !simulate.includes(write));
       return { refusal: null, writes, changes: [], ops: [] };
     } finally {
@@ -87,18 +88,21 @@ export function createPluginSource(options: SourceOptions): Source {
   return {
     async ask(ctx, proposal, writes) {
       const install = await installOf(ctx.scope, proposal);
-      if (!install) return refused('The plugin that proposed it is not active any more.');
+      if (!install) return refused('The plugin of this proposal is no longer active.');
       const run = await findRun(store, ctx.scope, proposal.runId ?? '');
       const caller = (run && inputOf(run)?.caller) ?? undefined;
       const again = await askAs({ scope: ctx.scope, install, cause: proposal.cause, caller }, writes);
       if (again.refusal?.code === 'insufficient_scope')
-        throw new ApiError('conflict', `The plugin is not granted this any more: ${again.refusal.message}`);
+        throw new ApiError(
+          'conflict',
+          `The plugin no longer has the required scope: ${again.refusal.message}`,
+        );
       return again;
     },
     async anew(ctx, proposal) {
       const install = await installOf(ctx.scope, proposal);
       if (install) requireSending(ctx, install);
-      // Two who look at once are shown one run.
+      // Concurrent requests for the same proposal share one run.
       const key = `${proposal.id}${ctx.simulates ? ' simulated' : ''}`;
       const known = underWay.get(key);
       if (known) return known;

@@ -1,6 +1,6 @@
-// `POST /triage`: what issues are and how much they press, for anybody, without a token. A model that comes with Tatami answers, in the
-// sandbox and in an isolate of its own; it sees the texts of the request and nothing else, and nothing of them is kept. Duplicates are
-// found beside it, where the request names a workspace that opens that.
+// `POST /triage`: suggests kind, priority and labels of issues, without a token. The bundled model runs in the sandbox in an isolate of its
+// own; it sees only the texts of the request, and nothing is stored. Duplicates are searched separately, if the request names a workspace
+// that allows it.
 import { createHash } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import { defineRoute, type Route } from '../../http/route.ts';
@@ -18,9 +18,9 @@ import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
 
 const issuesMax = 20;
 const bodyBytesMax = 64 * 1024;
-/** Requests that are answered, one at a time, or wait. One address or workspace has a quarter of the places at most. */
+/** Limit of running and queued requests. One address or workspace gets at most a quarter of the slots. */
 const placesMax = 32;
-/** Twenty long issues take a part of it. */
+/** Twenty long issues need a part of these limits. */
 const limits: RunLimits = {
   cpuMs: 5_000,
   entryMs: 5_000,
@@ -38,17 +38,17 @@ const TriageRequest = named(
   Closed({
     issues: Type.Array(
       Closed({
-        title: Type.String({ minLength: 1, maxLength: 500, description: 'What it is about.' }),
+        title: Type.String({ minLength: 1, maxLength: 500, description: 'Title of the issue.' }),
         description: Type.Optional(
-          Type.String({ maxLength: 65_536, description: 'All there is to say of it.' }),
+          Type.String({ maxLength: 65_536, description: 'Description of the issue.' }),
         ),
       }),
-      { minItems: 1, maxItems: issuesMax, description: 'What is to be triaged.' },
+      { minItems: 1, maxItems: issuesMax, description: 'Issues to triage.' },
     ),
     team: Type.Optional(
       Type.String({
         pattern: teamKeyGivenPattern,
-        description: 'The team that they are for: duplicates are looked for there alone.',
+        description: 'Key of the team in which duplicates are searched; default all teams.',
       }),
     ),
     workspace: Type.Optional(
@@ -56,7 +56,7 @@ const TriageRequest = named(
         minLength: 1,
         maxLength: 64,
         description:
-          'The id of the workspace that they are for. One that is closed, or is none, has no duplicates.',
+          'Id of the workspace in which duplicates are searched. A workspace that does not allow it, or does not exist, gives none.',
       }),
     ),
   }),
@@ -65,45 +65,41 @@ const TriageRequest = named(
 const Triaged = named(
   'Triaged',
   Closed({
-    kind: enumeration('TriageKind', ['bug', 'feature', 'question'], 'What it most likely is.'),
-    priority: enumeration(
-      'TriagePriority',
-      ['low', 'medium', 'high', 'urgent'],
-      'How much it presses, by its words.',
-    ),
-    labels: Type.Array(Type.String(), { description: 'Names of labels that suit it.' }),
+    kind: enumeration('TriageKind', ['bug', 'feature', 'question'], 'Most likely kind of the issue.'),
+    priority: enumeration('TriagePriority', ['low', 'medium', 'high', 'urgent'], 'Suggested priority.'),
+    labels: Type.Array(Type.String(), { description: 'Names of suggested labels.' }),
     duplicates: Type.Array(
       named(
         'TriageDuplicate',
         Closed({
-          identifier: Type.String({ description: 'What people call the issue.' }),
-          title: Type.String({ description: 'What it is about.' }),
+          identifier: Type.String({ description: 'Identifier of the issue, such as `ENG-12`.' }),
+          title: Type.String({ description: 'Title of the issue.' }),
           score: Type.Number({
             minimum: 0,
             maximum: 1,
-            description: 'From 0.6 on it is often the same thing.',
+            description: 'Similarity; from 0.6 the issues are often duplicates.',
           }),
         }),
       ),
       {
         maxItems: 3,
         description:
-          'Issues that it may repeat, the likest first: of teams that the workspace opens to strangers.',
+          'Possible duplicates, most similar first, from teams that the workspace opens to the public.',
       },
     ),
     confidence: Type.Number({
       minimum: 0,
       maximum: 1,
-      description: 'Of the kind: about the share of such answers that are right.',
+      description: 'Confidence of `kind`: approximate share of correct answers at this value.',
     }),
     evidence: Type.Array(Type.String(), {
-      description: 'What in the text speaks for it, the strongest first.',
+      description: 'Evidence in the text, strongest first.',
     }),
   }),
 );
 const Answer = named(
   'Triage',
-  Closed({ data: Type.Array(Triaged, { description: 'In the order of the request.' }) }),
+  Closed({ data: Type.Array(Triaged, { description: 'Results, in the order of the request.' }) }),
 );
 
 type Asked = Static<typeof TriageRequest>;
@@ -121,7 +117,7 @@ interface Issue {
 export interface PublicTriageOptions {
   readonly sandbox: SandboxOnDemand;
   readonly log: Log;
-  /** Of each issue in turn; none where the workspace does not open that. */
+  /** Returns the duplicates of each issue; none if the workspace does not allow it. */
   readonly duplicatesOf: (asked: Duplicates) => Promise<readonly (readonly object[])[]>;
 }
 
@@ -151,8 +147,8 @@ export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageO
       const duplicates = workspace === undefined ? [] : await duplicatesOf({ workspace, team, issues });
       return answers.map((one, at) => ({ ...one, duplicates: duplicates[at] ?? [] }));
     } catch (error) {
-      log('warn', 'public triage has no answer', { error: errorForLog(error) });
-      throw new ApiError('unavailable', 'Triage cannot answer at the moment. Try again later.', {
+      log('warn', 'public triage failed', { error: errorForLog(error) });
+      throw new ApiError('unavailable', 'Triage is not available at the moment. Retry later.', {
         cause: error,
       });
     } finally {
@@ -164,9 +160,9 @@ export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageO
     method: 'POST',
     path: '/api/v1/triage',
     name: 'triage.ask',
-    summary: 'Ask what issues are: kind, priority and labels, with evidence; no token is needed',
+    summary: 'Suggest kind, priority and labels of issues, without a token',
     description:
-      'For anybody, so many times a minute for each address. Nothing of it is kept. With `workspace`, and where that opens it, issues that they may repeat.',
+      'The route is public and limited per minute and address. Nothing is stored. With `workspace`, the response also has possible duplicates, if the workspace allows it.',
     scope: null,
     limit: 'search',
     body: TriageRequest,
@@ -181,15 +177,15 @@ export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageO
   });
 }
 
-/** @throws ApiError rate_limited for a sender that has its share of the places, unavailable where others have all of them */
+/** @throws ApiError rate_limited for a sender that has used its share of the slots, unavailable if all slots are taken */
 function takePlace(places: Shares, sender: Payer): () => void {
   if (places.hasRoomFor(sender, 1)) return places.hold(sender, 1);
   if (places.taken(sender.workspaceId, partyOf(sender)) === 0)
-    throw new ApiError('unavailable', 'All places in the queue are taken. Try again in a moment.');
-  throw tooManyAtOnce('Too many of your requests wait for an answer. Send more when one is answered.');
+    throw new ApiError('unavailable', 'The queue is full. Retry in a moment.');
+  throw tooManyAtOnce('Too many of your requests are queued. Retry when one of them has been answered.');
 }
 
-/** The model's answers. @throws Error where it gave none */
+/** Returns the model's answers. @throws Error if there is none */
 async function runOn(
   sandbox: Sandbox,
   code: { source: string; sha256: string; handlers: string[] },

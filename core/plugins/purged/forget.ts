@@ -119,7 +119,7 @@ function plainError(json: string | null): string | null {
   if (json === null) return null;
   return JSON.stringify({
     ...(JSON.parse(json) as object),
-    message: 'What it said went with the issue that was purged.',
+    message: 'The message was removed when the issue was purged.',
   });
 }
 
@@ -204,7 +204,7 @@ async function throughPages<R extends { readonly id: string }>(
 async function write({ store }: Forgetting, ops: readonly Op[]): Promise<void> {
   if (ops.length === 0) return;
   const outcome = await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
-  if (!outcome.ok) throw new Error(`What was purged could not be taken out: ${outcome.message}`);
+  if (!outcome.ok) throw new Error(`Data of purged issues could not be removed: ${outcome.message}`);
 }
 
 async function textOf(compressed: ArrayBuffer | Uint8Array): Promise<string> {

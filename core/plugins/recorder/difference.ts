@@ -1,16 +1,16 @@
-// Where two JSON values differ first, as a JSON pointer (RFC 6901). The order of keys does not count.
+// Finds the first difference of two JSON values as a JSON pointer (RFC 6901), ignoring the order of keys.
 
 export interface Difference {
-  /** Empty where the values differ as a whole. */
+  /** JSON pointer; empty if the values differ as a whole. */
   readonly at: string;
-  /** Undefined where it has none. */
+  /** Undefined if that side has no value. */
   readonly one: unknown;
   readonly other: unknown;
 }
 
-/** Null where they are the same. Neither is deeper than what `JSON.parse` made of a text that a guest could write. */
+/** Returns null for equal values. Neither may be nested deeper than the result of `JSON.parse` on guest text. */
 export function firstDifference(one: unknown, other: unknown): Difference | null {
-  /** What is left to compare, the next last: values may be nested more deeply than calls may. */
+  /** Stack of values to compare, next one last. A stack, because values may be nested deeper than the call stack allows. */
   const left: Difference[] = [{ at: '', one, other }];
   for (let next = left.pop(); next; next = left.pop()) {
     if (Object.is(next.one, next.other)) continue;

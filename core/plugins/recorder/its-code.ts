@@ -1,17 +1,18 @@
-// Whether code can be given a recording: it is of the plugin that ran, and has the handler that did.
+// Checks that code can replay a recording: it belongs to the plugin of the run and has the same handler.
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import type { Recording } from './recording.ts';
 
-/** @param pluginId of the plugin that ran; undefined where nobody knows it any more */
+/** @param pluginId plugin of the run; undefined if it is no longer known */
 export function whyNotItsCode(
   { id, handlers }: Pick<PluginManifest, 'id' | 'handlers'>,
   { kind, name }: Recording['handler'],
   pluginId: string | undefined,
 ): string | null {
   if (pluginId !== undefined && pluginId !== id)
-    return `This is the plugin ${id}; the run is one of ${pluginId}. Give the code of that.`;
+    return `The code is of the plugin ${id}, but the run is of ${pluginId}. Use the code of ${pluginId}.`;
   if (handlers.includes(`${kind}:${name}`)) return null;
   const others = handlers.filter((handler) => handler.startsWith(`${kind}:`));
-  const there = others.length > 0 ? `it has ${others.join(', ')}` : 'it has none of that kind';
-  return `${id} has no handler ${kind}:${name}, which this run was of; ${there}.`;
+  const there =
+    others.length > 0 ? `its handlers are ${others.join(', ')}` : 'it has no handlers of this kind';
+  return `${id} has no handler ${kind}:${name}, which this run used; ${there}.`;
 }

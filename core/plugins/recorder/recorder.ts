@@ -1,5 +1,5 @@
-// The flight recorder: keeps what each run saw and said, in the batch that ends it. It holds references while the run goes on, and
-// its bounds are those of docs/spec/plugins.md › Recordings.
+// Flight recorder: stores the inputs, calls and answers of each run in the batch that ends it. During the run it holds only references.
+// Its limits are those of docs/spec/plugins.md › Recordings.
 import { LRUCache } from 'lru-cache';
 import { Shares } from '../../lib/fairness/shares.ts';
 import { dayMs } from '../../lib/time.ts';
@@ -9,37 +9,37 @@ import { encodeRecording, type RecordedEnd } from './recording.ts';
 import { keepRecordingOp } from './rows.ts';
 import { createTape, type RunTape } from './tape.ts';
 
-/** Compressed, of one run. */
+/** Limit of one compressed recording. */
 const recordingBytesMax = 256 * 1024;
-/** Compressed, of the runs of one install on one day (UTC) in one process. */
+/** Limit of the compressed recordings of one install per UTC day and process. */
 const bytesPerDayMax = 64 * 1024 * 1024;
-/** Installs that are counted at once; one that is forgotten because so many others ran since begins a new day. */
+/** Installs counted at once; an evicted install starts its day anew. */
 const installsHeldMax = 10_000;
-/** Characters that the long tapes of all runs may hold. */
+/** Characters that the long tapes of all runs can hold together. */
 const tapeRoomChars = 64 * 1024 * 1024;
 
-/** A job as the sandbox is given it, with its tape where it is recorded. */
+/** A job for the sandbox, with its tape if it is recorded. */
 export interface TapedJob extends Omit<SandboxJob, 'call' | 'tape'> {
   readonly tape?: RunTape;
 }
 
 export interface Recorder {
-  /** Gives a job its tape, in place of the one that an earlier attempt of the run had. */
+  /** Adds a tape to a job, replacing the tape of an earlier attempt of the run. */
   taped(job: Omit<TapedJob, 'tape'>): TapedJob;
-  /** What keeps the recording of a run, in the batch that ends it; none where it has no tape, or there is no room left today. */
+  /** Returns ops that store a recording in the batch that ends the run; none without a tape, or beyond the daily limit. */
   ops(scope: Scope, job: TapedJob, outcome: SandboxOutcome): Promise<readonly Op[]> | readonly Op[];
-  /** The tape of a run takes no room any more. */
+  /** Releases the tape of a run. */
   forget(runId: string): void;
 }
 
 export function createRecorder(options: { record: boolean; nowMs: () => number }): Recorder {
   const { nowMs } = options;
   const room = new Shares(tapeRoomChars);
-  /** Of runs under way, which the room of their work queue bounds. */
+  /** Tapes of runs in progress, bounded by the capacity of their work queue. */
   const tapes = new Map<string, RunTape>();
   const days = new LRUCache<string, { readonly day: number; bytes: number }>({ max: installsHeldMax });
 
-  /** Counts what is kept. @returns whether it may be */
+  /** Counts the bytes of a recording. @returns false if the daily limit is reached */
   const mayKeep = (installId: string, bytes: number): boolean => {
     const day = Math.floor(nowMs() / dayMs);
     let kept = days.get(installId);
@@ -81,7 +81,7 @@ export function createRecorder(options: { record: boolean; nowMs: () => number }
   };
 }
 
-/** Undefined of a run that was interrupted: that is no end of its own. */
+/** Returns undefined for an interrupted run, which has no end of its own. */
 export function endOf(outcome: SandboxOutcome): RecordedEnd | undefined {
   if (outcome.status === 'interrupted') return undefined;
   const { status, logs } = outcome;

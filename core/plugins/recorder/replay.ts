@@ -1,23 +1,23 @@
-// Replays a recording: the same input in a fresh isolate, each call compared with the recorded one and answered as it was then. It
-// touches nothing: what is asked beyond the recording ends it.
+// Replays a recording: runs the same input in a fresh isolate, compares each call with the recorded one and gives the recorded answer. A
+// replay has no effects; a call beyond the recording ends it.
 import type { MadeCall, Pace, Paced, Sandbox, SandboxJob, SandboxOutcome } from '../../sandbox/supervisor.ts';
 import { firstDifference } from './difference.ts';
 import { endOf } from './recorder.ts';
 import { callsAsMade, type RecordedCall, type RecordedEnd, type Recording } from './recording.ts';
 
-/** The first thing that came out differently. */
+/** The first difference from the recording. */
 export interface Divergence {
-  /** From 1, in the order in which the handler makes its calls; null of the end and the log. */
+  /** From 1, in call order; null for a difference in end or logs. */
   readonly call: number | null;
   readonly op: string | null;
-  /** Of a call whose argument differs: which, from 1. */
+  /** Index of the differing argument, from 1. */
   readonly argument: number | null;
   /**
-   * A JSON pointer to what differs: into that argument; of the end `/status`, `/reason`, `/message`, `/logs/0/message`, …; of a call that
-   * only one of them made, or that is another one, empty.
+   * JSON pointer to the difference: within the argument, or within the end (`/status`, `/reason`, `/message`, `/logs/0/message`, …). Empty
+   * if only one side made the call, or the operations differ.
    */
   readonly field: string;
-  /** Null where there is nothing. */
+  /** Null if that side has no value. */
   readonly recorded: unknown;
   readonly replayed: unknown;
 }
@@ -25,17 +25,17 @@ export interface Divergence {
 export interface Replayed {
   readonly result: 'identical' | 'diverged';
   readonly divergence: Divergence | null;
-  /** Processor time that it took. */
+  /** CPU time of the replay. */
   readonly cpuMs: number;
 }
 
-/** The sandbox could not carry it to its end. */
+/** The sandbox could not finish the replay. */
 export class ReplayInterrupted extends Error {}
 
-/** How a run ends that is stopped for what it uses is not a matter of what it was given: the message names milliseconds. */
+/** Reasons that depend on measured resources. Their messages contain milliseconds, so only the reason is compared. */
 const measuredReasons = new Set(['cpu', 'wall', 'memory', 'killed', 'protocol', 'startup']);
 const triesMax = 3;
-/** Nothing is waited for in a replay but the end, so that one which waits for something else has come to nothing. */
+/** A replay waits for nothing but the end, so a replay that takes longer is stuck. */
 const waitMsMax = 3_000;
 
 export interface ReplayJob extends Pick<
@@ -58,7 +58,7 @@ export async function replay(
       ...{ ...job, handler, limits, input, pace },
       partition: 0,
       fresh: true,
-      call: () => Promise.reject(new Error('A replay asks nobody.')),
+      call: () => Promise.reject(new Error('A replay makes no host calls.')),
     });
     const { cpuMs } = outcome;
     const divergence = pace.divergence ?? endingDivergence(recording, pace, outcome);
@@ -72,13 +72,13 @@ export async function replay(
 
 interface ComparingPace extends Pace {
   readonly divergence: Divergence | null;
-  /** The first recorded call that was not made. */
+  /** Returns the first recorded call that the replay did not make. */
   unmade(): Divergence | null;
 }
 
 function createPace(recording: Recording): ComparingPace {
   const asMade = callsAsMade(recording);
-  /** As this guest numbers its calls, in the order in which it made them. */
+  /** Call numbers of this guest, in call order. */
   const made: number[] = [];
   let divergence: Divergence | null = null;
   let given = 0;
@@ -105,7 +105,7 @@ function createPace(recording: Recording): ComparingPace {
       const group: Paced[] = [];
       for (let one: RecordedCall | undefined = first; one && one.entry === first!.entry;) {
         const call = made[one.call - 1];
-        // It has ended without the call, or waits for something else.
+        // The replay ended without making this call, or waits for something else.
         if (call === undefined) divergence ??= unmade();
         else group.push({ call, answer: one.answer, elapsedMs: one.elapsedMs });
         one = recording.calls[++given];
@@ -142,7 +142,7 @@ function callDivergence(
   };
 }
 
-/** Arguments are what the guest claims to be JSON. */
+/** Parses arguments, which are unchecked text from the guest. */
 function readArgs(args: string): unknown {
   try {
     return JSON.parse(args);
@@ -151,7 +151,7 @@ function readArgs(args: string): unknown {
   }
 }
 
-/** Compares how they ended. @returns interrupted where the replay did not come to an end of its own */
+/** Compares the ends. @returns interrupted if the replay reached no end of its own */
 function endingDivergence(
   { end }: Recording,
   pace: ComparingPace,
@@ -171,7 +171,7 @@ function endingDivergence(
   );
 }
 
-/** When a line reached the core is a matter of the core. */
+/** Drops the times of log lines, which depend on the host. */
 function comparable({ logs, ...end }: RecordedEnd) {
   if (end.reason !== null && measuredReasons.has(end.reason))
     return { status: end.status, reason: end.reason };

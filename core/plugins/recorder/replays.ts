@@ -1,5 +1,5 @@
-// Replays on request: in the server's own sandbox, one at a time beside the live runs, under a name of their own so that what a replay
-// is killed for is not held against the install.
+// Replays runs on request in the server's sandbox, one at a time beside live runs. They use an install id of their own, so that a killed
+// replay does not count as a violation of the install.
 import type { Static } from 'typebox';
 import type { Context } from '../../context.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -20,11 +20,11 @@ import type { ReplayGiven } from './schema.ts';
 import { replay, ReplayInterrupted, type Replayed } from './replay.ts';
 import { findRecording, recordingFacts } from './rows.ts';
 
-/** Of one install. */
+/** Limit per install. */
 const replaysPerMinuteMax = 10;
-/** Requests that are replayed, one at a time, or wait. One member has a quarter of the places at most, one workspace half. */
+/** Limit of running and queued replays. One member gets at most a quarter of the slots, one workspace half. */
 const placesMax = 32;
-/** Characters of a value that is shown of a divergence, as JSON. */
+/** Longest shown value of a divergence, in characters of JSON. */
 const valueCharsMax = 2_000;
 
 export interface ReplayOptions {
@@ -46,9 +46,7 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
 
   const inTurn = async <T>(payer: Payer, work: () => Promise<T>): Promise<T> => {
     if (!places.hasRoomFor(payer, 1))
-      throw tooManyAtOnce(
-        'Too many of your replays wait for their turn. Send this one when another is done.',
-      );
+      throw tooManyAtOnce('Too many of your replays are queued. Retry when one of them has finished.');
     const freePlace = places.hold(payer, 1);
     try {
       return await lane.run(payer, work);
@@ -65,7 +63,10 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
       const code = await codeOf({ registry, trust }, ctx, { run, recording, given });
       const waitMs = rate.take(run.install_id);
       if (waitMs !== null)
-        throw rateLimited(`A plugin is replayed ${replaysPerMinuteMax} times a minute.`, waitMs / 1000);
+        throw rateLimited(
+          `A plugin can be replayed at most ${replaysPerMinuteMax} times per minute. Retry after the time in \`Retry-After\`.`,
+          waitMs / 1000,
+        );
       const { workspaceId } = ctx.scope;
       const job = { runId, workspaceId, installId: `replay.${run.install_id}`, code, recording };
       const askedMs = performance.now();
@@ -75,14 +76,14 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
         if (!(error instanceof ReplayInterrupted)) throw error;
         throw new ApiError('unavailable', `The replay was interrupted: ${error.message}`, { cause: error });
       } finally {
-        // The sandbox worked for so long, and not this process.
+        // Time that the sandbox worked does not count as this process's work.
         noteAway(ctx.scope, askedMs);
       }
     },
   };
 }
 
-/** @throws ApiError validation_failed, and conflict where the code that ran is not kept */
+/** @throws ApiError validation_failed, and conflict if the code of the run is no longer stored */
 async function codeOf(
   { registry, trust }: Pick<ReplayOptions, 'registry' | 'trust'>,
   ctx: Context,
@@ -99,13 +100,13 @@ async function codeOf(
     return { sha256: own, source, handlers: [...manifest.handlers] };
   }
   const source = await registry.source(ctx.scope, sha256).catch((cause: unknown) => {
-    const message = `The code ${sha256.slice(0, 12)}… of this run is not kept any more. Send its package to replay it.`;
+    const message = `The code ${sha256.slice(0, 12)}… of this run is no longer stored. Send its package to replay the run.`;
     throw new ApiError('conflict', message, { cause });
   });
   return { sha256, source };
 }
 
-/** @throws ApiError not_found, and conflict where it was not kept whole */
+/** @throws ApiError not_found, and conflict if the recording is truncated */
 export async function getRecording(ctx: Context, runId: string): Promise<Recording> {
   const run = await findRun(ctx.store, ctx.scope, runId);
   if (!run) throw notFound();
@@ -118,13 +119,13 @@ async function recordingOf(ctx: Context, run: RunRow): Promise<Recording> {
   if (recording) return recording;
   const facts = await recordingFacts(ctx.store, ctx.scope, [id]);
   if (!facts.has(id)) throw new ApiError('not_found', whyNoRecording(run));
-  throw new ApiError('conflict', 'This run said and heard more than a recording may hold; it was not kept.');
+  throw new ApiError('conflict', 'The recording of this run exceeded the size limit and was not stored.');
 }
 
 function whyNoRecording({ id, status, finished_at: finishedAt }: RunRow): string {
   return finishedAt === null
-    ? `No attempt of ${id} has ended: it is ${status}. Each attempt is recorded when it ends.`
-    : `No recording is kept of ${id}: no attempt ended, recordings are off, or it was removed with age or with its issue.`;
+    ? `${id} has no recording yet: its status is ${status}, and an attempt is recorded when it ends.`
+    : `${id} has no recording: no attempt ended, recording is disabled, or the recording expired or was removed with its issue.`;
 }
 
 function shown({ divergence, ...rest }: Replayed): Replayed {

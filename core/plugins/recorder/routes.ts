@@ -1,4 +1,3 @@
-// The routes of recordings and replays.
 import { packageFormat } from '../../../sdk/plugin/manifest.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { idPrefixes } from '../../lib/ids.ts';
@@ -15,9 +14,9 @@ export function recorderRoutes(replays: Replays): Route[] {
       method: 'GET',
       path: '/api/v1/runs/{id}/recording',
       name: 'runs.recording',
-      summary: 'Get what a run saw, asked and was answered',
+      summary: 'Get the recording of a run',
       description:
-        'Of a run that has ended: its input, every host call with its answer, its clock and its end. `tatami plugin replay` replays it.',
+        'The recording of an ended run has its input, every host call with its answer, its clock and its end. `tatami plugin replay` replays it.',
       scope: 'plugins:write',
       also: seeingRun,
       limit: 'read',
@@ -30,9 +29,9 @@ export function recorderRoutes(replays: Replays): Route[] {
       method: 'POST',
       path: '/api/v1/runs/{id}/replay',
       name: 'runs.replay',
-      summary: 'Replay a run and say where it comes out differently',
+      summary: 'Replay a run and report the first difference',
       description:
-        'In a fresh isolate, with the recorded input, answers and clock. Nothing is written and nobody is asked. With `package` other code is given the same recording.',
+        'The replay runs in a fresh isolate with the recorded input, answers and clock. It writes nothing and makes no calls. With `package`, other code runs on the same recording.',
       scope: 'plugins:write',
       also: steeringRun,
       limit: 'write',

@@ -1,14 +1,14 @@
-// Recordings as they are stored: one row for a run that has ended.
+// Stores recordings: one row per ended run.
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 import { decodeRecording, type Recording } from './recording.ts';
 
-/** What is known of a recording without reading it. */
+/** Metadata of a recording. */
 export interface RecordingFacts {
   readonly bytes: number;
   /** Unix milliseconds. */
   readonly at: number;
-  /** It would have been longer than a recording may be: only that is kept. */
+  /** True if the recording exceeded the size limit, so that only this fact is stored. */
   readonly truncated: boolean;
 }
 
@@ -27,12 +27,12 @@ const facts = tenantStatement<{ id: string; at: number; bytes: number }>(
    WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
 );
 
-/** @param data null where it was too long */
+/** @param data null if the recording exceeded the size limit */
 export function keepRecordingOp(scope: Scope, id: string, data: Uint8Array | null, at: number): Op {
   return tenantOp(scope, keep, { id, at, bytes: data?.byteLength ?? 0, data });
 }
 
-/** @returns undefined where the run has none, or a truncated one */
+/** @returns undefined if the run has no recording, or a truncated one */
 export async function findRecording(
   store: Store,
   scope: Scope,
@@ -43,7 +43,7 @@ export async function findRecording(
   return decodeRecording(new Uint8Array(row.data));
 }
 
-/** Of those of these runs that have one, by id. */
+/** Returns the metadata of recordings by run id; runs without a recording are absent. */
 export async function recordingFacts(
   store: Store,
   scope: Scope,

@@ -1,4 +1,4 @@
-// The public shapes of recordings and replays.
+// Request and response schemas of recordings and replays.
 import { Type } from 'typebox';
 import { Closed, described, enumeration, named, nullable, time } from '../../lib/schema.ts';
 import { signatureGiven } from '../installs/schema.ts';
@@ -6,76 +6,85 @@ import { signatureGiven } from '../installs/schema.ts';
 const text = (description: string) => Type.String({ description });
 const whole = (description: string) => Type.Integer({ description });
 
-/** In a run. */
+/** Part of a run. */
 export const RecordingFactsShown = named(
   'RunRecordingFacts',
   Closed({
-    bytes: whole('What it takes on the disk, compressed; 0 where it was not kept.'),
-    at: described(time, 'When it was kept.'),
-    truncated: Type.Boolean({ description: 'It would have been too long: the run cannot be replayed.' }),
+    bytes: whole('Compressed size on disk in bytes; 0 if not stored.'),
+    at: described(time, 'Time at which the recording was stored.'),
+    truncated: Type.Boolean({
+      description: 'True if the recording exceeded the size limit, so that the run cannot be replayed.',
+    }),
   }),
 );
 
 const asked = {
-  call: whole('From 1, in the order in which the handler made its calls; timers are calls of `sleep`.'),
-  op: text('The operation, such as `issues.update`.'),
-  args: text('JSON text of the list of its arguments.'),
+  call: whole('Number of the call, from 1, in call order; timers are calls of `sleep`.'),
+  op: text('Operation, such as `issues.update`.'),
+  args: text('JSON text of the argument list.'),
 };
 const Answer = Closed(
   {
-    ok: Type.Boolean({ description: 'Whether it succeeded.' }),
-    value: Type.Optional(text('JSON text of the answer, where it did.')),
+    ok: Type.Boolean({ description: 'True if the call succeeded.' }),
+    value: Type.Optional(text('JSON text of the answer, if the call succeeded.')),
     error: Type.Optional(
       Closed(
-        { code: text('What went wrong, for programs.'), message: text('What went wrong, in words.') },
-        { description: 'The error, where it did not.' },
+        { code: text('Error code.'), message: text('Error message.') },
+        { description: 'Error, if the call failed.' },
       ),
     ),
   },
-  { description: 'What the handler was answered.' },
+  { description: 'Answer to the handler.' },
 );
 const End = Closed(
   {
-    status: enumeration('RecordedEnd', ['succeeded', 'failed'], 'How the last attempt ended.'),
-    reason: nullable(text('Why it failed: `error`, `retry_later`, `drop`, `cpu`, …')),
-    message: nullable(text('The same in words.')),
-    retryAfterMs: nullable(Type.Number({ description: 'What the handler asked to be put off by.' })),
-    progress: nullable(
-      Type.Object({}, { description: 'How far a schedule had come: `done`, `of`, `unit`.' }),
+    status: enumeration('RecordedEnd', ['succeeded', 'failed'], 'Status of the last attempt.'),
+    reason: nullable(
+      text('Reason of the failure, such as `error`, `retry_later`, `drop` or `cpu`; null after success.'),
     ),
+    message: nullable(text('Message of the failure; null after success.')),
+    retryAfterMs: nullable(
+      Type.Number({ description: 'Delay that the handler requested, in milliseconds; null without one.' }),
+    ),
+    progress: nullable(Type.Object({}, { description: 'Progress of a schedule: `done`, `of`, `unit`.' })),
     logs: Type.Array(
       Closed({
-        level: enumeration('LogLevel', ['debug', 'info', 'warn', 'error'], 'How serious it is.'),
-        message: text('What the plugin wrote.'),
-        atMs: Type.Number({ description: 'When, in milliseconds since 1970.' }),
+        level: enumeration('LogLevel', ['debug', 'info', 'warn', 'error'], 'Level of the log line.'),
+        message: text('Message of the log line.'),
+        atMs: Type.Number({ description: 'Time in milliseconds since 1970.' }),
       }),
-      { description: 'What it wrote to `ctx.log`.' },
+      { description: 'Lines written to `ctx.log`.' },
     ),
   },
-  { description: 'How it came out.' },
+  { description: 'End of the last attempt.' },
 );
 
 export const RecordingShown = named(
   'RunRecording',
   Closed({
-    format: Type.Literal(1, { description: 'The version of this shape.' }),
-    sha256: text('Of the code that ran.'),
+    format: Type.Literal(1, { description: 'Version of this format.' }),
+    sha256: text('SHA-256 hash of the code that ran.'),
     handler: Closed(
-      { kind: text('`event` or `schedule`.'), name: text('The event type or the schedule.') },
-      { description: 'What was called.' },
+      {
+        kind: text('Kind of the handler: `event`, `schedule`, `action` or `route`.'),
+        name: text('Event type, or name of the schedule, action or route.'),
+      },
+      { description: 'Handler that ran.' },
     ),
-    limits: Type.Record(Type.String(), Type.Number(), { description: 'The limits of the run.' }),
-    input: text('The JSON that the handler was given: event, run, settings, clock, seed and scopes.'),
+    limits: Type.Record(Type.String(), Type.Number(), { description: 'Limits of the run.' }),
+    input: text('JSON text of the input: event, run, settings, clock, seed and scopes.'),
     calls: Type.Array(
       Closed({
         ...asked,
         answer: Answer,
-        elapsedMs: Type.Number({ description: 'How old the run then was on its own clock.' }),
-        entry: whole('Answers with the same number were given together.'),
+        elapsedMs: Type.Number({
+          description: 'Age of the run at the answer by its own clock, in milliseconds.',
+        }),
+        entry: whole('Group number: answers with the same number were delivered together.'),
       }),
-      { description: 'In the order of their answers.' },
+      { description: 'Answered calls, in the order of their answers.' },
     ),
-    unanswered: Type.Array(Closed(asked), { description: 'Calls that were open at the end.' }),
+    unanswered: Type.Array(Closed(asked), { description: 'Calls without an answer at the end.' }),
     end: End,
   }),
 );
@@ -86,7 +95,9 @@ export const ReplayGiven = named(
     package: Type.Optional(
       Type.Object(
         {},
-        { description: 'Other code for the same recording: a document as `tatami plugin pack` writes it.' },
+        {
+          description: 'Other code to run on the same recording: a package written by `tatami plugin pack`.',
+        },
       ),
     ),
     signature: signatureGiven,
@@ -98,22 +109,22 @@ const any = (description: string) => Type.Unknown({ description });
 export const ReplayShown = named(
   'RunReplay',
   Closed({
-    result: enumeration('ReplayResult', ['identical', 'diverged'], 'Whether it ran as it did then.'),
+    result: enumeration('ReplayResult', ['identical', 'diverged'], 'Result of the replay.'),
     divergence: nullable(
       Closed(
         {
-          call: nullable(whole('The call that is another one; null where they ended differently.')),
-          op: nullable(text('Its operation.')),
-          argument: nullable(whole('Which of its arguments differs, from 1.')),
+          call: nullable(whole('Number of the differing call; null if the ends differ.')),
+          op: nullable(text('Operation of the differing call.')),
+          argument: nullable(whole('Number of the differing argument, from 1.')),
           field: text(
-            'JSON pointer into that argument, or of the end: `/status`, `/message`, `/logs/0/message`. Empty where all of it differs.',
+            'JSON pointer into the argument, or into the end: `/status`, `/message`, `/logs/0/message`. Empty if the whole value differs.',
           ),
-          recorded: any('What it was; null where there was nothing.'),
-          replayed: any('What it is now; null where there is nothing.'),
+          recorded: any('Recorded value; null if there was none.'),
+          replayed: any('Value in the replay; null if there is none.'),
         },
-        { description: 'The first thing that came out differently.' },
+        { description: 'First difference; null if the replay is identical.' },
       ),
     ),
-    cpuMs: Type.Number({ description: 'Processor time that the replay took, in milliseconds.' }),
+    cpuMs: Type.Number({ description: 'CPU time of the replay, in milliseconds.' }),
   }),
 );

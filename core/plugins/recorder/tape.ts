@@ -1,32 +1,32 @@
-// What one attempt says and hears, kept while it runs as references to texts that are there anyway. A recording is made of it when the
-// run has ended; most of what it costs is paid then.
+// Tape of one attempt: references to the texts of its calls and answers, held while it runs. The recording is built from it after the
+// run, so that most of the cost falls there.
 import type { Shares } from '../../lib/fairness/shares.ts';
 import type { Payer } from '../../lib/payer.ts';
 import type { MadeCall, Tape, Told } from '../../sandbox/supervisor.ts';
 import type { RecordedCall, UnansweredCall } from './recording.ts';
 
-/** Characters of arguments and answers that a tape holds; what comes after them is not kept, and the recording says so. */
+/** Characters of arguments and answers that a tape can hold. A longer tape is dropped, and the recording marked as truncated. */
 const charsMax = 4 * 1024 * 1024;
-/** A tape may have so many without asking whether there is room. */
+/** Characters that every tape can hold without a quota check. */
 const freeChars = 64 * 1024;
-/** In which it asks for more. */
+/** Size of each further allocation. */
 const stepChars = 256 * 1024;
 
 export interface RunTape extends Tape {
-  /** It became longer than a tape may be, or there was no room for it. */
+  /** True if the tape exceeded its limit, or no quota was left for it. */
   readonly isCut: boolean;
-  /** Characters of what it holds. */
+  /** Characters held so far. */
   readonly chars: number;
   read(): { readonly calls: readonly RecordedCall[]; readonly unanswered: readonly UnansweredCall[] };
-  /** Takes no room any more. */
+  /** Releases the tape's quota. */
   release(): void;
 }
 
-/** @param room of long tapes, shared by all runs */
+/** @param room quota for long tapes, shared by all runs */
 export function createTape(room: Shares, payer: Payer): RunTape {
   let made: MadeCall[] = [];
   let told: Told[] = [];
-  /** How many messages the guest had been given after each of its entries. */
+  /** Number of messages that the guest had received at each of its entries. */
   let entries: number[] = [];
   let chars = 0;
   let isCut = false;
@@ -83,7 +83,7 @@ export function createTape(room: Shares, payer: Payer): RunTape {
   };
 }
 
-/** The order of the run is the first message, and the first entry is its start. */
+/** The first message is the job itself, and the first entry its start. */
 const orders = 1;
 
 function readTape(made: readonly MadeCall[], told: readonly Told[], entries: readonly number[]) {
@@ -96,7 +96,7 @@ function readTape(made: readonly MadeCall[], told: readonly Told[], entries: rea
     const nth = at + 1 + orders;
     while (entry < entries.length && entries[entry]! < nth) entry++;
     const asked = open.get(message.call);
-    // It was sent after the guest had come to its end.
+    // Sent after the guest had ended.
     if (entry === entries.length) break;
     if (!asked) continue;
     open.delete(message.call);

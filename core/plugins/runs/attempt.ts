@@ -1,4 +1,4 @@
-// One attempt of a run: the calls that it makes, what they stage, and how it comes out.
+// Makes one attempt of a run: performs it in the sandbox, answers its calls and stages its writes.
 import type { Staging } from '../../changes/staging.ts';
 import type { Cause } from '../../events/origin.ts';
 import type { EventRow } from '../../events/event.ts';
@@ -38,41 +38,41 @@ interface CallRecord {
   readonly ms: number;
 }
 
-/** A run that its worker holds, and what it was queued for. */
+/** A run leased by its worker, with its event. */
 export interface HeldRun {
   readonly item: WorkItem;
   readonly queue: WorkQueue;
   readonly run: RunRow;
-  /** Of a run for an event. */
+  /** Undefined if no event triggered the run. */
   readonly event: EventRow | undefined;
-  /** Aborted when somebody cancels the run. */
+  /** Aborted when the run is canceled. */
   readonly signal: AbortSignal;
-  /** Whether the budget of its install was spent when it began, runs that were under way counted. */
+  /** True if the budget of the install was exhausted at the start, runs in progress included. */
   readonly isSpent?: boolean;
 }
 
-/** What an attempt needs of it: no lease, so that a run can also be tried without ending it. */
+/** The part of a run that an attempt needs. Without a lease, so that a run can also be tried without being ended. */
 export interface TriedRun extends Pick<HeldRun, 'run' | 'event' | 'signal' | 'isSpent'> {
   readonly item: Pick<WorkItem, 'scope'>;
-  /** What it was given, where no event caused it. */
+  /** Input of a run that no event triggered. */
   readonly input?: RunInput | null;
-  /** What it sees in place of the workspace of now; such a run ends in nothing. */
+  /** Replaces the present workspace for a trial, which has no effects. */
   readonly world?: World;
 }
 
 export interface Attempt {
-  /** As it was when the attempt began. */
+  /** The install at the start of the attempt. */
   readonly install: Install;
   readonly outcome: SandboxOutcome;
   readonly staged: Staging;
   readonly calls: readonly CallRecord[];
   readonly cause: Cause;
   readonly startedAt: number;
-  /** As the sandbox was given it, for its recording. */
+  /** The job of the sandbox, for the recording. */
   readonly job: TapedJob;
-  /** What becomes of its writes. */
+  /** Modes that decide if writes are applied, proposed or simulated. */
   readonly modes: Modes;
-  /** What it used of its install's budget. */
+  /** Usage of the install's budget. */
   readonly meter: Meter;
 }
 
@@ -92,11 +92,11 @@ export interface AttemptOptions {
 
 export interface Attempts {
   make(held: TriedRun, install: Install): Promise<Attempt>;
-  /** Once the run has ended, or waits: what its last attempt staged takes no room any more. */
+  /** Releases what the last attempt staged; call when the run has ended or waits. */
   forget(runId: string): void;
 }
 
-/** An attempt as it begins. */
+/** An attempt in progress. */
 type Begun = Pick<Attempt, 'install' | 'staged' | 'cause' | 'startedAt' | 'modes' | 'meter'> & {
   readonly held: TriedRun;
   readonly calls: CallRecord[];
@@ -104,7 +104,7 @@ type Begun = Pick<Attempt, 'install' | 'staged' | 'cause' | 'startedAt' | 'modes
 
 export function createAttempts(options: AttemptOptions): Attempts {
   const { clock } = options;
-  /** Known once the door is. */
+  /** Created on first use, because the app is not available before. */
   let door: HostDoor | undefined;
   const stagings = createStagings(options);
 
@@ -113,7 +113,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
     options.recorder.forget(runId);
   };
 
-  /** Answers the host calls of an attempt, and notes them. */
+  /** Returns the function that answers and records the host calls of an attempt. */
   const answering = (begun: Begun) => {
     const { held, install, calls } = begun;
     const { run, item } = held;
@@ -154,12 +154,12 @@ export function createAttempts(options: AttemptOptions): Attempts {
   };
 }
 
-/** A run that ends in nothing uses nobody's budget, and has the host's. */
+/** Meter of a trial: limited by the host's budget, charged to no install. */
 function ofNobody({ budget: { whenSpent } }: Install): Meter {
   return createMeter({ whenSpent }, { cpuMs: 0, runs: 0, calls: 0, egressBytes: 0 });
 }
 
-/** What the calls of an attempt are answered with. */
+/** Returns the context that answers the calls of an attempt. */
 function bridgeOf(
   { store, clock, outside }: AttemptOptions,
   { held, install, staged, cause, startedAt, modes, meter }: Begun,

@@ -1,5 +1,4 @@
-// Ends an open run at somebody's request. It is dead then, and nothing is kept of an attempt that is under way: its batch finds the run
-// ended.
+// Cancels an open run on request. The run becomes dead; an attempt in progress has no effects, because its batch finds the run ended.
 import type { ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { WorkQueue } from '../../events/work.ts';
@@ -14,11 +13,11 @@ const open: ReadonlySet<RunRow['status']> = new Set(['queued', 'running', 'retry
 
 export interface CancelWork extends RunActivity {
   readonly queue: WorkQueue;
-  /** Stops the attempt of a run that is under way. */
+  /** Aborts the attempt in progress. */
   stopAttempt(runId: string): void;
 }
 
-/** @throws ApiError not_found; conflict when the run has ended */
+/** @throws ApiError not_found; conflict if the run has ended */
 export async function cancelRun(ctx: Context, id: string, work: CancelWork): Promise<ChangeSet> {
   const row = await findRunNow(ctx, id, work);
   if (!row) throw notFound();
@@ -43,6 +42,6 @@ export async function cancelRun(ctx: Context, id: string, work: CancelWork): Pro
 }
 
 function endedText({ status, continued_by: next }: RunRow): string {
-  const more = next === null ? '' : ` It goes on as ${next}: cancel that one.`;
-  return `This run has ended: it is ${status}.${more}`;
+  const more = next === null ? '' : ` It continues as ${next}; cancel that run instead.`;
+  return `This run has already ended with status ${status}.${more}`;
 }

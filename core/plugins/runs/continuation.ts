@@ -1,4 +1,4 @@
-// A schedule that is not done goes on: the batch that ends its run queues the next one, which is told the same time of firing.
+// Continues a schedule that is not done: the batch that ends its run queues the next one, with the same time of firing.
 import type { WorkQueue } from '../../events/work.ts';
 import type { Ids } from '../../lib/ids.ts';
 import { idPrefixes } from '../../lib/ids.ts';
@@ -7,7 +7,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { queueRunOps, type NewRun, type RunRow } from './rows.ts';
 
-/** Runs of one firing. */
+/** Limit of runs per firing. */
 const runsPerFiringMax = 200;
 
 const setProgress = tenantStatement(
@@ -20,7 +20,7 @@ const setContinuation = tenantStatement(
    WHERE workspace_id = :ws AND id = :id`,
 );
 
-/** How a run that came this far ends. */
+/** Outcome of a run's progress. */
 export type Standing = { readonly goesOn: boolean } | { readonly stuck: string };
 
 export function standingOf(run: RunRow, progress: Progress | undefined): Standing {
@@ -28,14 +28,14 @@ export function standingOf(run: RunRow, progress: Progress | undefined): Standin
   const before = run.continuation === 0 ? undefined : progressOf(run);
   if (before && progress.done <= before.done)
     return {
-      stuck: `The schedule came to ${progress.done} of ${progress.of} and no further than the run before it.`,
+      stuck: `The schedule made no progress: it is at ${progress.done} of ${progress.of}, no further than the previous run.`,
     };
   if (run.continuation + 1 >= runsPerFiringMax)
-    return { stuck: `${runsPerFiringMax} runs went on from each other and were not done.` };
+    return { stuck: `The schedule is not done after ${runsPerFiringMax} runs in a row.` };
   return { goesOn: true };
 }
 
-/** Queues the run that goes on. These ops stand behind the one that ends `run`, or the new run would wait for it. */
+/** Queues the continuing run. Must follow the op that ends `run`, else the new run would wait for it. */
 export function continueOps(
   given: { queue: WorkQueue; scope: Scope; ids: Ids; run: RunRow; progress: Progress },
   nowMs: number,
@@ -70,7 +70,7 @@ export function progressOf(run: Pick<RunRow, 'progress_json'>): Progress | null 
   return run.progress_json === null ? null : (JSON.parse(run.progress_json) as Progress);
 }
 
-/** When its schedule was due: all runs of one firing say the same. */
+/** Time at which the schedule was due, the same for all runs of one firing. */
 export function firedAtOf(run: RunRow): number {
   return run.fired_at ?? run.created_at;
 }

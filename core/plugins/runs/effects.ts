@@ -1,5 +1,5 @@
-// What a run did to each entity, and what became of that. Of what was applied, the values are in the events; of what was held back or
-// dropped they are here: before and after, as the API shows them.
+// Records the effects of a run on each entity and their outcome. The values of applied effects are in the events; proposed, simulated and
+// dropped effects carry theirs: before and after, as the API shows them.
 import type { Change } from '../../changes/change.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { sameValue } from '../../changes/change.ts';
@@ -20,7 +20,7 @@ import { shownNames } from '../undo/kinds.ts';
 import { oneOffKindName, type OneOff } from '../once/entries.ts';
 import { findEntry, kvKindName, type KvEntry } from '../kv/entries.ts';
 
-/** `dropped`: of a run that failed. */
+/** `dropped` is the outcome of a failed run. */
 export const effectOutcomes = ['applied', 'proposed', 'simulated', 'dropped'] as const;
 export type EffectOutcome = (typeof effectOutcomes)[number];
 
@@ -28,17 +28,17 @@ export interface Effect {
   readonly kind: string;
   readonly id: string;
   readonly action: ChangeAction;
-  /** Names of what changes of an existing entity. */
+  /** Changed fields of an existing entity. */
   readonly fields: readonly string[];
-  /** Absent of trials, which write nothing, and of runs from before it was kept. */
+  /** Absent for trials, which write nothing, and for runs recorded before outcomes were. */
   readonly outcome?: EffectOutcome;
-  /** What people call it, where `values` are. */
+  /** Display name of the object, if there are `values`. */
   readonly name?: string | null;
-  /** Absent where it was applied, and where there would be more than a record may hold. */
+  /** Absent for applied effects, and beyond the size limit of a record. */
   readonly values?: Values;
 }
 
-/** Characters of all values of a run. */
+/** Limit of characters of all values of a run. */
 const runCharsMax = 64 * 1024;
 
 export function effectOf(change: Change, outcome?: EffectOutcome): Effect {
@@ -59,7 +59,7 @@ export interface PreviewOptions {
   readonly committer: Pick<Committer, 'preview'>;
 }
 
-/** The effects of changes that are not written, with their values. @param outcomeOf what became of each; absent of a trial */
+/** Returns the effects of unwritten changes, with their values. @param outcomeOf outcome of each change; absent for a trial */
 export async function previewEffects(
   { store, committer }: PreviewOptions,
   at: { readonly scope: Scope; readonly directory: Directory },
@@ -86,7 +86,7 @@ export async function previewEffects(
   return merged(effects);
 }
 
-/** What one outcome has of an object is one effect, however many writes it came of. */
+/** Merges the writes to an object with the same outcome into one effect. */
 function merged(effects: readonly Effect[]): Effect[] {
   const found = new Map<string, Effect>();
   for (const effect of effects) {
@@ -116,7 +116,7 @@ async function keptValues(
   return { [key]: { before: parsed(before?.valueJson ?? null), after: parsed(valueJson) } };
 }
 
-/** Values and one-off runs have no events that would name them. */
+/** Name of an own value or one-time job, which have no events to name them. */
 function ownName({ kind, after }: Change): string | null {
   if (kind === kvKindName) return (after as KvEntry).key;
   return kind === oneOffKindName ? (after as OneOff).name : null;

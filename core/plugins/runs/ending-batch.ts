@@ -1,5 +1,5 @@
-// What belongs to the end of an attempt of a run, committed in one batch: what it staged, its record, what is kept of it, the event that
-// tells of its end, and the end or the delay of its work row.
+// Commits the end of an attempt in one batch: its staged writes, its record and recording, the event about its end, and the end or the
+// deferral of its work row.
 import { tellsOfRun } from '../../../sdk/plugin/event-types.ts';
 import type { Change } from '../../changes/change.ts';
 import type { Author, Committed, Committer } from '../../changes/commit.ts';
@@ -20,13 +20,13 @@ import { releaseNextOps } from './rows.ts';
 import { ranBy, tellOver } from './told.ts';
 
 export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> {
-  /** JSON text of what it returned. */
+  /** JSON text of the returned value. */
   readonly result?: string;
-  /** What it wrote and may keep. */
+  /** Writes to commit. */
   readonly changes?: readonly Change[];
-  /** What became of each change; absent or null where all of them met one end. */
+  /** Changes by the mode applied to them; absent or null if all had the same mode. */
   readonly met?: Readonly<Record<InstallMode, readonly Change[]>> | null;
-  /** When it is run again; absent where the run is over. */
+  /** Time of the next attempt; absent if the run is over. */
   readonly againAtMs?: number;
   /** Ops that follow the record. */
   readonly more?: readonly Op[];
@@ -43,7 +43,7 @@ export interface BatchOptions extends Pick<PreviewOptions, 'store'> {
 type Made = RunRecord['events'];
 const delayed = { commitDelayMs: backgroundCommitDelayMs };
 
-/** Commits the end of an attempt. Its run may have got a row just now, so that nothing of this is made before. */
+/** Commits the end of an attempt. Reads the row state here and not earlier, because the run may have got its row just now. */
 export async function commitEnding(
   options: BatchOptions,
   held: HeldRun,
@@ -81,7 +81,7 @@ export async function commitEnding(
   return readOrWritten(committed, own.length);
 }
 
-/** Without an attempt, the row keeps what the last one left. */
+/** Without an attempt, the row retains the record of the last one. */
 function endedOp({ item, run }: HeldRun, tried: Attempt | null, whole: RunRecord, nowMs: number): Op {
   return tried || !whole.error
     ? recordRunOp(item.scope, run.id, whole)
@@ -111,7 +111,7 @@ async function effectsOf(
   return changes.map((change) => effectOf(change, outcome));
 }
 
-/** Asked for only where something is written: that whoever asked for the run may still write, and that what it read has not changed. */
+/** Guards for runs that write: the caller may still write, and the reads of the run have not changed. */
 function writeGuards(
   { item, run }: HeldRun,
   tried: Attempt | null,
@@ -125,13 +125,13 @@ function writeGuards(
   ];
 }
 
-/** One of `writeGuards` failed: the same as if what was written had changed. @param own guards that stand before those */
+/** Reports a failed `writeGuards` op like a conflicting change. @param own number of guards before those */
 function readOrWritten(committed: Committed, own: number): Committed {
   const isOfRead = !committed.ok && committed.part === 'guard' && committed.op >= own;
   return isOfRead ? { ...committed, part: 'change' } : committed;
 }
 
-/** What its undo goes by; nothing where it wrote nothing. */
+/** Ops that store the changes for undo; none if nothing was written. */
 function keptOps(
   scope: Scope,
   runId: string,

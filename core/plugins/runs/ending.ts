@@ -1,4 +1,4 @@
-// Ends an attempt of a run, and what follows once that is committed: its budget, its count, and those who wait for it.
+// Ends an attempt of a run, then updates budget and counters and notifies waiters.
 import type { Committed } from '../../changes/commit.ts';
 import type { EventRow } from '../../events/event.ts';
 import type { Log } from '../../lib/log.ts';
@@ -9,7 +9,7 @@ import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
 import { commitEnding, type BatchOptions, type Ending } from './ending-batch.ts';
 import type { RunEnds } from './ends.ts';
 
-/** @returns false when what the attempt read has changed, and nothing of it was kept */
+/** @returns false if the reads of the attempt have changed and nothing was committed */
 export type EndAttempt = (held: HeldRun, tried: Attempt | null, ending: Ending) => Promise<boolean>;
 
 export interface EndingOptions extends BatchOptions {
@@ -17,7 +17,7 @@ export interface EndingOptions extends BatchOptions {
   readonly tally: Tally;
   readonly ends: Pick<RunEnds, 'note'>;
   readonly usage: Usage;
-  /** Told of each run for an event that is over, once that is committed. */
+  /** Called for each ended run of an event, after the commit. */
   readonly ended: (ended: EndedRun) => void;
 }
 
@@ -35,7 +35,7 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
     }
     if (committed.part === 'change') return false;
     queue.drop(item);
-    options.log('warn', 'a run was ended elsewhere', {
+    options.log('warn', 'run was ended by another process or request', {
       runId: run.id,
       part: committed.part,
       reason: committed.message,
@@ -44,7 +44,7 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
   };
 }
 
-/** With what the attempt used; an attempt of which nothing is kept, as others changed what it read, is made again and not counted. */
+/** Commits with the attempt's usage. A conflicting attempt, which is repeated, is not charged. */
 async function commitCharged(
   options: EndingOptions,
   held: HeldRun,

@@ -1,18 +1,18 @@
-// Waiters for the end of a run, while the request that made it is still open.
+// Lets a request wait for the end of the run that it started.
 import type { Clock } from '../../lib/clock.ts';
 import { Shares } from '../../lib/fairness/shares.ts';
 import type { Payer } from '../../lib/payer.ts';
 
 /**
- * Requests that wait at the same time, shared by workspace and member or install. A request beyond a share is answered at once, and asks
- * again.
+ * Limit of waiting requests, with fair shares by workspace and by member or install. A request beyond its share gets an immediate
+ * response, and the client polls.
  */
 const waitingMax = 1_000;
 
 export interface RunEnds {
-  /** Resolves when the run has ended, or that time has gone by. */
+  /** Resolves when the run has ended, or after `ms`. */
   wait(payer: Payer, runId: string, ms: number): Promise<void>;
-  /** Called once the end of a run is stored. */
+  /** Resolves the waiter; call once the end of the run is stored. */
   note(runId: string): void;
 }
 

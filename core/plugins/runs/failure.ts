@@ -1,4 +1,4 @@
-// What a run that failed says of it: the reason, and where in the author's files it came to that.
+// Describes the failure of a run: the reason, and the place in the author's source.
 import { plainText } from '../../lib/printable.ts';
 import type { SandboxOutcome } from '../../sandbox/supervisor.ts';
 import { traitsOf } from '../handler-kinds.ts';
@@ -8,22 +8,22 @@ import type { RunRow } from './rows.ts';
 export interface RunError {
   readonly code: string;
   readonly message: string;
-  /** `plugin.ts:14:9`; absent where nothing was thrown. */
+  /** Formatted as `plugin.ts:14:9`; absent if nothing was thrown. */
   readonly at?: string;
-  /** Frames of the plugin's code, the innermost first. */
+  /** Frames of the plugin's code, innermost first. */
   readonly stack?: readonly string[];
 }
 
-/** Why a run ends before its next attempt, with the error of its last one. */
+/** Returns the reason a run ends before its next attempt, combined with the error of its last one. */
 export function endedError({ error_json: last }: Pick<RunRow, 'error_json'>, reason: RunError): RunError {
   if (last === null) return reason;
   const { code, message, ...where } = JSON.parse(last) as RunError;
-  return { ...reason, message: `${reason.message} Its last attempt failed (${code}): ${message}`, ...where };
+  return { ...reason, message: `${reason.message} The last attempt failed (${code}): ${message}`, ...where };
 }
 
 type Failed = Extract<SandboxOutcome, { status: 'failed' }>;
 
-/** Reasons that name a limit and no line: there it helps to know which handler met it. */
+/** Reasons with a limit and no line in the source, so the message names the handler. */
 const limits: ReadonlySet<Failed['reason']> = new Set(['cpu', 'wall', 'memory', 'call_budget', 'killed']);
 
 export function runErrorOf({ reason, message, stack }: Failed, run: RunRow, find: FindPlace): RunError {

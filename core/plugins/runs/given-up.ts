@@ -1,16 +1,16 @@
-// Runs that were given up because their plugin was off when their turn came, and how they get another.
+// Finds and revives runs that were given up because their plugin was disabled when they were due.
 import type { Leases, WorkQueue } from '../../events/work.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 import { keyOf, queueRunOp, runColumns, type RunRow } from './rows.ts';
 
-/** The error of a run that was given up. */
+/** Error code of a given-up run. */
 export const givenUpCode = 'plugin_inactive';
 
 const givenUp = `workspace_id = :ws AND install_id = :installId AND status = 'dead' AND handler_kind = 'event'
   AND json_extract(error_json, '$.code') = '${givenUpCode}'`;
 
-/** A page of them, the earliest first. */
+/** One page, earliest first. */
 export const givenUpRuns = tenantStatement<RunRow>(
   'runs.given_up',
   `SELECT ${runColumns} FROM runs WHERE ${givenUp} ORDER BY sequence LIMIT 200`,
@@ -29,7 +29,7 @@ export async function countGivenUp(store: Store, scope: Scope, installId: string
   return (await store.readOne(scope, count, { installId }))?.count ?? 0;
 }
 
-/** @param how the mode the run has now, and the leases of a plan of several */
+/** @param how the run's mode now, and the leases of a plan of several runs */
 export function reviveRunOps(
   queue: WorkQueue,
   scope: Scope,

@@ -1,5 +1,5 @@
-// What a run that no event caused was given: what its handler gets, what it came from, and on whose behalf it acts. It stands in the
-// run's row, so that each attempt, also one after a restart, is given the same.
+// Input of a run that no event triggered: the handler's argument, the cause and the caller. Stored in the run's row, so that every attempt,
+// also after a restart, gets the same.
 import type { Cause } from '../../events/origin.ts';
 import { authorityGuards, rightsNow } from '../../identity/rights-now.ts';
 import type { Authority, Authorized } from '../../rights/authority.ts';
@@ -7,16 +7,16 @@ import { commonRights, type Narrowing, type Rights } from '../../rights/rights.t
 import type { Op, Scope, Store } from '../../store/store.ts';
 import type { RunRow } from './rows.ts';
 
-/** Who asked for a run, with what they could do then. */
+/** The caller of a run, with the rights at the time of the call. */
 export interface RunCaller extends Authority {
   readonly scopes: readonly string[];
   readonly narrowed: readonly (readonly [scope: string, narrowing: Narrowing])[] | null;
 }
 
 export interface RunInput {
-  /** What the handler gets. */
+  /** Argument of the handler. */
   readonly event: Readonly<Record<string, unknown>>;
-  /** Of a one-off: the cause of whatever asked for it. */
+  /** Set for a one-time job: the cause of the run that scheduled it. */
   readonly cause?: Cause;
   readonly caller?: RunCaller;
 }
@@ -29,13 +29,13 @@ export function callerOf({ authority, scopes, narrowed }: Rights & Authorized): 
   return { ...authority, scopes: [...scopes], narrowed: narrowed && [...narrowed] };
 }
 
-/** What the plugin may do in a run: no more than whoever asked for it. */
+/** Returns the rights of a run: those common to plugin and caller. */
 export function rightsFor(granted: Rights, caller: RunCaller | undefined): Rights {
   if (!caller) return granted;
   return commonRights(granted, rightsOfCaller(caller));
 }
 
-/** The caller with what is left of its rights; null where it has none, as what it came with is good no more. */
+/** Returns the caller with its remaining rights; null if its credential is no longer valid. */
 export async function callerNow(
   store: Store,
   scope: Scope,
@@ -46,7 +46,7 @@ export async function callerNow(
   return left && callerOf({ authority: authorityOf(caller), ...left });
 }
 
-/** What a run was given, with the rights that its caller still has; `ended` where the credential of its caller has ended. */
+/** Returns the input with the remaining rights of its caller; `ended` if the caller's credential is no longer valid. */
 export async function inputNow(
   store: Store,
   scope: Scope,
@@ -59,7 +59,7 @@ export async function inputNow(
   return caller ? { ...input, caller } : 'ended';
 }
 
-/** Guards the commit of a run that somebody asked for: their credential must still be good. */
+/** Guards the commit of a called run: the caller's credential must still be valid. */
 export function callerGuards(scope: Scope, run: Pick<RunRow, 'input_json'>, nowMs: number): Op[] {
   const caller = inputOf(run)?.caller;
   return caller ? authorityGuards(scope, caller, nowMs) : [];

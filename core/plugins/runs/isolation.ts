@@ -1,4 +1,4 @@
-// What an attempt notes of its reading, by the isolation that its plugin asks for. docs/spec/plugins.md › Isolation.
+// Decides which reads of an attempt are tracked, by the isolation in the manifest. docs/spec/plugins.md › Isolation.
 import { ReadSet } from '../../changes/reads.ts';
 import { contracts } from '../../contracts.ts';
 import type { EventRow } from '../../events/event.ts';
@@ -12,8 +12,8 @@ const directoryKinds: ReadonlySet<string> = new Set(
 );
 
 /**
- * Null for a plugin that asks for no isolation. What this process knows to be the end of the log was committed, so that every read sees
- * it; it may be less than the end, and then more is looked at than need be.
+ * Returns null for a plugin without isolation. The start is the newest log sequence that this process knows: it is committed, so every read
+ * sees it. The log may be longer, which only checks more changes than needed.
  */
 export function readSetOf(
   { fresh, store }: Pick<AttemptOptions, 'fresh' | 'store'>,

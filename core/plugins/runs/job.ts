@@ -1,4 +1,4 @@
-// What the sandbox is told of a run: its code, its limits, and what its handler is given.
+// Builds the sandbox job of a run: code, limits and the input of the handler.
 import type { Cause } from '../../events/origin.ts';
 import { renderEvent, type EventRow } from '../../events/event.ts';
 import { veiledEvent } from '../../rights/veil.ts';
@@ -34,7 +34,7 @@ export function jobOf(held: TriedRun, install: Install, given: Given) {
   return {
     runId: run.id,
     workspaceId: item.scope.workspaceId,
-    // The isolates of another world are its own.
+    // A trial has isolates of its own.
     installId: world?.lane ?? install.id,
     partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
     code: { sha256: install.sha256, source: given.source, handlers: [...install.manifest.handlers] },
@@ -46,7 +46,7 @@ export function jobOf(held: TriedRun, install: Install, given: Given) {
   };
 }
 
-/** What the handler is given, as JSON. */
+/** Returns the input of the handler as JSON. */
 function inputTextOf(
   { run, event, input }: TriedRun,
   install: Install,
@@ -72,12 +72,12 @@ function inputTextOf(
   });
 }
 
-/** The event as far as the plugin may read it. */
+/** Returns the event, redacted to what the plugin can read. */
 function renderedFor(install: Install, event: EventRow): unknown {
   return veiledEvent(rightsOfInstall(install), renderEvent(event));
 }
 
-/** Those that the run has, as `ctx.has` says: of what was granted, what its caller may do as well. */
+/** Returns the scopes of the run for `ctx.has`: those granted, limited to those of the caller. */
 function scopesOf(install: Install, caller: RunCaller | undefined): readonly string[] {
   if (!caller) return install.grant;
   const { scopes, narrowed } = rightsFor(rightsOfInstall(install), caller);
@@ -99,7 +99,7 @@ export function causeOf({ run, event, input }: TriedRun, install: Install): Caus
   };
 }
 
-/** Of a run that no event caused. */
+/** Causation path of a run that no event triggered. */
 function pathOf(run: RunRow, { id }: Install, input: RunInput | null | undefined): readonly string[] {
   if (!input?.cause) return [id];
   return [...input.cause.path, stepOf(id, { subjectId: null, entityId: stepName(run.handler) })];

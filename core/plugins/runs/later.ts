@@ -1,4 +1,4 @@
-// Ends an attempt whose run is to be tried again later, and gives up a run that has been tried often enough.
+// Ends an attempt whose run is retried later, and gives up a run after too many attempts.
 import { PLUGIN_RUN_BACKOFF, backoffDelayMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Op } from '../../store/store.ts';
@@ -7,16 +7,16 @@ import type { EndAttempt } from './ending.ts';
 import type { RunError } from './failure.ts';
 import { interruptedOp } from './rows.ts';
 
-/** A run that is interrupted this often, which takes days, is given up. Until then an interruption counts as no attempt. */
+/** A run interrupted this often, which takes days, is given up. Until then an interruption is not counted as an attempt. */
 const interruptionsMax = 10_000;
 const interruptedDelayMs = { first: 1_000, most: 30_000 };
-/** The longest that a handler may put its next attempt off. */
+/** Longest delay that a handler can request for its next attempt. */
 const retryAfterMsMax = 86_400_000;
 
 export interface Later {
-  /** @param afterMs what the handler asked for in place of the backoff */
+  /** @param afterMs delay requested by the handler, replaces the backoff */
   retry(held: HeldRun, tried: Attempt, error: RunError, afterMs?: number): Promise<void>;
-  /** Others, or a lack of processor time, interrupted it each time it was run: no attempt, and nobody's failure. */
+  /** Retries a run that was interrupted through other runs or a lack of CPU time; not counted as an attempt or failure. */
   interrupt(held: HeldRun, tried: Attempt, message: string): Promise<void>;
 }
 

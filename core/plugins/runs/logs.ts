@@ -1,5 +1,5 @@
-// Log lines as the record of a run shows them: stacks of logged errors name the author's lines. The recording keeps them as they were
-// written, because a replay compares them.
+// Maps stacks in log lines to the author's source for the record of a run. The recording keeps the original lines, because a replay
+// compares them.
 import { plainText } from '../../lib/printable.ts';
 import type { RunUsage } from '../../sandbox/supervisor.ts';
 import type { Scope } from '../../store/store.ts';
@@ -9,7 +9,7 @@ import type { Attempt } from './attempt.ts';
 
 type Logs = RunUsage['logs'];
 
-/** @param logs of the attempt. Those without places are returned as they are, and no source map is read. */
+/** @param logs of the attempt. Lines without places are unchanged, and then no source map is read. */
 export async function withAuthorPlaces(
   registry: Pick<Registry, 'places'>,
   scope: Scope,
@@ -18,7 +18,7 @@ export async function withAuthorPlaces(
 ): Promise<Logs> {
   if (!logs.some(({ message }) => hasPlaces(message))) return logs;
   const find = await registry.places(scope, install.sha256);
-  // Names of files may be longer than the places that they replace: the log stays within its limit.
+  // Source names can be longer than the places they replace, so the text is cut to the log limit again.
   let left = job.limits.logBytes;
   return logs.map((line) => {
     const text = hasPlaces(line.message) ? plainText(withStacks(line.message, find)) : line.message;

@@ -1,5 +1,4 @@
-// The run of a work item and its event. Those that were planned lately are kept in memory, so that their first attempt reads
-// neither again.
+// Finds the run of a work item and its event. Recently planned runs are cached, so that their first attempt reads neither.
 import { LRUCache } from 'lru-cache';
 import type { EventRow } from '../../events/event.ts';
 import { findEvent } from '../../events/log.ts';
@@ -7,18 +6,18 @@ import type { WorkItem } from '../../events/work.ts';
 import type { Store } from '../../store/store.ts';
 import { findRun, type RunRow } from './rows.ts';
 
-/** Of the events that are kept. */
+/** Limit of the cached events. */
 const charsMax = 32 * 1024 * 1024;
 
 interface Planned {
   readonly run: RunRow;
-  /** Of a run for an event. */
+  /** Undefined if no event triggered the run. */
   readonly event: EventRow | undefined;
 }
 
 export interface PlannedRuns {
   remember(run: RunRow, event: EventRow): void;
-  /** Undefined when there is no such run. What was remembered is forgotten: a later attempt reads what is stored. */
+  /** Returns undefined if there is no such run. Removes the run from the cache, because a later attempt must read the stored row. */
   find(item: WorkItem): Promise<Planned | undefined>;
 }
 
@@ -40,7 +39,7 @@ export function createPlannedRuns(store: Store): PlannedRuns {
   };
 }
 
-/** An estimate: what is long in an event is its texts. */
+/** Estimates the size of an event; only its texts can be long. */
 function charsOf({ data }: EventRow): number {
   let chars = 1_000;
   for (const value of Object.values(data)) if (typeof value === 'string') chars += value.length;

@@ -1,4 +1,4 @@
-// How a run that has come to an end, or waits for its next attempt, is written.
+// Writes the record of a run that has ended or waits for its next attempt.
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { InstallMode } from '../installs/contract.ts';
@@ -32,7 +32,7 @@ const endOpen = tenantStatement(
 
 export interface RunRecord {
   readonly status: RunStatus;
-  /** That its last attempt went by. */
+  /** Mode of the last attempt. */
   readonly mode: InstallMode;
   readonly attempt: number;
   readonly startedAt: number;
@@ -46,9 +46,9 @@ export interface RunRecord {
   readonly effects: readonly Effect[];
   readonly logs: readonly unknown[];
   readonly error: RunError | null;
-  /** JSON text of what an action or a route returned. */
+  /** JSON text returned by an action or a route. */
   readonly result: string | null;
-  /** Of the code that made the attempt; null where none was made. */
+  /** Plugin version of the attempt; null without an attempt. */
   readonly pluginVersion: string | null;
 }
 
@@ -56,12 +56,12 @@ export function recordRunOp(scope: Scope, id: string, run: RunRecord): Op {
   return tenantOp(scope, record, { id, ...columnsOf(run) }, { expectRows: 1 });
 }
 
-/** Ends a run of which no attempt is made any more. What its last attempt left stays. @param error by `endedError` */
+/** Ends a run without a further attempt; the record of its last attempt stays. @param error from `endedError` */
 export function endOpenRunOp(scope: Scope, id: string, error: RunError, now: number): Op {
   return tenantOp(scope, endOpen, { id, now, error: JSON.stringify(error) }, { expectRows: 1 });
 }
 
-/** The row of a run that had none while it was under way; its id is refused where the run has one after all. */
+/** Inserts the row of a run that had none; fails if a row with its id exists after all. */
 export function endedRunOp(scope: Scope, row: RunRow, run: RunRecord): Op {
   return tenantOp(scope, insertEnded, { ...newColumnsOf(row), createdAt: row.created_at, ...columnsOf(run) });
 }

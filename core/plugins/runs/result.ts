@@ -1,4 +1,4 @@
-// What a handler returned, as the sandbox hands it over: text that the guest says is JSON.
+// Validates the result of a handler, which the guest passes as unchecked JSON text.
 import { ApiError } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/json.ts';
 import { plainText } from '../../lib/printable.ts';
@@ -7,7 +7,7 @@ import { answerOf } from '../inbound/answer.ts';
 
 const partsMax = 5_000;
 
-/** Why it cannot be given to whoever waits for it; null when it can. */
+/** Returns why the result cannot be sent to the waiting caller; null if it can. */
 export function unfitResult(kind: HandlerKind, text: string): string | null {
   try {
     const result = parseJson(text, partsMax);
@@ -16,6 +16,6 @@ export function unfitResult(kind: HandlerKind, text: string): string | null {
     return 'unsendable' in answer ? plainText(answer.unsendable) : null;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return `What the handler returned cannot be answered: ${error.message.replace('The body', 'It')}`;
+    return `The result of the handler is invalid. ${error.message.replace('The body', 'The result')}`;
   }
 }

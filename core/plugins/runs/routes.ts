@@ -10,7 +10,7 @@ import { RunShown, runStatus } from './schema.ts';
 
 const scheduleName = Type.String({
   pattern: '^[a-z][a-zA-Z0-9-]{0,39}$',
-  description: 'The name of a schedule in the manifest.',
+  description: 'Name of a schedule in the manifest.',
 });
 
 export function runRoutes(work: CancelWork): Route[] {
@@ -38,7 +38,7 @@ function routesOfPlugin(work: CancelWork): Route[] {
       path: '/api/v1/plugins/{id}/schedules/{name}/run',
       name: 'plugins.run-schedule',
       summary: 'Run a schedule of a plugin now',
-      description: 'Answers at once with the queued run; read it until it has ended.',
+      description: 'Returns the queued run at once. Poll the run until it has ended.',
       scope: 'plugins:write',
       also: steering,
       limit: 'write',
@@ -70,7 +70,7 @@ function routesOfOne(work: CancelWork): Route[] {
       name: 'runs.cancel',
       summary: 'Cancel a run that has not ended',
       description:
-        'It makes no more attempts and is dead, with the error `canceled`. An attempt that is under way is stopped, and nothing of it is kept.',
+        'The run becomes `dead` with the error `canceled`, and no further attempt is made. An attempt in progress is aborted without effects.',
       scope: 'plugins:write',
       also: seeingRun,
       limit: 'write',

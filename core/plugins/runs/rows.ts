@@ -1,5 +1,5 @@
-// Run rows: how a run is queued, ended and read. Runs with the same order key of one handler go one after the other: only
-// the first of them is due, and the batch that ends it makes the next one due.
+// Stores runs: queues, ends and reads their rows. Runs of one handler with the same order key execute in sequence: only the first is due,
+// and the batch that ends it makes the next one due.
 import { neverMs, returningWork, type Leases, type WorkQueue } from '../../events/work.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
@@ -41,12 +41,12 @@ export interface RunRow {
   readonly fired_at: number | null;
   readonly interruptions: number;
   readonly undone_by: string | null;
-  /** A `RunInput`; null of a run for an event, and of a schedule at its own time. */
+  /** A `RunInput`; null for a run triggered by an event or by the time of its schedule. */
   readonly input_json: string | null;
-  /** What an action or a route returned. */
+  /** Value returned by an action or a route. */
   readonly result_json: string | null;
   readonly proposal_id: string | null;
-  /** The version of the plugin that made the last attempt; null where none has ended. */
+  /** Plugin version of the last attempt; null if none has ended. */
   readonly plugin_version: string | null;
 }
 
@@ -69,7 +69,7 @@ const insertRuns = tenantStatement(
    SELECT :ws, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8,
      'queued', value->>9, 0, value->>10 FROM json_each(:runs)`,
 );
-/** Due now when nothing of the same order key is open before it, otherwise when that ends. */
+/** Due now if no earlier run of the same order key is open, otherwise when that one ends. */
 const queueRun = tenantStatement(
   'runs.queue',
   `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
@@ -124,11 +124,11 @@ export interface NewRun {
   readonly rootEventId: string | null;
   readonly depth: number;
   readonly mode: InstallMode;
-  /** A `RunInput`. */
+  /** JSON of a `RunInput`. */
   readonly inputJson?: string | null;
 }
 
-/** A run that a schedule's time, or somebody's request, makes. */
+/** Returns a new run of a schedule, due by its time or by request. */
 export function scheduledRun(
   id: string,
   install: Pick<Install, 'id' | 'mode' | 'modes' | 'probationLeft' | 'budget'>,
@@ -148,7 +148,7 @@ export function scheduledRun(
   };
 }
 
-/** @param leases of a plan of several runs; the queue's own for one */
+/** @param leases leases of a plan of several runs; default the queue's own */
 export function queueRunOps(
   queue: WorkQueue,
   scope: Scope,
@@ -169,7 +169,7 @@ export function queueRunOps(
   ];
 }
 
-/** What `queueRunOp` asks of a run, of its row. */
+/** Returns the arguments of `queueRunOp` from a run's row. */
 export function keyOf(run: RunRow): Parameters<typeof queueRunOp>[2] {
   return {
     id: run.id,
@@ -180,7 +180,7 @@ export function keyOf(run: RunRow): Parameters<typeof queueRunOp>[2] {
   };
 }
 
-/** The work row of a run. @param leases as for `queueRunOps` */
+/** Returns the op for the work row of a run. @param leases as for `queueRunOps` */
 export function queueRunOp(
   queue: WorkQueue,
   scope: Scope,
@@ -201,7 +201,7 @@ export function queueRunOp(
   );
 }
 
-/** The row of a run as it was just queued. */
+/** Returns the row of a run as just queued. */
 export function queuedRow(run: NewRun, nowMs: number): RunRow {
   return {
     id: run.id,
@@ -241,7 +241,7 @@ export function queuedRow(run: NewRun, nowMs: number): RunRow {
   };
 }
 
-/** A run that was cut before it began, kept so that its owner sees why nothing happened. */
+/** Stores a run that was cut before it started, so that users can see why nothing happened. */
 export function deadRunOp(
   scope: Scope,
   run: NewRun,
@@ -273,7 +273,7 @@ function rowOf(run: NewRun) {
   };
 }
 
-/** Runs of one workspace that are queued, whose work rows are somebody else's business. */
+/** Inserts queued runs of one workspace. The caller inserts their work rows. */
 export function insertRunsOp(scope: Scope, runs: readonly RunRow[]): Op {
   const rows = runs.map((run) => [
     ...[run.id, run.install_id, run.handler_kind, run.handler, run.order_key, run.sequence],
@@ -282,17 +282,17 @@ export function insertRunsOp(scope: Scope, runs: readonly RunRow[]): Op {
   return tenantOp(scope, insertRuns, { runs: JSON.stringify(rows) });
 }
 
-/** Links a run to the proposal that it made. */
+/** Links a run to its proposal. */
 export function proposedOp(scope: Scope, id: string, proposalId: string): Op {
   return tenantOp(scope, setProposal, { id, proposalId });
 }
 
-/** Counts that a run waits to be run again through no fault of its own. */
+/** Counts an interruption of a run that was not the run's fault. */
 export function interruptedOp(scope: Scope, id: string): Op {
   return tenantOp(scope, interrupted, { id });
 }
 
-/** Makes the next run of the same order key due; none where nothing can wait for this one. */
+/** Makes the next run of the same order key due; no op if no run can wait for this one. */
 export function releaseNextOps(queue: WorkQueue, scope: Scope, run: RunRow, nowMs: number): Op[] {
   if (run.order_key === run.id) return [];
   const params = {
@@ -310,18 +310,18 @@ export function findRun(store: Store, scope: Scope, id: string): Promise<RunRow 
   return store.readOne(scope, findRunRow, { id });
 }
 
-/** Whether a run with the same order key is stored and open. */
+/** True if a stored run with the same order key is open. */
 export async function isOpenBefore(store: Store, scope: Scope, run: RunRow): Promise<boolean> {
   const key = { installId: run.install_id, handler: run.handler, orderKey: run.order_key };
   return (await store.readOne(scope, openOfKey, key)) !== undefined;
 }
 
-/** At most 100 are counted. */
+/** Returns the number of runs of a root event, at most 100. */
 export async function runsOfRoot(store: Store, scope: Scope, rootEventId: string): Promise<number> {
   return (await store.readOne(scope, countOfRoot, { rootEventId }))?.count ?? 0;
 }
 
-/** The id of a run of a schedule that has not ended. */
+/** Returns the id of an open run of a schedule, if there is one. */
 export async function findOpenRun(
   store: Store,
   scope: Scope,

@@ -1,4 +1,4 @@
-// Reads runs, and queues one of a schedule on request.
+// Reads runs, and queues a run of a schedule on request.
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import { isoTime } from '../../changes/operations.ts';
@@ -32,17 +32,17 @@ import {
 
 const textScope = effectTable.logs.scope;
 
-/** What only the workers know of runs. */
+/** State of runs that only the workers know. */
 export interface RunActivity {
-  /** Whether a queued run is being worked on right now. */
+  /** True if a queued run is in progress. */
   isActive(runId: string): boolean;
-  /** What runs of an install wait for; null where they do not. */
+  /** Returns the exhausted budget that defers the runs of an install; null if there is none. */
   heldUp(scope: Scope, installId: string): Promise<Spent | null>;
-  /** Has runs stored that have no row as yet: all of a workspace, or those of one install. */
+  /** Stores runs that have no row yet: of a whole workspace, or of one install. */
   storeWork(scope: Scope, installId?: string): Promise<void>;
 }
 
-/** Of a run that is only being queued. */
+/** Activity of a run that is just being queued. */
 const notYet = { isActive: () => false };
 
 export async function listRuns(
@@ -55,7 +55,7 @@ export async function listRuns(
   await activity.storeWork(ctx.scope, installId);
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
     table: 'runs',
-    // What each was given may be long.
+    // The event data in the input can be long, so lists omit it.
     select: runColumns.replace('input_json', `json_remove(input_json, '$.event') AS input_json`),
     where: [
       { sql: 'install_id = :installId', params: { installId } },
@@ -86,7 +86,7 @@ export async function getRun(ctx: Context, id: string, activity: RunActivity) {
   return shownToReader(ctx, showRun(row, activity, { recording: recordings.get(id), heldUp }));
 }
 
-/** Also one that had no row as yet: it is stored then. */
+/** Finds a run, storing it first if it has no row yet. */
 export async function findRunNow(
   ctx: Context,
   id: string,
@@ -109,7 +109,10 @@ export async function runSchedule(
   requireActive(install);
   const openRun = await findOpenRun(ctx.store, ctx.scope, install.id, schedule);
   if (openRun !== undefined)
-    throw new ApiError('conflict', `${openRun} is an open run of this schedule; wait for it, or cancel it.`);
+    throw new ApiError(
+      'conflict',
+      `The schedule already has an open run, ${openRun}. Wait for it to end, or cancel it.`,
+    );
   const now = ctx.nowMs();
   const run = scheduledRun(ctx.ids.next(idPrefixes.run), install, schedule, now);
   return {
@@ -139,7 +142,7 @@ function showProgress({ status }: RunRow, isActive: boolean, heldUp: Spent | nul
   return isActive ? { status: 'running' as const, waitsFor: null } : { status, waitsFor: showSpent(heldUp) };
 }
 
-/** @param known what its row does not say */
+/** @param known facts that are not in the row */
 export function showRun(
   row: RunRow,
   activity: Pick<RunActivity, 'isActive'>,
@@ -182,10 +185,10 @@ export function showRun(
 
 type ShownRun = ReturnType<typeof showRun>;
 
-/** Text that a plugin writes may hold data from other servers, so it takes more than reading how its runs ended. */
+/** Text written by plugins can hold data from other servers, so it requires an additional scope. */
 function shownToReader({ scopes }: Context, run: ShownRun): ShownRun {
   if (scopes.has(textScope)) return run;
-  const message = `The message takes the scope ${textScope}.`;
+  const message = `The message requires the scope ${textScope}.`;
   return {
     ...run,
     ...{ logs: [], result: null, leftOut: [textScope] },

@@ -1,4 +1,4 @@
-// The public shape of a run: what it saw, called, changed and cost.
+// Response schema of a run.
 import { Type } from 'typebox';
 import { ActorShown } from '../../events/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';
@@ -14,135 +14,131 @@ const ms = (description: string) => nullable(Type.Number({ description }));
 const at = (description: string) => nullable(described(time, description));
 const text = (description: string) => Type.String({ description });
 
-export const runStatus = enumeration('RunStatus', runStatuses, 'How far it has come.');
+export const runStatus = enumeration('RunStatus', runStatuses, 'Status of the run.');
 
 const Call = Closed({
-  op: text('The operation, such as `issues.update`.'),
-  ok: Type.Boolean({ description: 'Whether it succeeded.' }),
-  code: nullable(text('The code of the error where it did not.')),
-  ms: Type.Number({ description: 'How long it took, in milliseconds.' }),
+  op: text('Operation, such as `issues.update`.'),
+  ok: Type.Boolean({ description: 'True if the call succeeded.' }),
+  code: nullable(text('Error code; null if the call succeeded.')),
+  ms: Type.Number({ description: 'Duration in milliseconds.' }),
 });
 const Effect = Closed({
-  kind: text('What was changed, such as `issue`.'),
-  id: text('Its id.'),
-  action: enumeration('EffectAction', ['create', 'update', 'delete'], 'What was done to it.'),
+  kind: text('Type of the changed object, such as `issue`.'),
+  id: text('Id of the changed object.'),
+  action: enumeration('EffectAction', ['create', 'update', 'delete'], 'Change of the object.'),
   outcome: nullable(
     enumeration(
       'EffectOutcome',
       effectOutcomes,
-      '`applied`: it was written. `proposed`: it waits in the proposal of the run. `simulated`: it was only shown. `dropped`: the run failed. Null of runs from before this was kept.',
+      'Outcome of the effect. `applied`: written. `proposed`: pending in the proposal of the run. `simulated`: recorded only. `dropped`: discarded because the run failed. Null for runs older than this field.',
     ),
   ),
   name: nullable(
     text(
-      'What people call it, of what was not applied: `ENG-18`, `ENG-18 blocks ENG-19`; null of what has no name.',
+      'Display name of the object, such as `ENG-18` or `ENG-18 blocks ENG-19`; null for applied effects and unnamed objects.',
     ),
   ),
   fields: Type.Array(Type.String(), {
-    description: 'What changed of an object that existed, by the names that answers show.',
+    description: 'Changed fields of an existing object, by their names in the API.',
   }),
   values: nullable(
     Type.Record(
       Type.String(),
       Closed({
-        before: Type.Unknown({ description: 'What it was.' }),
-        after: Type.Unknown({ description: 'What it would have been.' }),
+        before: Type.Unknown({ description: 'Value before.' }),
+        after: Type.Unknown({ description: 'Value that would have been written.' }),
       }),
       {
         description:
-          'Of what was proposed or simulated: what would have been written, as the API shows it, cut to 1,000 characters each. Of what was applied, the events have it.',
+          'Values of proposed or simulated effects in their API representation, each cut to 1,000 characters; null for applied effects, whose values are in the events.',
       },
     ),
   ),
 });
 const LogLine = Closed({
-  level: enumeration('LogLevel', ['debug', 'info', 'warn', 'error'], 'How serious it is.'),
-  message: text('What the plugin wrote.'),
-  atMs: Type.Number({ description: 'When, in milliseconds since 1970.' }),
+  level: enumeration('LogLevel', ['debug', 'info', 'warn', 'error'], 'Level of the log line.'),
+  message: text('Message of the log line.'),
+  atMs: Type.Number({ description: 'Time in milliseconds since 1970.' }),
 });
 
 export const RunShown = named(
   'Run',
   Closed({
     id: idOf(idPrefixes.run),
-    pluginId: Type.String({ description: 'The install.' }),
-    pluginVersion: nullable(
-      text(
-        'The version of the plugin that made the last attempt, whatever is installed now; null where no attempt has ended.',
-      ),
-    ),
-    handler: Type.String({ description: 'The event type, or the name of the schedule, action or route.' }),
+    pluginId: Type.String({ description: 'Id of the install.' }),
+    pluginVersion: nullable(text('Plugin version of the last attempt; null if no attempt has ended.')),
+    handler: Type.String({ description: 'Event type, or name of the schedule, action or route.' }),
     handlerKind,
     status: runStatus,
-    waitsFor: spentShown('Of a queued run: the budget of its plugin is spent, and until when.'),
-    eventId: nullable(idOf(idPrefixes.event, 'The event that it was run for; null for what no event calls.')),
+    waitsFor: spentShown('Exhausted budget that a queued run waits for; null if there is none.'),
+    eventId: nullable(idOf(idPrefixes.event, 'Id of the event that triggered the run; null if none did.')),
     mode: described(
       plugin.fields.mode.shown,
-      'The mode that its last attempt went by: what a plugin on probation, or with a spent budget, has in place of its own.',
+      'Mode of the last attempt. Probation or an exhausted budget can replace the mode of the plugin.',
     ),
-    attempt: Type.Integer({ minimum: 0, description: 'Attempts made.' }),
-    depth: Type.Integer({ description: 'Plugin runs that led to the event.' }),
-    events: Type.Array(Closed({ id: idOf(idPrefixes.event), type: text('Its type.') }), {
-      description: 'The events that its effects made.',
+    attempt: Type.Integer({ minimum: 0, description: 'Number of attempts.' }),
+    depth: Type.Integer({ description: 'Number of plugin runs in the causation chain of the event.' }),
+    events: Type.Array(Closed({ id: idOf(idPrefixes.event), type: text('Event type.') }), {
+      description: 'Events made by the effects.',
     }),
-    calls: Type.Array(Call, { description: 'What it asked of the server.' }),
-    effects: Type.Array(Effect, { description: 'What it wrote.' }),
-    cpuMs: ms('Processor time that it took, in milliseconds.'),
-    memoryBytes: nullable(Type.Integer({ description: 'Memory that it held at most.' })),
-    wallMs: ms('How long it took, in milliseconds.'),
-    queueMs: ms('How long it waited for its turn, in milliseconds.'),
+    calls: Type.Array(Call, { description: 'Host calls of the last attempt.' }),
+    effects: Type.Array(Effect, { description: 'Effects of the run.' }),
+    cpuMs: ms('CPU time in milliseconds.'),
+    memoryBytes: nullable(Type.Integer({ description: 'Peak memory in bytes.' })),
+    wallMs: ms('Duration in milliseconds.'),
+    queueMs: ms('Time in the queue in milliseconds.'),
     logs: Type.Array(LogLine, {
-      description: 'What it wrote to `ctx.log`; empty without the scope `plugins:write`.',
+      description: 'Lines written to `ctx.log`; empty without the scope `plugins:write`.',
     }),
     progress: nullable(
       Closed(
         {
-          done: Type.Number({ description: 'So many of them are done.' }),
-          of: Type.Number({ description: 'So many there are.' }),
-          unit: Type.Optional(Type.String({ description: 'What is counted: "teams".' })),
+          done: Type.Number({ description: 'Number of units done.' }),
+          of: Type.Number({ description: 'Total number of units.' }),
+          unit: Type.Optional(Type.String({ description: 'Name of the unit, such as "teams".' })),
         },
-        { description: 'How far the schedule has come, where it says so.' },
+        { description: 'Progress of the schedule; null if the handler reports none.' },
       ),
     ),
     continuedBy: nullable(
-      idOf(idPrefixes.run, 'The run that goes on where this one, not being done, left off.'),
+      idOf(idPrefixes.run, 'Id of the run that continues this one; null if there is none.'),
     ),
-    undoneBy: nullable(idOf(idPrefixes.undo, 'The undo that took back what it changed.')),
+    undoneBy: nullable(idOf(idPrefixes.undo, 'Id of the undo that reverted the run; null if there is none.')),
     onBehalfOf: nullable(
-      described(ActorShown, 'Whoever called the action: the run can do no more than they can.'),
+      described(ActorShown, 'Caller of the action, whose rights limit the run; null for other runs.'),
     ),
     result: Type.Unknown({
       description:
-        'What an action or a route returned; null of others. Shown to whoever called the action, otherwise only with `plugins:write`.',
+        'Value returned by an action or a route; null for other runs. Visible to the caller of the action, otherwise only with `plugins:write`.',
     }),
-    proposalId: nullable(idOf('prp', 'The proposal that holds what it would have written.')),
+    proposalId: nullable(idOf('prp', 'Id of the proposal that holds the writes; null if there is none.')),
     error: nullable(
       Closed(
         {
-          code: text('What went wrong, for programs.'),
-          message: text('What went wrong, in words.'),
+          code: text('Error code.'),
+          message: text('Error message.'),
           at: nullable(
-            Type.String({ description: 'The line of the plugin that it came from: `plugin.ts:14:9`.' }),
+            Type.String({ description: 'Place in the source of the plugin, such as `plugin.ts:14:9`.' }),
           ),
           stack: Type.Array(Type.String(), {
-            description: 'Its calls in the plugin, the innermost first: `handle (plugin.ts:14:9)`.',
+            description: 'Stack frames in the plugin, innermost first, such as `handle (plugin.ts:14:9)`.',
           }),
         },
-        { description: 'Why it failed.' },
+        { description: 'Error of the failed run; null without a failure.' },
       ),
     ),
     recording: nullable(
       described(
         RecordingFactsShown,
-        'What is kept for its replay; null where it has not ended, or nothing is.',
+        'Recording for replay; null if the run has not ended or nothing was recorded.',
       ),
     ),
-    createdAt: described(time, 'When it was queued.'),
-    startedAt: at('When its last attempt began.'),
-    finishedAt: at('When it ended.'),
+    createdAt: described(time, 'Time at which the run was queued.'),
+    startedAt: at('Start of the last attempt.'),
+    finishedAt: at('Time at which the run ended.'),
     leftOut: Type.Array(Type.String(), {
       description:
-        'Scopes that would show more: without `plugins:write` the logs, the result, the message of the error and the values of effects are left out.',
+        'Missing scopes that would show more: without `plugins:write`, logs, result, error message and values of effects are omitted.',
     }),
   }),
 );

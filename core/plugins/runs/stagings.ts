@@ -1,4 +1,4 @@
-// What the runs under way have staged, one staging for the attempt that each is at.
+// Holds the staged writes of runs in progress, one staging for the present attempt of each.
 import { Staging, stagedCharsMax } from '../../changes/staging.ts';
 import { Shares } from '../../lib/fairness/shares.ts';
 import type { Install } from '../installs/schema.ts';
@@ -12,7 +12,7 @@ export interface Stagings {
 
 export function createStagings(options: Parameters<typeof readSetOf>[0]): Stagings {
   const room = new Shares(stagedCharsMax);
-  /** The room of the work queue of runs bounds how many there are. */
+  /** Bounded by the capacity of the run queue. */
   const stagings = new Map<string, Staging>();
   return {
     begin({ item: { scope }, run, event, world }, install) {

@@ -1,5 +1,4 @@
-// What the event log tells of a run that is over: `automation.run` of one that did something, `automation.failed` of one that came to
-// nothing. See docs/decisions/0064.
+// Builds the event about an ended run: `automation.run` if it did something, `automation.failed` if it failed. See docs/decisions/0064.
 import type { Static } from 'typebox';
 import { announce } from '../../changes/announcement.ts';
 import type { Change } from '../../changes/change.ts';
@@ -22,21 +21,21 @@ interface RanBy {
   readonly pluginVersion: string | null;
 }
 
-/** A run that is over. */
+/** An ended run. */
 interface Over extends Pick<RunRecord, 'attempt' | 'error'> {
   readonly run: Pick<RunRow, 'id' | 'install_id' | 'handler' | 'handler_kind' | 'event_id'>;
   readonly status: 'succeeded' | 'dead';
   readonly mode: InstallMode;
   readonly by: RanBy;
   readonly calls: readonly { readonly op: string; readonly ok: boolean }[];
-  /** What it wrote and keeps. */
+  /** Committed writes. */
   readonly changes: readonly Change[];
 }
 
-/** What a run leaves beside what it changed: its own values, and what asks for an approval. */
+/** Entities that do not count as an action of the run: own values and jobs, proposals and inbox items. */
 const beside: ReadonlySet<string> = new Set([kvKindName, oneOffKindName, proposal.name, inboxItem.name]);
 
-/** The event of a run that is over; null where it tells of none. */
+/** Returns the event of an ended run; null if the run makes none. */
 export function tellOver(over: Over): Change | null {
   const { run, status, mode, by, error } = over;
   const did = doneBy(over);
@@ -60,7 +59,7 @@ export function tellOver(over: Over): Change | null {
   return announce({ kind: 'run', id: run.id }, type, data);
 }
 
-/** A run that only simulates is no failure of anything, and one that was given up may be made up for. */
+/** A simulated run has no effects to lose, and a given-up run can be backfilled, so neither is a failure. */
 function isTrueFailure({ mode, error }: Over): boolean {
   return mode !== 'simulate' && error?.code !== givenUpCode;
 }
@@ -74,7 +73,7 @@ function doneBy({ mode, calls, changes }: Over) {
   return {
     calls: calls.length,
     changed: changes.filter(({ kind }) => !beside.has(kind)).length,
-    // What simulates sends nothing: its answers are those of earlier runs.
+    // A simulated run sends nothing; its answers come from the journal.
     fetches: mode === 'simulate' ? 0 : answered,
     proposalId: changes.find(({ kind }) => kind === proposal.name)?.id ?? null,
   };
@@ -86,7 +85,7 @@ const findPlugin = tenantStatement<Omit<RanBy, 'pluginVersion'>>(
    WHERE workspace_id = :ws AND id = :id`,
 );
 
-/** Whose a run is. @param install as the last attempt had it; absent where none was made */
+/** Returns the plugin of a run. @param install at the last attempt; absent without an attempt */
 export async function ranBy(
   store: Store,
   scope: Scope,

@@ -1,4 +1,4 @@
-// One try of a run: with the install and the rights of now, in the sandbox, and to its verdict.
+// Tries a run once: checks install and rights, makes an attempt in the sandbox and applies the verdict.
 import { sameValue } from '../../changes/change.ts';
 import type { EventRow } from '../../events/event.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -16,12 +16,15 @@ import { inputNow, type RunInput } from './input.ts';
 import type { Later } from './later.ts';
 import type { Verdicts } from './verdict.ts';
 
-const overtaken = { code: 'conflict', message: 'Others kept changing what this run read or wrote.' };
+const overtaken = {
+  code: 'conflict',
+  message: 'Concurrent changes repeatedly conflicted with the reads or writes of this run.',
+};
 
 const callerGone = {
   code: 'unauthorized',
   message:
-    'Whoever asked for this run may do nothing here any more: their key has ended, or they were removed.',
+    'The caller of this run no longer has access: the key expired or was revoked, or the member was removed.',
 };
 
 export interface TryOptions {
@@ -32,18 +35,18 @@ export interface TryOptions {
   readonly end: EndAttempt;
   readonly later: Later;
   readonly verdicts: Verdicts;
-  /** The process ends. */
+  /** True while the process stops. */
   readonly isStopping: () => boolean;
 }
 
-/** @returns true when the run is to be tried again at once, which only happens where it may be */
+/** @returns true if the run must be tried again at once; only with `mayRepeat` */
 export type TryRun = (held: HeldRun, mayRepeat: boolean) => Promise<boolean>;
 
-/** Makes an attempt; null once the run was ended because it may not begin. */
+/** Returns a function that makes an attempt, or ends the run and returns null if it must not start. */
 function createBegin(options: TryOptions): (held: HeldRun) => Promise<Attempt | null> {
   const { registry } = options;
 
-  /** The install as it is now; null once the run was ended because none may run it. */
+  /** Returns the present install, or ends the run and returns null if no active install may run it. */
   const findInstall = async (held: HeldRun): Promise<Install | null> => {
     const install = await registry.active(held.item.scope, held.run.install_id);
     const refusal = refusalOf(install, held.event);
@@ -52,7 +55,7 @@ function createBegin(options: TryOptions): (held: HeldRun) => Promise<Attempt | 
     return null;
   };
 
-  /** What it was given, with the rights that its caller still has; `ended` once the run was ended as its caller has none. */
+  /** Returns the input with the remaining rights of the caller, or ends the run and returns `ended` if there are none. */
   const findInput = async (held: HeldRun): Promise<RunInput | null | 'ended'> => {
     const input = await inputNow(options.store, held.item.scope, held.run, options.clock.nowMs());
     if (input === 'ended')
@@ -72,7 +75,7 @@ export function createTryRun(options: TryOptions): TryRun {
   const { registry, later, verdicts } = options;
   const begin = createBegin(options);
 
-  /** Upgraded, narrowed, paused or removed while it ran: then it did not run with the rights that it has now. */
+  /** True if the plugin was upgraded, restricted, paused or removed during the attempt, which then ran with outdated rights. */
   const hasChanged = async ({ item }: HeldRun, install: Install): Promise<boolean> => {
     const now = await registry.active(item.scope, install.id);
     return (
@@ -83,7 +86,7 @@ export function createTryRun(options: TryOptions): TryRun {
     );
   };
 
-  /** Others were faster, again and again. */
+  /** Ends an attempt that lost every repeat to concurrent changes. */
   const giveWay = async (held: HeldRun, tried: Attempt): Promise<void> => {
     const { attempt, handler_kind: kind } = held.run;
     if (traitsOf[kind].isRetried) return later.retry(held, tried, overtaken);
@@ -101,7 +104,7 @@ export function createTryRun(options: TryOptions): TryRun {
     const { outcome } = tried;
     switch (outcome.status) {
       case 'interrupted':
-        // The lease of a run that the end of the process interrupts ends with it: the next process runs it.
+        // When the process stops, the lease of the run expires, and the next process performs the run.
         if (options.isStopping()) return false;
         if (mayRepeat) return true;
         await later.interrupt(held, tried, plainText(outcome.message));
@@ -118,17 +121,17 @@ export function createTryRun(options: TryOptions): TryRun {
   };
 }
 
-/** Why a run does not begin; null when it does. */
+/** Returns why a run must not start; null if it can. */
 function refusalOf(install: Install | undefined, event: EventRow | undefined) {
   if (!install)
     return {
       code: givenUpCode,
-      message: 'The plugin was removed, paused or disabled before this run.',
+      message: 'The plugin was removed, paused or disabled before this run started.',
     };
   if (event && !mayReadEvent(rightsOfInstall(install), event))
     return {
       code: 'insufficient_scope',
-      message: `The plugin is not granted ${scopeOfEvent(event.type)} for this ${event.type} any more.`,
+      message: `The plugin no longer has the scope ${scopeOfEvent(event.type)} for this ${event.type} event.`,
     };
   return null;
 }

@@ -1,5 +1,5 @@
-// Runs of events as units: most end within milliseconds and are written once, with what they did; those that have to wait get a row
-// and a work row first.
+// Adapts runs of events to work units: most end within milliseconds and are written once, with their effects; a run that has to wait first
+// gets a row and a work row.
 import type { EventRow } from '../../events/event.ts';
 import type { Unit, UnitRows, WorkItem, WorkQueue } from '../../events/work.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
@@ -20,7 +20,7 @@ export interface RunUnit extends Unit {
 }
 
 interface UnitOptions {
-  /** Performs a run that has no row, or has just got one. */
+  /** Performs a run that has no row yet, or just got one. */
   perform(item: WorkItem, run: RunRow, event: EventRow): Promise<void>;
 }
 
@@ -36,13 +36,13 @@ export function runUnit(
     ...{ run, event, id, sequence },
     scope: scopeOf(scope.workspaceId, installId),
     subject: installId,
-    // A key of its own waits for nobody.
+    // A run with an order key of its own waits for no other.
     orderKey: orderKey === id ? null : `${installId} ${handler.name} ${orderKey}`,
     perform: (item) => options.perform(item, run, event),
   };
 }
 
-/** @param remember told of a run that is stored, so that its first attempt need not read it and its event again */
+/** @param remember called with each stored run, so that its first attempt need not read run and event again */
 export function runRows(
   store: Store,
   remember: (run: RunRow, event: EventRow) => void,

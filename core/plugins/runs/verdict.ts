@@ -1,5 +1,4 @@
-// What becomes of a run that came to its end, well or not: its record, the run that goes on from it, another attempt, and what
-// its ending says of the plugin.
+// Decides what follows an attempt: the record, a continuing run, a retry, and the failure statistics of the plugin.
 import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
 import type { SandboxOutcome } from '../../sandbox/supervisor.ts';
@@ -20,7 +19,7 @@ type Succeeded = Extract<SandboxOutcome, { status: 'succeeded' }>;
 type Failed = Extract<SandboxOutcome, { status: 'failed' }>;
 
 export interface Verdicts {
-  /** @returns false when what the run read has changed: nothing is kept, and it is to be run again */
+  /** @returns false if the reads of the run have changed: nothing is committed and the run must be repeated */
   succeed(held: HeldRun, tried: Attempt, outcome: Succeeded): Promise<boolean>;
   fail(held: HeldRun, tried: Attempt, outcome: Failed): Promise<void>;
 }
@@ -68,7 +67,7 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
   };
 }
 
-/** What is wrong with a run whose handler came to its end; null where nothing is. */
+/** Returns the error of a run whose handler completed; null if there is none. */
 function errorOfEnd(
   kind: HandlerKind,
   { result }: Succeeded,
@@ -79,7 +78,7 @@ function errorOfEnd(
   return 'stuck' in standing ? { code: 'no_progress', message: standing.stuck } : null;
 }
 
-/** @returns false when what the run read has changed */
+/** @returns false if the reads of the run have changed */
 async function endWell(
   options: VerdictOptions,
   held: HeldRun,
@@ -96,7 +95,7 @@ async function endWell(
     ...(result === undefined ? {} : { result }),
     changes: kept.changes,
     met: kept.met,
-    // A run whose own values are not kept leaves nothing from which the next could go on.
+    // Without its own values committed, the run left no state to continue from.
     more: [...progressOps(options, held, outcome, goesOn && kept.ownValues), ...kept.ops],
   });
 }
@@ -110,14 +109,14 @@ async function endBadly(
   const attempt = held.run.attempt + 1;
   const find = await registry.places(held.item.scope, tried.install.sha256);
   const error = runErrorOf(outcome, held.run, find);
-  // Killed runs get one more try on a fresh isolate; dropped ones asked for none.
+  // A killed run gets one retry on a fresh isolate; a dropped one asked for none.
   const isOver = !traitsOf[held.run.handler_kind].isRetried;
   if (isOver || outcome.reason === 'drop' || (outcome.killed && attempt >= 2))
     await end(held, tried, { status: 'dead', attempt, error });
   else await later.retry(held, tried, error, outcome.retryAfterMs);
 }
 
-/** What a run leaves that says how far it came. */
+/** Returns the ops that store progress and queue a continuing run. */
 function progressOps(
   { ids, clock }: Pick<VerdictOptions, 'ids' | 'clock'>,
   { item, queue, run }: HeldRun,

@@ -1,9 +1,9 @@
-// Ends the wait of runs for their next attempt, where another version of their plugin will make it.
+// Wakes runs that wait for their next attempt after their plugin got a new version.
 import { neverMs } from '../../events/work.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 
-/** Of one install; the rest of a larger pile waits as long as it would have. */
+/** Limit per install; further runs wait for their planned time. */
 const wokenAtOnce = 1000;
 const wakeWaiting = tenantStatement(
   'due_work.wake_runs',

@@ -1,12 +1,12 @@
-// Which secrets another version of a plugin takes over: those that it sends where the version before did. Whoever set one did so for these
-// hosts. A version that is gone back to and does not know a secret leaves it asleep for the way forward: no run is told of it.
+// Decides which secrets a new version of a plugin takes over: those that it sends to the same hosts in the same header, because an admin
+// set them for these hosts. After a downgrade, secrets that the older version does not declare are retained, hidden from its runs.
 import type { PluginManifest, SecretRequest } from '../../../sdk/plugin/manifest.ts';
 import type { Install } from '../installs/schema.ts';
 
-/** Secrets by name, as the last version declared them that did. */
+/** Secrets by name, as declared by the last version that had them. */
 export type Declared = Readonly<Record<string, SecretRequest>>;
 
-/** Names of those that the installed version does not declare. */
+/** Returns the names of set secrets that the installed version does not declare. */
 export function asleepIn({ secretsSet, manifest }: Pick<Install, 'secretsSet' | 'manifest'>): string[] {
   return Object.keys(secretsSet).filter((name) => !Object.hasOwn(manifest.secrets ?? {}, name));
 }

@@ -1,18 +1,17 @@
-// What stands for a secret in a plugin's hands, and where it turns into the secret: in the declared header of a request to a declared
-// host, and nowhere else.
+// Placeholders that a plugin gets instead of its secrets. They are replaced only in the declared header of a request to a declared host.
 import type { PluginManifest, SecretRequest } from '../../../sdk/plugin/manifest.ts';
 import type { Sealing } from '../../lib/sealing.ts';
 import type { Scope } from '../../store/store.ts';
 import { CallError } from '../door-call.ts';
 import type { Install } from '../installs/schema.ts';
 
-/** Nobody who merely writes issues can guess one, and so have a plugin's request refused. The same in every run of an install. */
+/** The tag makes placeholders unguessable, so that issue text cannot cause a plugin's request to be refused. Stable for an install. */
 function placeholderOf(sealing: Sealing, scope: Scope, installId: string, name: string): string {
   const tag = sealing.sign(`${scope.workspaceId}/${installId}/${name}`, 'plugin-secret-placeholder');
   return `tatami-secret-${name}-${tag}`;
 }
 
-/** Placeholders by name, of all secrets that a manifest declares. */
+/** Placeholders of all secrets that a manifest declares, by name. */
 export type Placeholders = Readonly<Record<string, string>>;
 
 export function placeholdersOf(
@@ -30,7 +29,7 @@ export interface SecretsForGuest {
   readonly set: readonly string[];
 }
 
-/** What a run is told of its secrets; undefined where the plugin has none. */
+/** Returns the secrets that a run can use; undefined if the plugin declares none. */
 export function secretsForGuest(
   sealing: Sealing,
   scope: Scope,
@@ -54,8 +53,8 @@ export interface HeaderSecret {
 }
 
 /**
- * Which of the headers hold a secret, by the header's name as it was given.
- * @throws CallError egress_denied where a placeholder stands anywhere else
+ * Returns the headers that hold a secret, by the header name in the request.
+ * @throws CallError egress_denied if a placeholder is anywhere else
  */
 export function findSecrets(
   { secrets = {} }: Pick<PluginManifest, 'secrets'>,
@@ -66,15 +65,14 @@ export function findSecrets(
   for (const [name, placeholder] of Object.entries(placeholders)) {
     const request = secrets[name]!;
     const elsewhere = [url, body ?? '', ...Object.keys(headers)].some((text) => holds(text, placeholder));
-    if (elsewhere)
-      throw misplaced(name, request, 'It stands in the address, in the body or in the name of a header');
+    if (elsewhere) throw misplaced(name, request, 'The placeholder is in the URL, the body or a header name');
     for (const [header, value] of Object.entries(headers)) {
       if (!holds(value, placeholder)) continue;
       if (header.toLowerCase() !== request.header.toLowerCase())
-        throw misplaced(name, request, `It stands in the header ${header}`);
-      if (!request.hosts.includes(origin)) throw misplaced(name, request, `It was to be sent to ${origin}`);
+        throw misplaced(name, request, `The placeholder is in the header ${header}`);
+      if (!request.hosts.includes(origin)) throw misplaced(name, request, `The request goes to ${origin}`);
       if (value !== placeholder && value !== formatted(request, placeholder))
-        throw misplaced(name, request, 'Other text stands beside it');
+        throw misplaced(name, request, 'The header value has other text besides the placeholder');
       found.set(header, { name, request });
     }
   }
@@ -85,13 +83,13 @@ const holds = (text: string, placeholder: string): boolean =>
   text.toLowerCase().includes(placeholder.toLowerCase());
 
 export function formatted({ format = '{}' }: SecretRequest, secret: string): string {
-  // A function: `$&` in a secret is no pattern.
+  // A function, because `replace` interprets `$&` in a string.
   return format.replace('{}', () => secret);
 }
 
 function misplaced(name: string, { header, hosts }: SecretRequest, why: string): CallError {
   return new CallError(
     'egress_denied',
-    `The secret ${name} is sent only as the header ${header} to ${hosts.join(', ')}. ${why}.`,
+    `The secret ${name} can be sent only in the header ${header} to ${hosts.join(', ')}. ${why}.`,
   );
 }

@@ -1,6 +1,6 @@
-// Takes secrets out of what a receiver answers: it may send back what it was sent, and what the guest reads can be written anywhere.
+// Redacts secrets from responses: a receiver may echo them, and the guest can write what it reads anywhere.
 
-/** Characters whose bits depend on what stands before or behind are left out, so that it is found inside other text too. */
+/** Base64 forms of the secret without the characters that depend on adjacent bytes, so that it is found inside other text. */
 function base64Forms(secret: string): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const bytes = Buffer.from(`${'\0'.repeat(offset)}${secret}`);
@@ -11,7 +11,7 @@ function base64Forms(secret: string): string[] {
   });
 }
 
-/** A secret as receivers may write it, the longest first. */
+/** Returns the forms in which a receiver may echo a secret, longest first. */
 function formsOf(secret: string): string[] {
   const percent = encodeURIComponent(secret);
   const hex = Buffer.from(secret).toString('hex');
@@ -23,7 +23,7 @@ function formsOf(secret: string): string[] {
   return [...forms].sort((a, b) => b.length - a.length);
 }
 
-/** @param secrets by name; of at least 8 characters, so that no ordinary text is one */
+/** @param secrets by name; at least 8 characters each, so that no ordinary text matches */
 export function createRedact(secrets: ReadonlyMap<string, string>): (text: string) => string {
   const forms = [...secrets].flatMap(([name, secret]) =>
     formsOf(secret).map((form) => ({ form, shown: `[secret ${name}]` })),

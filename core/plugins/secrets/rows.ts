@@ -1,4 +1,4 @@
-// The secrets of an install as they rest: sealed, and each bound to its workspace, its install and its name.
+// Stores the secrets of an install, encrypted and bound to workspace, install and name.
 import { sealedFor } from '../../lib/sealed-at-rest.ts';
 import type { Sealing } from '../../lib/sealing.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -24,7 +24,7 @@ const dropAll = tenantStatement(
 
 const idOf = (installId: string, name: string): string => `${installId}/${name}`;
 
-/** By name. @throws Error where one does not open */
+/** Returns the secrets by name. @throws Error if one cannot be decrypted */
 export async function openSecrets(
   { store, sealing }: { readonly store: Store; readonly sealing: Sealing },
   scope: Scope,

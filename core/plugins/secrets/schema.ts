@@ -1,31 +1,31 @@
-// The secrets of an install as they are given and shown.
+// Request and response schemas of plugin secrets.
 import { Type } from 'typebox';
 import { Closed, described, named, nullable, time } from '../../lib/schema.ts';
 
 export const secretName = Type.String({
   pattern: '^[A-Z][A-Z0-9_]{0,39}$',
-  description: 'As the manifest names it: `ACME_KEY`.',
+  description: 'Name of the secret in the manifest, such as `ACME_KEY`.',
 });
 
 export const SecretShown = named(
   'PluginSecret',
   Closed({
-    name: Type.String({ description: 'As the manifest names it.' }),
-    hosts: Type.Array(Type.String(), { description: 'The only origins that it is sent to.' }),
-    header: Type.String({ description: 'The only header that it is sent in.' }),
-    setAt: nullable(described(time, 'When it was set; null while it is not.')),
+    name: Type.String({ description: 'Name of the secret in the manifest.' }),
+    hosts: Type.Array(Type.String(), { description: 'Origins that the secret is sent to.' }),
+    header: Type.String({ description: 'Header that the secret is sent in.' }),
+    setAt: nullable(described(time, 'Time at which the secret was last set; null while unset.')),
   }),
 );
 
 export const SecretSet = named(
   'PluginSecretSet',
   Closed({
-    // Shorter ones stand in ordinary text, from which they could not be told.
+    // A shorter value could match ordinary text in responses, which `createRedact` must not change.
     value: Type.String({
       pattern: '^[!-~]([ -~]*[!-~])?$',
       minLength: 8,
       maxLength: 4096,
-      description: 'What is sent: 8 to 4,096 printable ASCII characters. It is never shown again.',
+      description: 'Value of the secret: 8 to 4,096 printable ASCII characters. Never shown again.',
     }),
   }),
 );

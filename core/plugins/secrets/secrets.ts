@@ -1,5 +1,5 @@
-// An administrator puts in, replaces and takes out the secrets of an install. That is a change of the install, so that the log says who did
-// it and when; the value is in a row of its own, sealed.
+// Lists, sets and deletes the secrets of an install. Each change is also a change of the install, so that the event log has its author and
+// time; the encrypted value is in a row of its own.
 import type { Change, ChangeSet } from '../../changes/change.ts';
 import { requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
@@ -27,7 +27,7 @@ export async function setSecret(
   requireVersion(install, ifMatch);
   oneOf(ctx, install, name);
   const now = ctx.nowMs();
-  // Set twice in a millisecond it is still another value.
+  // Strictly increasing, so that two changes within a millisecond differ.
   const setAt = Math.max(now, (install.secretsSet[name] ?? 0) + 1);
   const change = changeOf(ctx, install, { ...install.secretsSet, [name]: setAt });
   return {
@@ -45,7 +45,7 @@ export async function deleteSecret(
 ): Promise<ChangeSet> {
   const install = await getInstall(ctx, pluginId);
   requireVersion(install, ifMatch);
-  // A version of the plugin that no longer declares it must not keep it from being taken out.
+  // Checked against the stored secrets, not the manifest, so that a secret the present version does not declare can be deleted.
   if (!Object.hasOwn(install.secretsSet, name)) throw new ApiError('not_found', `${name} is not set.`);
   const { [name]: _, ...others } = install.secretsSet;
   return {
@@ -57,7 +57,7 @@ export async function deleteSecret(
 
 function changeOf(ctx: Context, install: Install, secretsSet: Install['secretsSet']): Change {
   const change = installKind.update(install, { secretsSet }, ctx.nowMs());
-  if (!change) throw new Error('A secret was changed and its install was not.');
+  if (!change) throw new Error('The change of a secret did not change its install.');
   return change;
 }
 
@@ -65,11 +65,11 @@ function shownOf(ctx: Context, install: Install) {
   return installKind.wire(install, ctx).secrets;
 }
 
-/** @throws ApiError not_found, naming those that there are */
+/** @throws ApiError not_found, naming the declared secrets */
 function oneOf(ctx: Context, install: Install, name: string) {
   const all = shownOf(ctx, install);
   const found = all.find((one) => one.name === name);
   if (found) return found;
   const names = all.map((one) => one.name).join(', ') || 'none';
-  throw new ApiError('not_found', `The plugin declares no secret ${name}; it declares ${names}.`);
+  throw new ApiError('not_found', `The plugin declares no secret ${name}. Declared secrets: ${names}.`);
 }

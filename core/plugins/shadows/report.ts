@@ -1,4 +1,4 @@
-// What is counted of a shadow, and the public shape of it.
+// API schemas of shadows and their reports.
 import { Type, type Static } from 'typebox';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
@@ -8,30 +8,32 @@ import { signatureGiven } from '../installs/schema.ts';
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 const Difference = Closed({
-  runId: idOf(idPrefixes.run, 'The run of the installed version.'),
-  eventId: idOf(idPrefixes.event, 'The event that both ran for.'),
-  type: Type.String({ description: 'Its type.' }),
-  at: described(time, 'When it happened.'),
+  runId: idOf(idPrefixes.run, 'Id of the run of the installed version.'),
+  eventId: idOf(idPrefixes.event, 'Id of the event.'),
+  type: Type.String({ description: 'Event type.' }),
+  at: described(time, 'Time of the event.'),
   fields: Type.Array(
     Closed({
-      object: Type.String({ description: 'The kind, and the id of what was there.' }),
-      field: Type.String({ description: 'The field; `error` of the object `run` where one of them failed.' }),
-      real: Type.Unknown({ description: 'What the installed version made it; null for nothing.' }),
-      shadow: Type.Unknown({ description: 'What the shadow would have made it; null for nothing.' }),
+      object: Type.String({ description: 'Type of the object, with the id of an existing object.' }),
+      field: Type.String({
+        description: 'Name of the field; `error` of the object `run` if one of the runs failed.',
+      }),
+      real: Type.Unknown({ description: 'Value set by the installed version; null if it set none.' }),
+      shadow: Type.Unknown({ description: 'Value that the shadow would have set; null if none.' }),
     }),
-    { description: 'The first 50.' },
+    { description: 'Fields set differently, the first 50.' },
   ),
 });
 
 const Report = Closed({
-  runs: count('Events that both ran for.'),
-  same: count('Of these, both did the same.'),
-  different: count('They did not.'),
-  failed: count('Runs of the shadow that failed.'),
-  dropped: count('Runs of the installed version without one of the shadow, which lagged behind.'),
-  cpuMs: Type.Number({ minimum: 0, description: 'Processor time of the shadow, in milliseconds.' }),
+  runs: count('Number of events on which both versions ran.'),
+  same: count('Number of these with the same effects.'),
+  different: count('Number of these with different effects.'),
+  failed: count('Number of failed runs of the shadow.'),
+  dropped: count('Number of runs of the installed version that the shadow skipped because it lagged behind.'),
+  cpuMs: Type.Number({ minimum: 0, description: 'CPU time of the shadow, in milliseconds.' }),
   differences: Type.Array(Difference, {
-    description: 'The last 100, newest first; empty without the scope `plugins:write`.',
+    description: 'Last 100 differences, newest first; empty without the scope `plugins:write`.',
   }),
 });
 export type ShadowReport = Static<typeof Report>;
@@ -47,23 +49,27 @@ export type StoppedBy = (typeof stoppings)[number];
 export const ShadowShown = named(
   'Shadow',
   Closed({
-    pluginId: idOf(plugin.id, 'The install that it runs beside.'),
-    pluginVersion: Type.String({ description: 'The version of the shadow.' }),
-    isRunning: Type.Boolean({ description: 'Whether it runs for what happens now.' }),
+    pluginId: idOf(plugin.id, 'Id of the install.'),
+    pluginVersion: Type.String({ description: 'Version of the shadow.' }),
+    isRunning: Type.Boolean({ description: 'True while the shadow runs on new events.' }),
     stoppedBy: nullable(
-      enumeration('ShadowStop', stoppings, 'By request, or with the code or the install that it ran beside.'),
+      enumeration(
+        'ShadowStop',
+        stoppings,
+        'Reason of the stop: `asked` by a request, `upgraded` or `removed` with its install; null while running.',
+      ),
     ),
-    waiting: count('Runs that are still to come.'),
-    report: described(Report, 'What it would have done, beside what was done.'),
-    startedAt: described(time, 'When it began.'),
-    stoppedAt: nullable(described(time, 'When it stopped.')),
+    waiting: count('Number of queued runs.'),
+    report: described(Report, 'Comparison with the installed version.'),
+    startedAt: described(time, 'Time of the start.'),
+    stoppedAt: nullable(described(time, 'Time of the stop; null while running.')),
   }),
 );
 
 export const ShadowCreate = named(
   'ShadowCreate',
   Closed({
-    package: Type.Object({}, { description: 'A package document, as `tatami plugin pack` writes it.' }),
+    package: Type.Object({}, { description: 'Package, as written by `tatami plugin pack`.' }),
     signature: signatureGiven,
     settings: Type.Optional(installSettings),
   }),

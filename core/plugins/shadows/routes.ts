@@ -1,4 +1,4 @@
-// Begins, shows and stops the shadow of a plugin.
+// Routes to start, read and stop the shadow of a plugin.
 import { packageFormat } from '../../../sdk/plugin/manifest.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed } from '../../lib/schema.ts';
@@ -17,9 +17,9 @@ export function shadowRoutes(rules: ShadowRules): Route[] {
       method: 'POST',
       path,
       name: 'plugins.begin-shadow',
-      summary: 'Run another version of a plugin beside the installed one',
+      summary: 'Run another version of a plugin as a shadow',
       description:
-        'For each event that the installed version has run for, the other one runs too, with no more than the same grant. Nothing of it is written or sent; what it would have done is compared with what was done.',
+        'The shadow runs on each event that the installed version has run on, with at most the same grant. It writes and sends nothing; its effects are compared with those of the installed version.',
       scope: 'plugins:write',
       also: steering,
       limit: 'write',
@@ -35,7 +35,7 @@ export function shadowRoutes(rules: ShadowRules): Route[] {
       method: 'GET',
       path,
       name: 'plugins.shadow',
-      summary: 'Get the shadow of a plugin, or the last one, with its differences',
+      summary: 'Get the present or last shadow of a plugin',
       scope: 'plugins:read',
       also: seeing,
       limit: 'read',
@@ -48,7 +48,7 @@ export function shadowRoutes(rules: ShadowRules): Route[] {
       path,
       name: 'plugins.stop-shadow',
       summary: 'Stop the shadow of a plugin',
-      description: 'What it counted can be read until another one begins.',
+      description: 'The report remains available until another shadow starts.',
       scope: 'plugins:write',
       limit: 'write',
       params,

@@ -1,4 +1,4 @@
-// Shadows as rows: one for each install, with what is counted of it; its code is kept while it runs.
+// Stores shadows: one row per install with its report; the code is stored while the shadow runs.
 import { systemStatement, tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { AskedVersion } from '../backtests/backtests.ts';
@@ -8,7 +8,7 @@ export interface ShadowRow {
   readonly workspace_id: string;
   readonly install_id: string;
   readonly plugin_version: string;
-  /** Of the code that it runs beside. */
+  /** Hash of the installed code that the shadow is compared with. */
   readonly beside_sha256: string;
   readonly stopped_by: StoppedBy | null;
   readonly report_json: string;
@@ -29,7 +29,7 @@ export const runningShadows = tenantStatement<{ count: number }>(
 );
 export const allRunningShadows = systemStatement<ShadowRow & { package_json: string; sha256: string | null }>(
   'shadows.all_running',
-  'shadows of all workspaces go on when the server starts',
+  'startup resumes the shadows of all workspaces',
   `SELECT ${columns
     .split(', ')
     .map((name) => `s.${name}`)
@@ -41,7 +41,7 @@ export const valuesOfInstall = tenantStatement<{ key: string; value_json: string
   'shadows.values',
   'SELECT key, value_json FROM plugin_kv INDEXED BY plugin_kv_key WHERE workspace_id = :ws AND install_id = :installId AND value_json IS NOT NULL',
 );
-/** In the place of one that has stopped. */
+/** Replaces a stopped shadow; fails to replace a running one. */
 const begin = tenantStatement(
   'shadows.begin',
   `INSERT INTO shadows (workspace_id, install_id, plugin_version, beside_sha256, package_json, report_json, started_at)
@@ -83,7 +83,7 @@ export function keepShadowOp(
 interface Stopped {
   readonly by: StoppedBy;
   readonly now: number;
-  /** Null where nothing was counted since it was kept. */
+  /** Null if nothing was counted since the last write. */
   readonly report: ShadowReport | null;
 }
 

@@ -1,4 +1,4 @@
-// Asks for a shadow, shows it and stops it.
+// Starts, reads and stops shadows on request.
 import type { Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { isoTime, requireVersion } from '../../changes/operations.ts';
@@ -15,7 +15,7 @@ import { emptyReport, type ShadowCreate, type ShadowReport } from './report.ts';
 import { beginShadowOp, findShadow, runningShadows, stopShadowOp, type ShadowRow } from './rows.ts';
 import type { ShadowWork } from './work.ts';
 
-/** Of a workspace, at once. */
+/** Limit of running shadows in a workspace. */
 const shadowsMax = 10;
 
 export interface ShadowRules extends PackageRules {
@@ -35,7 +35,10 @@ export async function beginShadow(
   const version = await versionGiven(ctx, body, install, rules);
   const before = await rowOf(ctx, install.id);
   if (before && before.stopped_at === null)
-    throw new ApiError('conflict', `${before.plugin_version} runs beside it already. Stop that one first.`);
+    throw new ApiError(
+      'conflict',
+      `Version ${before.plugin_version} already runs as the shadow of this plugin. Stop it first.`,
+    );
   const running = (await ctx.store.readOne(ctx.scope, runningShadows, {}))?.count ?? 0;
   if (running >= shadowsMax)
     throw new ApiError('conflict', `${running} shadows are running. Stop one of them first.`);
@@ -70,7 +73,7 @@ export async function getShadow(ctx: Context, pluginId: string, { shadows }: Pic
   return shown(row, { ...whole, report: { ...whole.report, differences: [] } });
 }
 
-/** @throws ApiError not_found; conflict when it has stopped */
+/** @throws ApiError not_found; conflict if the shadow has stopped */
 export async function stopShadow(
   ctx: Context,
   pluginId: string,
@@ -81,7 +84,7 @@ export async function stopShadow(
   const row = await rowOf(ctx, install.id);
   if (!row) throw noShadow(install);
   requireVersion({ id: install.id, version: row.started_at }, ifMatch);
-  if (row.stopped_at !== null) throw new ApiError('conflict', 'This has stopped.');
+  if (row.stopped_at !== null) throw new ApiError('conflict', 'The shadow has already stopped.');
   const report = shadows.seen(install.id)?.report ?? null;
   return {
     changes: [],
@@ -93,7 +96,7 @@ export async function stopShadow(
 }
 
 function noShadow({ pluginId }: Install): ApiError {
-  return new ApiError('not_found', `No shadow runs beside ${pluginId}.`);
+  return new ApiError('not_found', `${pluginId} has no shadow.`);
 }
 
 function rowOf(ctx: Context, installId: string): Promise<ShadowRow | undefined> {

@@ -1,5 +1,5 @@
-// Runs shadows: after a run of an install has ended, the other version runs for the same event, as of that event, and what it would have
-// done is compared with what the run did. One run at a time on a server, and those that would wait too long are dropped and counted.
+// Runs shadows: after a run of an install has ended, the other version runs on the same event, as of that event, and the effects are
+// compared. One run at a time per server; runs beyond the queue limit are dropped and counted.
 import type { Change } from '../../changes/change.ts';
 import type { EventRow } from '../../events/event.ts';
 import { errorForLog } from '../../lib/failures.ts';
@@ -20,14 +20,14 @@ import type { RunRow } from '../runs/rows.ts';
 import type { ShadowReport, StoppedBy } from './report.ts';
 import { allRunningShadows, keepShadowOp, stopShadowOp, valuesOfInstall, type ShadowRow } from './rows.ts';
 
-/** Runs of one shadow that wait. */
+/** Limit of queued runs of one shadow. */
 const waitingMax = 100;
 const differencesMax = 100;
 const fieldsMax = 50;
-/** What was counted is written so often at least. */
+/** The report is written at least after this number of runs. */
 const runsPerKeep = 50;
 
-/** A run for an event that is over, with what it would write or wrote. */
+/** An ended run of an event, with its writes. */
 export interface EndedRun {
   readonly scope: Scope;
   readonly install: Install;
@@ -38,20 +38,20 @@ export interface EndedRun {
 }
 
 export interface ShadowWork {
-  /** Told of each run that has ended. */
+  /** Called for each ended run. */
   note(ended: EndedRun): void;
   begin(row: ShadowRow, version: AskedVersion): void;
   stop(installId: string): void;
-  /** Told of each install that was changed. */
+  /** Called for each changed install. */
   follow(after: Pick<Install, 'id' | 'sha256' | 'deletedAt'>): void;
-  /** Takes what is about some objects out of the reports of a workspace. */
+  /** Removes entries about some objects from the reports of a workspace. */
   forget(scope: Scope, isAbout: Mentions): void;
-  /** Null where it does not run here. */
+  /** Returns null if the shadow does not run in this process. */
   seen(installId: string): { readonly waiting: number; readonly report: ShadowReport } | null;
-  /** Those that ran when the server ended go on. */
+  /** Resumes the shadows that ran when the server stopped. */
   start(): Promise<void>;
   settled(): Promise<void>;
-  /** The process ends: what waits is dropped. */
+  /** Drops queued runs and stores the reports, before the process stops. */
   end(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ interface Shadow {
   readonly values: Promise<() => ReturnType<Version['values']>>;
   waiting: number;
   report: ShadowReport;
-  /** Runs that are counted and not written. */
+  /** Counted runs that are not stored yet. */
   unkept: number;
 }
 
@@ -119,7 +119,7 @@ export function createShadowWork(options: WorkOptions): ShadowWork {
     async start() {
       for (const { package_json, sha256, ...row } of await store.readSystem(allRunningShadows)) {
         begin(row, JSON.parse(package_json) as AskedVersion);
-        // It may have been changed when the server ended, ahead of this.
+        // The install may have changed after the shadow's last write and before the server stopped.
         const deletedAt = sha256 === null ? clock.nowMs() : null;
         follow({ id: row.install_id, sha256: sha256 ?? '', deletedAt });
       }
@@ -139,7 +139,7 @@ export function createShadowWork(options: WorkOptions): ShadowWork {
 function shadowOf(store: Store, row: ShadowRow, version: AskedVersion): Shadow {
   const scope = scopeOf(row.workspace_id, row.install_id);
   const values = valuesNow(store, scope, row.install_id);
-  // Whoever waits for them is told; until then nobody is.
+  // The rejection is reported where the values are awaited; this handler only prevents an unhandled rejection.
   values.catch(() => undefined);
   return {
     ...{ row, scope, version, values },
@@ -151,7 +151,7 @@ function shadowOf(store: Store, row: ShadowRow, version: AskedVersion): Shadow {
   };
 }
 
-/** Runs wait in one line for all shadows. */
+/** Creates the queue of runs, shared by all shadows. */
 function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) {
   const { log } = options.services;
   const waiting: { readonly shadow: Shadow; readonly ended: EndedRun }[] = [];
@@ -170,12 +170,12 @@ function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) 
     if (shadow.stopped.signal.aborted) return;
     try {
       const compared = await compare(shadow, ended);
-      // As it is by now: what was dropped meanwhile is counted in it.
+      // The latest report, because dropped runs may have been counted meanwhile.
       shadow.report = counted(shadow.report, ended, compared);
       shadow.unkept++;
     } catch (error) {
       if (shadow.stopped.signal.aborted) return;
-      log('error', 'a shadow could not be compared', { runId: ended.run.id, error: errorForLog(error) });
+      log('error', 'shadow comparison failed', { runId: ended.run.id, error: errorForLog(error) });
       drop(shadow);
     }
     if (shadow.unkept >= runsPerKeep) await keep(shadow);
@@ -188,7 +188,7 @@ function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) 
 
   const wake = (): void => {
     working ??= work()
-      .catch((error: unknown) => log('error', 'shadows stopped', { error: errorForLog(error) }))
+      .catch((error: unknown) => log('error', 'shadow queue failed', { error: errorForLog(error) }))
       .finally(() => {
         working = null;
         if (waiting.length > 0) wake();
@@ -207,7 +207,7 @@ function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) 
       waiting.push({ shadow, ended });
       wake();
     },
-    /** What waits is dropped. */
+    /** Drops queued runs. */
     async end(): Promise<void> {
       for (const { shadow } of waiting.splice(0)) drop(shadow);
       await idle();
@@ -216,7 +216,7 @@ function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) 
   };
 }
 
-/** Writes what was counted. */
+/** Stores the reports. */
 function createKeeping({ store }: WorkOptions, shadows: ReadonlyMap<string, Shadow>) {
   const keep = async (shadow: Shadow): Promise<void> => {
     if (shadow.unkept === 0 || shadow.stopped.signal.aborted) return;
@@ -234,7 +234,7 @@ interface Compared {
   readonly fields: ReturnType<typeof differencesOf>;
 }
 
-/** Runs the other version for the event, and compares. */
+/** Runs the other version on the event and compares the effects. */
 function createCompare({ store, committer, engine }: WorkOptions) {
   return async (shadow: Shadow, ended: EndedRun): Promise<Compared> => {
     const { scope, install: real, event, run } = ended;
@@ -252,22 +252,22 @@ function createCompare({ store, committer, engine }: WorkOptions) {
       ? await engine.tryOn(scope, version, event, past, signal, { again: simulated })
       : unwanted;
     signal.throwIfAborted();
-    // Its own values are its own.
+    // The stored values of both versions are separate, so they are not compared.
     const changes = ended.changes.filter(({ kind }) => kind !== kvKindName);
     const at = { scope, directory: past.directory };
     const did = { error: ended.error, effects: await previewEffects({ store, committer }, at, changes) };
-    // How a failure is told differs between them.
+    // Error messages of both sides have different forms, so two failures count as the same.
     const bothFailed = did.error !== null && tried.error !== null;
     return { tried, fields: bothFailed ? [] : differencesOf(did, tried) };
   };
 }
 
-/** The version as it would be installed, with no more than the grant of the install as it is now. */
+/** Returns the install of the other version, with at most the present grant of the install. */
 function besideOf({ code, settings }: AskedVersion, real: Install): Install {
   const granted = expandScopes(real.grant);
   const requests = real.manifest.scopes ?? {};
   const isNarrowed = Object.values(requests).some((one) => 'where' in one || 'fields' in one);
-  // What narrows one scope narrows what it includes: the whole of it is taken over.
+  // Narrowing one scope also narrows the scopes that it includes, so all requests of the installed version are taken over.
   const manifest = isNarrowed ? { ...code.manifest, scopes: requests } : code.manifest;
   const grant = isNarrowed
     ? real.grant
@@ -277,7 +277,7 @@ function besideOf({ code, settings }: AskedVersion, real: Install): Install {
   return asInstalled(real.id, { ...code, manifest }, { grant, settings });
 }
 
-/** As they are when it begins; from then on they are the shadow's. */
+/** Copies the values of the install; the shadow's values are separate from then on. */
 async function valuesNow(store: Store, scope: Scope, installId: string): Promise<Version['values']> {
   const rows = await store.read(scope, valuesOfInstall, { installId });
   return createValues(new Map(rows.map(({ key, value_json }) => [key, value_json])));

@@ -1,4 +1,4 @@
-// What people decided on what plugins and requests did, for a page of the trail: proposals with what became of them, and undos.
+// Reads the decisions on one page of the trail: proposals with their outcomes, and undos.
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import { eventsAt } from '../../events/log.ts';
@@ -11,19 +11,19 @@ import {
   type TrailRun,
 } from './rows.ts';
 
-/** Undos of undos that are followed. */
+/** Depth to which undos of undos are followed. */
 const undosDeep = 5;
 
 export interface Decisions {
   readonly proposals: readonly TrailProposal[];
-  /** `automation.approved` and the like, and `automation.undone`, as the log has them. */
+  /** Events such as `automation.approved` and `automation.undone`. */
   readonly events: readonly EventRow[];
 }
 
 export const isUndone = ({ type }: EventRow): boolean => type === 'automation.undone';
 const isOfProposal = ({ entityKind }: EventRow): boolean => entityKind === 'proposal';
 
-/** What `automation.undone` tells of itself. */
+/** Returns the data of `automation.undone`. */
 export function undoOf({ data }: EventRow) {
   return data as {
     readonly undo: { readonly id: string };
@@ -33,7 +33,7 @@ export function undoOf({ data }: EventRow) {
   };
 }
 
-/** @param events of the page, and what its runs made */
+/** @param events of the page, with those that its runs made */
 export async function decisionsIn(
   ctx: Context,
   issueId: string,
@@ -53,7 +53,7 @@ export async function decisionsIn(
   return { proposals, events: [...decided, ...(await undosOf(ctx, [...runs, ...proposals]))] };
 }
 
-/** An undo is told of the newest of what it took back. */
+/** An undo's event is stored under the newest object that it reverted. */
 async function undosOf(
   ctx: Context,
   did: readonly Pick<TrailRun, 'id' | 'undone_by'>[],
@@ -85,7 +85,7 @@ async function eventsOf(
   );
 }
 
-/** Those of one tree. @param runs the ids of its runs; @param events its own */
+/** Selects the decisions of one tree. @param runs ids of its runs; @param events its events */
 export function decisionsOfTree(
   { proposals, events: decisions }: Decisions,
   runs: ReadonlySet<string>,

@@ -10,9 +10,9 @@ export function trailRoute(kinds: UndoKinds): Route {
     method: 'GET',
     path: '/api/v1/issues/{id}/trail',
     name: 'issues.trail',
-    summary: 'Why an issue is what it is: events, plugin runs and deliveries, by what they began with',
+    summary: 'Get the trail of an issue: events, plugin runs and deliveries, grouped by root cause',
     description:
-      'The newest first. Each root is a tree of nodes: an event, the runs that it caused, the events that those made, and so on. A root whose events on the issue lie on both sides of the end of a page is on both pages, with its events of each. Runs that are under way are shown once they have ended.',
+      'Roots are listed newest first. Each root is a tree of nodes: an event, the runs that it caused, the events that those runs made, and so on. A root whose events span two pages appears on both, each time with the events of that page. Runs in progress are shown once they have ended.',
     scope: 'issues:read',
     rows: 'team',
     limit: 'read',

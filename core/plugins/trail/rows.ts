@@ -1,11 +1,11 @@
-// What the trail reads beside the log: runs, their plugins and deliveries, each in one statement for a whole page.
+// Statements of the trail for runs, their plugins and deliveries: one statement for a whole page.
 import { tenantStatement } from '../../store/statement.ts';
 
 export interface TrailRun {
   readonly id: string;
   readonly install_id: string;
   readonly name: string | null;
-  /** Of the plugin that ran; null where no attempt has ended. */
+  /** Version of the plugin that ran; null if no attempt has ended. */
   readonly version: string | null;
   readonly handler: string;
   readonly handler_kind: string;
@@ -21,7 +21,7 @@ export interface TrailRun {
   readonly undone_by: string | null;
 }
 
-/** Runs of one page: a root has 25 at most, and those that were cut. */
+/** Limit of runs per page. A root has at most 25, plus its cut runs. */
 const runsMax = 500;
 const deliveriesMax = 500;
 
@@ -35,7 +35,7 @@ export const runsOfRoots = tenantStatement<TrailRun>(
   `SELECT ${columns} FROM json_each(:roots) AS root CROSS JOIN runs AS r INDEXED BY runs_root
      ON r.workspace_id = :ws AND r.root_event_id = root.value ${plugins} LIMIT ${runsMax}`,
 );
-/** Those of schedules have no event that they come from. */
+/** Runs of schedules have no root event, so they are read by id. */
 export const runsByIds = tenantStatement<TrailRun>(
   'trail.runs_by_ids',
   `SELECT ${columns} FROM json_each(:ids) AS one CROSS JOIN runs AS r ON r.workspace_id = :ws AND r.id = one.value ${plugins}
@@ -61,14 +61,14 @@ export const proposalsByIds = tenantStatement<TrailProposal>(
   `SELECT ${proposalColumns} FROM json_each(:ids) AS one CROSS JOIN proposals AS p ON p.workspace_id = :ws AND p.id = one.value
      LIMIT ${runsMax}`,
 );
-/** What requests proposed has no run that leads to it. */
+/** Proposals of requests have no run that leads to them. */
 export const proposalsOfRequests = tenantStatement<TrailProposal>(
   'trail.proposals_of_requests',
   `SELECT ${proposalColumns} FROM proposals AS p INDEXED BY proposals_created WHERE p.workspace_id = :ws AND p.source = 'request'
      AND instr(p.issue_ids_json, :issue) > 0 ORDER BY p.created_at DESC LIMIT ${proposalsMax}`,
 );
 
-/** What became of proposals, and the undos of what they and runs did. */
+/** Events of proposals, and of the undos of proposals and runs. */
 export const decisionsOf = tenantStatement<{ sequence: number }>(
   'trail.decisions',
   `SELECT e.sequence FROM json_each(:ids) AS one CROSS JOIN events AS e INDEXED BY events_object ON e.workspace_id = :ws

@@ -16,73 +16,83 @@ const text = (description: string) => Type.String({ description });
 
 const RunSeen = nullable(
   Closed({
-    plugin: text('What the plugin is called; its id where it was removed.'),
-    version: nullable(text('The version of the plugin that ran; null where no attempt has ended.')),
-    status: text('How far it has come: `succeeded`, `dead`.'),
-    handler: nullable(
-      text('What of it ran: the type of the event, or the schedule. Null without `plugins:read`.'),
-    ),
-    mode: nullable(text('Whether it wrote. Null without `plugins:read`.')),
-    ms: nullable(Type.Number({ description: 'How long it took.' })),
+    plugin: text('Name of the plugin; its id if the plugin was removed.'),
+    version: nullable(text('Version of the plugin that ran; null if no attempt has ended.')),
+    status: text('Status of the run, such as `succeeded` or `dead`.'),
+    handler: nullable(text('Handler that ran: an event type or a schedule. Null without `plugins:read`.')),
+    mode: nullable(text('Mode of the run. Null without `plugins:read`.')),
+    ms: nullable(Type.Number({ description: 'Duration in milliseconds. Null without `plugins:read`.' })),
     calls: nullable(
-      Type.Record(Type.String(), Type.Integer(), { description: 'Its calls by name, counted.' }),
+      Type.Record(Type.String(), Type.Integer(), {
+        description: 'Number of host calls by name. Null without `plugins:read`.',
+      }),
     ),
-    effects: nullable(Type.Integer({ description: 'Objects that it wrote.' })),
-    error: nullable(text('Why it failed; its code without `plugins:write`.')),
-    undoneBy: nullable(idOf(idPrefixes.undo, 'The undo that took it back.')),
+    effects: nullable(Type.Integer({ description: 'Number of effects. Null without `plugins:read`.' })),
+    error: nullable(text('Error message; without `plugins:write` only the error code.')),
+    undoneBy: nullable(idOf(idPrefixes.undo, 'Id of the undo that reverted the run; null if there is none.')),
   }),
 );
 
 const ProposalSeen = nullable(
   Closed({
-    status: text('Whether it waits, and what became of it.'),
-    title: nullable(text('What it would do. Null without `proposals:read`.')),
-    decidedBy: nullable(text('Who decided on it.')),
-    undoneBy: nullable(idOf(idPrefixes.undo, 'The undo that took back what was approved.')),
+    status: text('Status of the proposal.'),
+    title: nullable(text('Title of the proposal. Null without `proposals:read`.')),
+    decidedBy: nullable(text('Name of the person who decided. Null without `proposals:read`.')),
+    undoneBy: nullable(
+      idOf(idPrefixes.undo, 'Id of the undo that reverted the approved changes; null if there is none.'),
+    ),
   }),
 );
 
 const UndoSeen = nullable(
   Closed({
-    undid: Type.Array(Type.String(), { description: 'The runs, proposals or undos that it took back.' }),
-    changed: Type.Integer({ description: 'Objects that it put back.' }),
-    skipped: Type.Integer({ description: 'Fields and objects that it left as they were.' }),
+    undid: Type.Array(Type.String(), { description: 'Ids of the reverted runs, proposals or undos.' }),
+    changed: Type.Integer({ description: 'Number of reverted objects.' }),
+    skipped: Type.Integer({ description: 'Number of skipped fields and objects.' }),
   }),
 );
 
 const TrailNode = named(
   'TrailNode',
   Closed({
-    id: text('Of the event, the run, the proposal, the undo or the delivery.'),
-    parentId: nullable(text('The node that it came of; null of the root.')),
-    kind: enumeration('TrailNodeKind', ['event', 'run', 'proposal', 'undo', 'delivery'], 'What it is.'),
-    at: described(time, 'When it happened.'),
-    type: nullable(text('Of an event: its type; the first where several tell one change.')),
+    id: text('Id of the event, run, proposal, undo or delivery.'),
+    parentId: nullable(text('Id of the node that caused this one; null for the root.')),
+    kind: enumeration('TrailNodeKind', ['event', 'run', 'proposal', 'undo', 'delivery'], 'Type of the node.'),
+    at: described(time, 'Time of the node.'),
+    type: nullable(
+      text('Event type, or the first type if one change made several events; null for other nodes.'),
+    ),
     types: Type.Array(Type.String(), {
-      description: 'Of an event: the types of all events that tell the change.',
+      description: 'Types of all events of the change; empty for other nodes.',
     }),
-    actor: nullable(text('Of an event or an undo: who did it, a person by name.')),
-    isUndo: Type.Boolean({ description: 'An event in which an undo took something back.' }),
+    actor: nullable(text('Name of the actor of an event or undo; null for other nodes.')),
+    isUndo: Type.Boolean({ description: 'True if the event is part of an undo.' }),
     fields: Type.Array(
       Closed({
-        field: text('The name of a field.'),
-        from: Type.Unknown({ description: 'What it was.' }),
-        to: Type.Unknown({ description: 'What it became.' }),
+        field: text('Name of the field.'),
+        from: Type.Unknown({ description: 'Previous value.' }),
+        to: Type.Unknown({ description: 'New value.' }),
       }),
-      { description: 'Of an event: what it changed, cut to 1,000 characters each.' },
+      { description: 'Changed fields of an event, each value cut to 1,000 characters.' },
     ),
-    run: described(RunSeen, 'Of a run.'),
-    proposal: described(ProposalSeen, 'Of a proposal: what was approved of it stands below it.'),
-    undo: described(UndoSeen, 'Of an undo: what it put back stands below it.'),
+    run: described(RunSeen, 'Details of a run; null for other nodes.'),
+    proposal: described(
+      ProposalSeen,
+      'Details of a proposal; null for other nodes. The approved changes are its child nodes.',
+    ),
+    undo: described(
+      UndoSeen,
+      'Details of an undo; null for other nodes. The reverted changes are its child nodes.',
+    ),
     delivery: described(
       nullable(
         Closed({
-          webhookId: text('The webhook.'),
-          status: text('How far it has come.'),
-          attempts: Type.Integer({ description: 'Attempts made.' }),
+          webhookId: text('Id of the webhook.'),
+          status: text('Status of the delivery.'),
+          attempts: Type.Integer({ description: 'Number of attempts.' }),
         }),
       ),
-      'Of a delivery.',
+      'Details of a delivery; null for other nodes.',
     ),
   }),
 );
@@ -90,10 +100,11 @@ const TrailNode = named(
 const TrailRoot = named(
   'TrailRoot',
   Closed({
-    rootId: text('The event, or the run of a schedule, that all of it began with.'),
-    at: described(time, 'When the newest of it happened.'),
+    rootId: text('Id of the event, or of the scheduled run, that caused the tree.'),
+    at: described(time, 'Time of the newest event on the issue.'),
     nodes: Type.Array(TrailNode, {
-      description: 'A tree, each after what it came of. An event that the caller may not read is left out.',
+      description:
+        'Nodes of the tree, each after its parent. Events that the caller cannot read are omitted.',
     }),
   }),
 );
@@ -101,18 +112,18 @@ const TrailRoot = named(
 export const Trail = pageWith('Trail', TrailRoot, {
   leftOut: Type.Array(Type.String(), {
     description:
-      'Scopes that would show more: `plugins:read` for what runs did, `proposals:read` for proposals, `webhooks:read` for deliveries.',
+      'Missing scopes that would show more: `plugins:read` for runs, `proposals:read` for proposals, `webhooks:read` for deliveries.',
   }),
   setBy: nullable(
     Closed(
       {
-        field: text('The field that was asked about.'),
-        eventId: nullable(text('The event that gave it its present value; null where none is known.')),
+        field: text('Requested field.'),
+        eventId: nullable(text('Id of the event that set the present value; null if unknown.')),
         chain: Type.Array(Type.String(), {
-          description: 'The ids of the nodes from that event back to the root.',
+          description: 'Ids of the nodes from this event back to the root.',
         }),
       },
-      { description: 'Where the query names a field.' },
+      { description: 'Event that set the field in the query; null without `field`.' },
     ),
   ),
 });
@@ -122,7 +133,7 @@ export const trailQuery = Closed({
   field: Type.Optional(
     Type.String({
       maxLength: 200,
-      description: 'A field of the issue: only what gave it its present value is shown.',
+      description: 'Name of an issue field: returns only the root that set its present value.',
     }),
   ),
 });

@@ -1,5 +1,5 @@
-// Why an issue is what it is: its events by what they began with, the newest first. A page reads the log once, and the runs and the
-// deliveries of all its roots in one statement each.
+// Reads the trail of an issue: its events grouped by root cause, newest first. A page reads the log once, and the runs and deliveries
+// of all its roots in one statement each.
 import type { PageParameters } from '../../changes/list.ts';
 import { cursorOf } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
@@ -23,11 +23,11 @@ import {
 import { decisionsIn, decisionsOfTree } from './decisions.ts';
 import { isSameChange, treeOf, type TrailNode } from './tree.ts';
 
-/** Events of the issue that one page looks at. */
+/** Events of the issue that one page reads. */
 const eventsMax = 500;
-/** Events of a field's history that are looked at. */
+/** Events that are searched for the last change of a field. */
 const fieldEventsMax = 5_000;
-/** Events that the runs of a page made, on this issue or others. */
+/** Events made by the runs of a page, on this issue or others. */
 const madeMax = 1_000;
 const rootsDefault = 20;
 
@@ -77,13 +77,13 @@ function setBy(
   };
 }
 
-/** Events that the reader sees, and the place behind those that were looked at. */
+/** Visible events, and the position after those that were read. */
 interface Read {
   readonly events: readonly EventRow[];
   readonly end: { readonly sequence: number | undefined; readonly isMore: boolean };
 }
 
-/** Whole roots, the newest first: so many, or as many as the events of a page have. */
+/** Returns whole roots, newest first: up to `limit`, or as many as one page of events contains. */
 async function newestEvents(ctx: Context, issueId: string, before: number, limit: number): Promise<Read> {
   const read = await eventsBefore(ctx, issueId, before, eventsMax);
   const seen = seenOf(ctx, read);
@@ -100,7 +100,7 @@ async function newestEvents(ctx: Context, issueId: string, before: number, limit
   return { events, end: { sequence, isMore: isCut || read.length === eventsMax } };
 }
 
-/** Whoever sees some teams is not shown what an issue was in another, nor that there was anything. */
+/** A caller limited to some teams does not see what an issue was in another team, nor that anything happened there. */
 function seenOf(ctx: Context, events: readonly EventRow[]): readonly EventRow[] {
   return ctx.visibleTeams === null ? events : events.filter((event) => mayReadEvent(ctx, event));
 }
@@ -121,7 +121,7 @@ async function eventsBefore(
   return events.sort((a, b) => b.sequence - a.sequence);
 }
 
-/** The event that gave a field its present value: its last change, or the creation. */
+/** Returns the event that set the present value of a field: its last change, or the creation. */
 async function settingOf(ctx: Context, issueId: string, field: string): Promise<Read> {
   const read = (events: readonly EventRow[]): Read => ({
     events: seenOf(ctx, events),
@@ -142,13 +142,13 @@ async function settingOf(ctx: Context, issueId: string, field: string): Promise<
   return read([]);
 }
 
-/** What a schedule begins has no event before it: its run is the root. */
+/** Returns the root of an event. A scheduled run has no event before it, so the run itself is the root. */
 const ownRootOf = ({ cause, id }: EventRow): string =>
   cause.depth > 0 && cause.rootEventId === id && cause.parentRunId !== null
     ? cause.parentRunId
     : (cause.rootEventId ?? id);
 
-/** What one request committed is one root, however many events tell it: the first of them. @param events the newest first */
+/** The events of one request share one root: the first of them. @param events newest first */
 function rootsIn(events: readonly EventRow[]): (event: EventRow) => string {
   const first = new Map<string, string>();
   const asked = events.filter((event) => event.requestId !== null && ownRootOf(event) === event.id);
@@ -202,7 +202,7 @@ async function runsOf(
   return [...caused, ...(await store.read(scope, runsByIds, { ids: JSON.stringify([...others]) }))];
 }
 
-/** With the roots themselves, and what the runs made on other objects. */
+/** Adds the root events and the events that the runs made on other objects. */
 async function withMade(
   { store, scope }: Context,
   roots: readonly string[],
@@ -233,7 +233,7 @@ function deliveriesOf(ctx: Context, events: readonly EventRow[]): Promise<TrailD
   return ctx.store.read(ctx.scope, deliveriesOfEvents, { ids: JSON.stringify(ids) });
 }
 
-/** From a node back to its root. */
+/** Returns the ids from a node back to its root. */
 function chainOf(nodes: readonly TrailNode[], from: string | null): string[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const chain: string[] = [];

@@ -1,4 +1,4 @@
-// The tree of one root: the events of an issue, the runs that they caused, the events that those made, and where they were delivered.
+// Builds the tree of one root: events, the runs that they caused, the events that those made, and their deliveries.
 import type { Context, Directory } from '../../context.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { shownData, type EventRow } from '../../events/event.ts';
@@ -11,7 +11,7 @@ import type { TrailDelivery, TrailProposal, TrailRun } from './rows.ts';
 
 export interface Sight {
   readonly runs: boolean;
-  /** Text of plugins, which may hold data from other servers. */
+  /** Text written by plugins, which may hold data from other servers. */
   readonly text: boolean;
   readonly proposals: boolean;
 }
@@ -44,7 +44,7 @@ const plain = {
   ...{ run: null, proposal: null, undo: null, delivery: null },
 };
 
-/** Each node after the one that it came of, what came of the same in the order of time. */
+/** Returns each node after its parent, siblings by time. */
 export function treeOf(
   ctx: Context,
   sight: Sight,
@@ -89,14 +89,14 @@ export function treeOf(
   return ordered;
 }
 
-/** One change may make several events; the first is the plainest. */
+/** One change can make several events; the first is the most general. */
 export function isSameChange(one: EventRow, other: EventRow): boolean {
   return one.entityId === other.entityId && one.data.version === other.data.version;
 }
 
 type Commit = readonly [EventRow, ...EventRow[]];
 
-/** The events of each change, the first of them first. */
+/** Groups the events by change, each group in order. */
 function commitsOf(events: readonly EventRow[]): Commit[] {
   const found = Map.groupBy(
     events.toSorted((a, b) => a.sequence - b.sequence),
@@ -108,12 +108,12 @@ function commitsOf(events: readonly EventRow[]): Commit[] {
   return [...found.values()].map(([first, ...others]) => [first!, ...others]);
 }
 
-/** People by their names, whatever their key is called. */
+/** Returns the name of the member, if there is one, instead of the name of the key. */
 function nameOfActor({ name, memberId }: EventRow['actor'], { members }: Directory): string {
   return (memberId === undefined ? undefined : members.get(memberId)?.name) ?? name;
 }
 
-/** The proposal that each event comes of: by its approval, or by being about it. */
+/** Returns the proposal behind each event: the one whose approval made it, or the one that it is about. */
 function approvalsOf(
   proposals: readonly TrailProposal[],
   events: readonly EventRow[],
@@ -129,9 +129,9 @@ function approvalsOf(
 }
 
 interface Decided {
-  /** Undos, by the request that made them. */
+  /** Undo ids by the request that made them. */
   readonly undos: ReadonlyMap<string | null, string>;
-  /** Proposals, by event. */
+  /** Proposal ids by event id. */
   readonly approvals: ReadonlyMap<string, string>;
   readonly directory: Directory;
 }
@@ -165,14 +165,14 @@ function fieldsOf(rights: Rights, told: Commit): TrailNode['fields'] {
   return [...fields.values()];
 }
 
-/** A proposal that was worked out anew tells no more than its revision. */
+/** A recomputed proposal shows only its revision. */
 function previousOf({ type }: EventRow, { previous, revision }: Readonly<Record<string, unknown>>): object {
   if (type === 'automation.proposed' && typeof revision === 'number' && revision > 1)
     return { revision: revision - 1 };
   return previous ?? {};
 }
 
-/** @param undoable ids of what is shown, and may have been taken back */
+/** @param undoable ids of the shown nodes that an undo can revert */
 function undoNode(
   event: EventRow,
   { undoable, directory }: { readonly undoable: ReadonlySet<string>; readonly directory: Directory },

@@ -1,4 +1,4 @@
-// The changes that an undo makes of what was folded, and how they are shown.
+// Turns folded changes into the changes of an undo, and into their API representation.
 import type { Change, Entity } from '../../changes/change.ts';
 import { previousValues, sameValue } from '../../changes/change.ts';
 import { isoTime } from '../../changes/operations.ts';
@@ -16,7 +16,7 @@ import { patchOf } from './values.ts';
 
 export interface Undoing {
   readonly changes: readonly Change[];
-  /** Rows that belong to the operations which the undo asked. */
+  /** Ops of the operations that the undo performed. */
   readonly ops: readonly Op[];
   readonly shown: readonly ShownChange[];
   readonly skipped: readonly Skip[];
@@ -30,7 +30,7 @@ interface ShownChange {
   readonly fields: readonly { readonly field: string; readonly from: unknown; readonly to: unknown }[];
 }
 
-/** @throws ApiError where an operation that the undo needs is refused to whoever undoes */
+/** @throws ApiError if a required operation is refused to the person who undoes */
 export async function undoing(ctx: Context, kinds: UndoKinds, { objects, skipped }: Fold): Promise<Undoing> {
   const changes: Change[] = [];
   const ops: Op[] = [];
@@ -57,7 +57,7 @@ export async function undoing(ctx: Context, kinds: UndoKinds, { objects, skipped
   };
 }
 
-/** Null where nothing takes it back. */
+/** Returns the changes that revert an object; null if it cannot be reverted. */
 async function takenBack(ctx: Context, kinds: UndoKinds, folded: Folded): Promise<Operated | null> {
   if (contractOf(folded.kind.name)?.undo === 'operations') {
     const request = requestOf(kinds, folded);
@@ -67,8 +67,8 @@ async function takenBack(ctx: Context, kinds: UndoKinds, folded: Folded): Promis
 }
 
 /**
- * The request by which an undo takes back what was written of members, apps, plugins, webhooks and the workspace, so that no rule of
- * theirs has a way around it. docs/decisions/0073. Null where no operation takes it back.
+ * Returns the API request that reverts a write to a member, app, plugin, webhook or the workspace, so that all rules of these entities
+ * apply. docs/decisions/0073. Null if no operation can revert it.
  */
 function requestOf(kinds: UndoKinds, folded: Folded): AskedWrite | null {
   const { kind, entity, isRemoved, moved } = folded;
@@ -84,7 +84,7 @@ function requestOf(kinds: UndoKinds, folded: Folded): AskedWrite | null {
   return { operation: route.name, input, ids: [] };
 }
 
-/** The values that the operation takes, by the names that a request gives them. */
+/** Returns the values that the operation accepts, by their names in request bodies. */
 function bodyOf(route: Route, { kind, entity, moved }: Folded): Record<string, unknown> {
   const takes = (route.body as { properties?: object } | undefined)?.properties ?? {};
   const fields = Object.entries(contractOf(kind.name)?.fields ?? {});
@@ -100,7 +100,7 @@ function bodyOf(route: Route, { kind, entity, moved }: Folded): Record<string, u
 
 const alone = (change: Change | null): Operated => ({ changes: change ? [change] : [], ops: [] });
 
-/** Null where it cannot come back, or go again. */
+/** Returns null if a deletion or restoration cannot be reverted. */
 async function update(ctx: Context, kinds: UndoKinds, folded: Folded): Promise<Operated | null> {
   const { kind, entity, moved } = folded;
   if (moved.has('deletedAt') && kind.comesBack)
@@ -109,14 +109,14 @@ async function update(ctx: Context, kinds: UndoKinds, folded: Folded): Promise<O
       : removal(ctx, kinds, folded);
   const own = patchOf(entity, moved);
   const { follows } = kind;
-  // Changes that an earlier version stored lack fields that were added since.
+  // Stored changes of an earlier version lack fields that were added since.
   const patch = follows && follows.from in own ? { ...follows.of(ctx, entity, own), ...own } : own;
-  // A number is one of a team, and taken when the issue comes there.
+  // Issue numbers belong to a team; the issue gets a new one when it moves there.
   if ('teamId' in patch && 'number' in entity) patch.number = null;
   return alone(kind.update(entity, patch as Partial<Entity>, ctx.nowMs()));
 }
 
-/** Null where nothing deletes such an object. */
+/** Returns null if objects of this kind cannot be deleted. */
 async function removal(ctx: Context, kinds: UndoKinds, folded: Folded): Promise<Operated | null> {
   const { kind, entity } = folded;
   if (!tellsDeletion(kind.name)) {
@@ -127,7 +127,7 @@ async function removal(ctx: Context, kinds: UndoKinds, folded: Folded): Promise<
   return alone(kind.update(entity, { deletedAt: now } as object as Partial<Entity>, now));
 }
 
-/** Null where it is refused. */
+/** Returns null if the operation is refused. */
 async function orNull<Made>(make: () => Promise<Made>): Promise<Made | null> {
   try {
     return await make();
@@ -142,7 +142,7 @@ function irreversible({ kind, entity, cause }: Folded, field: string | null = nu
   return { change, field, reason: 'irreversible' };
 }
 
-/** Values that an operation does not write, and that did not follow from it either. */
+/** Returns skips for values that the operation neither wrote nor changed as a consequence. */
 function leftOut(folded: Folded, after: Entity): Skip[] {
   const { kind, entity, moved, isRemoved } = folded;
   if (contractOf(kind.name)?.undo !== 'operations' || isRemoved || moved.has('deletedAt')) return [];
@@ -166,7 +166,7 @@ function showChange(ctx: Context, { kind, entity, isRemoved, moved }: Folded, af
   return { ...base, action: 'update', fields };
 }
 
-/** The issue that an object is or is on. */
+/** Returns the issue itself, or the issue of an object. */
 export function issueOf(ctx: Context, kind: Folded['kind'], entity: Entity): ShownChange['issue'] {
   const shown = kind.wire(entity, ctx) as {
     identifier?: string | null;

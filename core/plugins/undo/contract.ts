@@ -1,4 +1,4 @@
-// What an undo answers, and what its event tells.
+// Schemas of an undo's response and event.
 import { Type } from 'typebox';
 import { idPrefixes } from '../../lib/ids.ts';
 import { plugin } from '../installs/contract.ts';
@@ -7,34 +7,34 @@ import { Closed, described, enumeration, givenTime, idOf, named, nullable } from
 const text = (description: string) => Type.String({ description });
 const value = (description: string) => Type.Unknown({ description });
 
-/** Why something was left as it is. */
+/** Reasons for skipping a field or object. */
 export const skipReasons = ['changed', 'bound', 'deleted', 'gone', 'worked_on', 'irreversible'] as const;
 
 const issue = nullable(
   Closed({
-    id: text('Its id.'),
-    identifier: nullable(text('What people call it: `ENG-12`.')),
+    id: text('Id of the issue.'),
+    identifier: nullable(text('Identifier of the issue, such as `ENG-12`.')),
   }),
 );
 
 const UndoneObject = named(
   'UndoneObject',
   Closed({
-    kind: text('What it is, such as `issue`.'),
-    id: text('Its id.'),
-    issue: described(issue, 'The issue that it is or is on; null where it is on none.'),
+    kind: text('Type of the object, such as `issue`.'),
+    id: text('Id of the object.'),
+    issue: described(issue, 'Issue itself, or issue of the object; null if there is none.'),
     action: enumeration(
       'UndoAction',
       ['update', 'remove', 'restore'],
-      '`remove` deletes what was made, `restore` brings back what was deleted.',
+      'Action of the undo: `update` reverts fields, `remove` deletes a created object, `restore` restores a deleted one.',
     ),
     fields: Type.Array(
       Closed({
-        field: text('Its name, as answers show it.'),
-        from: value('What it was until the undo; text of more than 1,000 characters is cut.'),
-        to: value('What it is again.'),
+        field: text('Name of the field in the API.'),
+        from: value('Value before the undo; text longer than 1,000 characters is cut.'),
+        to: value('Value after the undo.'),
       }),
-      { description: 'What was put back.' },
+      { description: 'Reverted fields.' },
     ),
   }),
 );
@@ -42,24 +42,24 @@ const UndoneObject = named(
 const SkippedUndo = named(
   'SkippedUndo',
   Closed({
-    kind: text('What it is, such as `issue`.'),
-    id: text('Its id.'),
-    issue: described(issue, 'The issue that it is or is on; null where it is on none.'),
-    field: nullable(text('The field that stays as it is; null where it is the whole object.')),
+    kind: text('Type of the object, such as `issue`.'),
+    id: text('Id of the object.'),
+    issue: described(issue, 'Issue itself, or issue of the object; null if there is none.'),
+    field: nullable(text('Skipped field; null if the whole object is skipped.')),
     reason: enumeration(
       'UndoSkipReason',
       skipReasons,
-      '`changed`: it has another value since. `bound`: something that belongs to it has. `deleted`: the object, or its issue, is. `gone`: the object, or what the field named, is. `worked_on`: others have changed it, or put something on it. `irreversible`: nothing takes such a change back.',
+      'Reason for the skip. `changed`: the value was changed since. `bound`: a dependent value was changed since. `deleted`: the object or its issue was deleted. `gone`: the object, or the one that the field refers to, no longer exists. `worked_on`: others changed the object or added to it. `irreversible`: such a change cannot be undone.',
     ),
-    ranSet: value('What was written.'),
-    now: value('What it is now.'),
+    ranSet: value('Value that was written.'),
+    now: value('Present value.'),
     changedBy: nullable(
       Closed(
-        { kind: text('What kind of actor.'), id: text('Its id.'), name: text('Its name.') },
-        { description: 'Who made that change, where it is known.' },
+        { kind: text('Kind of the actor.'), id: text('Id of the actor.'), name: text('Name of the actor.') },
+        { description: 'Actor of the later change; null if unknown.' },
       ),
     ),
-    eventId: nullable(idOf(idPrefixes.event, 'The event of that change, where one is known.')),
+    eventId: nullable(idOf(idPrefixes.event, 'Id of the event of the later change; null if unknown.')),
   }),
 );
 
@@ -69,36 +69,36 @@ export const UndoShown = named(
     id: nullable(
       idOf(
         idPrefixes.undo,
-        'Of the undo, which can be undone; null where nothing was done, as in a simulation.',
+        'Id of the undo, which can itself be undone; null if nothing was changed, as in a simulation.',
       ),
     ),
     undid: Type.Array(Type.String(), {
-      description: 'The ids of the runs, proposals or undos that were taken back, the newest first.',
+      description: 'Ids of the undone runs, proposals or undos, newest first.',
     }),
-    changes: Type.Array(UndoneObject, { description: 'What was put back, or would be.' }),
-    skipped: Type.Array(SkippedUndo, { description: 'What was left as it is, and why.' }),
-    message: text('What was done, or would be, in a sentence.'),
+    changes: Type.Array(UndoneObject, { description: 'Reverted objects, or those that would be.' }),
+    skipped: Type.Array(SkippedUndo, { description: 'Skipped fields and objects, with the reasons.' }),
+    message: text('Summary in a sentence.'),
   }),
 );
 
-/** `automation.undone`. */
+/** Data of `automation.undone`. */
 export const AutomationUndone = named(
   'AutomationUndone',
   Closed({
-    undo: Closed({ id: idOf(idPrefixes.undo, 'Its id.') }, { description: 'The undo.' }),
-    undid: Type.Array(Type.String(), { description: 'The runs, proposals or undos that were taken back.' }),
+    undo: Closed({ id: idOf(idPrefixes.undo, 'Id of the undo.') }, { description: 'Undo that was made.' }),
+    undid: Type.Array(Type.String(), { description: 'Ids of the undone runs, proposals or undos.' }),
     plugin: nullable(
       Closed(
-        { id: idOf(plugin.id, 'The install.') },
-        { description: 'Whose writes were taken back; null where it is no plugin.' },
+        { id: idOf(plugin.id, 'Id of the install.') },
+        { description: 'Plugin whose writes were undone; null if there is none.' },
       ),
     ),
-    changed: Type.Integer({ description: 'Objects that were put back.' }),
-    skipped: Type.Integer({ description: 'Fields and objects that were left as they are.' }),
+    changed: Type.Integer({ description: 'Number of reverted objects.' }),
+    skipped: Type.Integer({ description: 'Number of skipped fields and objects.' }),
   }),
 );
 
 export const UndoRange = Closed({
-  since: described(givenTime, 'What the plugin changed from then on.'),
-  until: Type.Optional(described(givenTime, 'What it changed before then; absent: until now.')),
+  since: described(givenTime, 'Start of the range, inclusive.'),
+  until: Type.Optional(described(givenTime, 'End of the range, exclusive; default now.')),
 });

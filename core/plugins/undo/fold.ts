@@ -1,5 +1,5 @@
-// Takes changes back, the newest first: each value that still is what the change made of it becomes what it was before. What others
-// changed since stays, and is said.
+// Reverts stored changes, newest first: each value that is still as the change left it gets its previous value. Values that others changed
+// since are skipped and reported.
 import type { Entity } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
@@ -15,23 +15,23 @@ type SkipReason = (typeof skipReasons)[number];
 
 export interface Skip {
   readonly change: KeptChange;
-  /** As the row keeps it; null of the whole object. */
+  /** Field name of the row; null for the whole object. */
   readonly field: string | null;
   readonly reason: SkipReason;
-  /** What others did with it, where that is no change of its own: an event, or the id of a part. */
+  /** Later work by others that is no change of the field: an event, or the id of a part. */
   readonly work?: EventRow | string;
 }
 
-/** An object on its way back. */
+/** An object that is being reverted. */
 export interface Folded {
   readonly kind: UndoneKind;
-  /** As it is now. */
+  /** Present state. */
   readonly entity: Entity;
-  /** Its values as they will be. */
+  /** Values after the undo so far. */
   readonly values: Map<string, unknown>;
   readonly moved: Map<string, unknown>;
   isRemoved: boolean;
-  /** Of the newest change that is taken back; null while nothing is. */
+  /** Cause of the newest reverted change; null while none is. */
   cause: Cause | null;
 }
 
@@ -47,7 +47,7 @@ interface Folding {
   readonly skipped: Skip[];
 }
 
-/** @param changes the newest first */
+/** @param changes newest first */
 export async function foldChanges(
   ctx: Context,
   kinds: UndoKinds,
@@ -118,12 +118,12 @@ async function takeBackValues(
     if (!said.has(field)) skip(reason, field);
     said.add(field);
   };
-  // Compared with all of it as it is now: what is put back first must not stand in the way of the rest.
+  // Compared with the present values as a whole, because a value that was just reverted must not block the others.
   const now: Values = new Map(folded.values);
   for (const name of names) {
     const field = fieldOf(name);
     if (!isSame(now, after, name)) {
-      // What has become of it what it was before needs no undo.
+      // A value that already equals its previous one needs no undo.
       if (!isSame(now, before, name)) skipOnce('changed', field);
       continue;
     }
@@ -151,7 +151,7 @@ interface Moving {
   readonly name: string;
 }
 
-/** Why a value cannot be put back, though nobody changed it. */
+/** Returns why a value cannot be reverted although nobody changed it; null if it can. */
 async function hindrance(
   { ctx, kinds }: Pick<Folding, 'ctx' | 'kinds'>,
   { folded, change, changed, now, after, name }: Moving,
@@ -172,7 +172,7 @@ function canComeBack(kinds: UndoKinds, { name, comesBack }: UndoneKind): boolean
   return tellsDeletion(name) || comesBack !== undefined;
 }
 
-/** Why a reference cannot be put back: what it names is gone, or below the object itself. */
+/** Returns why a reference cannot be restored: its target is gone, or is below the object itself. Null if it can. */
 async function pointsNowhere(
   { ctx, kinds }: Pick<Folding, 'ctx' | 'kinds'>,
   folded: Folded,

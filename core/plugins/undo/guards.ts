@@ -1,4 +1,4 @@
-// What stands in the way of taking a change back, beside a value that others changed.
+// Checks for obstacles to an undo other than changed values.
 import type { Entity } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
@@ -9,9 +9,9 @@ import { keyOf, type KeptChange } from './kept.ts';
 import { contractOf, type UndoKinds } from './kinds.ts';
 import { valueOf, valuesOf } from './values.ts';
 
-/** Events of an object's history that are looked at for what others did to it. */
+/** Events of an object that are searched for work by others. */
 const lookedAt = 200;
-/** Parents of a parent. */
+/** Limit of ancestors that are followed. */
 const above = 100;
 
 const newestOfSubject = tenantStatement<{ sequence: number }>(
@@ -20,7 +20,7 @@ const newestOfSubject = tenantStatement<{ sequence: number }>(
      ORDER BY sequence DESC LIMIT ${lookedAt}`,
 );
 
-/** Whether it, or the issue it is on, is deleted: then only its own coming back can be undone. */
+/** True if the object or its issue is deleted; then only its restoration can be undone. */
 export async function isGone(
   folding: {
     readonly ctx: Context;
@@ -39,7 +39,7 @@ async function isIssueGone(
   { ctx, kinds, objects }: Parameters<typeof isGone>[0],
   { issueId, fromId }: Entity & { readonly issueId?: string | null; readonly fromId?: string },
 ): Promise<boolean> {
-  // A comment may be on an update of a project, and a relation is of two issues.
+  // A comment can be on a project update, and a relation connects two issues.
   for (const id of [issueId, fromId]) {
     if (id === undefined || id === null) continue;
     const known = objects.get(keyOf({ kind: 'issue', id }));
@@ -53,8 +53,8 @@ async function isIssueGone(
 const deletedAtOf = (entity: Entity): unknown => (entity as { deletedAt?: number | null }).deletedAt ?? null;
 
 /**
- * What others have put on what a run made (comments, files, parts of it): their newest event, or the id of a part. Null where there is
- * nothing. What the plugin itself did counts for nothing.
+ * Returns the work of others on an object that a run created (comments, files, children): the newest event, or the id of a child. Null if
+ * there is none. Work of the plugin itself does not count.
  */
 export async function workOn(
   ctx: Context,
@@ -78,13 +78,13 @@ export async function workOn(
       actor.kind !== 'system' &&
       entityKind !== 'subscriber' &&
       !own.has(actor.id) &&
-      // The undo of an earlier undo put it there.
+      // Restored by the undo of an earlier undo.
       !(actor.kind !== 'plugin' && cause.path.some((step) => own.has(installIn(step)))),
   );
   return work.sort((a, b) => b.sequence - a.sequence)[0] ?? null;
 }
 
-/** The install of a step of a chain: `plg_…:iss_…`. */
+/** Returns the install of a chain step such as `plg_…:iss_…`. */
 const installIn = (step: string): string => step.split(':', 1)[0]!;
 
 async function childOf(
@@ -104,7 +104,7 @@ async function childOf(
   })?.id;
 }
 
-/** Whether an object would come to be above itself. */
+/** True if the object would become its own ancestor. */
 export async function leadsBack(
   ctx: Context,
   { kind, entity }: Folded,
@@ -120,5 +120,5 @@ export async function leadsBack(
   return false;
 }
 
-/** Whether a deletion of the kind says so by an event of its own. */
+/** True if deletions of this kind have an event of their own. */
 export const tellsDeletion = (kind: string): boolean => contractOf(kind)?.events.deleted !== undefined;

@@ -1,17 +1,17 @@
-// What runs, approved proposals and undos changed, kept with what it was before: in the batch that changes it, so that there is no
-// change of theirs without it. docs/decisions/0063.
+// Stores the changes of runs, approved proposals and undos with their previous values, in the batch that commits them, so that every such
+// change can be undone. docs/decisions/0063.
 import type { Change, Entity } from '../../changes/change.ts';
 import type { Cause } from '../../events/origin.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 
-/** One change of an object. */
+/** One stored change of an object. */
 export interface KeptChange {
   readonly kind: string;
   readonly id: string;
   readonly before: Entity | null;
   readonly after: Entity;
-  /** Why it was made. */
+  /** Cause of the change. */
   readonly cause: Cause;
 }
 
@@ -26,20 +26,20 @@ export interface KeptRow {
   readonly kinds_json: string;
 }
 
-/** Whose doing it was, and why. */
+/** Origin of stored changes. */
 export interface KeptOf {
-  /** Null of an undo. */
+  /** Null for an undo. */
   readonly installId: string | null;
   readonly cause: Cause;
   readonly nowMs: number;
-  /** Of an undo: the ids of what it takes back. */
+  /** Ids that the undo reverts; set only for an undo. */
   readonly undid?: readonly string[];
 }
 
 const level = 1;
 /**
- * What an undo leaves alone: an announcement writes no object, a proposal is undone by itself once it is approved, and what told
- * people of it has been read.
+ * Kinds that an undo skips: an announcement writes no object, an approved proposal has its own undo, and a notification has already been
+ * read.
  */
 const leftAlone: ReadonlySet<string> = new Set(['announcement', 'proposal', 'inbox_item']);
 
@@ -67,12 +67,12 @@ const ofInstall = tenantStatement<KeptRow>(
      AND created_at >= :since AND created_at < :until AND undone_by IS NULL ORDER BY created_at DESC, id DESC LIMIT :limit`,
 );
 
-/** What a plugin remembers is its own, and rows without events are the machinery's. */
+/** Excludes own values of plugins and internal rows, which have no events. */
 const isKept = ({ kind, isSilent }: Change): boolean => !isSilent && !leftAlone.has(kind);
 
 /**
- * Keeps changes for the undo of what makes them: to be put into the batch that commits them. None where nothing is to be kept.
- * @param id of the run, the proposal or the undo
+ * Returns the ops that store changes for undo, for the batch that commits them; none if no change needs storing.
+ * @param id of the run, proposal or undo
  */
 export function keepChangesOps(scope: Scope, id: string, changes: readonly Change[], of: KeptOf): Op[] {
   const kept = changes.filter(isKept);
@@ -89,7 +89,7 @@ export function keepChangesOps(scope: Scope, id: string, changes: readonly Chang
   ];
 }
 
-/** Fails the batch where another undo was faster. */
+/** Fails the batch if another undo came first. */
 export function markOp(scope: Scope, id: string, was: string | null, by: string | null): Op {
   return tenantOp(scope, mark, { id, was, by }, { expectRows: 1 });
 }
@@ -98,7 +98,7 @@ export function keptOf(store: Store, scope: Scope, ids: readonly string[]): Prom
   return store.read(scope, byIds, { ids: JSON.stringify(ids) });
 }
 
-/** Those of an install that stand, made from one moment to before another, newest first. */
+/** Returns the rows of an install in a time range that are not undone, newest first. */
 export function keptOfInstall(
   store: Store,
   scope: Scope,
@@ -112,13 +112,13 @@ export function keptOfInstall(
   return store.read(scope, ofInstall, { ...of });
 }
 
-/** In the order in which they were made. */
+/** Returns the changes in the order in which they were made. */
 export async function readChanges(store: Store, scope: Scope, id: string): Promise<KeptChange[]> {
   const row = await store.readOne(scope, changesOf, { id });
   return row ? unpacked(row.changes) : [];
 }
 
-/** Those that are left once some are taken out. @param kept as a row has them */
+/** Returns stored changes without some of them. @param kept content of the row */
 export function withoutChanges(
   kept: Uint8Array | ArrayBuffer,
   isGone: (change: KeptChange) => boolean,

@@ -1,4 +1,4 @@
-// The kinds of objects as an undo needs them, which need not know what a kind is of.
+// Gives an undo access to entities of any kind.
 import type { Change, Entity } from '../../changes/change.ts';
 import type { AnyKind, Kind } from '../../changes/kind.ts';
 import type { AskedWrite } from '../../changes/staging.ts';
@@ -15,18 +15,18 @@ import type { Op } from '../../store/store.ts';
 export type UndoneKind = Kind<Entity, Readonly<Record<string, unknown>>>;
 
 export interface UndoKinds {
-  /** Undefined for what is no object by itself, such as a place on a board. */
+  /** Undefined for kinds that are no objects of their own, such as a position on a board. */
   named(name: string): UndoneKind | undefined;
-  /** An operation of the objects of a kind, such as its `update`; undefined where it has none. */
+  /** Returns an operation of a kind, such as its `update`; undefined if there is none. */
   operation(kind: string, name: 'update' | 'delete' | 'restore'): Route | undefined;
   /**
-   * Asks operations as whoever undoes: their role, their scopes and every rule decide, as of a request.
-   * @throws ApiError the refusal of the first that is refused
+   * Performs operations as the person who undoes, with the role, scopes and rules of a request.
+   * @throws ApiError of the first refused operation
    */
   ask(ctx: Context, cause: Cause, writes: readonly AskedWrite[]): Promise<Operated>;
 }
 
-/** Changes and rows that operations came to. */
+/** The changes and ops that operations resulted in. */
 export interface Operated {
   readonly changes: readonly Change[];
   readonly ops: readonly Op[];
@@ -34,7 +34,7 @@ export interface Operated {
 
 export type AllKinds = ReadonlyMap<string, AnyKind>;
 
-/** @param app the API; known once it is made */
+/** @param app returns the API; available once it is built */
 export function undoKindsOf(kinds: AllKinds, app: () => App): UndoKinds {
   const askAtDoor = createDoorAsk(app);
   return {
@@ -54,7 +54,7 @@ export function undoKindsOf(kinds: AllKinds, app: () => App): UndoKinds {
   };
 }
 
-/** The same kind: what the registry holds of it has lost its types, nothing else. */
+/** Restores the type of a kind, which the registry erases. */
 const kindIn = (kinds: AllKinds, name: string): UndoneKind | undefined =>
   kinds.get(name) as UndoneKind | undefined;
 
@@ -62,7 +62,7 @@ export function contractOf(kind: string): Contract | undefined {
   return contracts.find(({ name }) => name === kind);
 }
 
-/** The name under which answers show what the row keeps. */
+/** Returns the API name of a field of the row. */
 export function shownName(kind: string, field: string): string {
   if (field === 'labelIds') return 'labels';
   if (field === 'fieldValues') return 'fields';
@@ -73,14 +73,14 @@ export function shownName(kind: string, field: string): string {
   return found?.[0] ?? field;
 }
 
-/** The same of several: each once, and none that no answer shows. */
+/** Returns the API names of fields, without duplicates and fields that the API does not show. */
 export function shownNames(kind: string, fields: readonly string[]): string[] {
   const shown = contractOf(kind)?.fields;
   const names = new Set(fields.map((field) => shownName(kind, field)));
   return [...names].filter((name) => !shown || name in shown || name === 'deletedAt');
 }
 
-/** What a value of a row refers to: the kind of it; undefined for what refers to nothing. */
+/** Returns the kind that a field of the row refers to; undefined if it is no reference. */
 export function referredKind(kind: string, field: string): string | undefined {
   if (field === 'labelIds') return 'label';
   const found = Object.entries(contractOf(kind)?.fields ?? {}).find(

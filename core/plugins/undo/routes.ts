@@ -13,7 +13,7 @@ import { keptOf, keptOfInstall, type KeptRow } from './kept.ts';
 import { contractOf, type UndoKinds } from './kinds.ts';
 import { undoAll, undoneAtOnce, undoOne } from './undo.ts';
 
-/** Who undoes writes what was written. */
+/** Scopes to write the undone kinds: an undo is a write to the same objects. */
 function writesOf(rows: readonly KeptRow[]): string[] {
   const kinds = new Set(rows.flatMap(({ kinds_json }) => JSON.parse(kinds_json) as string[]));
   return [...kinds].flatMap((kind) => {
@@ -22,7 +22,7 @@ function writesOf(rows: readonly KeptRow[]): string[] {
   });
 }
 
-const words = 'what it takes to write all that is undone';
+const words = 'the write scopes of all undone objects';
 
 const ofOne: AlsoNeeded = {
   words,
@@ -48,12 +48,12 @@ async function rowsIn(ctx: Context, plugin: string, { since, until }: Range): Pr
     since: readTime(since, 'since'),
     until: until === undefined ? ctx.nowMs() + 1 : readTime(until, 'until'),
   };
-  if (range.since >= range.until) throw invalidField('since', 'too_big', 'Give a time before `until`.');
+  if (range.since >= range.until) throw invalidField('since', 'too_big', 'Use a time before `until`.');
   return keptOfInstall(ctx.store, ctx.scope, { installId, ...range, limit: undoneAtOnce + 1 });
 }
 
 const description =
-  'In one commit. A field that still has the value that was written gets back the one before; what others changed since stays as it is, and is listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the answer says what would be.';
+  'The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be.';
 
 function undoOf(what: string, name: string, prefix: string, summary: string, kinds: UndoKinds): Route {
   return defineRoute({
@@ -74,15 +74,15 @@ function undoOf(what: string, name: string, prefix: string, summary: string, kin
 
 export function undoRoutes(kinds: UndoKinds): Route[] {
   return [
-    undoOf('runs', 'runs.undo', idPrefixes.run, 'Undo what a run changed', kinds),
-    undoOf('proposals', 'proposals.undo', proposal.id, 'Undo what was approved of a proposal', kinds),
+    undoOf('runs', 'runs.undo', idPrefixes.run, 'Undo the changes of a run', kinds),
+    undoOf('proposals', 'proposals.undo', proposal.id, 'Undo the approved changes of a proposal', kinds),
     undoOf('undos', 'undos.undo', idPrefixes.undo, 'Undo an undo', kinds),
     defineRoute({
       method: 'POST',
       path: '/api/v1/plugins/{id}/undo',
       name: 'plugins.undo',
-      summary: 'Undo what a plugin changed in a time',
-      description: `${description} Takes back up to ${undoneAtOnce} runs and approved proposals, the newest first.`,
+      summary: 'Undo the changes of a plugin in a time range',
+      description: `${description} The request undoes up to ${undoneAtOnce} runs and approved proposals, newest first.`,
       scope: 'plugins:write',
       also: ofRange,
       limit: 'write',

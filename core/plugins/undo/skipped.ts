@@ -1,4 +1,4 @@
-// What an undo left as it is: what was written, what is there now, and who changed it since.
+// Describes the skips of an undo: the written value, the present value, and the author of the later change.
 import type { Entity } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
@@ -10,7 +10,7 @@ import type { Skip } from './fold.ts';
 import { keyOf } from './kept.ts';
 import { shownName, type UndoKinds } from './kinds.ts';
 
-/** Events of one object that are looked at for who changed it. */
+/** Events of one object that are searched for the later change. */
 const lookedAt = 50;
 
 const newestOfIssue = tenantStatement<{ sequence: number }>(
@@ -25,8 +25,8 @@ const newestOfObject = tenantStatement<{ sequence: number }>(
 );
 
 /**
- * @param after the objects that the undo changes, by `keyOf`, as they will be
- * @param undone the ids of the runs that are undone: their own changes are not what stands in the way
+ * @param after objects after the undo, by `keyOf`
+ * @param undone ids of the undone runs, whose own changes are no obstacle
  */
 export async function showSkipped(
   ctx: Context,
@@ -62,7 +62,7 @@ export async function showSkipped(
   return shown;
 }
 
-/** The event in which an object came to be a part of another one: its last move there, or its creation. */
+/** Returns the event that made an object a child of another: its last move there, or its creation. */
 async function placing(ctx: Context, kind: string, id: string): Promise<EventRow | undefined> {
   const events = await newestEvents(ctx, { kind, id }, kind === 'issue' ? id : undefined);
   return changeOf(events, new Set(), 'parent') ?? events.at(-1);
@@ -74,7 +74,7 @@ function madeBy(event: EventRow | undefined) {
   return { changedBy: { kind, id, name }, eventId: event.id };
 }
 
-/** The newest change of a field, or of the object, that no undone run made; of its events the first, which is the plainest. */
+/** Returns the newest change of a field or object by anyone but the undone runs; of its events the first, which is the most general. */
 function changeOf(
   events: readonly EventRow[],
   undone: ReadonlySet<string>,
@@ -88,7 +88,7 @@ function changeOf(
 
 const previousOf = (data: EventRow['data']): object => (data as { previous?: object | null }).previous ?? {};
 
-/** The newest first. */
+/** Newest first. */
 async function newestEvents(
   { store, scope }: Context,
   { kind, id }: Pick<Skip['change'], 'kind' | 'id'>,

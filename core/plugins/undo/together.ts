@@ -1,15 +1,15 @@
-// Fields between which a rule holds: they are put back together, or none of them is.
+// Groups of interdependent fields that an undo reverts together or not at all.
 
 interface Bond {
   readonly fields: readonly string[];
-  /** Where they belong together only if this one of them was changed; else its present value has to be the one that was found. */
+  /** If set, the group applies only if this field was changed; otherwise the lead must still have its value from the change. */
   readonly lead?: string;
 }
 
-/** By kind. What a plugin writes of other kinds has no such rules. */
+/** Keyed by entity. Other entities that plugins write have no such rules. */
 const bonds: Readonly<Record<string, readonly Bond[]>> = {
   issue: [
-    // A milestone is one of its project; states, cycles and some labels are of a team.
+    // A milestone belongs to a project; states, cycles and some labels belong to a team.
     { fields: ['projectId', 'milestoneId'], lead: 'projectId' },
     { fields: ['teamId', 'stateId', 'cycleId', 'labelIds'], lead: 'teamId' },
   ],
@@ -21,8 +21,8 @@ const bonds: Readonly<Record<string, readonly Bond[]>> = {
 };
 
 /**
- * The fields that have to be as the change left them before `field` may be put back.
- * @param changed the fields that the change changed
+ * Returns the fields that must be unchanged since the change before `field` can be reverted.
+ * @param changed fields that the change modified
  */
 export function neededFor(kind: string, field: string, changed: ReadonlySet<string>): readonly string[] {
   return (bonds[kind] ?? [])

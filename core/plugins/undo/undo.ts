@@ -1,5 +1,4 @@
-// Takes back what runs, approved proposals and undos changed, in one commit that is an event and can be taken back itself.
-// docs/spec/plugins.md › Undo.
+// Undoes runs, approved proposals and undos in one commit, which has an event and can itself be undone. docs/spec/plugins.md › Undo.
 import { announce } from '../../changes/announcement.ts';
 import type { ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
@@ -17,19 +16,19 @@ import { keepChangesOps, keptOf, keyOf, markOp, readChanges, type KeptChange, ty
 import { contractOf, type UndoKinds } from './kinds.ts';
 import { showSkipped } from './skipped.ts';
 
-/** Runs that one undo takes back. */
+/** Limit of runs per undo. */
 export const undoneAtOnce = 200;
-/** Changes of theirs. */
+/** Limit of changes per undo. */
 const changesMax = 2_000;
 
-/** Undoes one run, proposal or undo. @throws ApiError not_found where nothing of it is kept */
+/** Undoes one run, proposal or undo. @throws ApiError not_found if no changes of it are stored */
 export async function undoOne(ctx: Context, kinds: UndoKinds, id: string): Promise<ChangeSet> {
   const [row] = await keptOf(ctx.store, ctx.scope, [id]);
   if (!row) throw await nothingKept(ctx, id);
   if (row.undone_by !== null)
     return nothing(
       [id],
-      `${id} was undone by ${row.undone_by}: nothing is left of it. Undo that to bring it back.`,
+      `${id} was already undone by ${row.undone_by}. Undo ${row.undone_by} to restore its changes.`,
     );
   return undoAll(ctx, kinds, [row]);
 }
@@ -39,16 +38,16 @@ async function nothingKept(ctx: Context, id: string): Promise<ApiError> {
   if (!found) return notFound();
   return new ApiError(
     'not_found',
-    `Nothing is kept of ${id}: it changed nothing, or so long ago that it can no longer be undone.`,
+    `${id} cannot be undone: it changed nothing, or its changes are older than the retention period.`,
   );
 }
 
-/** @param rows the newest first, none of them undone */
+/** @param rows newest first, none of them undone */
 export async function undoAll(ctx: Context, kinds: UndoKinds, rows: readonly KeptRow[]): Promise<ChangeSet> {
   if (rows.length > undoneAtOnce)
     throw invalidField('since', 'too_big', {
-      why: `More than ${undoneAtOnce} runs changed something in that time.`,
-      fix: 'Give a later `since`, so that the newest are undone first, then go further back.',
+      why: `More than ${undoneAtOnce} runs made changes in this range.`,
+      fix: 'Use a later `since` to undo the newest first, then go further back.',
     });
   const undid = rows.map(({ id }) => id);
   const changes = await changesOf(ctx, rows);
@@ -85,21 +84,21 @@ export async function undoAll(ctx: Context, kinds: UndoKinds, rows: readonly Kep
   };
 }
 
-/** @throws ApiError conflict where all that was written is final */
+/** @throws ApiError conflict if no change can be reverted */
 function requireReversible(skipped: readonly Skip[]): void {
   const finals = skipped.map(({ change, reason }) => (reason === 'irreversible' ? finalOf(change) : null));
   const [first] = finals;
   if (first && finals.every((final) => final !== null)) throw new ApiError('conflict', first);
 }
 
-/** Why nothing takes a change back, as a sentence; null where it is a matter of the single case. */
+/** Returns why a change can never be reverted; null if it depends on the case. */
 function finalOf({ kind, before, after }: KeptChange): string | null {
   const contract = contractOf(kind);
   if (!contract || contract.undo === 'values') return null;
   if (contract.undo !== 'operations') return contract.undo.never;
   const ends = 'deletedAt' in after && after.deletedAt !== null;
   return ends && before !== null
-    ? `A deleted ${contract.name.replaceAll('_', ' ')} stays deleted: add another one.`
+    ? `A deleted ${contract.name.replaceAll('_', ' ')} cannot be restored. Create a new one.`
     : null;
 }
 
@@ -107,24 +106,24 @@ function nothing(undid: readonly string[], message: string, skipped: readonly un
   return { changes: [], body: { id: null, undid, changes: [], skipped, message }, status: 200 };
 }
 
-/** @param mood `would be ` of a simulation, else empty */
+/** @param mood `would be ` for a simulation, otherwise empty */
 function saidOf(mood: string, changed: number, skipped: readonly { readonly reason: string }[]): string {
-  const put = `${counted(changed, 'object')} ${mood}put back`;
+  const put = `${counted(changed, 'object')} ${mood}reverted`;
   if (skipped.length === 0) return `${put}.`;
-  const left = skipped.length === 1 ? '1 left as it is' : `${skipped.length} left as they are`;
+  const left = skipped.length === 1 ? '1 skipped' : `${skipped.length} skipped`;
   const isByOthers = skipped.every(({ reason }) => reason === 'changed' || reason === 'worked_on');
-  return `${put}; ${mood}${left}, ${isByOthers ? 'because of what others did since' : 'for the reasons in `skipped`'}.`;
+  return `${put}; ${mood}${left}, ${isByOthers ? 'because of later changes by others' : 'for the reasons in `skipped`'}.`;
 }
 
-/** The newest first. */
+/** Newest first. */
 async function changesOf(ctx: Context, rows: readonly KeptRow[]): Promise<KeptChange[]> {
   const all: KeptChange[] = [];
   for (const { id } of rows) {
     all.push(...(await readChanges(ctx.store, ctx.scope, id)).reverse());
     if (all.length > changesMax)
       throw invalidField('since', 'too_big', {
-        why: `One undo takes back at most ${changesMax} changes.`,
-        fix: 'Give a later `since`, so that the newest are undone first, then go further back.',
+        why: `One undo can revert at most ${changesMax} changes.`,
+        fix: 'Use a later `since` to undo the newest first, then go further back.',
       });
   }
   return all;
@@ -132,14 +131,14 @@ async function changesOf(ctx: Context, rows: readonly KeptRow[]): Promise<KeptCh
 
 const newestCause = (changes: readonly KeptChange[]): Cause => changes[0]!.cause;
 
-/** Marks what is undone. What an undone undo had taken back stands again, and so on. */
+/** Marks the undone rows. What an undone undo had reverted counts as not undone again, recursively. */
 async function markOps(ctx: Context, rows: readonly KeptRow[], by: string): Promise<Op[]> {
   const ops = rows.map(({ id }) => markOp(ctx.scope, id, null, by));
   for (const row of rows) ops.push(...(await followOps(ctx, row, false)));
   return ops;
 }
 
-/** @param stands whether the undo stands now */
+/** @param stands true if the undo is in effect now */
 async function followOps(ctx: Context, undo: KeptRow, stands: boolean): Promise<Op[]> {
   const ids = undo.undid_json === null ? [] : (JSON.parse(undo.undid_json) as string[]);
   if (ids.length === 0) return [];

@@ -1,11 +1,11 @@
-// An object as the single values that an undo compares and puts back: each label of an issue and each custom field is one of its own,
-// so that taking back one leaves those that people gave since.
+// Splits an object into the single values that an undo compares and reverts. Each label and each custom field of an issue is a value of its
+// own, so that reverting one does not touch those that people set since.
 import { sameValue, type Entity } from '../../changes/change.ts';
 
-/** By the names of the fields as the row keeps them; a part of a field is `field` and its own name, with a slash between. */
+/** Keyed by field name of the row; a part of a field has the key `field/part`. */
 export type Values = ReadonlyMap<string, unknown>;
 
-/** What every row has, what is read along from another row, what only a commit gives, and what the service works out by itself. */
+/** Base fields, fields joined from other rows, commit-assigned fields, and fields that the service derives. */
 const notOwn: ReadonlySet<string> = new Set([
   'id',
   'version',
@@ -24,7 +24,7 @@ const isList = (name: string, value: unknown): value is readonly string[] =>
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** @param derived fields that follow from others, which are not compared */
+/** @param derived fields that follow from others and are not compared */
 export function valuesOf(entity: Entity, derived: readonly string[] = []): Map<string, unknown> {
   const values = new Map<string, unknown>();
   for (const [name, value] of Object.entries(entity)) {
@@ -38,22 +38,22 @@ export function valuesOf(entity: Entity, derived: readonly string[] = []): Map<s
 
 const mapOf = (value: unknown): [string, unknown][] => (isMap(value) ? Object.entries(value) : []);
 
-/** What is absent is null: a label that is not there, a custom field without a value. */
+/** Absent values count as null, such as a missing label or a custom field without a value. */
 export const valueOf = (values: Values, name: string): unknown => values.get(name) ?? null;
 
 export function isSame(values: Values, others: Values, name: string): boolean {
   return sameValue(valueOf(values, name), valueOf(others, name));
 }
 
-/** The names of what differs. */
+/** Returns the names of the differing values. */
 export function differing(before: Values, after: Values): string[] {
   return [...new Set([...before.keys(), ...after.keys()])].filter((name) => !isSame(before, after, name));
 }
 
-/** The field that a value belongs to. */
+/** Returns the field of a value. */
 export const fieldOf = (name: string): string => name.split('/', 1)[0]!;
 
-/** The fields of an entity with some of its values moved: what `kind.update` takes. */
+/** Returns the patch for `kind.update`: the fields of an entity with some of their values changed. */
 export function patchOf(entity: Entity, moved: Values): Record<string, unknown> {
   const patch: Record<string, unknown> = {};
   for (const [name, value] of moved) {

@@ -1,4 +1,4 @@
-// Shows deliveries (what was sent, what came back, when the next attempt is due), makes single ones, and cancels them.
+// Lists, shows, creates and cancels deliveries.
 import type { ChangeSet } from '../../changes/change.ts';
 import { askedOf, cursorOf, type PageParameters } from '../../changes/list.ts';
 import { getEntity, isoTime } from '../../changes/operations.ts';
@@ -32,11 +32,11 @@ import {
 
 export interface DeliveryWork {
   noteCanceled(id: string, queue: WorkQueue): void;
-  /** The deliveries being attempted now, which only their worker knows. */
+  /** Deliveries with a running attempt; only the worker knows them. */
   active(): ReadonlySet<string>;
-  /** The endpoints that are on: what is open of others is canceled, though its row may not say so yet. */
+  /** Enabled endpoints. Open deliveries of other endpoints are canceled, even if their rows do not say so yet. */
   enabled(scope: Scope): Promise<ReadonlySet<string>>;
-  /** Has deliveries stored that have no row as yet: all of a workspace, or those to one endpoint. */
+  /** Stores deliveries that have no row yet: all of a workspace, or those of one endpoint. */
   storeWork(scope: Scope, endpointId?: string): Promise<void>;
   readonly queue: WorkQueue;
 }
@@ -51,7 +51,7 @@ export interface DeliveryQuery extends PageParameters {
   readonly until?: string;
 }
 
-/** Newest first. @throws ApiError invalid_cursor */
+/** Returns deliveries, newest first. @throws ApiError invalid_cursor */
 export async function listDeliveries(ctx: Context, query: DeliveryQuery, work: DeliveryWork) {
   await work.storeWork(ctx.scope, query.webhook);
   const now = await momentOf(ctx, work);
@@ -86,7 +86,7 @@ export async function listDeliveriesTo(
   return listDeliveries(ctx, { ...query, webhook: endpointId }, work);
 }
 
-/** @throws ApiError not_found, also where the token may not read the event: its payload is in here. */
+/** @throws ApiError not_found, also if the token may not read the event, because the result contains its payload */
 export async function getDelivery(ctx: Context, id: string, work: DeliveryWork) {
   const { row, message } = await readDelivery(ctx, id, work);
   const attempts = await ctx.store.read(ctx.scope, attemptsOf, { deliveryId: id });
@@ -108,14 +108,14 @@ export async function getDelivery(ctx: Context, id: string, work: DeliveryWork) 
   };
 }
 
-/** A new delivery of the same event, signed afresh when it is made. @throws ApiError not_found, conflict */
+/** Creates a new delivery of the same event with a new signature. @throws ApiError not_found, conflict */
 export async function replayDelivery(ctx: Context, id: string, work: DeliveryWork): Promise<ChangeSet> {
   const { row, message } = await readDelivery(ctx, id, work);
   const endpoint = await endpointKind.find(ctx, row.endpoint_id);
   if (!endpoint || endpoint.deletedAt !== null)
     throw new ApiError(
       'conflict',
-      'The endpoint of this delivery was deleted. Register another, then read the events from the feed.',
+      'The endpoint of this delivery was deleted. Create another endpoint, and read past events from the feed.',
     );
   const event = await findEvent(ctx.store, ctx.scope, row.event_id);
   return event
@@ -123,19 +123,21 @@ export async function replayDelivery(ctx: Context, id: string, work: DeliveryWor
     : makeSampleDelivery(ctx, endpoint, message, work);
 }
 
-/** The change set of a delivery of an event that never happened. @throws ApiError conflict */
+/** Returns the change set of a delivery of a sample event. @throws ApiError conflict */
 export function makeSampleDelivery(
   ctx: Context,
   endpoint: Endpoint,
   { eventId, type, payload }: Pick<Message, 'eventId' | 'type' | 'payload'>,
   work: DeliveryWork,
 ): ChangeSet {
-  // A sample is about no stored entity, so its own id is its order key.
+  // A sample concerns no stored entity, so its own id is its order key.
   const event = { id: eventId, type: type as EventType, sequence: 0, subjectId: null, entityId: eventId };
   return makeDelivery(ctx, endpoint, event, 'sample', work, payload);
 }
 
-/** The change set of one delivery, to be made at once. @throws ApiError conflict when the endpoint is switched off */
+/**
+ * Returns the change set of one delivery that is due at once. @throws ApiError conflict if the endpoint is disabled
+ */
 export function makeDelivery(
   ctx: Context,
   endpoint: Endpoint,
@@ -144,8 +146,7 @@ export function makeDelivery(
   { queue }: DeliveryWork,
   sample: string | null = null,
 ): ChangeSet {
-  if (!endpoint.enabled)
-    throw new ApiError('conflict', 'The endpoint is switched off. Switch it on, then send this again.');
+  if (!endpoint.enabled) throw new ApiError('conflict', 'The endpoint is disabled. Enable it, then retry.');
   const delivery = newDelivery(ctx.ids.next(idPrefixes.delivery), endpoint, event, ctx.nowMs(), origin);
   return {
     changes: [],
@@ -156,13 +157,19 @@ export function makeDelivery(
   };
 }
 
-/** Has no more attempts made. One that is under way is not cut off, and is recorded. @throws ApiError not_found, conflict */
+/**
+ * Cancels further attempts. A running attempt is not interrupted, and is recorded. @throws ApiError not_found,
+ * conflict
+ */
 export async function cancelDelivery(ctx: Context, id: string, work: DeliveryWork): Promise<ChangeSet> {
   const row = await findRow(ctx, id, work);
   if (!row) throw notFound();
   const { status } = statusOf(row, { ...(await momentOf(ctx, work)), active: new Set() });
   if (status !== 'pending' && status !== 'retrying')
-    throw new ApiError('conflict', `This delivery has ended: it is ${status}.`);
+    throw new ApiError(
+      'conflict',
+      `This delivery is ${status}. Only pending and retrying deliveries can be canceled.`,
+    );
   const now = ctx.nowMs();
   const ops = [cancelDeliveryOp(ctx.scope, id, now), work.queue.remove(ctx.scope, id)];
   return {
@@ -198,11 +205,11 @@ function where(sql: string, name: string, value: Value | undefined): Condition[]
   return value === undefined ? [] : [{ sql, params: { [name]: value } }];
 }
 
-/** The raw body: as text where it is UTF-8, as base64 otherwise. */
+/** Returns the raw body, as text if it is UTF-8, otherwise as base64. */
 function shownBody(body: Uint8Array | ArrayBuffer | null) {
   if (body === null) return { responseBody: null, responseBodyEncoding: null };
   try {
-    // A byte order mark is a part of the body.
+    // A byte order mark is part of the body.
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
     return { responseBody: text, responseBodyEncoding: 'utf8' };
   } catch {
@@ -213,10 +220,10 @@ function shownBody(body: Uint8Array | ArrayBuffer | null) {
   }
 }
 
-/** What of the state of deliveries is not in their rows. */
+/** Delivery state that is not in the rows. */
 interface Moment {
   readonly active: ReadonlySet<string>;
-  /** Endpoints. */
+  /** Ids of enabled endpoints. */
   readonly enabled: ReadonlySet<string>;
 }
 
@@ -226,7 +233,7 @@ async function momentOf({ scope }: Context, work: DeliveryWork): Promise<Moment>
 
 const ofEnabled = ({ id }: Endpoint): Moment => ({ active: new Set(), enabled: new Set([id]) });
 
-/** Finds deliveries by the status that `showDelivery` shows. */
+/** Returns the condition for a status as shown by `showDelivery`. */
 function hasStatus(status: string, now: Moment): Condition {
   const active = JSON.stringify([...now.active]);
   const enabled = JSON.stringify([...now.enabled]);

@@ -1,4 +1,4 @@
-// What a delivery sends: its event as the log keeps it, or the sample that it brought along.
+// Loads the message of a delivery: its event from the log, or the sample stored with it.
 import { LRUCache } from 'lru-cache';
 import { findEvent } from '../../events/log.ts';
 import type { Scope, Store } from '../../store/store.ts';
@@ -21,17 +21,17 @@ export async function messageOfDelivery(
     : { eventId: delivery.event_id, type: delivery.event_type, traceparent: null, payload };
 }
 
-/** The room for remembered messages, and roughly what one takes beside its payload, in characters. */
+/** Size of the message cache, and the approximate size of a message without its payload, in characters. */
 const rememberedMax = 16 * 1024 * 1024;
 const overhead = 500;
 
 export interface Messages {
   of(scope: Scope, delivery: DeliveryRow): Promise<Message | undefined>;
-  /** @param soon whether it is about to be sent; messages that are sent later must not push it out */
+  /** @param soon true if it is about to be sent; messages sent later must not evict it */
   remember(scope: Scope, message: Message, soon: boolean): void;
 }
 
-/** Remembers the latest messages: an event is delivered to several endpoints in a row, and never changes. */
+/** Caches recent messages: an event is usually delivered to several endpoints, and never changes. */
 export function createMessages(store: Store, baseUrl: string): Messages {
   const remembered = new LRUCache<string, Message>({
     maxSize: rememberedMax,

@@ -1,14 +1,14 @@
-// What becomes of open deliveries when their endpoint is switched off or deleted: they are canceled. The first go in the batch of the
-// change; the others follow in steps, and until then their state follows from that of their endpoint. Before an endpoint is
-// switched on again, none may be left. docs/spec/webhooks.md › States.
+// Cancels the open deliveries of an endpoint that is disabled or deleted. The first ones are canceled in the batch of
+// the change, the others in steps; until then their status follows from the endpoint. An endpoint can only be enabled
+// again once no open deliveries are left. Spec: docs/spec/webhooks.md › States.
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 
-/** Canceled at once, so that nobody's commit waits for long. */
+/** Limit per batch, so that no commit takes long. */
 export const canceledAtOnce = 500;
 
 const isOpen = `workspace_id = :ws AND endpoint_id = :endpointId AND status IN ('pending', 'retrying')`;
-/** None once the endpoint is on again. */
+/** Selects nothing once the endpoint is enabled again. */
 const openOnes = `SELECT id FROM deliveries INDEXED BY deliveries_open WHERE ${isOpen} AND NOT EXISTS
     (SELECT 1 FROM endpoints AS e WHERE e.workspace_id = :ws AND e.id = :endpointId AND e.enabled = 1 AND e.deleted_at IS NULL)
   ORDER BY sequence, id LIMIT :limit`;
@@ -22,14 +22,14 @@ const cancelOpen = tenantStatement<{ id: string }>(
   `UPDATE deliveries SET status = 'canceled', next_attempt_at = NULL, finished_at = :now
    WHERE workspace_id = :ws AND id IN (${openOnes}) RETURNING id`,
 );
-/** Fails the batch that would switch an endpoint on while some of its deliveries are open. */
+/** Fails the batch that would enable an endpoint while it has open deliveries. */
 const noneOpen = tenantStatement(
   'endpoints.none_open',
   `UPDATE endpoints SET version = version WHERE workspace_id = :ws AND id = :endpointId
      AND NOT EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_open WHERE ${isOpen})`,
 );
 
-/** Cancels some of the open deliveries of an endpoint that is off. @param taken told which */
+/** Cancels some of the open deliveries of a disabled endpoint. @param taken receives their ids */
 export function cancelOpenOps(
   scope: Scope,
   endpointId: string,
@@ -56,7 +56,7 @@ export function goesOff(before: Switched, after: Switched): boolean {
   return isOn(before) && !isOn(after);
 }
 
-/** What a change of an endpoint means for its deliveries, in the batch of the change. */
+/** Returns the ops for the deliveries of an endpoint whose state changes, for the batch of that change. */
 export function switchOps(
   scope: Scope,
   before: Switched,

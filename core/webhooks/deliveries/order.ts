@@ -1,6 +1,6 @@
-// Order of deliveries per entity, for endpoints that ask for it: of one key only the first open delivery is due, those behind
-// it are chained, and whoever ends it frees the next in the same batch. So no crash breaks a chain, and a delivery that is
-// being retried holds back only what belongs to the same issue (or other object).
+// Order of deliveries per entity, for endpoints that request it. Of each order key only the first open delivery is
+// due; the others are chained, and the batch that ends one makes the next due. So a crash cannot break a chain, and a
+// retrying delivery only delays deliveries of the same issue (or other object).
 import { neverMs, returningWork, type Leases, type WorkQueue } from '../../events/work.ts';
 import type { WorkRow } from '../../events/work-rows.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -34,13 +34,13 @@ const openOfKey = tenantStatement<{ id: string }>(
      AND order_key = :orderKey AND status IN ('pending', 'retrying') LIMIT 1`,
 );
 
-/** Whether a delivery of the same key is stored and open. */
+/** Returns true if an open delivery with the same key is stored. */
 export async function isOpenBefore(store: Store, scope: Scope, delivery: Ordered): Promise<boolean> {
   const { endpoint_id: endpointId, order_key: orderKey } = delivery;
   return (await store.readOne(scope, openOfKey, { endpointId, orderKey })) !== undefined;
 }
 
-/** The key of a delivery to an ordered endpoint: the issue of the event, else the entity that it is about. */
+/** Returns the order key for an ordered endpoint: the issue of the event, or else the event's entity. */
 export function orderKeyOf(
   endpoint: { readonly ordering: 'none' | 'entity' },
   event: { readonly subjectId: string | null; readonly entityId: string },
@@ -51,8 +51,8 @@ export function orderKeyOf(
 type Ordered = Pick<DeliveryRow, 'id' | 'endpoint_id'> & { readonly order_key: string };
 
 /**
- * As `WorkQueue.add`, but chained where another delivery of its key is open. The delivery's row must be there already.
- * @param leases the queue, or its draft for a plan of many
+ * Like `WorkQueue.add`, but chained behind an open delivery with the same key. The delivery must already be inserted.
+ * @param leases the queue, or its draft for planning many rows
  */
 export function addInOrderOp(
   queue: WorkQueue,
@@ -65,7 +65,7 @@ export function addInOrderOp(
   return queue.due(tenantOp(scope, addInOrder, { ...keyOf(delivery), ...lease }));
 }
 
-/** Makes the next of its key due, once this one has ended in the same batch. */
+/** Makes the next delivery of the key due. Must be in the batch that ends the current one. */
 export function freeNextOp(queue: WorkQueue, scope: Scope, ended: Ordered, nowMs: number): Op {
   const lease = queue.lease(scope, ended.endpoint_id, nowMs);
   return queue.due(tenantOp(scope, free, { ...keyOf(ended), ...lease }));

@@ -1,5 +1,5 @@
-// A ping: an event that only tries out the way to a receiver. It stands in the log like any other event, and is delivered to its
-// endpoint whatever the endpoint subscribes to.
+// Ping: an event that only tests an endpoint. It is stored in the log like any other event, and is delivered to its
+// endpoint regardless of the endpoint's subscription.
 import { announce } from '../../changes/announcement.ts';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';
@@ -8,7 +8,7 @@ import { endpointKind } from '../endpoints/kind.ts';
 import { makeDelivery, type DeliveryWork } from './deliveries.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 
-/** @throws ApiError not_found, conflict when the endpoint is switched off */
+/** @throws ApiError not_found, conflict if the endpoint is disabled */
 export async function pingEndpoint(ctx: Context, id: string, work: DeliveryWork): Promise<ChangeSet> {
   const endpoint = await getEntity(ctx, endpointKind, id);
   const target = { kind: endpointKind.name, id };

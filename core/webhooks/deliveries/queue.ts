@@ -1,10 +1,10 @@
-// Stores new deliveries and queues their work in the same batch: one, or many that were planned together.
+// Inserts new deliveries and queues their work in the same batch.
 import type { WorkQueue } from '../../events/work.ts';
 import type { Op, Scope } from '../../store/store.ts';
 import { addInOrderOp, isOrdered } from './order.ts';
 import { insertDeliveriesOp, insertDeliveryOp, type DeliveryRow } from './rows.ts';
 
-/** @param sample the payload of a delivery whose event is in no log */
+/** @param sample payload of a delivery whose event is not in the log */
 export function queueDeliveryOps(
   queue: WorkQueue,
   scope: Scope,
@@ -20,12 +20,14 @@ export function queueDeliveryOps(
   ];
 }
 
-/** Told of a delivery that is stored, before its work begins. `soon` says that it begins now, leased to this process. */
+/**
+ * Called for a stored delivery before its work starts. `soon` is true if the work starts now, leased to this process.
+ */
 interface Stored {
   (delivery: DeliveryRow, soon: boolean): void;
 }
 
-/** `queueDeliveryOps` for many deliveries, made at one time and in the order of their events. */
+/** `queueDeliveryOps` for many deliveries created at the same time, in the order of their events. */
 export function queueDeliveriesOps(
   queue: WorkQueue,
   scope: Scope,
@@ -36,7 +38,7 @@ export function queueDeliveriesOps(
   if (!first) return [];
   const now = first.created_at;
   const leases = queue.draft();
-  // The leases that `addAll` will give. Its op begins the work at once, so whoever wants to know them must ask before.
+  // Computes the leases that `addAll` will assign. Its op starts the work at once, so they have to be known before.
   const plain = deliveries
     .filter((delivery) => !isOrdered(delivery))
     .map((delivery) => ({ delivery, lease: leases.lease(scope, delivery.endpoint_id, now) }));
@@ -52,7 +54,7 @@ export function queueDeliveriesOps(
   ];
 }
 
-/** Only its row tells whether an ordered delivery is leased: it is chained where another of its key is open. */
+/** Only the returned row tells if an ordered delivery is leased, because it may be chained. */
 function storedFirst(op: Op, delivery: DeliveryRow, stored: Stored): Op {
   return {
     ...op,

@@ -20,8 +20,12 @@ const filters = {
   eventType: Type.Optional(eventType),
   eventId: Type.Optional(idOf(idPrefixes.event)),
   origin: Type.Optional(deliveryOrigin),
-  since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 time; made then or later.' })),
-  until: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 time; made before.' })),
+  since: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Only deliveries created at or after this time, RFC 3339.' }),
+  ),
+  until: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Only deliveries created before this time, RFC 3339.' }),
+  ),
 };
 
 const listOfEndpoint = (work: DeliveryWork): Route =>
@@ -60,7 +64,7 @@ const ping = (work: DeliveryWork): Route =>
     name: 'webhooks.ping',
     summary: 'Send a webhook.ping event to an endpoint',
     description:
-      'It goes to this endpoint whatever it subscribes to. The answer is the delivery, to be looked at again.',
+      'The endpoint receives the event regardless of its subscription. Returns the delivery; get it again to see the result.',
     scope: 'webhooks:write',
     limit: 'write',
     params: Closed({ id: idOf(webhook.id) }),
@@ -75,8 +79,7 @@ const get = (work: DeliveryWork): Route =>
     path: '/api/v1/deliveries/{id}',
     name: 'deliveries.get',
     summary: 'Get a delivery with its payload and every attempt',
-    description:
-      "Needs the read scope of the event's namespace as well; without it there is no such delivery.",
+    description: "Also needs the read scope of the event's namespace; without it the delivery is not found.",
     scope: 'webhooks:read',
     limit: 'read',
     params: Closed({ id: idOf(idPrefixes.delivery) }),
@@ -89,8 +92,9 @@ const replay = (work: DeliveryWork): Route =>
     method: 'POST',
     path: '/api/v1/deliveries/{id}/replay',
     name: 'deliveries.replay',
-    summary: 'Deliver the same event again',
-    description: 'Makes a new delivery of the same event, signed afresh. The endpoint must be switched on.',
+    summary: 'Redeliver an event',
+    description:
+      'Creates a new delivery of the same event with a new signature. The endpoint must be enabled.',
     scope: 'webhooks:write',
     limit: 'write',
     params: Closed({ id: idOf(idPrefixes.delivery) }),
@@ -104,8 +108,8 @@ const cancel = (work: DeliveryWork): Route =>
     method: 'POST',
     path: '/api/v1/deliveries/{id}/cancel',
     name: 'deliveries.cancel',
-    summary: 'Make no more attempts at a delivery',
-    description: 'An attempt that is under way is not cut off: where it succeeds, the delivery is delivered.',
+    summary: 'Cancel a delivery',
+    description: 'A running attempt is not interrupted; if it succeeds, the delivery ends as delivered.',
     scope: 'webhooks:write',
     limit: 'write',
     params: Closed({ id: idOf(idPrefixes.delivery) }),

@@ -1,4 +1,4 @@
-// The rows of deliveries and attempts, and of the health of endpoints. They are written in the batch that moves the work row.
+// Rows of deliveries, attempts and endpoint health. They are written in the batch that moves the work row.
 import type { EventRow } from '../../events/event.ts';
 import { systemStatement, tenantStatement } from '../../store/statement.ts';
 import { systemOp, tenantOp, type Op, type Scope } from '../../store/store.ts';
@@ -8,19 +8,19 @@ import { packHeaders } from './sent-headers.ts';
 
 type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'failed' | 'canceled';
 
-/** Why a delivery was made: an event happened or is replayed, a ping, or a sample that is in no log. */
+/** Reason for a delivery: an event, a replay, a ping, or a sample that is not in the log. */
 export type DeliveryOrigin = 'event' | 'replay' | 'ping' | 'sample';
 
-/** A type, not an interface, so that a row of the store compares with it. */
+/** A type and not an interface, so that it is assignable to the row type of the store. */
 export type DeliveryRow = {
   readonly id: string;
   readonly endpoint_id: string;
   readonly event_id: string;
   readonly event_type: string;
-  /** 0 for a sample. Null only before it is stored: the insert takes that of the event which its batch appended last. */
+  /** 0 for a sample. Null only before the insert, which uses the sequence of the event appended last in its batch. */
   readonly sequence: number | null;
   readonly origin: DeliveryOrigin;
-  /** Deliveries of one key to an ordered endpoint are made one after the other. Null where the endpoint is not ordered. */
+  /** Deliveries with the same key are sent one after the other. Null for an unordered endpoint. */
   readonly order_key: string | null;
   readonly status: DeliveryStatus;
   readonly attempts: number;
@@ -67,7 +67,9 @@ const setBack = systemStatement(
   `UPDATE deliveries SET first_attempt_at = first_attempt_at - :by, next_attempt_at = next_attempt_at - :by
    WHERE status IN ('pending', 'retrying') AND first_attempt_at IS NOT NULL`,
 );
-/** Moves deliveries that are being retried when the clock was set back, so that they keep their intervals and their end. */
+/**
+ * Moves the times of retrying deliveries when the clock was set back, so that intervals and deadlines stay the same.
+ */
 export function setDeliveriesBackOp(byMs: number): Op {
   return systemOp(setBack, { by: byMs });
 }
@@ -93,11 +95,11 @@ export const attemptsOf = tenantStatement<{
    FROM attempts WHERE workspace_id = :ws AND delivery_id = :deliveryId ORDER BY number`,
 );
 export interface EndpointHealth {
-  /** Failures since the last success. */
+  /** Number of failures since the last success. */
   readonly consecutiveFailures: number;
-  /** When the first of these failures happened; null where there is none. */
+  /** Time of the first of these failures; null if there is none. */
   readonly failingSince: number | null;
-  /** When a delivery last succeeded. */
+  /** Time of the last success. */
   readonly succeededAt: number | null;
 }
 
@@ -146,7 +148,7 @@ export function newDelivery(
   };
 }
 
-/** @param sample the payload of a delivery whose event is in no log */
+/** @param sample payload of a delivery whose event is not in the log */
 export function insertDeliveryOp(scope: Scope, delivery: DeliveryRow, sample: string | null): Op {
   return tenantOp(scope, insert, {
     id: delivery.id,
@@ -161,7 +163,7 @@ export function insertDeliveryOp(scope: Scope, delivery: DeliveryRow, sample: st
   });
 }
 
-/** @param taken called once they are stored, before later ops of the batch are told */
+/** @param taken called once they are stored, before the callbacks of later ops in the batch */
 export function insertDeliveriesOp(
   scope: Scope,
   deliveries: readonly DeliveryRow[],
@@ -182,7 +184,7 @@ export interface DeliveryMove {
   readonly finishedAt: number | null;
 }
 
-/** The row of a delivery that had none until it ended; its id is refused where it has one after all. */
+/** Inserts a delivery that had no row until it ended. Fails if the id is already stored. */
 export function endedDeliveryOp(scope: Scope, delivery: DeliveryRow, to: DeliveryMove): Op {
   return tenantOp(scope, insertEnded, {
     id: delivery.id,
@@ -206,7 +208,6 @@ const cancel = tenantStatement(
   `UPDATE deliveries SET status = 'canceled', next_attempt_at = NULL, finished_at = :now
    WHERE workspace_id = :ws AND id = :id AND status IN ('pending', 'retrying')`,
 );
-/** Cancels a delivery that is open. */
 export function cancelDeliveryOp(scope: Scope, id: string, nowMs: number): Op {
   return tenantOp(scope, cancel, { id, now: nowMs }, { expectRows: 1 });
 }
@@ -217,7 +218,7 @@ const noteLateAttempt = tenantStatement(
      status = CASE WHEN :worked = 1 THEN 'delivered' ELSE status END
    WHERE workspace_id = :ws AND id = :id AND status = 'canceled'`,
 );
-/** Records an attempt that was under way when its delivery was canceled. */
+/** Records an attempt that was running when its delivery was canceled. */
 export function noteLateAttemptOps(
   scope: Scope,
   delivery: DeliveryRow,

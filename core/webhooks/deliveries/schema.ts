@@ -1,4 +1,4 @@
-// Deliveries and their attempts, in their public shape.
+// Public schemas of deliveries and attempts.
 import { idPrefixes } from '../../lib/ids.ts';
 import { Type, type TSchema } from 'typebox';
 import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
@@ -11,12 +11,12 @@ const deliveryOrigins = ['event', 'replay', 'ping', 'sample'] as const;
 export const deliveryOrigin = enumeration(
   'DeliveryOrigin',
   deliveryOrigins,
-  'Why it was made: an event, a replay of one, a ping, or a sample, whose event never happened.',
+  'Origin of the delivery: an event, a replay, a ping, or a sample of an event that never happened.',
 );
 export const deliveryStatus = enumeration(
   'DeliveryStatus',
   deliveryStatuses,
-  'How far it has come: `failed` and `canceled` are not tried again.',
+  'Status of the delivery; `failed` and `canceled` deliveries are not retried.',
 );
 
 const at = (doc: string) => nullable(described(time, doc));
@@ -25,16 +25,16 @@ const headers = <V extends TSchema>(value: V, description: string) =>
 
 const shown = {
   id: idOf(idPrefixes.delivery),
-  webhookId: idOf(webhook.id, 'The endpoint that it goes to.'),
-  eventId: idOf(idPrefixes.event, 'The event that it tells of.'),
-  eventType: Type.String({ description: 'The type of that event.' }),
+  webhookId: idOf(webhook.id, 'Id of the endpoint.'),
+  eventId: idOf(idPrefixes.event, 'Id of the event.'),
+  eventType: Type.String({ description: 'Type of the event.' }),
   origin: deliveryOrigin,
   status: deliveryStatus,
-  attempts: Type.Integer({ description: 'Attempts made.' }),
-  createdAt: described(time, 'When it was made.'),
-  firstAttemptAt: at('When it was tried first.'),
-  nextAttemptAt: at('When it will be tried again; null where it will not.'),
-  finishedAt: at('When it was delivered, given up or canceled.'),
+  attempts: Type.Integer({ description: 'Number of attempts made.' }),
+  createdAt: described(time, 'Time of creation.'),
+  firstAttemptAt: at('Time of the first attempt; null before it.'),
+  nextAttemptAt: at('Time of the next attempt; null if none is planned.'),
+  finishedAt: at('Time at which it was delivered, failed or was canceled; null until then.'),
 };
 
 export const DeliveryShown = named('Delivery', Closed(shown));
@@ -42,23 +42,35 @@ export const DeliveryDetail = named(
   'DeliveryDetail',
   Closed({
     ...shown,
-    payload: Type.String({ description: 'The exact bytes sent.' }),
+    payload: Type.String({ description: 'Request body, byte for byte.' }),
     attemptList: Type.Array(
       Closed({
-        number: Type.Integer({ description: 'Counts the attempts, from 1.' }),
-        at: described(time, 'When it began.'),
-        latencyMs: Type.Number({ description: 'How long the receiver took, in milliseconds.' }),
-        statusCode: nullable(Type.Integer({ description: 'What it answered; null where it did not.' })),
-        error: nullable(Type.String({ description: 'What went wrong, in words.' })),
-        requestHeaders: headers(Type.String(), 'What was sent ahead of the payload.'),
-        responseHeaders: nullable(headers(Type.Unknown(), 'What came back ahead of the body.')),
-        responseBody: nullable(Type.String({ description: 'What came back, up to 64 KiB.' })),
-        responseBodyEncoding: nullable(
-          enumeration('BodyEncoding', ['utf8', 'base64'], '`base64` where the body is not UTF-8.'),
+        number: Type.Integer({ description: 'Number of the attempt, from 1.' }),
+        at: described(time, 'Time at which the attempt started.'),
+        latencyMs: Type.Number({ description: 'Response time of the receiver, in milliseconds.' }),
+        statusCode: nullable(
+          Type.Integer({ description: 'HTTP status of the response; null if there was none.' }),
         ),
-        truncated: Type.Boolean({ description: 'Whether more came back than was kept.' }),
+        error: nullable(Type.String({ description: 'Reason for the failure; null on success.' })),
+        requestHeaders: headers(Type.String(), 'HTTP headers of the request.'),
+        responseHeaders: nullable(
+          headers(Type.Unknown(), 'HTTP headers of the response; null if there was none.'),
+        ),
+        responseBody: nullable(
+          Type.String({ description: 'Response body, up to 64 KiB; null if there was no response.' }),
+        ),
+        responseBodyEncoding: nullable(
+          enumeration(
+            'BodyEncoding',
+            ['utf8', 'base64'],
+            'Encoding of `responseBody`: `base64` if the body is not UTF-8.',
+          ),
+        ),
+        truncated: Type.Boolean({
+          description: 'True if the response body was longer than the stored part.',
+        }),
       }),
-      { description: 'Each attempt, the first one first.' },
+      { description: 'Attempts, oldest first.' },
     ),
   }),
 );

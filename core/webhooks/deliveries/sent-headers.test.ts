@@ -1,4 +1,4 @@
-// What was sent is shown to the letter, in its order, whatever is left out where it rests.
+// Stored headers are restored exactly, in their order, whatever is omitted from storage.
 import { expect, test } from 'bun:test';
 import { attemptHeaders } from '../attempt.ts';
 import { packHeaders, unpackHeaders } from './sent-headers.ts';

@@ -1,20 +1,20 @@
-// How the headers of an attempt rest: what its delivery and its time say anyway is left out, and comes back to the letter. Headers that
-// would not are kept as they were sent, and so are those of an earlier version.
+// Compact storage of attempt headers: values that follow from the delivery and the time are omitted and restored
+// exactly. Headers that would not restore exactly are stored in full, as earlier versions did.
 
 export type SentHeaders = Readonly<Record<string, string>>;
 
 interface Known {
   readonly delivery: { readonly id: string; readonly event_id: string; readonly event_type: string };
-  /** When it was sent. */
+  /** Time of sending, in Unix milliseconds. */
   readonly at: number;
 }
 
-/** The program; the keyed hashes of each secret, in base64; the trace. */
+/** User agent, signature values per secret in base64, and traceparent. */
 type Rest = readonly [agent: string, tagged: readonly string[], standard: readonly string[], trace?: string];
 
 const contentType = 'application/json';
 
-/** JSON: an object of all headers, or a list of what cannot be told from `known`. */
+/** Returns JSON: an object of all headers, or a list of the values that cannot be derived from `known`. */
 export function packHeaders(headers: SentHeaders, known: Known): string {
   const whole = JSON.stringify(headers);
   const packed = JSON.stringify(restOf(headers));

@@ -1,5 +1,5 @@
-// Deliveries of what happens now, as units: most are over with their first attempt and are written once, with that. What has to wait
-// gets a row and a work row first.
+// Deliveries of current events, as units: most end with their first attempt and are written once, together with it. A
+// delivery that has to wait gets its row and a work row first.
 import type { Unit, UnitRows, WorkItem, WorkQueue } from '../../events/work.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import type { Message } from '../payload.ts';
@@ -11,7 +11,7 @@ export interface DeliveryUnit extends Unit {
   readonly message: Message;
 }
 
-/** @param perform makes its first attempt */
+/** @param perform makes the first attempt */
 export function deliveryUnit(
   { workspaceId }: Scope,
   delivery: DeliveryRow,
@@ -29,7 +29,7 @@ export function deliveryUnit(
   };
 }
 
-/** @param remember told of a delivery that is stored, so that its first attempt need not read it again */
+/** @param remember called for a stored delivery, so that its first attempt need not read it again */
 export function deliveryRows(
   store: Store,
   remember: (scope: Scope, delivery: DeliveryRow, message: Message, soon: boolean) => void,
@@ -44,7 +44,7 @@ export function deliveryRows(
         units.map(({ delivery }) => delivery),
       ),
     addInOrderOp({ scope, delivery }, leases, nowMs) {
-      if (!isOrdered(delivery)) throw new Error('A delivery without an order key waits for no other.');
+      if (!isOrdered(delivery)) throw new Error('A delivery without an order key cannot be added in order.');
       return addInOrderOp(queue(), leases, scope, delivery, nowMs);
     },
     stored: ({ scope, delivery, message }) => remember(scope, delivery, message, false),

@@ -1,14 +1,14 @@
-// Where an endpoint's deliveries go. The query of an address may hold a secret, so an address that has one is stored sealed
-// under the master key, bound to its endpoint, together with what is shown of it.
+// Address of an endpoint. Its query may contain secrets, so an address with a query is stored sealed under the master
+// key and bound to its endpoint, together with its masked form.
 import type { Column } from '../../changes/columns.ts';
 import { maskedUrl } from '../../lib/masked-url.ts';
 import { sealedFor } from '../../lib/sealed-at-rest.ts';
 import type { Sealing } from '../../lib/sealing.ts';
 
 export interface Address {
-  /** What is shown. It is the whole address where that has no query, or was stored by an earlier version. */
+  /** Masked address. The full address if it has no query, or if an earlier version stored it. */
   readonly text: string;
-  /** The whole address, sealed, in base64; null where `text` is the whole. */
+  /** Full address, sealed, in base64; null if `text` is the full address. */
   readonly sealed: string | null;
 }
 
@@ -17,7 +17,7 @@ interface Addressed {
   readonly address: Address;
 }
 
-/** A sealed address is stored as JSON; no plain address begins with a brace. */
+/** A sealed address is stored as JSON; no plain address starts with a brace. */
 export const addressField: Column<Address> = {
   column: 'url',
   read: (value) =>

@@ -1,28 +1,30 @@
-// Webhook endpoints: where events go, which of them, and whether deliveries are made.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, flag, json, string, text, time } from '../../contract/field.ts';
 import { givenAs } from '../../lib/schema.ts';
 
-/** Shapes of payloads. A change that could break a receiver is a new one; endpoints keep theirs. docs/spec/api.md › Changes within v1. */
+/**
+ * Payload versions. A change that could break receivers gets a new version; endpoints keep theirs. Spec:
+ * docs/spec/api.md › Changes within v1.
+ */
 const payloadVersions = ['v1'] as const;
 const url = Type.String({
   minLength: 1,
   maxLength: 2000,
   description:
-    'An https address; http only where the operator allows the network. The values of its query may be secrets: each is shown as `…`.',
+    'HTTPS URL; http only for networks the operator allows. Values in the query are treated as secrets and shown as `…`.',
 });
 const events = Type.Array(
   Type.String({
     pattern: '^(\\*|[a-z_]+\\.(\\*|[a-z_]+))$',
-    description: 'An event type, a namespace such as `issue.*`, or `*`.',
+    description: 'Event type, namespace such as `issue.*`, or `*`.',
     [givenAs]: 'eventPattern',
   }),
   { minItems: 1, maxItems: 100, uniqueItems: true },
 );
 const filter = Type.Record(Type.String(), Type.Unknown(), {
   description:
-    'A filter tree over what the events show, such as the fields of issues; each of the events must have the fields, and what it names must be there.',
+    'Filter tree over the data of the events, such as the fields of issues. Every subscribed event type must have the fields, and referenced objects must exist.',
   [givenAs]: 'eventFilter',
 });
 
@@ -31,46 +33,53 @@ export const webhook = defineContract({
   path: 'webhooks',
   title: 'Webhook',
   id: 'whe',
-  doc: 'An address that signed events go to.',
+  doc: 'URL that receives signed events.',
   fields: {
-    url: string(url, { required: true, computed: true, doc: 'Where deliveries go.' }),
-    description: string(Type.String({ maxLength: 500 }), { default: '', doc: 'What it is for, in words.' }),
-    events: json(events, { required: true, doc: 'The events that it is sent.' }, Type.Array(Type.String())),
-    filter: json(filter, { nullable: true, doc: 'Of those, the ones that pass; null for all.' }),
+    url: string(url, { required: true, computed: true, doc: 'URL that deliveries are sent to.' }),
+    description: string(Type.String({ maxLength: 500 }), {
+      default: '',
+      doc: 'Description of the endpoint.',
+    }),
+    events: json(events, { required: true, doc: 'Subscribed event types.' }, Type.Array(Type.String())),
+    filter: json(filter, { nullable: true, doc: 'Filter for the subscribed events; null for all of them.' }),
     ordering: choice(['none', 'entity'], {
       default: 'none',
-      doc: 'With `entity`, events of one issue (or other object) are delivered one after the other: a failing one holds back those behind it. A change holds for deliveries made from then on.',
+      doc: 'Delivery order. With `entity`, events of one issue (or other object) are delivered one after the other, and a failing delivery delays those behind it. A change applies to new deliveries.',
     }),
     payloadVersion: choice(payloadVersions, {
       default: 'v1',
-      doc: 'The shape of the payload. It stays until this is changed, whatever newer shapes come.',
+      doc: 'Version of the payload format. It changes only when this field is changed.',
     }),
-    enabled: flag({ default: true, write: 'update', doc: 'Whether deliveries are made.' }),
+    enabled: flag({
+      default: true,
+      write: 'update',
+      doc: 'True if events are delivered to the endpoint; default true.',
+    }),
     disabledReason: text({
       max: 500,
       nullable: true,
       write: 'never',
-      doc: 'Why it was switched off, where it was not by a person.',
+      doc: 'Reason for disabling the endpoint; null while enabled.',
     }),
-    secretSince: time({ write: 'never', doc: 'Since when the signing secret is in use.' }),
+    secretSince: time({ write: 'never', doc: 'Time since which the signing secret is in use.' }),
     previousSecretExpiresAt: time({
       nullable: true,
       write: 'never',
       computed: true,
-      doc: 'Until when deliveries are signed with the secret before as well.',
+      doc: 'Time until which deliveries are also signed with the previous secret; null if there is none.',
     }),
     previousSecretLastSucceededAt: time({
       nullable: true,
       write: 'never',
       computed: true,
-      doc: 'When the secret before had last signed a delivery that succeeded, as of its rotation.',
+      doc: 'Time of the last successful delivery signed with the previous secret, as of its rotation; null if none.',
     }),
   },
   undo: 'operations',
   operations: {
     list: 'List webhook endpoints, newest first',
     get: 'Get a webhook endpoint',
-    update: 'Change a webhook endpoint, or switch it on or off',
+    update: 'Update, enable or disable a webhook endpoint',
     delete: 'Delete a webhook endpoint',
   },
   order: 'newest',

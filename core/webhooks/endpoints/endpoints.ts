@@ -1,4 +1,4 @@
-// Registers, changes and deletes webhook endpoints.
+// Creates and updates webhook endpoints.
 import { sameValue, type ChangeSet } from '../../changes/change.ts';
 import { getEntity, updated } from '../../changes/operations.ts';
 import type { Created, Patch } from '../../contract/contract.ts';
@@ -18,31 +18,31 @@ import { openAddress, sealAddress } from './address.ts';
 import { webhook } from './contract.ts';
 import { endpointKind, isForgiven, type Endpoint } from './kind.ts';
 
-/** Each event is looked at for each of them. */
+/** Limited because each event is matched against every enabled endpoint. */
 const enabledMax = 100;
 
 const countEnabled = tenantStatement<{ count: number }>(
   'endpoints.count_enabled',
   'SELECT count(*) AS count FROM endpoints WHERE workspace_id = :ws AND deleted_at IS NULL AND enabled = 1',
 );
-/** One row where there were not too many, so that two who register at the same moment do not both find room. */
+/** Returns a row only within the limit, so that two concurrent creations cannot exceed it. */
 const haveRoom = tenantStatement<{ count: number }>(
   'endpoints.have_room',
   `SELECT count(*) AS count FROM endpoints WHERE workspace_id = :ws AND deleted_at IS NULL AND enabled = 1
    HAVING count(*) <= :max`,
 );
 
-/** What registering needs beyond the context. */
+/** Services that endpoint operations need in addition to the context. */
 export interface EndpointRules {
   /** @throws EgressError */
   checkUrl(url: string): Promise<void>;
   filterFields(eventType: string): FilterFields;
   readonly checkFilter: CheckFilter;
-  /** Forgets an endpoint's failures. */
+  /** Resets the failure count of an endpoint. */
   forgiveOp(scope: Scope, endpointId: string): Op;
-  /** Resolves once nothing of an endpoint that is off is open. */
+  /** Resolves once a disabled endpoint has no open deliveries. */
   cancelOpen(scope: Scope, endpointId: string): Promise<void>;
-  /** When a delivery to an endpoint last succeeded. */
+  /** Returns the time of the last successful delivery to an endpoint. */
   lastSucceededAt(scope: Scope, endpointId: string): Promise<number | null>;
 }
 
@@ -88,8 +88,9 @@ export async function createEndpoint(
 }
 
 /**
- * A subscription belongs to whoever steers it: all but switching it off or describing it needs the scopes of registering it.
- * Switching it on again, or moving it to another address, forgives its failures.
+ * The member or key that last changed the target or the selection of events owns the subscription. Every change
+ * except disabling and describing therefore needs the scopes of creation. Enabling the endpoint or changing its
+ * address resets its failure count.
  */
 export async function updateEndpoint(
   ctx: Context,
@@ -125,17 +126,17 @@ function madeBy(ctx: Context): Pick<Endpoint, 'makerId' | 'madeWith'> {
 
 type EndpointPatch = Omit<Patch<typeof webhook>, 'url'>;
 
-/** Says where events go, or which. */
+/** Returns true if the patch changes the target or the selection of events. */
 function steers(url: string | undefined, { events, filter, enabled }: EndpointPatch): boolean {
   return url !== undefined || events !== undefined || filter !== undefined || enabled === true;
 }
 
 function reasonAfter({ enabled }: EndpointPatch): Pick<Endpoint, 'disabledReason'> | undefined {
   if (enabled === undefined) return undefined;
-  return { disabledReason: enabled ? null : 'switched off' };
+  return { disabledReason: enabled ? null : 'Disabled manually.' };
 }
 
-/** The one it has, when it is given that again. */
+/** Returns the current address if the given one is the same. */
 function addressAfter(ctx: Context, endpoint: Endpoint, url: string | undefined): Pick<Endpoint, 'address'> {
   if (url === undefined || url === openAddress(ctx.sealing, ctx.workspaceId, endpoint))
     return { address: endpoint.address };
@@ -143,13 +144,13 @@ function addressAfter(ctx: Context, endpoint: Endpoint, url: string | undefined)
 }
 
 /**
- * A subscriber reads what it subscribes to: each type needs its namespace's read scope, as in the feed. Answers the namespaces.
- * @param before what it subscribed to so far
+ * Subscribers need the read scope of each event type's namespace, as in the feed. Returns the namespaces.
+ * @param before patterns subscribed to so far
  */
 function checkEvents(ctx: Context, patterns: readonly string[], before: readonly string[] = []): string[] {
   const namespaces = new Set<string>();
   for (const [index, pattern] of patterns.entries()) {
-    // What an earlier version took may be sent by nobody now: it stays, and means nothing.
+    // Patterns from earlier versions may match no event type today; they stay without effect.
     if (expandPattern(pattern).length === 0 && !before.includes(pattern))
       throw invalidField(`events.${index}`, 'invalid_enum', unsentType(pattern));
     const covered = namespacesIn(pattern);
@@ -159,15 +160,16 @@ function checkEvents(ctx: Context, patterns: readonly string[], before: readonly
     if (missing.length > 0)
       throw new ApiError(
         'insufficient_scope',
-        `Subscribing to ${pattern} needs ${missing.join(', ')}, which the token does not have.`,
+        `Subscribing to ${pattern} requires ${missing.join(', ')}, which the token does not have.`,
       );
   }
   return [...namespaces];
 }
 
 /**
- * The filter must suit every type, and what a new one names must be there. What the endpoint has already may name what is gone.
- * @param before the filter it has
+ * A filter must fit every subscribed type, and objects in a new filter must exist. An unchanged filter may reference
+ * deleted objects.
+ * @param before current filter of the endpoint
  */
 async function checkFilters(
   ctx: Context,
@@ -189,13 +191,13 @@ async function checkFilters(
   }
 }
 
-/** @returns the guard that holds it when the change is made. @throws ApiError conflict */
+/** @returns the op that enforces the limit at commit. @throws ApiError conflict */
 async function requireRoom(ctx: Context): Promise<Op> {
   const found = await ctx.store.readOne(ctx.scope, countEnabled);
   if ((found?.count ?? 0) >= enabledMax)
     throw new ApiError(
       'conflict',
-      `A workspace has at most ${enabledMax} webhooks that are switched on. Switch one off or delete it first.`,
+      `A workspace can have at most ${enabledMax} enabled webhooks. Disable or delete one first.`,
     );
   return tenantOp(ctx.scope, haveRoom, { max: enabledMax }, { expectRows: 1 });
 }
@@ -203,8 +205,8 @@ async function requireRoom(ctx: Context): Promise<Op> {
 async function checkUrl(url: string, rules: EndpointRules): Promise<void> {
   if (isMasked(url))
     throw invalidField('url', 'invalid_format', {
-      why: 'This address has … where its query has values that are not shown.',
-      fix: 'Give the whole address, or leave it out.',
+      why: 'This address contains … in place of masked query values.',
+      fix: 'Send the full address, or omit it.',
     });
   try {
     await rules.checkUrl(url);

@@ -1,4 +1,4 @@
-// How webhook endpoints are stored and announced: their address and secrets rest sealed.
+// Storage and events of webhook endpoints. Their address and secrets are stored sealed.
 import { json, plain, type Column } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { kindOf, type EntityOf } from '../../resource/kind.ts';
@@ -15,15 +15,18 @@ const secretSealed: Column<Uint8Array> = {
 
 const kept = {
   address: addressField,
-  /** The event namespaces its registrar could read when it subscribed: a later version's `*` covers no more. */
+  /** Event namespaces the owner could read when subscribing; `*` does not cover namespaces of later versions. */
   namespaces: json<readonly string[]>('namespaces_json'),
   secretSealed,
-  /** Those before, newest first; each signs until it expires. */
+  /** Previous secrets, newest first; each signs until it expires. */
   previousSecrets: json<readonly PreviousSecret[]>('previous_secrets_json'),
-  /** The member with whose right it ends, and the key that made it; null where an earlier version did. */
+  /**
+   * Owner and the API key used, if any. The endpoint is disabled when the owner loses the permission or the key is
+   * revoked. Null for endpoints of earlier versions.
+   */
   makerId: plain<string | null>('maker_id'),
   madeWith: plain<string | null>('made_with'),
-  /** The last event before its registration, set by the insert: it hears of what comes after. */
+  /** Last sequence before creation, set by the insert; only later events are delivered. */
   sinceSequence: plain<number>('since_sequence'),
 };
 export type Endpoint = EntityOf<typeof webhook, typeof kept>;
@@ -52,7 +55,7 @@ export const endpointKind = kindOf(webhook, {
   },
 });
 
-/** Whether a change of an endpoint makes its past failures say nothing of its future. */
+/** Returns true if a change makes past failures of the endpoint irrelevant. */
 export function isForgiven(
   before: Pick<Endpoint, 'address' | 'enabled'>,
   after: Pick<Endpoint, 'address' | 'enabled'>,

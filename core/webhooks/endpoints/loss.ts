@@ -1,5 +1,5 @@
-// Switches off the endpoints of a member who may no longer register them, and those that a revoked key registered, in the commit that
-// takes the right away.
+// Disables endpoints when their owner loses the permission to create them, or when the key that created them is
+// revoked, in the commit that removes the permission.
 import { namespaceScopes } from '../../events/catalogue.ts';
 import { endsWithMaker, type Ended, type Losing, type Loss } from '../../identity/losses.ts';
 import { adminsOf, itemsFor } from '../../inbox/items.ts';
@@ -16,13 +16,13 @@ const readMade = tenantStatement<Row>(
   'endpoints.of_maker',
   `SELECT ${endpointKind.select} FROM endpoints WHERE ${isOn}`,
 );
-/** One row where no other was registered meanwhile. */
+/** Returns a row only if no other endpoint was created meanwhile. */
 const asManyLeft = tenantStatement(
   'endpoints.left_of_maker',
   `SELECT count(*) FROM endpoints WHERE ${isOn} HAVING count(*) = :left`,
 );
 
-/** Whether a member of that role could register it. */
+/** Returns true if a member with that role could create the endpoint. */
 function mayHear(role: Role | null, { namespaces }: Endpoint): boolean {
   if (role === null) return false;
   const { scopes } = rightsOfRole(role, []);
@@ -32,8 +32,8 @@ function mayHear(role: Role | null, { namespaces }: Endpoint): boolean {
 }
 
 function reasonOf({ member, name }: Loss): string {
-  if (!member) return `The key ${name}, which registered it, was revoked.`;
-  return `${name}, who registered it, ${member.role === null ? 'was removed' : `has the role ${member.role} now`}.`;
+  if (!member) return `The API key ${name}, which created this webhook, was revoked.`;
+  return `${name}, who created this webhook, ${member.role === null ? 'was removed' : `now has the role ${member.role}`}.`;
 }
 
 async function endEndpoints(losing: Losing, loss: Loss): Promise<Ended> {
@@ -54,7 +54,7 @@ async function endEndpoints(losing: Losing, loss: Loss): Promise<Ended> {
   };
 }
 
-/** It names only the host: the rest of an address may hold what not every reader of the inbox may see. */
+/** The title contains only the host, because the rest of the address may contain secrets. */
 function itemsOf({ ids, nowMs, directory }: Losing, loss: Loss, endpoint: Endpoint) {
   const admins = adminsOf(directory).filter((id) => id !== loss.member?.id);
   return itemsFor(
@@ -62,8 +62,8 @@ function itemsOf({ ids, nowMs, directory }: Losing, loss: Loss, endpoint: Endpoi
     {
       kind: 'webhook_disabled',
       reason: 'webhook',
-      title: `The webhook to ${new URL(shownAddress(endpoint)).host} was switched off`,
-      body: `${endpoint.disabledReason} Switch the webhook on to take it over, and replay what it missed.`,
+      title: `The webhook to ${new URL(shownAddress(endpoint)).host} was disabled`,
+      body: `${endpoint.disabledReason} Enable the webhook to take it over, then replay the missed events.`,
       target: { kind: endpointKind.name, id: endpoint.id },
     },
     { ids, nowMs: nowMs() },

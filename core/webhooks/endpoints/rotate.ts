@@ -1,5 +1,5 @@
-// Replaces an endpoint's signing secret. Earlier secrets go on signing beside the new one for the overlap, so that a
-// receiver changes its own at leisure. docs/spec/webhooks.md › Rotation.
+// Replaces an endpoint's signing secret. Deliveries stay signed with earlier secrets during the overlap, so that
+// receivers can switch in time. Spec: docs/spec/webhooks.md › Rotation.
 import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, isoTime, updated } from '../../changes/operations.ts';
@@ -20,16 +20,16 @@ export const SecretRotate = named(
         minimum: 0,
         maximum: 168,
         description:
-          'How long earlier secrets go on signing beside the new one: 24 by default; 0 ends them at once.',
+          'Hours during which deliveries are also signed with earlier secrets; default 24, 0 ends them at once.',
       }),
     ),
   }),
 );
 
-/** Every further secret puts one more signature into the headers of every delivery. */
+/** Limited because every secret adds a signature to the headers of every delivery. */
 const overlappingMax = 4;
 
-/** @param lastSucceededAt of an endpoint: when a delivery last succeeded, whichever secret signed it */
+/** @param lastSucceededAt returns the time of the last successful delivery to an endpoint, with any secret */
 export async function rotateSecret(
   ctx: Context,
   id: string,
@@ -46,14 +46,14 @@ export async function rotateSecret(
     expiresAt,
     lastSucceededAt: succeededAt !== null && succeededAt >= endpoint.secretSince ? succeededAt : null,
   };
-  // No earlier secret outlives the overlap: whoever rotates without one wants none of them to sign any more.
+  // The overlap also bounds all earlier secrets: a rotation without overlap ends every one of them.
   const earlier = endpoint.previousSecrets
     .map((secret) => ({ ...secret, expiresAt: Math.min(secret.expiresAt, expiresAt) }))
     .filter((secret) => secret.sealed !== null && secret.expiresAt > now);
   if (earlier.length >= overlappingMax)
     throw new ApiError(
       'conflict',
-      `${overlappingMax} earlier secrets still sign. Wait until one expires, or rotate with overlapHours 0 to end them all.`,
+      `${overlappingMax} earlier secrets are still in use. Wait until one expires, or rotate with overlapHours 0 to end all of them.`,
     );
   const secret = mintSecret();
   const set = updated(

@@ -1,5 +1,4 @@
-// The routes of webhook endpoints: the plain ones, registering, and rotating the secret. What registering needs of the running
-// service comes in as `rules`.
+// Routes of webhook endpoints. `rules` passes in the running services that they need.
 import { Type } from 'typebox';
 import { schemasOf } from '../../contract/schemas.ts';
 import { defineRoute } from '../../http/route.ts';
@@ -18,14 +17,14 @@ const EndpointCreated = named(
     url: webhook.fields.url.given,
     events: webhook.fields.events.shown,
     enabled: webhook.fields.enabled.shown,
-    secret: Type.String({ description: 'Signs each delivery. It is shown this once.' }),
+    secret: Type.String({ description: 'Signing secret of the endpoint. It is shown only once.' }),
   }),
 );
 const SecretRotated = named(
   'WebhookSecretRotated',
   Closed({
     id: idOf(webhook.id),
-    secret: Type.String({ description: 'Signs from now on. It is shown this once.' }),
+    secret: Type.String({ description: 'New signing secret. It is shown only once.' }),
     previousSecretExpiresAt: time,
     version,
   }),
@@ -41,8 +40,8 @@ export function endpointResource(rules: EndpointRules): Resource {
         method: 'POST',
         path: '/api/v1/webhooks',
         name: 'webhooks.create',
-        summary: 'Register a webhook; its signing secret is shown once',
-        description: "Each event type needs its namespace's read scope as well.",
+        summary: 'Create a webhook; its signing secret is shown once',
+        description: 'Each event type also needs the read scope of its namespace.',
         scope: 'webhooks:write',
         limit: 'write',
         body: schemasOf(webhook).create,
@@ -55,9 +54,9 @@ export function endpointResource(rules: EndpointRules): Resource {
         method: 'POST',
         path: '/api/v1/webhooks/{id}/rotate',
         name: 'webhooks.rotate',
-        summary: 'Replace the signing secret; the new one is shown once',
+        summary: 'Rotate the signing secret; the new one is shown once',
         description:
-          'Until the overlap ends, deliveries carry a signature of each secret, the newest first. The audit log says who rotated, and when the secret before last signed a delivery that succeeded.',
+          'Until the overlap ends, deliveries carry one signature per secret, newest first. The audit log records the actor and the time of the last successful delivery signed with the previous secret.',
         scope: 'webhooks:write',
         limit: 'write',
         params: Closed({ id: idOf(webhook.id) }),

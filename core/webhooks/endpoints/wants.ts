@@ -1,13 +1,13 @@
-// Which events an endpoint wants, apart from where they go; and how that is kept when it is changed, so that each event is judged by
-// what was wanted when it happened.
+// Subscription of an endpoint: the properties that select its events. A change stores the previous subscription, so
+// that each event is matched against the subscription at its time.
 import { sameValue } from '../../changes/change.ts';
 import { keepWantsOp } from '../../events/past-wants.ts';
 import type { Op, Scope } from '../../store/store.ts';
 
-/** Of the consumer that turns events into deliveries. */
+/** Name of the consumer that turns events into deliveries. */
 export const consumerName = 'webhooks';
 
-/** What of an endpoint decides which events are delivered to it, and in which order. */
+/** Properties that decide which events an endpoint receives, and in which order. */
 export interface EndpointWants {
   readonly enabled: boolean;
   readonly events: readonly string[];
@@ -31,7 +31,7 @@ function wantsOf({
   return { enabled: enabled && deletedAt === null, events, namespaces, filter, ordering, sinceSequence };
 }
 
-/** What goes into the batch of a change, before its events. */
+/** Returns the ops that store the previous subscription, for the batch of the change, before its events. */
 export function keepPastWants(scope: Scope, before: Stored, after: Stored): Op[] {
   const [wanted, wants] = [wantsOf(before), wantsOf(after)];
   return sameValue(wanted, wants) ? [] : [keepWantsOp(scope, consumerName, before.id, wanted)];

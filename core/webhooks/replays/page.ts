@@ -1,4 +1,4 @@
-// One page of a replay: the events that its endpoint wants again, and how far in the log they reach.
+// Reads one page of a replay: the events to deliver again, and the position reached in the log.
 import type { EventRow } from '../../events/event.ts';
 import { pageAfter } from '../../events/log.ts';
 import type { Scope, Store } from '../../store/store.ts';
@@ -9,7 +9,7 @@ const pageEvents = 200;
 
 interface ReplayPage {
   readonly events: readonly EventRow[];
-  /** The sequence of the last event that was looked at. */
+  /** Sequence of the last examined event. */
   readonly to: number;
   readonly isLast: boolean;
 }
@@ -45,7 +45,7 @@ async function wanted(
   return wanting;
 }
 
-/** Leaves out events that the endpoint has got or is about to get, where the replay is of undelivered ones only. */
+/** Omits events that were or will be delivered to the endpoint, if the replay covers only undelivered ones. */
 async function unsettled(
   store: Store,
   scope: Scope,

@@ -1,4 +1,4 @@
-// The queue of replays with their worker. When the process stops, the worker finishes the page it is at and no more.
+// Queue and worker of replays. On shutdown the worker finishes only its current page.
 import { createWorkQueue, type WorkQueue } from '../../events/work.ts';
 import type { SeenTimes } from '../../events/wall-clock.ts';
 import type { Log } from '../../lib/log.ts';

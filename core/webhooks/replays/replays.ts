@@ -1,4 +1,4 @@
-// Operations on replays: has past events delivered again, shows how far that has come, and stops it.
+// Operations on replays: create, list, get and cancel.
 import type { Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
@@ -26,8 +26,7 @@ export async function createReplay(
 ): Promise<ChangeSet> {
   const endpoint = await getEntity(ctx, endpointKind, endpointId);
   requireReadScopes(ctx, endpoint);
-  if (!endpoint.enabled)
-    throw new ApiError('conflict', 'The endpoint is switched off. Switch it on, then replay.');
+  if (!endpoint.enabled) throw new ApiError('conflict', 'The endpoint is disabled. Enable it, then replay.');
   const range = await rangeOf(ctx, input);
   const row: ReplayRow = {
     id: ctx.ids.next(idPrefixes.replay),
@@ -52,7 +51,7 @@ export async function createReplay(
   };
 }
 
-/** Newest first. @throws ApiError not_found, invalid_cursor */
+/** Returns replays, newest first. @throws ApiError not_found, invalid_cursor */
 export async function listReplays(ctx: Context, endpointId: string, query: PageParameters) {
   await getEntity(ctx, endpointKind, endpointId);
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
@@ -72,10 +71,11 @@ export async function getReplay(ctx: Context, id: string) {
   return showReplay(await find(ctx, id));
 }
 
-/** Has no more deliveries made; those that were made go on. @throws ApiError not_found, conflict */
+/** Stops creating deliveries; existing ones continue. @throws ApiError not_found, conflict */
 export async function cancelReplay(ctx: Context, id: string, queue: WorkQueue): Promise<ChangeSet> {
   const row = await find(ctx, id);
-  if (row.status !== 'running') throw new ApiError('conflict', `This replay has ended: it is ${row.status}.`);
+  if (row.status !== 'running')
+    throw new ApiError('conflict', `This replay is ${row.status}. Only running replays can be canceled.`);
   const now = ctx.nowMs();
   return {
     changes: [],
@@ -90,14 +90,14 @@ async function find(ctx: Context, id: string): Promise<ReplayRow> {
   return row;
 }
 
-/** Only those who could have subscribed to events may have them sent again. */
+/** A replay requires the same read scopes as a subscription. */
 function requireReadScopes(ctx: Context, endpoint: Endpoint): void {
   const needed = endpoint.namespaces.map((namespace) => namespaceScopes[namespace]!);
   const missing = new Set(needed.filter((scope) => !ctx.scopes.has(scope)));
   if (missing.size > 0)
     throw new ApiError(
       'insufficient_scope',
-      `Replaying what this endpoint subscribes to needs ${[...missing].join(', ')}, which the token does not have.`,
+      `Replaying the events of this endpoint requires ${[...missing].join(', ')}, which the token does not have.`,
     );
 }
 
@@ -118,12 +118,12 @@ function timesOf(ctx: Context, input: Static<typeof ReplayCreate>) {
     throw invalidField(
       'since',
       input.since === undefined ? 'required' : 'conflict',
-      'Give either since, a time, or afterSequence.',
+      'Send either since (a time) or afterSequence.',
     );
   const since = input.since === undefined ? null : readTime(input.since, 'since');
   const until = input.until === undefined ? null : readTime(input.until, 'until');
   if (since !== null && until !== null && until < since)
-    throw invalidField('until', 'too_small', 'Give a time after since.');
+    throw invalidField('until', 'too_small', 'Send a time after since.');
   if (since !== null && since > ctx.nowMs()) throw timeToCome('since', String(input.since));
   return { since, until };
 }

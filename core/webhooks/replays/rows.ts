@@ -1,8 +1,8 @@
-// The rows of replays: how far each has come. A row is moved in the batch that makes the deliveries.
+// Rows of replays and their progress. A row is updated in the batch that creates the deliveries.
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 
-/** A type, not an interface, so that a row of the store compares with it. */
+/** A type and not an interface, so that it is assignable to the row type of the store. */
 export type ReplayRow = {
   readonly id: string;
   readonly endpoint_id: string;
@@ -40,7 +40,7 @@ const cancel = tenantStatement(
   'replays.cancel',
   `UPDATE replays SET status = 'canceled', finished_at = :now WHERE workspace_id = :ws AND id = :id AND status = 'running'`,
 );
-/** Which of some events (`eventIds` is a JSON array) an endpoint has got or is about to get. */
+/** Returns which of the events in `eventIds` (a JSON array) were or will be delivered to an endpoint. */
 export const settledEvents = tenantStatement<{ event_id: string }>(
   'deliveries.settled_events',
   `SELECT event_id FROM deliveries INDEXED BY deliveries_event WHERE workspace_id = :ws AND event_id IN (SELECT value FROM json_each(:eventIds))
@@ -54,7 +54,7 @@ export function insertReplayOp(scope: Scope, row: ReplayRow): Op {
 export interface ReplayMove {
   readonly from: number;
   readonly to: number;
-  /** How many deliveries this page made. */
+  /** Number of deliveries this page creates. */
   readonly made: number;
   readonly status: ReplayRow['status'];
   readonly finishedAt: number | null;

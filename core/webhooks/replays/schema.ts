@@ -1,4 +1,4 @@
-// Replays: past events delivered to an endpoint again, from a moment or a place in the log on.
+// Public schemas of replays.
 import { idPrefixes } from '../../lib/ids.ts';
 import { Type } from 'typebox';
 import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
@@ -8,7 +8,7 @@ const replayStatuses = ['running', 'done', 'canceled'] as const;
 const only = enumeration(
   'ReplayOnly',
   ['all', 'undelivered'],
-  'By default `all`; `undelivered` leaves out what the endpoint has got or is about to get; it also finds what it never was sent, being switched off.',
+  'Events to replay; default `all`. `undelivered` omits events that were or will be delivered, and includes events missed while the endpoint was disabled.',
 );
 
 export const ReplayCreate = named(
@@ -17,16 +17,19 @@ export const ReplayCreate = named(
     since: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: 'ISO 8601 time: events of then or later. This or afterSequence.',
+        description: 'Only events at or after this time, RFC 3339. Either this or afterSequence.',
       }),
     ),
     afterSequence: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Events after this sequence; 0 replays from the first on.' }),
+      Type.Integer({
+        minimum: 0,
+        description: 'Only events after this sequence; 0 replays from the first event.',
+      }),
     ),
     until: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: 'ISO 8601 time: events before it. By default all until now.',
+        description: 'Only events before this time, RFC 3339. By default all events until now.',
       }),
     ),
     only: Type.Optional(only),
@@ -37,16 +40,16 @@ export const ReplayShown = named(
   'Replay',
   Closed({
     id: idOf(idPrefixes.replay),
-    webhookId: idOf(webhook.id, 'The endpoint that it goes to.'),
-    since: nullable(described(time, 'Events of then or later.')),
-    until: nullable(described(time, 'Events before then.')),
-    afterSequence: Type.Integer({ description: 'Sequence of the event after which it began.' }),
-    currentSequence: Type.Integer({ description: 'Sequence of the last event that it has looked at.' }),
-    lastSequence: Type.Integer({ description: 'Sequence of the last event of its range.' }),
+    webhookId: idOf(webhook.id, 'Id of the endpoint.'),
+    since: nullable(described(time, 'Start time of the range; null if none.')),
+    until: nullable(described(time, 'End time of the range, exclusive; null if none.')),
+    afterSequence: Type.Integer({ description: 'Sequence after which the replay started.' }),
+    currentSequence: Type.Integer({ description: 'Sequence of the last processed event.' }),
+    lastSequence: Type.Integer({ description: 'Sequence of the last event in the range.' }),
     only,
-    status: enumeration('ReplayStatus', replayStatuses, 'How far it has come.'),
-    deliveries: Type.Integer({ description: 'Made so far.' }),
-    createdAt: described(time, 'When it was asked for.'),
-    finishedAt: nullable(described(time, 'When it was done or canceled.')),
+    status: enumeration('ReplayStatus', replayStatuses, 'Status of the replay.'),
+    deliveries: Type.Integer({ description: 'Number of deliveries created so far.' }),
+    createdAt: described(time, 'Time of creation.'),
+    finishedAt: nullable(described(time, 'Time at which it was done or canceled; null while running.')),
   }),
 );

@@ -1,5 +1,4 @@
-// Carries replays out: reads the log on from where each has come, and makes its deliveries a page at a time. A crash repeats
-// no page, because deliveries and progress are one batch.
+// Runs replays page by page. Deliveries and progress of a page are one batch, so a crash repeats no page.
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
@@ -16,11 +15,11 @@ export interface ReplayWorkerOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly subscriptions: Subscriptions;
-  /** The queue of deliveries. */
+  /** Queue of deliveries. */
   readonly deliveries: WorkQueue;
-  /** Has deliveries to an endpoint stored that are under way, so that a replay of what was not delivered leaves them out. */
+  /** Stores running deliveries of an endpoint, so that a replay of undelivered events omits them. */
   storeWork(scope: Scope, endpointId: string): Promise<void>;
-  /** Once true, what is left of a replay is made by the next process. */
+  /** Once true, the next process continues the replay. */
   stopped(): boolean;
 }
 
@@ -32,7 +31,7 @@ export function createReplayWorker(
   };
 }
 
-/** Makes the deliveries of one page. @returns false once the replay has ended */
+/** Processes one page. @returns false once the replay has ended */
 async function step(options: ReplayWorkerOptions, item: WorkItem, queue: WorkQueue): Promise<boolean> {
   const { store, deliveries } = options;
   const { scope, id } = item;
@@ -59,7 +58,7 @@ async function step(options: ReplayWorkerOptions, item: WorkItem, queue: WorkQue
     ],
     { commitDelayMs: backgroundCommitDelayMs },
   );
-  // A refused batch means that somebody canceled: the next step reads that.
+  // A refused batch means that the replay was canceled; the next step reads that.
   return !(outcome.ok && ends);
 }
 

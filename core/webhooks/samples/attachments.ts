@@ -1,9 +1,9 @@
-// A file is attached to the issue of the story.
+// Sample data: a file attached to the sample issue.
 import type { Shown } from '../../contract/contract.ts';
 import type { attachment } from '../../tracker/attachments/contract.ts';
 import { ana, idOf, type Moment, type SampleSetting } from './cast.ts';
 
-/** By the type of the event. */
+/** By event type. */
 export function attachmentMoments({ nowMs }: SampleSetting): Readonly<Record<string, Moment>> {
   const at = new Date(nowMs).toISOString();
   const file: Shown<typeof attachment> = {

@@ -1,4 +1,4 @@
-// What samples tell of boards and views.
+// Sample data of boards and views.
 import type { Shown } from '../../contract/contract.ts';
 import type { board } from '../../tracker/boards/contract.ts';
 import type { view } from '../../tracker/views/contract.ts';
@@ -10,7 +10,7 @@ export const boardObjects = {
   board: {
     id: idOf('brd'),
     name: 'Editor',
-    description: 'What we do about the editor.',
+    description: 'Work on the editor.',
     team: 'ENG',
     filter: {},
     groupBy: 'state',
@@ -22,7 +22,7 @@ export const boardObjects = {
   view: {
     id: idOf('viw'),
     name: 'Crashes',
-    description: 'What makes people lose their work.',
+    description: 'Crashes that lose work.',
     filter: crashes,
     sort: '-priority',
     layout: 'list',

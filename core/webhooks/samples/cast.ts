@@ -1,4 +1,4 @@
-// What a story is made of, who and what is in it, and its times.
+// Shared fixtures of the sample data: setting, people, ids and times.
 import { dayMs } from '../../lib/time.ts';
 
 export interface SampleSetting {
@@ -8,21 +8,21 @@ export interface SampleSetting {
 
 export type Values = Readonly<Record<string, unknown>>;
 
-/** What happened to an object: its fields then, where they differ from how the story has it. */
+/** State of an object at the time of an event: the fields that differ from the fixture. */
 export interface Moment {
   readonly now?: Values;
-  /** Of a change: the old values. */
+  /** Old values of a change. */
   readonly previous?: Values;
 }
 
 export interface Story {
-  /** By the name of the contract, or the type of the event. */
+  /** By contract name or event type. */
   readonly objects: Readonly<Record<string, Values>>;
-  /** By the type of the event. */
+  /** By event type. */
   readonly moments: Readonly<Record<string, Moment>>;
 }
 
-/** An id of the story. @param nth which of its kind */
+/** Returns a fixture id. @param nth number of the object among those with the same prefix */
 export const idOf = (prefix: string, nth = 1): string => `${prefix}_01m7wd7tg0000sampe0000000${nth}`;
 export const ana = { id: idOf('usr'), name: 'Ana Kovač' };
 export const ben = { id: idOf('usr', 2), name: 'Ben Okafor' };

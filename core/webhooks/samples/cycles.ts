@@ -1,4 +1,4 @@
-// What samples tell of cycles: the one in which the bug of the story is solved.
+// Sample data of cycles: the cycle in which the sample issue is completed.
 import type { Shown } from '../../contract/contract.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { cycle } from '../../tracker/cycles/contract.ts';
@@ -6,7 +6,7 @@ import { idOf, type Moment, type Values } from './cast.ts';
 
 export const cycleShown = { id: idOf('cyc'), number: 7, name: 'Cycle 7' };
 
-/** Two weeks, of which one has passed. */
+/** Two weeks, one of which has passed. */
 const spanOf = (nowMs: number): { startsAt: string; endsAt: string } => {
   const midnight = Math.floor(nowMs / dayMs) * dayMs;
   const at = (days: number): string => new Date(midnight + days * dayMs).toISOString();
@@ -18,7 +18,7 @@ export function cycleObjects(nowMs: number): Readonly<Record<string, Values>> {
   return {
     cycle: {
       ...cycleShown,
-      description: 'Whatever the disk does, no data is lost.',
+      description: 'No data is lost when the disk is full.',
       team: 'ENG',
       startsAt,
       endsAt,

@@ -1,5 +1,5 @@
-// The data of a sample: what the story says of the object and of what happened to it; of a resource that is not in it, the examples of
-// its contract.
+// Builds the data of a sample: from the fixtures, or from the examples of the contract for a resource without
+// fixtures.
 import type { TObject, TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import type { Contract } from '../../contract/contract.ts';
@@ -8,7 +8,7 @@ import type { Moment, SampleSetting, Values } from './cast.ts';
 import { storyOf } from './story.ts';
 import { dayMs } from '../../lib/time.ts';
 
-/** The fields that are known; what a schema has besides is for the caller to fill in. */
+/** Returns the known fields; the caller fills in the rest of the schema. */
 export function sampleData(
   { type, envelope }: { readonly type: string; readonly envelope: TSchema },
   setting: SampleSetting,
@@ -23,19 +23,19 @@ export function sampleData(
   return fitting({ ...object, ...now, ...changed }, properties);
 }
 
-/** An update by the contract's examples. */
+/** Returns an update made from the contract's examples. */
 function plainMoment(contract: Contract | undefined, type: string, object: Values): Moment {
   if (!contract || type !== contract.events.updated) return {};
   const now: Values = { ...contract.examples?.update };
   return { now, previous: Object.fromEntries(Object.keys(now).map((name) => [name, object[name]])) };
 }
 
-/** Of an object that was changed once, two days after it was made. */
+/** Version and creation time of an object that was changed once, two days after its creation. */
 function agesOf({ nowMs }: SampleSetting): Values {
   return { version: 2, createdAt: new Date(nowMs - 2 * dayMs).toISOString() };
 }
 
-/** What is written otherwise than it is shown, such as references in examples, is left out. */
+/** Omits values whose format differs between requests and responses, such as references in examples. */
 function fitting(values: Values, properties: TObject['properties']): Values {
   return Object.fromEntries(
     Object.entries(values).filter(([name, value]) => {

@@ -1,4 +1,4 @@
-// The part of the story that is told around the issue: Ben reacts, follows it and is told of it.
+// Sample data around the issue: Ben reacts, subscribes and gets an inbox item.
 import type { Shown } from '../../contract/contract.ts';
 import type { inboxItem } from '../../inbox/contract.ts';
 import type { reaction } from '../../tracker/reactions/contract.ts';

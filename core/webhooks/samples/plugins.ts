@@ -1,5 +1,5 @@
-// The part of the story in which a plugin does its work and proposes something about the crash: Ben approves or rejects it, and takes it
-// back after all.
+// Sample data of plugins: a plugin runs and makes a proposal for the issue; Ben approves or rejects it, and undoes
+// it.
 import type { Shown } from '../../contract/contract.ts';
 import type { plugin } from '../../plugins/installs/contract.ts';
 import type { proposal } from '../../proposals/contract.ts';
@@ -52,7 +52,7 @@ export function pluginStory(setting: SampleSetting): Story {
     moments: {
       'plugin.updated': { previous: { pluginVersion: '1.1.0' } },
       'plugin.disabled': {
-        now: { state: 'paused_by_admin', stateReason: 'Switched off by Ben Okafor.' },
+        now: { state: 'paused_by_admin', stateReason: 'Paused by Ben Okafor.' },
         previous: { state: 'active', stateReason: null },
       },
       'automation.approved': {
@@ -77,7 +77,7 @@ function pluginOf({ nowMs }: SampleSetting) {
     pluginId: 'com.acme.on-call',
     pluginVersion: '1.2.0',
     name: 'On call',
-    description: 'Assigns urgent issues to whoever is on call.',
+    description: 'Assigns urgent issues to the person on call.',
     sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     scopes: [assigning],
     events: ['issue.created'],
@@ -89,7 +89,7 @@ function pluginOf({ nowMs }: SampleSetting) {
         origin: 'https://chat.acme.example',
         methods: ['POST'],
         path: '/rooms/',
-        why: 'To tell who is on call.',
+        why: 'To announce the person on call.',
       },
     ],
     secrets: [

@@ -1,4 +1,4 @@
-// What samples tell of projects and releases: the editor's next version slips, is mended, goes out and comes back.
+// Sample data of projects and releases: the editor's next version slips, is fixed, released and rolled back.
 import type { Shown } from '../../contract/contract.ts';
 import type { milestone } from '../../tracker/milestones/contract.ts';
 import type { pipeline } from '../../tracker/pipelines/contract.ts';
@@ -22,7 +22,7 @@ function objectsOf(nowMs: number): Story['objects'] {
     milestone: {
       id: idOf('mil'),
       name: 'Beta',
-      description: 'What the first customers see.',
+      description: 'Version for the first customers.',
       project: editor,
       targetDate: dayOf(nowMs, 20),
       position: 1,

@@ -1,4 +1,4 @@
-// What the story says of triage, moves, relations and templates.
+// Sample data of triage, moves, relations and templates.
 import type { Shown } from '../../contract/contract.ts';
 import type { template } from '../../tracker/templates/contract.ts';
 import { idOf, type Story } from './cast.ts';
@@ -21,7 +21,7 @@ export const relationObjects: Story['objects'] = {
     labels: [{ id: idOf('lbl'), name: 'bug' }],
     estimate: null,
     fields: {},
-    subIssues: ['Write a failing test', 'Mend it'],
+    subIssues: ['Write a failing test', 'Fix it'],
   } satisfies Partial<Shown<typeof template>>,
 };
 

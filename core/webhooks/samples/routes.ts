@@ -15,7 +15,7 @@ export function sampleRoutes(samples: Samples, work: DeliveryWork, streams: Stre
       name: 'events.sample',
       summary: 'Send a sample of any event type to open event streams',
       description:
-        "It goes to the streams of this workspace that asked for samples. It is an event that never happened, in no log: it changes nothing. Needs the read scope of the type's namespace as well.",
+        "Sends a made-up event to the streams of this workspace that request samples. It is not stored in the log and changes nothing. Also needs the read scope of the type's namespace.",
       scope: 'webhooks:write',
       limit: 'write',
       body: SampleCreate,
@@ -29,7 +29,7 @@ export function sampleRoutes(samples: Samples, work: DeliveryWork, streams: Stre
       name: 'webhooks.sample',
       summary: 'Deliver a sample of any event type to an endpoint',
       description:
-        "An event that never happened, with sequence 0 and in no log: it changes nothing. Needs the read scope of the type's namespace as well.",
+        "Delivers a made-up event with sequence 0. It is not stored in the log and changes nothing. Also needs the read scope of the type's namespace.",
       scope: 'webhooks:write',
       limit: 'write',
       params: Closed({ id: idOf(webhook.id) }),

@@ -1,5 +1,5 @@
-// A value that satisfies a schema, the same every time: what the sample of an event is made from where the story (story.ts) says nothing,
-// as of fields and resources that are newer than it.
+// Generates a deterministic value that satisfies a schema. Samples use it for fields and resources without fixtures
+// (story.ts).
 import type { TSchema } from 'typebox';
 import { idOf, type SampleSetting } from './cast.ts';
 
@@ -33,7 +33,7 @@ export function sampleOf(schema: TSchema, setting: SampleSetting): unknown {
 
 function valueOf(schema: JsonSchema, name: string, setting: SampleSetting): unknown {
   if (schema.const !== undefined) return schema.const;
-  // Most events are of what is there.
+  // Most events concern objects that are not deleted.
   if (name === 'deletedAt') return null;
   if (schema.enum) return schema.enum.find((value) => value !== null && value !== 'none');
   if (schema.anyOf) return valueOf(schema.anyOf[0]!, name, setting);
@@ -45,7 +45,7 @@ type ValueOf = (schema: JsonSchema, name: string, setting: SampleSetting) => unk
 
 const numberOf: ValueOf = ({ minimum = 1 }, name) => (name === 'number' ? 42 : minimum);
 
-/** All other types are texts. */
+/** All other types are strings. */
 const byType: Readonly<Record<string, ValueOf>> = {
   object: ({ properties = {}, required = [] }, _name, setting) =>
     Object.fromEntries(required.map((key) => [key, valueOf(properties[key]!, key, setting)])),

@@ -1,5 +1,5 @@
-// Samples: an event of any type that never happened, for trying a receiver out. It has the shape and the signature of a real
-// one and stands in no log: its sequence is 0, no plugin hears of it, no history shows it.
+// Samples: made-up events of any type for testing a receiver. A sample has the schema and the signature of a real
+// event, but is not in the log: its sequence is 0, and neither plugins nor histories see it.
 import type { Static, TSchema } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';
@@ -18,7 +18,6 @@ import { sampleData } from './data.ts';
 import { sampleOf } from './sample-of.ts';
 import type { SampleCreate } from './schema.ts';
 
-/** An event type that is sent, with the schema of its envelope. */
 export interface SentEvent {
   readonly type: EventType;
   readonly envelope: TSchema;
@@ -77,12 +76,19 @@ export async function deliverSample(
   const event = samples.make(ctx, input);
   const payload = JSON.stringify(event);
   if (Buffer.byteLength(payload) > payloadBytesMax)
-    throw invalidField('data', 'too_long', `Give less: a sample may have ${payloadBytesMax} bytes.`);
+    throw invalidField(
+      'data',
+      'too_long',
+      `Send less data: a sample may have at most ${payloadBytesMax} bytes.`,
+    );
   const message = { eventId: event.id, type: event.type, payload };
   return makeSampleDelivery(ctx, endpoint, message, work);
 }
 
-/** To the open streams of the workspace that want it. @throws ApiError insufficient_scope, validation_failed */
+/**
+ * Sends a sample to the open streams of the workspace that want it. @throws ApiError insufficient_scope,
+ * validation_failed
+ */
 export async function sendSample(
   ctx: Context,
   input: Static<typeof SampleCreate>,

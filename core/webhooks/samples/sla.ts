@@ -1,4 +1,4 @@
-// The part of the story in which the crash is due: it is warned of, and solved in time.
+// Sample data of SLA clocks: the issue has a deadline, is at risk, and is resolved in time.
 import type { Shown } from '../../contract/contract.ts';
 import type { slaClock } from '../../tracker/sla/contract.ts';
 import { hourMs } from '../../lib/time.ts';

@@ -1,5 +1,5 @@
-// What samples tell: one small story, so that a receiver that is tried out with them sees what life will send. A bug is found in Acme's
-// editor; it is labeled, assigned, taken up, discussed and solved.
+// Fixtures of the samples: one consistent set of objects and events, similar to real data. A bug in an editor is
+// reported, labeled, assigned, started, discussed and resolved.
 import type { Shown } from '../../contract/contract.ts';
 import type { apiKey } from '../../identity/api-keys/contract.ts';
 import type { member } from '../../identity/members/contract.ts';
@@ -68,7 +68,7 @@ export function storyOf(setting: SampleSetting): Story {
   };
 }
 
-/** What gives issues their names. */
+/** Objects that issues refer to by name. */
 const named = {
   label: { ...bug, color: '#d73a4a', team: null } satisfies Partial<Shown<typeof label>>,
   state: { ...inProgress, position: 2, team: 'ENG' } satisfies Partial<Shown<typeof state>>,
@@ -126,7 +126,7 @@ function tracked({ nowMs, baseUrl }: SampleSetting) {
     } satisfies Partial<Shown<typeof comment>>,
     project: {
       ...editor,
-      description: 'No data is lost, whatever the disk does.',
+      description: 'No data is lost when the disk is full.',
       status: 'started',
       health: 'on_track',
       lead: ana,
@@ -170,7 +170,7 @@ function kept({ nowMs }: SampleSetting) {
     webhook: {
       id: idOf('whe'),
       url: hook,
-      description: 'Tells whoever is on call.',
+      description: 'Notifies the person on call.',
       events: ['issue.created', 'comment.*'],
       filter: { priority: ['high', 'urgent'] },
       ordering: 'none',
@@ -183,7 +183,7 @@ function kept({ nowMs }: SampleSetting) {
   };
 }
 
-/** What the system tells of itself. */
+/** Problems reported by the server. */
 function told({ nowMs }: SampleSetting) {
   const problem = {
     kind: 'backup',
@@ -198,7 +198,7 @@ function told({ nowMs }: SampleSetting) {
 
 function momentsOf({ nowMs }: SampleSetting): Story['moments'] {
   const [before, now] = [timeOf(nowMs, -2), timeOf(nowMs, 0)];
-  const why = { enabled: false, disabledReason: 'It failed for five days.' };
+  const why = { enabled: false, disabledReason: 'All deliveries have failed for 120 hours.' };
   return {
     ...boardMoments(before, now),
     'issue.created': { now: { assignee: null, labels: [] } },

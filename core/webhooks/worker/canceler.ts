@@ -1,5 +1,5 @@
-// Cancels what is left open of endpoints that went off, a step at a time: what was under way without a row as well. A crash leaves
-// the rest for the next start, and changes nothing of what is shown.
+// Cancels the open deliveries of disabled endpoints in steps, including running ones without a row. After a crash the
+// next start continues; the shown status does not depend on it.
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
@@ -9,23 +9,26 @@ import { cancelOpenOps, canceledAtOnce } from '../deliveries/off.ts';
 
 const offWithOpen = systemStatement<{ workspace_id: string; id: string }>(
   'endpoints.off_with_open',
-  'at start, endpoints of all workspaces may have deliveries that the last process did not get to cancel',
+  'at startup, endpoints of all workspaces may have deliveries that the last process did not cancel',
   `SELECT workspace_id, id FROM endpoints AS e WHERE (e.enabled = 0 OR e.deleted_at IS NOT NULL) AND EXISTS
      (SELECT 1 FROM deliveries AS d INDEXED BY deliveries_open WHERE d.workspace_id = e.workspace_id AND d.endpoint_id = e.id
         AND d.status IN ('pending', 'retrying'))`,
 );
 
-/** After a failure. */
+/** Delay after a failure. */
 const againMs = 1_000;
 
 export interface Canceler {
-  /** Goes on with what an earlier process left. */
+  /** Continues the work of an earlier process. */
   start(): Promise<void>;
-  /** An endpoint went off: what waits in memory is not attempted, and what is open is canceled in the background. */
+  /**
+   * Handles a disabled endpoint: deliveries waiting in memory are not attempted, and open ones are canceled in the
+   * background.
+   */
   wentOff(scope: Scope, endpointId: string): void;
-  /** Resolves once nothing of an endpoint that is off is open. @throws StoreError */
+  /** Resolves once a disabled endpoint has no open deliveries. @throws StoreError */
   finish(scope: Scope, endpointId: string): Promise<void>;
-  /** Resolves once nothing goes on in the background. */
+  /** Resolves once no background work is running. */
   settled(): Promise<void>;
   stop(): void;
 }
@@ -35,11 +38,11 @@ export function createCanceler(options: {
   readonly clock: Clock;
   readonly log: Log;
   isOn(scope: Scope, endpointId: string): Promise<boolean>;
-  /** Has deliveries to an endpoint stored that are under way. */
+  /** Stores running deliveries of an endpoint. */
   storeWork(scope: Scope, endpointId: string): Promise<void>;
-  /** These are not to be attempted. */
+  /** Marks deliveries that must not be attempted. */
   noteCanceled(ids: readonly string[]): void;
-  /** All that wait for an attempt at an endpoint. */
+  /** Marks all deliveries that wait for an attempt at an endpoint. */
   noteOff(endpointId: string): void;
 }): Canceler {
   const { store, clock, log } = options;
@@ -47,7 +50,7 @@ export function createCanceler(options: {
   let isStopped = false;
 
   const finish = async (scope: Scope, endpointId: string): Promise<void> => {
-    // It may have been switched on again since.
+    // The endpoint may have been enabled again.
     if (await options.isOn(scope, endpointId)) return;
     options.noteOff(endpointId);
     await options.storeWork(scope, endpointId);
@@ -62,7 +65,7 @@ export function createCanceler(options: {
     const work = finish(scope, endpointId)
       .catch((error: unknown) => {
         if (isStopped) return;
-        log('warn', 'deliveries to a webhook that is off are not canceled yet', {
+        log('warn', 'canceling deliveries of a disabled webhook failed; retrying', {
           webhookId: endpointId,
           error: errorForLog(error),
         });

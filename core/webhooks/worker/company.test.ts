@@ -1,4 +1,4 @@
-// Finished attempts share a commit with those about to finish, and never wait for a receiver that hangs.
+// Finished attempts share a commit with those about to finish, and never wait for a hanging receiver.
 import { expect, test } from 'bun:test';
 import { createCompany } from './company.ts';
 

@@ -1,18 +1,18 @@
-// Decides whether the record of an attempt waits for others to share its commit with. It does so only while other attempts are
-// under way that began a moment ago: waiting for receivers that hang, or for nobody, would hold up the next attempts.
+// Decides if the record of an attempt waits to share a commit with others. It waits only while other attempts are
+// running that started recently: waiting for hanging receivers, or for nothing, would delay the next attempts.
 
-/** Most receivers answer sooner; one that takes longer is not waited for. */
+/** Most receivers answer within this time; slower ones are not waited for. */
 const soonMs = 20;
 
 export interface Company {
-  /** Returns what to call once the attempt is over. */
+  /** Registers an attempt. Returns the function to call once it is over. */
   join(): () => void;
-  /** Whether others are likely to be over soon. */
+  /** Returns true if other attempts are likely to end soon. */
   isExpected(): boolean;
 }
 
 export function createCompany(nowMs: () => number = () => performance.now()): Company {
-  /** Attempts not known to be old, in the order of their beginning: at most those under way. */
+  /** Attempts not known to be old, in start order; at most those running. */
   const young = new Set<{ readonly sinceMs: number }>();
   return {
     join() {

@@ -1,5 +1,5 @@
-// Makes the attempt that is due at a delivery: one signed POST, recorded with what came back in the batch that moves the
-// delivery on. docs/spec/webhooks.md › States.
+// Makes the due attempt of a delivery: one signed POST, recorded in the batch that moves the delivery to its next
+// state. Spec: docs/spec/webhooks.md › States.
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import type { Tally } from '../../lib/tally.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -46,16 +46,15 @@ export interface Delivering {
   readonly messages: Messages;
   readonly company: Company;
   readonly openSecrets: OpenSecrets;
-  /** Cuts attempts short when the process ends. */
+  /** Aborts attempts when the process ends. */
   readonly signal: AbortSignal;
 }
 
-/** A delivery that a worker has taken. */
 export interface Taken {
   readonly item: WorkItem;
   readonly queue: WorkQueue;
   readonly delivery: DeliveryRow;
-  /** Undefined where it has to be read. */
+  /** Undefined if it has to be read. */
   readonly message: Message | undefined;
 }
 
@@ -66,13 +65,13 @@ export async function deliver(parts: Delivering, taken: Taken): Promise<void> {
   const message = endpoint && (taken.message ?? (await parts.messages.of(scope, delivery)));
   if (!endpoint || !message) return cancel(parts, taken);
   const attempted = await attemptInCompany(parts, scope, endpoint, delivery, message);
-  // It was cut short. The lease ends with this process, and the next process makes the attempt.
+  // The attempt was aborted. The lease ends with this process, and the next process makes the attempt.
   if (!attempted) return;
   parts.ledger.chargeAll(scope, { deliveries: 1, bytesOut: message.payload.length });
   await record(parts, taken, attempted);
 }
 
-/** Ends a delivery that has nowhere to go: its endpoint is switched off or deleted, or its event is gone. */
+/** Ends a delivery whose endpoint is disabled or deleted, or whose event was deleted. */
 export async function cancel({ store, clock }: Delivering, { item, queue, delivery }: Taken): Promise<void> {
   const { scope } = item;
   const canceled = {
@@ -120,7 +119,10 @@ async function attemptInCompany(
   }
 }
 
-/** Commits in one batch: the end of the lease or the next due time, the delivery, the attempt, and the endpoint's health. */
+/**
+ * Commits in one batch: the end of the lease or the next due time, the delivery, the attempt and the endpoint's
+ * health.
+ */
 async function record(parts: Delivering, taken: Taken, attempted: Attempted): Promise<void> {
   const { store, healths, company } = parts;
   const { item, queue, delivery } = taken;
@@ -144,13 +146,13 @@ async function record(parts: Delivering, taken: Taken, attempted: Attempted): Pr
   await recordLate(parts, scope, delivery, attempted);
 }
 
-/** Nothing waits for a retry at an endpoint that is switched off in the same batch. */
+/** No retry is scheduled for an endpoint that is disabled in the same batch. */
 function canceledInstead(to: DeliveryMove, nowMs: number): DeliveryMove {
   if (to.nextAttemptAt === null) return to;
   return { ...to, status: 'canceled', nextAttemptAt: null, finishedAt: nowMs };
 }
 
-/** Moves a delivery on, whether it has its rows or not. The first op guards the batch. */
+/** Returns the ops that move a delivery, with or without rows. The first op guards the batch. */
 function moveOps({ item, queue, delivery }: Taken, to: DeliveryMove, attempt: Op, nowMs: number): Op[] {
   const { scope } = item;
   if (to.nextAttemptAt !== null)
@@ -164,12 +166,14 @@ function moveOps({ item, queue, delivery }: Taken, to: DeliveryMove, attempt: Op
   ];
 }
 
-/** The next delivery of the same key waits for the end of this one. */
+/** The next delivery of the same order key waits for the end of this one. */
 function freeNext(scope: Scope, delivery: DeliveryRow, queue: WorkQueue, nowMs: number): Op[] {
   return isOrdered(delivery) ? [freeNextOp(queue, scope, delivery, nowMs)] : [];
 }
 
-/** The delivery has been ended elsewhere while the attempt was under way. Where it was canceled, the attempt is still recorded. */
+/**
+ * Handles a delivery that was ended elsewhere during the attempt. If it was canceled, the attempt is still recorded.
+ */
 async function recordLate(
   { store, log }: Delivering,
   scope: Scope,
@@ -177,5 +181,5 @@ async function recordLate(
   { record, worked }: Attempted,
 ): Promise<void> {
   const recorded = await store.commit(noteLateAttemptOps(scope, delivery, record, worked));
-  if (!recorded.ok) log('warn', 'a delivery was ended elsewhere', { deliveryId: delivery.id });
+  if (!recorded.ok) log('warn', 'delivery already ended by another process', { deliveryId: delivery.id });
 }

@@ -1,5 +1,5 @@
-// The worker of deliveries: takes each from the queue, waits for one of its endpoint's slots, and has its attempt made. It
-// alone knows which deliveries are being attempted and which were canceled meanwhile.
+// Worker of deliveries: takes each from the queue, waits for a slot of its endpoint and makes the attempt. It tracks
+// in memory which deliveries are being attempted and which were canceled meanwhile.
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import { findDelivery, type DeliveryRow } from '../deliveries/rows.ts';
 import { createMessages } from '../deliveries/message.ts';
@@ -11,7 +11,7 @@ import { createFresh, type Fresh } from './fresh.ts';
 import { createHeld } from './held.ts';
 import type { Lanes } from './lanes.ts';
 
-/** Attempts under way get this long when the process is asked to stop. */
+/** Time for running attempts after a shutdown request. */
 const stopGraceMs = 5_000;
 
 interface DelivererOptions extends Omit<Delivering, 'messages' | 'company' | 'openSecrets' | 'signal'> {
@@ -20,19 +20,19 @@ interface DelivererOptions extends Omit<Delivering, 'messages' | 'company' | 'op
 }
 
 export interface Deliverer {
-  /** A delivery that has its rows. */
+  /** Performs a delivery that has rows. */
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
-  /** A delivery that has none as yet. */
+  /** Performs a delivery without rows. */
   performPlanned(item: WorkItem, queue: WorkQueue, delivery: DeliveryRow, message: Message): Promise<void>;
-  /** Lets first attempts do without reading their delivery, as far as there is room to remember it. */
+  /** Caches stored deliveries, so that their first attempts need not read them. */
   readonly remember: Fresh['remember'];
-  /** A delivery was canceled: where it waits in memory for its attempt, that is not made. */
+  /** Prevents the attempt of a canceled delivery that waits in memory. */
   noteCanceled(id: string, queue: WorkQueue): void;
-  /** An endpoint went off: none of those that wait for an attempt at it is made. */
+  /** Prevents all waiting attempts at a disabled endpoint. */
   noteOff(endpointId: string): void;
-  /** Which deliveries are being attempted. */
+  /** Returns the deliveries being attempted. */
   active(): ReadonlySet<string>;
-  /** Starts no attempt any more, and gives those under way a little time. */
+  /** Starts no further attempts, and gives running ones a short time to end. */
   stop(): void;
 }
 

@@ -1,4 +1,4 @@
-// Switches an endpoint off for what its receiver did, in the batch that records it, so that no crash falls in between.
+// Disables an endpoint because of its receiver's responses, in the batch that records them. Spec:
 // docs/spec/webhooks.md › Disabling.
 import type { Change } from '../../changes/change.ts';
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
@@ -12,13 +12,13 @@ import { shownAddress } from '../endpoints/address.ts';
 import { endpointKind, type Endpoint } from '../endpoints/kind.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 
-/** The change is planned anew so often when others change the endpoint at the same moment. */
+/** Attempts to plan the change when others change the endpoint concurrently. */
 const plansMax = 5;
 
 export interface Disable {
   /**
-   * Commits ops, of which the first guards the batch, and switches the endpoint off in the same batch. Where it is off
-   * already, the ops are committed alone.
+   * Commits ops, the first of which guards the batch, and disables the endpoint in the same batch. If it is already
+   * disabled, only the ops are committed.
    */
   (scope: Scope, endpointId: string, reason: string, ops: readonly Op[]): Promise<{ readonly ok: boolean }>;
 }
@@ -57,7 +57,7 @@ export function createDisable(options: {
   };
 }
 
-/** It names only the host: the rest of an address may hold what not every reader of the inbox may see. */
+/** The title contains only the host, because the rest of the address may contain secrets. */
 function itemsOf(
   endpoint: Endpoint,
   directory: Directory,
@@ -68,8 +68,8 @@ function itemsOf(
     {
       kind: 'webhook_disabled',
       reason: 'webhook',
-      title: `The webhook to ${host} was switched off`,
-      body: `${endpoint.disabledReason} Once the receiver is mended, switch the webhook on and replay what it missed.`,
+      title: `The webhook to ${host} was disabled`,
+      body: `${endpoint.disabledReason} Once the receiver works again, enable the webhook and replay the missed events.`,
       target: { kind: endpointKind.name, id: endpoint.id },
     },
     { ids, nowMs: clock.nowMs(), directory },

@@ -1,17 +1,17 @@
-// Remembers deliveries that were just stored and what they send, so that their first attempts need not read that again.
+// Cache of deliveries that were just stored, so that their first attempts need not read them again.
 import { LRUCache } from 'lru-cache';
 import type { Scope } from '../../store/store.ts';
 import type { Messages } from '../deliveries/message.ts';
 import type { DeliveryRow } from '../deliveries/rows.ts';
 import type { Message } from '../payload.ts';
 
-/** Deliveries remembered; one that finds no room is read again. */
+/** Limit of cached deliveries; others are read again. */
 const rememberedMax = 20_000;
 
 export interface Fresh {
-  /** @param soon whether it is attempted now; deliveries that come later must not push it out */
+  /** @param soon true if it is attempted now; later deliveries must not evict it */
   remember(scope: Scope, delivery: DeliveryRow, message: Message, soon: boolean): void;
-  /** Answers the row and forgets it. */
+  /** Returns the row and removes it from the cache. */
   take(deliveryId: string): DeliveryRow | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The health of endpoints: what is remembered of them is bounded, and what is forgotten is in the row.
+// Health of endpoints: the cache is bounded, and evicted entries are restored from their row.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

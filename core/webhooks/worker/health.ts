@@ -1,37 +1,37 @@
-// How endpoints are doing: consecutive failures, and since when. Kept in memory for the workers and in a table for the next start.
-// docs/spec/webhooks.md › Disabling.
+// Health of endpoints: consecutive failures and their start. Cached in memory for the workers, and stored for the
+// next start. Spec: docs/spec/webhooks.md › Disabling.
 import { LRUCache } from 'lru-cache';
 import type { Op, Scope, Store } from '../../store/store.ts';
 import { readHealth, writeHealthOp, type EndpointHealth } from '../deliveries/rows.ts';
 
-/** After so many consecutive failures an endpoint is tried one delivery at a time. */
+/** After this many consecutive failures an endpoint is probed with one delivery at a time. */
 const probeAfter = 10;
-/** An endpoint is switched off once all its deliveries have failed for this long. */
+/** An endpoint is disabled once all of its deliveries have failed for this long. */
 const disableAfterMs = 120 * 3_600_000;
-/** The last success of an endpoint that works is written this often, so a crash forgets at most so much. */
+/** The last success of a working endpoint is stored this often, so a crash loses at most this much. */
 const successNotedMs = 10_000;
-/** Endpoints remembered, far more than have an attempt under way. The health of others is read from their row. */
+/** Limit of cached endpoints, far more than have a running attempt. Others are read from their row. */
 export const endpointsMax = 10_000;
 
 const healthy: EndpointHealth = { consecutiveFailures: 0, failingSince: null, succeededAt: null };
 
 interface Known {
   readonly health: EndpointHealth;
-  /** The last success that was written down since the health was read; 0 where none was. */
+  /** Time of the last success that was stored since the health was read; 0 if none. */
   readonly notedMs: number;
 }
 
 export interface Healths {
   isLoaded(endpointId: string): boolean;
-  /** To be called before `note`, where the health is not loaded. */
+  /** Call before `note` if the health is not loaded. */
   load(scope: Scope, endpointId: string): Promise<void>;
-  /** Counts an attempt. @returns the op that records it, or none where an endpoint goes on working */
+  /** Counts an attempt. @returns the op that stores it; none while an endpoint keeps working */
   note(scope: Scope, endpointId: string, worked: boolean, nowMs: number): Op[];
-  /** Whether an endpoint has failed so often that it is tried one delivery at a time. */
+  /** Returns true if an endpoint failed so often that it gets one delivery at a time. */
   isProbing(endpointId: string): boolean;
-  /** Whether an endpoint has failed for so long that it is to be switched off. */
+  /** Returns true if an endpoint failed for so long that it must be disabled. */
   isHopeless(endpointId: string, nowMs: number): boolean;
-  /** When a delivery to an endpoint last succeeded. */
+  /** Returns the time of the last successful delivery to an endpoint. */
   lastSucceededAt(scope: Scope, endpointId: string): Promise<number | null>;
   forgive(endpointId: string): void;
   forgiveOp(scope: Scope, endpointId: string): Op;
@@ -44,7 +44,7 @@ export function createHealths(store: Store): Healths {
     isLoaded: (endpointId) => known.has(endpointId),
     async load(scope, endpointId) {
       const row = await store.readOne(scope, readHealth, { id: endpointId });
-      // Others may have counted while this was read.
+      // Others may have counted during the read.
       if (!known.has(endpointId)) known.set(endpointId, { health: row ? fromRow(row) : healthy, notedMs: 0 });
     },
     note(scope, endpointId, worked, nowMs) {
@@ -54,7 +54,7 @@ export function createHealths(store: Store): Healths {
         : {
             ...before,
             consecutiveFailures: before.consecutiveFailures + 1,
-            // A time that is still to come was taken by a clock that has been set back since.
+            // A time in the future was taken before the clock was set back.
             failingSince: Math.min(before.failingSince ?? nowMs, nowMs),
           };
       const isNoted =

@@ -1,17 +1,17 @@
-// Which deliveries in memory wait for their attempt, which are being attempted, and which are not to be attempted any more. It names
-// only deliveries that the queue holds, and is bounded with them.
+// Tracks which deliveries in memory wait for their attempt, are being attempted, or must not be attempted. It
+// contains only deliveries that the queue holds, and is bounded by it.
 
 export interface Held {
-  /** A delivery came into memory; `forget` ends that. */
+  /** Registers a delivery in memory until `forget`. */
   take(id: string, endpointId: string): void;
   forget(id: string): void;
-  /** Its attempt begins, and ends with `rest`. */
+  /** Marks the attempt as running until `rest`. */
   begin(id: string): void;
   rest(id: string): void;
   isCanceled(id: string): boolean;
-  /** It was canceled: where it waits, its attempt is not made. */
+  /** Marks a delivery as canceled; if it waits, its attempt is not made. */
   noteCanceled(id: string): void;
-  /** Its endpoint went off: of all that wait for it, no attempt is made. */
+  /** Marks all waiting deliveries of a disabled endpoint as canceled. */
   noteOff(endpointId: string): void;
   active(): ReadonlySet<string>;
 }

@@ -1,8 +1,8 @@
-// Slots of endpoints: who waits is let in as soon as there is a slot, whyever there is one.
+// Slots of endpoints: a waiting attempt is admitted as soon as a slot is available, for whatever reason.
 import { expect, test } from 'bun:test';
 import { createLanes } from './lanes.ts';
 
-/** Those admitted by now, by their names. */
+/** Names of the admitted attempts. */
 function begin(isProbing: () => boolean) {
   const lanes = createLanes(isProbing);
   const admitted: string[] = [];

@@ -1,7 +1,7 @@
-// Slots per endpoint: so many attempts are made at once, the others wait. The work queue decides how many deliveries of an
-// endpoint are in memory at all.
+// Concurrency limit per endpoint: further attempts wait for a slot. The work queue bounds how many deliveries of an
+// endpoint are in memory.
 
-/** Attempts in flight at one endpoint. While it is probed there is only one. */
+/** Attempts in flight per endpoint; one while it is probed. */
 const concurrentMax = 8;
 
 interface Lane {
@@ -10,18 +10,18 @@ interface Lane {
 }
 
 export interface Lanes {
-  /** Waits for a slot, which `leave` gives back; false, without a slot, once the lanes are closed. */
+  /** Waits for a slot, to be returned with `leave`. Resolves to false, without a slot, once the lanes are closed. */
   enter(endpointId: string): Promise<boolean>;
   leave(endpointId: string): void;
-  /** Lets in those who wait for slots that an endpoint has got since; to be called when it is no longer probed. */
+  /** Admits waiting attempts to newly available slots. Call when an endpoint is no longer probed. */
   admit(endpointId: string): void;
-  /** Admits nobody any more; those who wait get false. */
+  /** Admits no further attempts; waiting ones get false. */
   close(): void;
 }
 
-/** @param isProbing whether an endpoint has failed so often that it is tried one delivery at a time */
+/** @param isProbing returns true if an endpoint failed so often that it gets one delivery at a time */
 export function createLanes(isProbing: (endpointId: string) => boolean): Lanes {
-  /** One for each endpoint with an attempt in flight, so no more than the work queue holds deliveries. */
+  /** One lane per endpoint with an attempt in flight, so at most as many as the work queue holds deliveries. */
   const lanes = new Map<string, Lane>();
   let closed = false;
   const laneOf = (endpointId: string): Lane => {

@@ -1,4 +1,4 @@
-// What an attempt means: where it leaves its delivery, and whether its endpoint is to be switched off.
+// Decides the next state of a delivery after an attempt, and if its endpoint must be disabled. Spec:
 // docs/spec/webhooks.md › States.
 import type { Clock } from '../../lib/clock.ts';
 import type { Scope } from '../../store/store.ts';
@@ -35,7 +35,7 @@ export async function moveAfter(
     : { ...ended, status: 'retrying', nextAttemptAt: next.atMs, finishedAt: null };
 }
 
-/** To be asked once the endpoint's health counts the attempt. @returns null where it stays switched on */
+/** Call after the endpoint's health has counted the attempt. @returns null if the endpoint stays enabled */
 export function reasonToDisable(
   healths: Healths,
   endpointId: string,
@@ -44,5 +44,5 @@ export function reasonToDisable(
 ): string | null {
   if (worked) return null;
   if (response?.status === gone) return 'The receiver answered 410 Gone.';
-  return healths.isHopeless(endpointId, nowMs) ? 'Nothing but failed deliveries for 120 hours.' : null;
+  return healths.isHopeless(endpointId, nowMs) ? 'All deliveries have failed for 120 hours.' : null;
 }

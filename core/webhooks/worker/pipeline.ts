@@ -1,4 +1,5 @@
-// From events to deliveries: the consumer that plans them, the queue that holds them, and the worker that makes them.
+// Assembles the delivery pipeline: the consumer that plans deliveries, the queue that holds them and the worker that
+// makes them.
 import type { Committer } from '../../changes/commit.ts';
 import type { Directory, Services } from '../../context.ts';
 import { createConsumer, type Consumer } from '../../events/consumer.ts';
@@ -18,7 +19,7 @@ import type { Healths } from './health.ts';
 import type { Lanes } from './lanes.ts';
 import { createPlanner } from './planner.ts';
 
-/** Deliveries in memory. How many of them are attempted at once is bounded per endpoint. */
+/** Deliveries in memory. Concurrent attempts are limited per endpoint. */
 const deliveriesHeld = 2_000;
 
 export interface Pipeline {

@@ -1,4 +1,4 @@
-// Turns a page of events into deliveries: one for each subscriber that wants the event.
+// Turns a page of events into deliveries, one for each subscribed endpoint.
 import type { ConsumerOptions } from '../../events/consumer.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -9,7 +9,7 @@ import { messageOf } from '../payload.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 import type { Deliverer } from './deliverer.ts';
 
-/** Of one page, so that many endpoints do not make much that finds no room. */
+/** Limit per page, so that many endpoints do not produce more deliveries than the queue has capacity for. */
 const deliveriesAtOnce = 1_000;
 
 export function createPlanner(options: {

@@ -1,4 +1,4 @@
-// 2.0.0, the bad one: to it everything is a question, and urgent.
+// Version 2.0.0, a bad release: it labels everything as an urgent question.
 import { definePlugin } from '@tatami/sdk/plugin';
 
 export default definePlugin({

@@ -1,4 +1,4 @@
-// The triage of this example, 1.0.0: it names the kind of a new issue by the words of its title.
+// Version 1.0.0: labels a new issue by the words of its title.
 import { definePlugin } from '@tatami/sdk/plugin';
 
 export default definePlugin({

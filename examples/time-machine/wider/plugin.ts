@@ -1,4 +1,4 @@
-// 1.1.0: it asks to write comments as well, says why it chose a label, and calls slow things bugs.
+// Version 1.1.0: requests comments:write, explains its labels, and labels slowness as a bug.
 import { definePlugin } from '@tatami/sdk/plugin';
 
 export default definePlugin({

@@ -1,15 +1,15 @@
-// How much an issue presses, by the words that say so. What no word says is as usual for its kind.
+// Derives the priority of an issue from words in it; without such words, from its kind.
 import type { Kind } from '../model/kind.ts';
 
 export type Priority = 'low' | 'medium' | 'high' | 'urgent';
 
 interface Cue {
   readonly priority: Priority;
-  /** Without repetition of a repetition, so that its time is linear in the text. */
+  /** No nested repetition, so that matching is linear in the text. */
   readonly pattern: RegExp;
 }
 
-/** The first that is found decides. */
+/** The first match decides. */
 const cues: readonly Cue[] = [
   {
     priority: 'urgent',
@@ -31,7 +31,7 @@ const cues: readonly Cue[] = [
 const usual: Readonly<Record<Kind, Priority>> = { bug: 'medium', feature: 'low', question: 'low' };
 const searchedMax = 4_000;
 
-/** `evidence` is what was found, in quotation marks. */
+/** `evidence` is the matched text in quotation marks. */
 export function priorityOf(
   { title, description }: { readonly title: string; readonly description: string },
   kind: Kind,
@@ -39,7 +39,7 @@ export function priorityOf(
   const text = `${title}\n${description.slice(0, searchedMax)}`.toLowerCase();
   for (const { priority, pattern } of cues) {
     const found = pattern.exec(text)?.[0];
-    // Who asks about a crash has none: a question presses less.
+    // A question that mentions a crash does not report one, so only bugs are raised.
     if (found !== undefined && (priority === 'low' || kind === 'bug'))
       return { priority, evidence: [`“${found}”`] };
   }

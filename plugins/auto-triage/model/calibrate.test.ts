@@ -11,7 +11,7 @@ function fit(answers: readonly Answers[], kinds: readonly number[]): Calibration
 
 const silent: Answers = { learned: [0, 0, 0], rule: [0, 0, 0] };
 
-test('where the scores say nothing, the probabilities are how often each kind occurs', () => {
+test('with uninformative scores the probabilities are the frequencies of the kinds', () => {
   const kinds = Array.from({ length: 200 }, (_, i) => (i % 10 < 7 ? 0 : i % 10 < 9 ? 1 : 2));
   const [bug, feature, question] = probabilitiesOf(
     silent,
@@ -25,7 +25,7 @@ test('where the scores say nothing, the probabilities are how often each kind oc
   expect(question).toBeCloseTo(0.1, 1);
 });
 
-test('where the scores are right three times in four, the confidence is three quarters', () => {
+test('scores that are right three times in four give a confidence of three quarters', () => {
   const kinds = Array.from({ length: 300 }, (_, i) => i % 3);
   const answers = kinds.map((kind, i): Answers => {
     const told = i % 12 < 9 ? kind : (kind + 1) % 3;
@@ -35,7 +35,7 @@ test('where the scores are right three times in four, the confidence is three qu
   expect(probabilitiesOf({ learned: [1, 0, 0], rule: [0, 0, 0] }, calibration)[0]).toBeCloseTo(0.75, 1);
 });
 
-test('from nothing, the rule alone decides', () => {
+test('without examples the rule alone decides', () => {
   const [bug, feature] = probabilitiesOf({ learned: [0, 0, 0], rule: [3, -1, -2] }, fit([], []));
   expect(bug).toBeGreaterThan(0.4);
   expect(bug).toBeGreaterThan(feature);

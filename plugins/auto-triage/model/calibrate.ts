@@ -1,6 +1,6 @@
-// Turns scores into probabilities: softmax(slope × learned + ruleSlope × rule + bias), fitted by damped Newton steps
-// on answers to examples that the scores were not learned from. The biases take in how often each kind occurs in this
-// tracker. With few examples everything stays near its starting point.
+// Converts scores to probabilities: softmax(slope × learned + ruleSlope × rule + bias), fitted by damped Newton steps
+// on leave-one-out scores. The biases capture how often each kind occurs in this tracker. With few examples all
+// parameters stay near their initial values.
 import type { Scores } from './kind.ts';
 
 export type Calibration = {
@@ -9,14 +9,14 @@ export type Calibration = {
   readonly bias: Scores;
 };
 
-/** What an issue was given by the learned model and by the rule. */
+/** Scores of an issue from the learned model and from the rule. */
 export type Answers = { readonly learned: Scores; readonly rule: Scores };
 
 const startAt: Calibration = { slope: 4, ruleSlope: 0.15, bias: [0, 0, 0] };
-/** How firmly each starts there, in the units of the Fisher information that examples add. */
+/** Strength of the prior on each initial value, in units of Fisher information. */
 const prior = { slope: 0.15, ruleSlope: 120, bias: 6 };
 const stepsMax = 60;
-/** Of a Newton step for each alone: less than 2 / 5 converges for five that depend on each other. */
+/** Damping of the separate Newton steps: below 2 / 5 converges for five dependent parameters. */
 const damping = 0.35;
 
 export function probabilitiesOf({ learned, rule }: Answers, { slope, ruleSlope, bias }: Calibration): Scores {
@@ -31,7 +31,7 @@ export function probabilitiesOf({ learned, rule }: Answers, { slope, ruleSlope, 
   return [ea / sum, eb / sum, ec / sum];
 }
 
-/** Yields the answers weighed since the last yield. */
+/** Yields the number of answers processed since the last yield. */
 export function* calibrate(
   answers: readonly Answers[],
   kinds: readonly number[],
@@ -72,7 +72,7 @@ export function* calibrate(
 
 type Step = { pull: number; information: number };
 
-/** Gradient and information of one example for what multiplies `scores`. */
+/** Adds gradient and information of one example for the factor of `scores`. */
 function addSlope(step: Step, scores: Scores, p: Scores, kind: number): void {
   const mean = p[0] * scores[0] + p[1] * scores[1] + p[2] * scores[2];
   const square = p[0] * scores[0] ** 2 + p[1] * scores[1] ** 2 + p[2] * scores[2] ** 2;

@@ -1,5 +1,5 @@
-// Arrays of small numbers as printable text, one character each. The text is valid JSON as it stands and is read in
-// place, so that a stored model needs no decoding: `levelAt` costs one `charCodeAt`.
+// Encodes arrays of small numbers as printable text, one character each. The text is valid in JSON without escapes
+// and is read in place, so a stored model needs no decoding: `levelAt` costs one `charCodeAt`.
 
 /** Levels 0 to 91: the printable characters from `#`, without the backslash. */
 export const levelCount = 92;
@@ -28,18 +28,18 @@ function toCode(level: number): number {
 
 const middleLevel = 45;
 
-/** Signed, in -1…1, finer near zero: most weights are small. */
+/** Signed, in -1…1, with finer steps near zero, because most weights are small. */
 export function toSignedLevel(value: number): number {
   return middleLevel + Math.sign(value) * Math.sqrt(Math.min(1, Math.abs(value))) * middleLevel;
 }
 
-/** What each level of {@link toSignedLevel} stands for. */
+/** Value of each level of {@link toSignedLevel}. */
 export const signedValues: Float64Array = Float64Array.from({ length: levelCount }, (_, level) => {
   const root = (level - middleLevel) / middleLevel;
   return Math.sign(root) * root * root;
 });
 
-/** Frequencies up to about 6 exactly, beyond within 3 %. */
+/** Exact up to a frequency of about 6, within 3 % beyond. */
 export function toFrequencyLevel(frequency: number): number {
   return frequency === 0 ? 0 : 1 + Math.log2(frequency) * 8;
 }

@@ -1,8 +1,8 @@
-// Where the cues of the lexicon stand in a document: found once, read by the form and by the rule.
+// Finds the cues of the lexicon in a document, once for both the form and the rule.
 import type { Document } from './document.ts';
 import { lexicon, type Cue } from './lexicon.ts';
 
-/** What matched, in lower case; undefined where nothing did. */
+/** Matched text in lower case; undefined without a match. */
 export type CueHit = {
   readonly cue: Cue;
   readonly title: string | undefined;
@@ -13,7 +13,7 @@ export type CueHit = {
 const proseCharsMax = 6000;
 const openingChars = 300;
 
-/** Every cue in the order of the lexicon, found or not. */
+/** Returns every cue in lexicon order, matched or not. */
 export function findCues({ title, prose }: Document): CueHit[] {
   const titleLow = title.toLowerCase();
   const proseLow = prose.slice(0, proseCharsMax).toLowerCase();

@@ -16,7 +16,7 @@ const parsed = parseDocument({
   ].join('\r\n'),
 });
 
-test('prose, code, comments and template answers are kept apart', () => {
+test('prose, code, comments and template answers are separated', () => {
   expect(parsed.code).toContain('throw new Error');
   expect(parsed.prose).not.toContain('throw new Error');
   expect(parsed.prose).not.toContain('search first');
@@ -32,11 +32,11 @@ test('a heading is paired with the line below it, a field with its value, an ope
   ]);
 });
 
-test('lines that differ in numbers and markup are one line', () => {
+test('lines that differ only in numbers and markup are equal', () => {
   expect(normaliseLine('**Version:** 1.22 <b>(x64)</b>')).toBe(normaliseLine('version: 3.4 (x86)'));
 });
 
-test('what lies beyond the limit is not read', () => {
+test('text beyond the limit is not read', () => {
   const far = parseDocument({ title: '', description: `${' '.repeat(bodyCharsMax)}segfault` });
   expect(far.prose).toBe('');
 });

@@ -1,6 +1,6 @@
-// Takes a Markdown issue apart into what carries different evidence: title, prose, code, template headings with their
-// answers, and whole lines. Reads title and description only: dates, people and ids would teach the wrong thing. Every
-// pattern here and in `structure.ts` is linear in its input, or bounded: anybody may write an issue.
+// Splits a Markdown issue into parts with different evidence: title, prose, code, template headings with their
+// answers, and whole lines. Only title and description are read, because dates, people and ids would mislead the
+// model. Issues are untrusted, so every pattern here and in `structure.ts` is linear in its input or bounded.
 
 export type IssueText = { readonly title: string; readonly description: string };
 
@@ -8,19 +8,19 @@ type Section = { readonly heading: string; readonly value: string };
 
 export type Document = {
   readonly title: string;
-  /** The description as given, cut to {@link bodyCharsMax}. */
+  /** Original description, truncated to {@link bodyCharsMax}. */
   readonly body: string;
-  /** Sentences of the description without code, comments, quotes of templates, links and markup. */
+  /** Sentences of the description without code, comments, template quotes, links and markup. */
   readonly prose: string;
   readonly code: string;
   readonly sections: readonly Section[];
-  /** Normalised non-empty lines outside code: digits as 0, at most 100 characters each. */
+  /** Normalised non-empty lines outside code: digits replaced by 0, at most 100 characters each. */
   readonly lines: readonly string[];
-  /** Text of HTML comments, which templates leave behind. */
+  /** Text of HTML comments, which remain from templates. */
   readonly comments: string;
 };
 
-/** What lies beyond says little about the kind of an issue, and CPU is bounded. */
+/** Text beyond this adds little evidence, and CPU time is limited. */
 export const bodyCharsMax = 12_000;
 const lineCharsMax = 2000;
 
@@ -28,7 +28,7 @@ const fenceLine = /^[ \t]*(?:```|~~~)/;
 const headingLine = /^(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]{2,80})\*\*:?|<summary>(.{2,80}?)<\/summary>)\s*$/;
 const fieldLine = /^(?:[-*]\s+)?\*{0,2}([A-Za-z][^:*]{1,60}?)\*{0,2}\s*:(?!\/\/)\*{0,2}\s*(\S.{0,80})?$/;
 
-/** Never throws: any two strings are a document. */
+/** Never throws: any two strings are a valid document. */
 export function parseDocument(issue: IssueText): Document {
   const body = issue.description.slice(0, bodyCharsMax).replaceAll('\r', '');
   const comments: string[] = [];
@@ -50,13 +50,13 @@ export function parseDocument(issue: IssueText): Document {
   };
 }
 
-/** What has been read of the lines so far. */
+/** Parser state. */
 interface Reading {
   readonly prose: string[];
   readonly code: string[];
   readonly sections: Section[];
   readonly lines: string[];
-  /** Whose answer has not come yet; empty when there is none. */
+  /** Heading without an answer so far; empty if there is none. */
   heading: string;
 }
 
@@ -74,7 +74,7 @@ function readLines(rawLines: readonly string[]): Reading {
   return into;
 }
 
-/** A line outside code. */
+/** Parses a line outside code. */
 function readLine(line: string, into: Reading): void {
   if (line === '') return;
   into.lines.push(normaliseLine(line));
@@ -92,13 +92,13 @@ function readLine(line: string, into: Reading): void {
   into.prose.push(plainText(line, into.code));
 }
 
-/** A template heading is answered by the line after it. */
+/** The line after a template heading is its answer. */
 function answerHeading(into: Reading, line: string): void {
   if (into.heading !== '') into.sections.push({ heading: into.heading, value: normaliseLine(line) });
   into.heading = '';
 }
 
-/** Lower case, markup and spacing dropped, digits as 0: the same template line always reads the same. */
+/** Lower-cases, removes markup and spacing, and replaces digits by 0, so that a template line is always equal. */
 export function normaliseLine(line: string): string {
   return line
     .slice(0, 300)

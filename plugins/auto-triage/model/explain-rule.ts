@@ -1,4 +1,4 @@
-// The words of an issue that made the rule answer as it did.
+// Returns the words of an issue that led to the rule's answer.
 import { parseDocument, type IssueText } from './document.ts';
 import { issueKinds, type Kind } from './kind.ts';
 import { lexicon } from './lexicon.ts';

@@ -13,14 +13,14 @@ function predictor(): Predictor {
   }
 }
 
-test('the evidence names words of the issue as they stand in it', () => {
+test('the evidence quotes words of the issue as written', () => {
   const issue = { title: 'Amber again', description: 'Since Monday.\n\n## Seen on\nnightly 2.4' };
   const evidence = explain(predictor(), issue, 'bug').join(', ');
   expect(evidence).toContain('“Seen on”'.toLowerCase());
   expect(evidence).toContain('“Amber” in the title');
 });
 
-test('there are at most four reasons, none inside another', () => {
+test('there are at most four reasons, none contained in another', () => {
   for (const issue of sampleIssues.slice(0, 9)) {
     const evidence = explain(predictor(), issue, issue.kind);
     expect(evidence.length).toBeLessThanOrEqual(4);
@@ -28,7 +28,7 @@ test('there are at most four reasons, none inside another', () => {
   }
 });
 
-test('the rule quotes what it went by', () => {
+test('the rule quotes the words it matched', () => {
   expect(explainRule({ title: 'Crashes on save', description: '' }, 'bug')).toEqual(['“crashes”']);
   expect(explainRule({ title: 'How to save?', description: '' }, 'question')).toEqual(['“how to”']);
 });

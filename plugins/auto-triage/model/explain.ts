@@ -1,5 +1,5 @@
-// Which features of an issue pulled a prediction most, in words a person reads. Words, pairs and template lines add
-// their own share to the score; what the form adds is found by leaving one feature out.
+// Explains a prediction by the features with the largest contribution. Words, pairs and template lines contribute to
+// the score directly; the contribution of a form feature is computed by leaving it out.
 import { findCues } from './cues.ts';
 import { parseDocument, type Document, type IssueText } from './document.ts';
 import { countFeatures, type BlockName } from './features.ts';
@@ -11,7 +11,7 @@ import { surfaceForms } from './words.ts';
 type Reason = { readonly text: string; readonly pull: number };
 
 const reasonsMax = 4;
-/** Less than this share of the strongest pull is not worth a word. */
+/** Contributions below this share of the strongest one are not mentioned. */
 const shareMin = 0.15;
 
 export function explain(predictor: Predictor, issue: IssueText, kind: Kind): string[] {
@@ -61,7 +61,7 @@ function formReasons(predictor: Predictor, document: Document, at: 0 | 1 | 2): R
   });
 }
 
-/** undefined for what nobody would take for a reason: grammar, single function words, code. */
+/** Returns undefined for features that do not make sense as a reason: grammar, single function words, code. */
 function describe(block: BlockName, feature: string, forms: ReadonlyMap<string, string>): string | undefined {
   if (block === 'template') {
     const [heading, answer] = feature.split(' = ');
@@ -79,7 +79,7 @@ function describe(block: BlockName, feature: string, forms: ReadonlyMap<string, 
   return block === 'titleWords' || block === 'titlePairs' ? `“${text}” in the title` : `“${text}”`;
 }
 
-/** Grammar without content; question words stay, they are good reasons. */
+/** Words without content. Question words are absent, because they are good reasons. */
 const dullWords = new Set(
   (
     'a an the of to in on at by for from with as into and or but if then so is are was were be been am it its this that these those ' +

@@ -1,6 +1,5 @@
-// Counts the features of one document, block by block, in hashed buckets. Blocks are normalised apart, so that a long
-// description cannot drown its title. Nothing is stored by name: whoever explains a prediction counts again with
-// names.
+// Counts the features of a document per block, in hashed buckets. Blocks are normalised separately, so that a long
+// description does not outweigh the title. Names are not stored; explanations count the features again with names.
 import type { Document } from './document.ts';
 import { codeWords, proseWords } from './words.ts';
 
@@ -22,12 +21,12 @@ export const blockWeights = {
 } as const;
 
 export type BlockName = keyof typeof blockWeights;
-/** How often each bucket was counted; typed arrays, because a learner holds hundreds of them in little memory. */
+/** Counts per bucket. Typed arrays, because training holds hundreds of them in little memory. */
 export type Block = { readonly name: BlockName; readonly buckets: Int32Array; readonly counts: Uint16Array };
-/** Told every named feature as it is counted. */
+/** Receives every named feature as it is counted. */
 export type Witness = (bucket: number, block: BlockName, text: string) => void;
 
-/** An issue says early what it is; the rest is detail, which only dilutes. */
+/** The kind of an issue is usually clear early; further detail only dilutes it. */
 const proseWordsMax = 120;
 const characterWordsMax = 150;
 const proseCharsMax = 3000;
@@ -88,7 +87,7 @@ function eachPair(words: readonly string[], add: (text: string) => void): void {
   for (let i = 1; i < words.length; i++) add(`${words[i - 1]} ${words[i]}`);
 }
 
-/** Two- and three-word frames in which content words are blanks: "how _ i", "would be _". */
+/** Two- and three-word frames with blanks for content words: "how _ i", "would be _". */
 function eachGrammarGram(words: readonly string[], add: (text: string) => void): void {
   let previous = '';
   let beforePrevious = '';
@@ -103,7 +102,7 @@ function eachGrammarGram(words: readonly string[], add: (text: string) => void):
   }
 }
 
-/** Three to five characters, word by word with a blank on either side; each distinct word is hashed once. */
+/** Counts character n-grams of length three to five per padded word; each distinct word is hashed once. */
 function countCharacters(text: string): Map<number, number> {
   const times = new Map<string, number>();
   const words = text.toLowerCase().match(/[a-z0-9_']+|[?!]/g) ?? [];

@@ -1,17 +1,17 @@
-// The kernel over the form of issues (`structure.ts`): exp(-distance² × sharpness), the one part that is not linear.
+// Kernel over the form of issues (`structure.ts`): exp(-distance² × sharpness), the only non-linear part.
 import { encodeLevels, levelAt, levelCount } from './codec.ts';
 import type { FormModel } from './model.ts';
 
 const formWeight = 4;
 const kernelSharpness = 0.5;
-/** Columns that hardly vary are not blown up. */
+/** Lower bound of the deviation, so that nearly constant columns are not amplified. */
 const deviationMin = 0.05;
 
 export function kernelOf(distanceSquared: number): number {
   return formWeight * Math.exp(-kernelSharpness * distanceSquared);
 }
 
-/** Quantised rows with their scales; what a model stores, and what its learner must compute with. */
+/** Returns the quantised rows with their scales, as stored in a model and used in its training. */
 export function fitForm(
   rows: readonly Float64Array[],
   kinds: readonly number[],
@@ -26,7 +26,7 @@ export function fitForm(
     const spread = Math.max(deviationMin, deviation);
     const weight = Math.sqrt(separation);
     sharpness.push(weight / (spread * spread));
-    // Two draws of a column differ, squared, by twice its variance on average.
+    // The squared difference of two samples of a column is on average twice its variance.
     typical += (2 * weight * deviation * deviation) / (spread * spread);
     maxima.push(Number(values.reduce((a, b) => Math.max(a, b), 0).toPrecision(4)));
   }
@@ -37,7 +37,10 @@ export function fitForm(
   return { scales, maxima, rows: texts };
 }
 
-/** How far a column varies, and how well it tells the kinds apart: the F statistic, about 1 for a column of chance. */
+/**
+ * Returns the deviation of a column, and how well it separates the kinds: the F statistic, about 1 for a random
+ * column.
+ */
 function describe(
   values: readonly number[],
   kinds: readonly number[],
@@ -53,7 +56,7 @@ function describe(
   return { deviation: Math.sqrt(total / n), separation: (between / (total + 1e-6)) * (n / 2) };
 }
 
-/** Stored rows as scaled points, distances between which are those of the kernel. */
+/** Returns stored rows as scaled points; distances between them are those of the kernel. */
 export function readRows(form: Pick<FormModel, 'scales' | 'maxima' | 'rows'>): Float64Array[] {
   return form.rows.map((text) => {
     const row = new Float64Array(text.length);

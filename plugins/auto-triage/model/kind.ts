@@ -1,10 +1,10 @@
-// The three kinds an issue can have, in the order in which every score triple lists them.
+// The three kinds of issues, in the order used by every score triple.
 
 export const issueKinds = ['bug', 'feature', 'question'] as const;
 export type Kind = (typeof issueKinds)[number];
 export type Scores = readonly [number, number, number];
 
-/** The index of the largest score; the first of equals. */
+/** Returns the index of the largest score; the first among equals. */
 export function surest(scores: Scores): 0 | 1 | 2 {
   if (scores[0] >= scores[1] && scores[0] >= scores[2]) return 0;
   return scores[1] >= scores[2] ? 1 : 2;

@@ -1,11 +1,11 @@
-// Phrases that tell the kind of an issue in English trackers, written by hand. They are features of the learned model
-// and, with the votes given here, the rule that answers while a team has too few labels to learn from.
+// Hand-written phrases that indicate the kind of an issue in English. They are features of the learned model and,
+// with the votes given here, the rule used while a team has too few labels.
 
 export type Cue = {
-  /** What a person reads in the evidence. */
+  /** Text shown as evidence. */
   readonly name: string;
   readonly pattern: RegExp;
-  /** Votes for bug, feature, question in the rule without a model. */
+  /** Votes of the rule for bug, feature and question. */
   readonly votes: readonly [number, number, number];
 };
 
@@ -104,7 +104,7 @@ export const lexicon: readonly Cue[] = [
     votes: [0, 0, 1.2],
   },
   {
-    name: 'a plea for help',
+    name: 'a request for help',
     pattern:
       /\b(?:help|advice|guid(?:e|ance)|anyone|anybody|someone|somebody|any ideas?|stuck|newbie|beginner|new to)\b/,
     votes: [0, 0, 1],
@@ -148,7 +148,7 @@ export const lexicon: readonly Cue[] = [
     votes: [0, 0.4, 0.2],
   },
   {
-    name: 'the present lack of something',
+    name: 'something currently missing',
     pattern:
       /\b(?:currently|at the moment|right now|today|there is no|lack\w*|not (?:yet )?supported|no way to|unsupported)\b/,
     votes: [0, 0.7, 0],

@@ -1,5 +1,5 @@
-// The patterns that `structure.ts` measures, as tables: how often a mark occurs in a part of an issue, and what a
-// part, a title's first word or a template answer is like. `shown` ones are worth naming as evidence.
+// Patterns measured by `structure.ts`: occurrence counts in a part of an issue, and flags for a part, the first word
+// of the title or a template answer. `shown` measures may appear as evidence.
 
 export type Part =
   'title' | 'titleLow' | 'titleStart' | 'body' | 'prose' | 'proseLow' | 'proseEnd' | 'comments' | 'code';
@@ -9,7 +9,7 @@ export type Measure = {
   readonly part: Part;
   readonly pattern: RegExp;
   readonly shown?: boolean;
-  /** Value of a {@link flagMeasures} entry that matches; 1 unless given. */
+  /** Value of a matching {@link flagMeasures} entry; default 1. */
   readonly value?: number;
 };
 
@@ -100,7 +100,7 @@ export const flagMeasures: readonly Measure[] = [
     pattern: / (?:is|are|does|has|was|do|should|shouldn't|doesn't|isn't|can't|cannot|won't) /,
   },
   {
-    name: 'a plea in the title',
+    name: 'a request for help in the title',
     part: 'titleLow',
     pattern: /\b(?:help|please|need|question|problem|issue|trouble)\b/,
     shown: true,
@@ -108,7 +108,7 @@ export const flagMeasures: readonly Measure[] = [
   { name: 'an end that asks or thanks', part: 'proseEnd', pattern: /\?|thank|help|appreciat/, shown: true },
 ];
 
-/** Of the answers below template headings; measured as `value` or 0. */
+/** Tested on the answers below template headings; measured as `value` or 0. */
 export const answerMeasures: readonly Omit<Measure, 'part'>[] = [
   { name: 'a template answer “bug”', pattern: /^bugs?\b/, value: 1.5, shown: true },
   {
@@ -132,7 +132,7 @@ export const answerMeasures: readonly Omit<Measure, 'part'>[] = [
   { name: 'a no in the template', pattern: /^(?:no|false|none|n\/a|na)\b/ },
 ];
 
-/** Measured as the root of their rate. */
+/** Measured as the square root of their rate. */
 export const functionWordList: readonly string[] = (
   'i me my we our you your it its this that these those there here he they them a an the and or but if then so because ' +
   'when while where what which who how why not no can could would should will may might must do does did is are was were be been ' +

@@ -1,13 +1,16 @@
-// A learned model as it is stored: plain JSON, its large arrays as text of `codec.ts`.
+// Stored form of a learned model: plain JSON, with large arrays as text of `codec.ts`.
 import type { Calibration } from './calibrate.ts';
 import type { Scores } from './kind.ts';
 
-/** Raised whenever features or layout change, because buckets then mean something else; other versions are not read. */
+/**
+ * Raised whenever features or layout change, because buckets then have another meaning. Models of other versions are
+ * ignored.
+ */
 export const modelVersion = 1;
 
 export type Model = {
   readonly version: typeof modelVersion;
-  /** How many issues of each kind it learned from. */
+  /** Number of training issues of each kind. */
   readonly learned: Scores;
   /** Document frequency by bucket. */
   readonly frequencies: string;
@@ -18,17 +21,17 @@ export type Model = {
   readonly calibration: Calibration;
 };
 
-/** The kernel over the form of issues: one row per learned issue. */
+/** Kernel over the form of issues, with one row per training issue. */
 export type FormModel = {
-  /** Multiplies each column, so that the squared distance of two typical issues is 1. */
+  /** Factor of each column, such that the squared distance of two typical issues is 1. */
   readonly scales: readonly number[];
-  /** Largest value per column; rows are levels of it. */
+  /** Largest value of each column; rows are levels relative to it. */
   readonly maxima: readonly number[];
   readonly rows: readonly string[];
   readonly coefficients: readonly Scores[];
 };
 
-/** @returns undefined for anything but a model of this version. */
+/** @returns undefined unless `stored` is a model of this version */
 export function asModel(stored: unknown): Model | undefined {
   const isModel =
     typeof stored === 'object' && stored !== null && 'version' in stored && stored.version === modelVersion;

@@ -1,4 +1,4 @@
-// Answers for one issue: the probability of each kind by a stored model, or by the rule alone where there is none.
+// Predicts the probability of each kind for one issue, with a stored model or with the rule alone.
 import { probabilitiesOf, type Answers, type Calibration } from './calibrate.ts';
 import { findCues, type CueHit } from './cues.ts';
 import { frequencyValues, levelAt, signedValues } from './codec.ts';
@@ -17,7 +17,7 @@ export type Prediction = {
   readonly probabilities: Scores;
 };
 
-/** Set so that the rule's confidence is about how often it is right. */
+/** Chosen so that the rule's confidence matches its accuracy. */
 const ruleAlone: Calibration = { slope: 0, ruleSlope: 0.25, bias: [0, 0, 0] };
 
 export function predictByRule(issue: IssueText): Prediction {
@@ -25,7 +25,7 @@ export function predictByRule(issue: IssueText): Prediction {
   return toPrediction({ learned: [0, 0, 0], rule: ruleScores(document, findCues(document)) }, ruleAlone);
 }
 
-/** A stored model with what it needs at hand: worth keeping between issues. */
+/** A stored model with precomputed data; worth caching between issues. */
 export class Predictor {
   readonly model: Model;
   readonly #rows: readonly Float64Array[];
@@ -62,7 +62,7 @@ export class Predictor {
     );
   }
 
-  /** What one unit of a bucket adds to the score of a kind. */
+  /** Returns the contribution of one unit of a bucket to the score of a kind. */
   weightOf(kind: 0 | 1 | 2, bucket: number): number {
     return (signedValues[levelAt(this.model.weights[kind], bucket)] as number) * this.model.weightMax;
   }
@@ -79,12 +79,12 @@ export class Predictor {
     return sums;
   }
 
-  /** Squared, to each issue that the model learned from. */
+  /** Returns the squared distance to each training issue. */
   distancesOf(point: Float64Array): Float64Array {
     return Float64Array.from(this.#rows, (row) => distanceSquared(point, row));
   }
 
-  /** The part of one column in {@link distancesOf}. */
+  /** Returns the part of one column in {@link distancesOf}. */
   columnDistances(value: number, column: number): Float64Array {
     return Float64Array.from(this.#rows, (row) => (value - (row[column] ?? 0)) ** 2);
   }

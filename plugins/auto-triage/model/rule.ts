@@ -1,9 +1,9 @@
-// What the hand-written cues of the lexicon say about an issue, before anything is learned.
+// Scores of the hand-written cues of the lexicon.
 import type { CueHit } from './cues.ts';
 import type { Document } from './document.ts';
 import type { Scores } from './kind.ts';
 
-/** Votes for each kind, less their mean; about -10 to 10. A cue in the title counts twice. */
+/** Returns the votes for each kind minus their mean; about -10 to 10. A cue in the title counts twice. */
 export function ruleScores({ title, code }: Document, hits: readonly CueHit[]): Scores {
   const votes: [number, number, number] = [code.length > 300 ? 1.5 : 0, 0, title.includes('?') ? 3 : 0];
   for (const { cue, title: inTitle, opening, prose } of hits) {

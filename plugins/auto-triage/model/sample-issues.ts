@@ -1,5 +1,5 @@
-// Thirty-six short issues of an invented team, written for the tests: its house words (amber, ledger, tray) tell more
-// than English does.
+// Thirty-six short issues of an invented team for the tests. Its own vocabulary (amber, ledger, tray) is more
+// informative than general English.
 import type { Example } from './train.ts';
 
 const bugs: [string, string][] = [
@@ -64,8 +64,8 @@ const features: [string, string][] = [
 
 const questions: [string, string][] = [
   ['Meaning of the grey tray', 'The handbook names green and amber. Grey?\n\nRegards, front desk'],
-  ['Who may close a ledger', 'Our clerk is away. Can the front desk close it?\n\nRegards, front desk'],
-  ['Where old reports are kept', 'Reports of last year: in which folder?\n\nRegards, archive'],
+  ['Closing a ledger', 'Our clerk is away. Can the front desk close it?\n\nRegards, front desk'],
+  ['Folder of old reports', 'Reports of last year: in which folder?\n\nRegards, archive'],
   ['Is there a limit for attachments', 'A scan of 40 pages does not fit, or does it?\n\nRegards, archive'],
   ['Difference of draft and open', 'Draft, open: both can be edited?\n\nRegards, front desk'],
   ['Which rows count for the yearly sum', 'Drafts too?\n\nRegards, archive'],
@@ -77,7 +77,7 @@ const questions: [string, string][] = [
   ['Opening a ledger of another department', 'Is that seen by them?\n\nRegards, front desk'],
 ];
 
-/** Kinds in turn, so that any run of them is balanced. */
+/** The kinds alternate, so that any range is balanced. */
 export const sampleIssues: readonly Example[] = bugs.flatMap((_, i) => [
   example('bug', bugs[i]),
   example('feature', features[i]),

@@ -1,7 +1,7 @@
-// Kernel ridge regression in slices: Cholesky factor, dual coefficients, and the answers each example would have got
-// from a model learned without it (leave-one-out in closed form: y - α / diag(K⁻¹)).
+// Kernel ridge regression in slices: Cholesky factor, dual coefficients, and leave-one-out answers in closed form (y
+// - α / diag(K⁻¹)).
 
-/** A symmetric matrix, of which the lower half is stored row by row. */
+/** Symmetric matrix; only the lower half is stored, row by row. */
 export type LowerMatrix = readonly Float64Array[];
 
 export type Solution = {
@@ -9,7 +9,7 @@ export type Solution = {
   readonly leftOut: readonly Float64Array[];
 };
 
-/** Overwrites `kernel`. Yields the multiplications done since the last yield. */
+/** Overwrites `kernel`. Yields the number of multiplications since the last yield. */
 export function* solveRidge(
   kernel: LowerMatrix,
   targets: readonly Float64Array[],
@@ -25,7 +25,7 @@ export function* solveRidge(
   return { coefficients, leftOut };
 }
 
-/** L with L·Lᵀ = K + ridge, in place of K. */
+/** Replaces K with L such that L·Lᵀ = K + ridge. */
 function* factorise(kernel: LowerMatrix, ridge: number): Generator<number, void> {
   for (const [i, row] of kernel.entries()) {
     for (let j = 0; j < i; j++) {
@@ -37,7 +37,7 @@ function* factorise(kernel: LowerMatrix, ridge: number): Generator<number, void>
   }
 }
 
-/** diag((L·Lᵀ)⁻¹): the squared length of each column of L⁻¹. */
+/** Returns diag((L·Lᵀ)⁻¹): the squared length of each column of L⁻¹. */
 function* invertDiagonal(factor: LowerMatrix): Generator<number, Float64Array> {
   const n = factor.length;
   const diagonal = new Float64Array(n);

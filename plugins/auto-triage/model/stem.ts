@@ -1,9 +1,9 @@
-// A light English stemmer (plural, -ed, -ing, -ly and a few noun endings), so that "crashes", "crashed" and "crashing"
+// Light English stemmer (plural, -ed, -ing, -ly and some noun endings), so that "crashes", "crashed" and "crashing"
 // count as one word.
 
 const vowel = /[aeiouy]/;
 
-/** The stem of a lower-case word; words of three letters and fewer stay as they are. */
+/** Returns the stem of a lower-case word; words of up to three letters are unchanged. */
 export function stem(word: string): string {
   if (word.length <= 3) return word;
   const w = nounStem(verbStem(singular(word)));
@@ -18,7 +18,7 @@ function singular(w: string): string {
   return w.endsWith('ss') || w.endsWith('us') || w.endsWith('is') ? w : w.slice(0, -1);
 }
 
-/** Without -ed, -ing and -ly. */
+/** Removes -ed, -ing and -ly. */
 function verbStem(w: string): string {
   if (w.length > 4 && w.endsWith('ed') && vowel.test(w.slice(0, -2))) return undouble(w.slice(0, -2));
   if (w.length > 5 && w.endsWith('ing') && vowel.test(w.slice(0, -3))) return undouble(w.slice(0, -3));

@@ -1,5 +1,5 @@
-// Numbers about the form of an issue: lengths, marks, code, traces, links, cues of the lexicon in title and prose, and
-// the rates of function words. Bounded roughly to 0–3 each, so that the kernel over them needs no learned scale.
+// Numeric features of an issue's form: lengths, punctuation, code, traces, links, cues in title and prose, and rates
+// of function words. Each is roughly bounded to 0–3, so that the kernel needs no learned scale.
 import type { CueHit } from './cues.ts';
 import type { Document } from './document.ts';
 import { answerMeasures, countMeasures, flagMeasures, functionWordList, type Part } from './measures.ts';
@@ -7,15 +7,15 @@ import { answerMeasures, countMeasures, flagMeasures, functionWordList, type Par
 export type Measured = {
   readonly name: string;
   readonly value: number;
-  /** Worth naming as evidence. */
+  /** May be shown as evidence. */
   readonly shown?: boolean | undefined;
-  /** The words that a cue found. */
+  /** Text matched by a cue. */
   readonly quote?: string | undefined;
 };
 
 const proseCharsMax = 6000;
 
-/** Always the same names in the same order. */
+/** Returns the same names in the same order for every document. */
 export function structure(document: Document, hits: readonly CueHit[]): Measured[] {
   const parts = partsOf(document);
   const words = parts.proseLow.match(/[a-z']+/g) ?? [];

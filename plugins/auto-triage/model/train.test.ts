@@ -12,7 +12,7 @@ function learn(examples: readonly Example[]): Model {
   }
 }
 
-/** Right answers in six-fold cross-validation. */
+/** Returns the number of right answers in six-fold cross-validation. */
 function hits(answer: (train: readonly Example[], asked: Example) => string): number {
   const foldOf = (i: number): number => Math.floor(i / 3) % 6;
   return sampleIssues.filter((asked, i) => {
@@ -36,11 +36,11 @@ const odd = [
 ];
 
 describe('train', () => {
-  test('the same issues make the same model, to the character', () => {
+  test('training is deterministic, to the character', () => {
     expect(JSON.stringify(learn(sampleIssues))).toBe(JSON.stringify(learn(sampleIssues)));
   });
 
-  test('a model that went through JSON answers as before, and with probabilities that sum to one', () => {
+  test('a model restored from JSON predicts the same, with probabilities that sum to one', () => {
     const model = learn(sampleIssues);
     const stored = new Predictor(JSON.parse(JSON.stringify(model)));
     const fresh = new Predictor(model);
@@ -51,7 +51,7 @@ describe('train', () => {
     }
   });
 
-  test('learning a team’s own words beats the rule by far', () => {
+  test('a model of a team’s own words is far better than the rule', () => {
     const models = new Map<string, Predictor>();
     const learned = hits((rest, asked) => {
       const key = rest.map(({ title }) => title).join();
@@ -64,7 +64,7 @@ describe('train', () => {
     expect(byRule).toBeLessThanOrEqual(learned - 6);
   });
 
-  test('nothing but kind, title and description is read: dates and people change nothing', () => {
+  test('only kind, title and description are read', () => {
     const read = new Set<string>();
     const watched = sampleIssues.map(
       (issue) =>
@@ -74,11 +74,11 @@ describe('train', () => {
     expect([...read].sort()).toEqual(['description', 'kind', 'title']);
   });
 
-  test('hundreds of issues are learned in steps that are each declared small', () => {
+  test('training proceeds in small declared steps', () => {
     for (const costUs of stepsOf(train(sampleIssues))) expect(costUs).toBeLessThan(40_000);
   });
 
-  test('issues of any text are learned and answered', () => {
+  test('issues of any text can be used for training and prediction', () => {
     const examples = [
       ...sampleIssues,
       ...odd.map((text): Example => ({ kind: 'bug', title: text, description: text })),

@@ -1,6 +1,6 @@
-// Learns a model from labelled issues: regularised least squares on one kernel, the sum of block cosines (kept as
-// hashed weights) and the kernel over the form (kept as rows). Deterministic; a generator, because a sandbox grants
-// CPU in short slices.
+// Trains a model on labelled issues: regularised least squares on the sum of block cosines (stored as hashed weights)
+// and the form kernel (stored as rows). Deterministic. A generator, because the sandbox grants CPU time in short
+// slices.
 import { calibrate } from './calibrate.ts';
 import { findCues } from './cues.ts';
 import { encodeLevels, frequencyValues, toFrequencyLevel, toSignedLevel } from './codec.ts';
@@ -18,7 +18,7 @@ export type Example = IssueText & { readonly kind: Kind };
 
 const ridge = 1.6;
 
-/** Yields the rough cost since the last yield, in microseconds of an interpreter without JIT. */
+/** Yields the approximate cost since the last yield, in microseconds of an interpreter without JIT. */
 export function* train(examples: readonly Example[]): Generator<number, Model> {
   const documents: Block[][] = [];
   const forms: Float64Array[] = [];
@@ -79,7 +79,7 @@ export function* train(examples: readonly Example[]): Generator<number, Model> {
   };
 }
 
-/** Dot products of all pairs, by bucket, so that only shared features cost anything. */
+/** Computes the dot products of all pairs by bucket, so that only shared features cost time. */
 function* linearKernel(
   vectors: readonly SparseVector[],
   frequencies: Uint16Array,
@@ -109,7 +109,7 @@ function* linearKernel(
     for (let p = start; p < end; p++) {
       const row = kernel[owners[p] as number] as Float64Array;
       const value = values[p] as number;
-      // Postings are in the order of their owners, hence always the lower half.
+      // Postings are ordered by owner, so this is always the lower half.
       for (let q = start; q <= p; q++) {
         const owner = owners[q] as number;
         row[owner] = (row[owner] as number) + value * (values[q] as number);
@@ -124,7 +124,7 @@ function* linearKernel(
   return kernel;
 }
 
-/** Σ coefficient × vector: what the linear part of the kernel answers, without the examples. */
+/** Returns Σ coefficient × vector: the linear part of the kernel, without the examples. */
 function* linearWeights(
   vectors: readonly SparseVector[],
   coefficients: readonly Scores[],

@@ -1,11 +1,12 @@
-// A document as one sparse vector: every block weighed by rarity, brought to unit length, and scaled by its weight.
+// Builds one sparse vector per document: every block is weighted by rarity, normalised to unit length and scaled by
+// its block weight.
 import type { Block } from './features.ts';
 import { blockWeights, bucketCount } from './features.ts';
 
-/** A bucket may stand in it twice, when features of two blocks share it. */
+/** A bucket may occur twice if features of two blocks share it. */
 export type SparseVector = { readonly buckets: Int32Array; readonly values: Float32Array };
 
-/** In how many of the documents each bucket was counted. */
+/** Returns the number of documents that contain each bucket. */
 export function documentFrequencies(documents: readonly (readonly Block[])[]): Uint16Array {
   const seen = new Uint16Array(bucketCount);
   for (const blocks of documents)
@@ -13,10 +14,10 @@ export function documentFrequencies(documents: readonly (readonly Block[])[]): U
   return seen;
 }
 
-/** What more than this share of the documents has says nothing, and costs most. */
+/** Features in more than this share of documents are uninformative, and the most expensive. */
 const commonShare = 0.5;
 
-/** Largest for a bucket that no document has, 0 for one that is common. */
+/** Largest for a bucket that no document contains, 0 for a common one. */
 export function rarity(frequency: number, documents: number): number {
   if (frequency > documents * commonShare) return 0;
   return Math.log((documents + 1) / (frequency + 1)) + 1;

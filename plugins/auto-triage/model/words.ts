@@ -1,9 +1,9 @@
-// Word streams of prose and code, and their one- and two-word sequences.
+// Word streams of prose and code, and their sequences.
 import { stem } from './stem.ts';
 
 const wordPattern = /[a-z][a-z0-9_]*(?:['’][a-z]+)?|\d+(?:\.\d+)*|[?!]|[.;]\s/g;
 
-/** Lower-case stems in order; numbers become 0 (versions 0.0), sentence ends `.`; `?` and `!` are kept as words. */
+/** Returns lower-case stems in order; numbers become 0 (versions 0.0), sentence ends `.`; `?` and `!` are kept. */
 export function proseWords(text: string): string[] {
   const words: string[] = [];
   for (const match of text.toLowerCase().match(wordPattern) ?? []) {
@@ -17,12 +17,12 @@ export function proseWords(text: string): string[] {
 
 const codeWordPattern = /[A-Za-z_][A-Za-z0-9_]{1,40}/g;
 
-/** Identifiers of code, whole and lower-case. */
+/** Returns the identifiers of code in lower case. */
 export function codeWords(text: string): string[] {
   return (text.match(codeWordPattern) ?? []).map((word) => word.toLowerCase());
 }
 
-/** The first word as written for each stem: what a person should read. */
+/** Returns the first spelling of each stem, for display. */
 export function surfaceForms(text: string): Map<string, string> {
   const forms = new Map<string, string>();
   for (const match of text.match(/[A-Za-z][A-Za-z0-9_]*(?:['’][A-Za-z]+)?/g) ?? []) {
