@@ -149,7 +149,7 @@ test('the limits are those that runs have', () => {
     RunLimits,
   ];
   for (const row of [
-    `handler of events | ${ms(own.cpuMs)} | ${ms(most.cpuMs)} |`,
+    `an event handler | ${ms(own.cpuMs)} | ${ms(most.cpuMs)} |`,
     `without a pause | ${ms(own.entryMs)} | ${ms(most.entryMs)} |`,
     `schedule's run | ${ms(ownS.cpuMs)} | ${ms(mostS.cpuMs)} |`,
     `| ${own.wallMs / 1000} s; schedules ${ownS.wallMs / 1000} s |`,

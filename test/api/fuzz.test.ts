@@ -1,4 +1,4 @@
-// Whatever is sent, the answer is one the document knows (docs/spec/api.md › The document): requests from the routes' own
+// Whatever is sent, the answer is one the document knows (docs/spec/api.md › OpenAPI document): requests from the routes' own
 // schemas, sound and broken, never cause a 5xx; success bodies pass their schema, refusals have the one envelope and a
 // registered code.
 import { afterAll, beforeAll, expect, test } from 'bun:test';

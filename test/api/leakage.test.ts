@@ -1,4 +1,4 @@
-// A token goes nowhere but where it was sent (docs/spec/errors.md › What is never told): whatever part of a request it stands
+// A token goes nowhere but where it was sent (docs/spec/errors.md › Undisclosed data): whatever part of a request it stands
 // in, no answer, log line, event or delivery repeats it, and no cache or other site is given it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';

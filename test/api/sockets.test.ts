@@ -1,4 +1,4 @@
-// Malformed and slow HTTP over raw sockets (docs/spec/api.md › Requests and answers): refused or closed, never a 5xx, never a
+// Malformed and slow HTTP over raw sockets (docs/spec/api.md › Requests and responses): refused or closed, never a 5xx, never a
 // hang, and the others go on.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect } from 'node:net';

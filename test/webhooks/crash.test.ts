@@ -1,5 +1,5 @@
 // The receiver kills the core in the middle of deliveries, again and again: none is lost, and only what was in flight comes
-// twice, under the same ids. docs/spec/durability.md › Killed at any moment. TATAMI_LONG=1 makes it 50 kills over 200 events each.
+// twice, under the same ids. docs/spec/durability.md › Crash safety. TATAMI_LONG=1 makes it 50 kills over 200 events each.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
