@@ -39,9 +39,9 @@ stop() {
   ! curl -s "$TATAMI_SERVER/healthz" || fail 'it still answers'
 }
 start npm start
-shows '\(new\)' 'holds +1 workspace: My workspace; 1 plugin: auto-triage' 'Your API key, shown this once: +ttm_'
+shows '\(new\)' 'content +1 workspace: My workspace; 1 plugin: auto-triage' 'Your API key, shown only once: +ttm_'
 export TATAMI_TOKEN
-TATAMI_TOKEN=$(sed -n 's/^Your API key, shown this once: *//p' "$work/seen")
+TATAMI_TOKEN=$(sed -n 's/^Your API key, shown only once: *//p' "$work/seen")
 
 say 'A first issue; the plugin labels it'
 curl -s -w '\n' "$TATAMI_SERVER/api/v1/issues" -H "Authorization: Bearer $TATAMI_TOKEN" \
@@ -69,7 +69,7 @@ key_of() { sed -n 's/^key *\(ttm_[^ ]*\).*/\1/p' "$work/seen"; }
 bin/tatami keys list --data-dir data | tee "$work/seen"
 shows 'Owner'
 bin/tatami keys create --data-dir data --name nightly --scopes issues:read --expires 90d | tee "$work/seen"
-shows '^scopes +issues:read' 'shown this once'
+shows '^scopes +issues:read' 'shown only once'
 old=$(key_of)
 me "$old" | tee "$work/seen"
 shows '"issues:read"'
@@ -101,7 +101,7 @@ shows 'isues.csv'
 say 'A backup while it runs'
 mkdir "$work/backups"
 bin/tatami backup "$work/backups" --data-dir data | tee "$work/seen"
-shows '^holds +1 workspace' '^key +not in the backup'
+shows '^contains +1 workspace' '^key +not in the backup'
 bin/tatami backups verify "$work/backups"
 stop
 

@@ -244,7 +244,7 @@ test('a batch whose answer is lost is sent again and counted once', async () => 
   });
   const { code, json, err } = await runImport(file, proxy.url.origin);
   expect([code, json]).toMatchObject([0, { created: 200, skipped: 0 }]);
-  expect(err).toContain('Trying again');
+  expect(err).toContain('Retrying');
   expect(await createdEvents(before)).toBe(200);
 });
 
