@@ -195,7 +195,7 @@ test('a directory that is held by something else is waited for, and a socket tha
   if ('heldBy' in lock) throw new Error('The lock should be free.');
   const child = spawnTatami(['keys', 'list', '--data-dir', dataDir, '--json']);
   const errors = collect(child.stderr);
-  await errors.until((text) => text.includes('waiting until it takes orders'));
+  await errors.until((text) => text.includes('Waiting until it accepts commands'));
   lock.release();
   const { keys } = JSON.parse(await new Response(child.stdout).text());
   expect([await child.exited, keys.length]).toEqual([0, 1]);

@@ -62,7 +62,7 @@ test('an endpoint is registered with everything asked for, its secret is shown o
   );
   const shown = await said('create', '--url', receiver.url, '--events', 'comment.*');
   expect(shown.out).toMatch(
-    /^whe_\w{26} {2}\S+ {2}comment\.\*\nSigning secret, shown this once: {2}whsec_\S+\n$/,
+    /^whe_\w{26} {2}\S+ {2}comment\.\*\nSigning secret, shown only once: {2}whsec_\S+\n$/,
   );
 });
 
@@ -113,7 +113,7 @@ test('a secret is rotated with an overlap or without one', async () => {
     );
   const shown = await said('rotate', endpoint.id, '--overlap-hours', '0');
   expect(shown.out).toMatch(
-    /^whe_\w+ {2}the one before signs nothing any more\nNew signing secret, shown this once: {2}whsec_\S+\n$/,
+    /^whe_\w+ {2}the previous secret no longer signs\nNew signing secret, shown only once: {2}whsec_\S+\n$/,
   );
 });
 
@@ -144,7 +144,7 @@ test('a replay that the receiver refuses is exit 1, and says that the server goe
   const { code, out, err } = await said('replay', delivery.id);
   receiver.answer = () => new Response();
   expect([code, out]).toEqual([1, expect.stringContaining('→ 503')]);
-  expect(err).toMatch(/tries again by itself\. {2}next attempt at \d{4}-/);
+  expect(err).toMatch(/retries automatically\. {2}next attempt at \d{4}-/);
 });
 
 test('everything since a moment is replayed to an endpoint, or what of it was never delivered', async () => {

@@ -318,7 +318,7 @@ test('the command line tries a folder and shows the report, and the gate before 
     expect((await tatami(['plugin', 'pack', dir, '--out', file], remote)).code).toBe(0);
     const upgrade = await tatami(['plugin', 'install', file, '--yes', '--gate', '2'], remote);
     expect(upgrade.code).toBe(0);
-    expect(upgrade.err).toContain('on the last 2 runs of 1.0.0: 1 the same, 1 not');
+    expect(upgrade.err).toContain('on the last 2 runs of 1.0.0: 1 same, 1 different');
     expect(upgrade.err).toMatch(/issue iss_\S+ priority: "high" → nothing/);
   } finally {
     rmSync(dir, { recursive: true, force: true });
