@@ -90,9 +90,9 @@ say 'Issues from another tracker, with their own times; a second time adds nothi
   for n in $(seq 400); do echo "shop,2024-03-01T09:30:00Z,bug,Crash number $n,It fails"; done
 } >issues.csv
 bin/tatami import issues.csv --team-from repo 2>&1 | tee "$work/seen"
-shows '[0-9]+ of 400' '400 created, 0 there already, 0 failed'
+shows '[0-9]+ of 400' '400 created, 0 already present, 0 failed'
 bin/tatami import issues.csv --team-from repo 2>&1 | tee "$work/seen"
-shows '0 created, 400 there already'
+shows '0 created, 400 already present'
 curl -s -w '\n' "$TATAMI_SERVER/api/v1/issues/SHOP-1" -H "Authorization: Bearer $TATAMI_TOKEN" | tee "$work/seen"
 shows '"createdAt":"2024-03-01T09:30:00.000Z"'
 refused bin/tatami import isues.csv --team-from repo

@@ -185,7 +185,7 @@ test('a plugin, a schedule and a run that do not exist are answered with those t
   expect((await pack('greets')).code).toBe(0);
   expect((await install('greets')).code).toBe(0);
   const none =
-    'tatami: There is no plugin acme.helo; `tatami plugin list` shows all. Did you mean acme.hello?';
+    'tatami: There is no plugin acme.helo. List the plugins with `tatami plugin list`. Did you mean acme.hello?';
   const schedule = 'tatami: acme.hello has no schedule nightli. Schedules: nightly. Did you mean nightly?';
   const lastLine = async (...args: string[]) => (await run(...args)).err.trimEnd().split('\n').at(-1);
   expect(await lastLine('logs', 'acme.helo')).toBe(none);

@@ -86,7 +86,7 @@ test('an undo of a time is of a plugin, and lists what others changed since', as
   ]);
   expect(answers.map(({ code, json }) => [code, json.error.message])).toEqual([
     [2, expect.stringContaining('--since 2h')],
-    [2, expect.stringContaining('this is a run')],
+    [2, expect.stringContaining('not to a run')],
     [1, expect.stringContaining('tatami plugin logs PLUGIN')],
     [1, expect.stringContaining('Did you mean triage?')],
   ]);
@@ -218,7 +218,7 @@ test('an error names what is absent where the plugin is there, and the plugin wh
   expect(await said('shadow', 'triage')).toBe('No shadow runs beside triage.');
   expect(await said('shadow', 'triage', '--stop')).toBe('No shadow runs beside triage.');
   expect(await said('secrets', 'delete', 'triage', 'KEY_A')).toBe('KEY_A is not set.');
-  expect(await said('secrets', 'delete', 'triag', 'KEY_A')).toContain('There is no plugin triag;');
+  expect(await said('secrets', 'delete', 'triag', 'KEY_A')).toContain('There is no plugin triag.');
   const none = [
     ['DELETE', 'shadow', 'No shadow runs beside triage.'],
     ['DELETE', 'secrets/KEY_A', 'KEY_A is not set.'],

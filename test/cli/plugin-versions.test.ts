@@ -53,7 +53,7 @@ test('a package that is signed beside its file is its publisher’s on the serve
   const verified = await run('verify', file, '--public-key', publicKey);
   expect([verified.code, verified.err]).toEqual([
     1,
-    expect.stringContaining('was changed since it was signed'),
+    expect.stringContaining('was changed after it was signed'),
   ]);
   expect((await run('install', file, '--yes', '--no-probation')).code).toBe(1);
   expect((await app.call('GET', path)).status).toBe(404);

@@ -89,7 +89,7 @@ test('a delivery is listed, shown with its attempt, and sent again as a new deli
   expect(got?.headers.get('x-webhook-delivery')).toBe(again.json.id);
   expect(again.json.id).not.toBe(delivery.id);
   expect((await said('replay', delivery.id)).out).toMatch(
-    new RegExp(`^replayed as dlv_\\w+ \\(same ${delivery.eventId}, freshly signed\\) → 200 {2}\\d+ ms\\n$`),
+    new RegExp(`^replayed as dlv_\\w+ \\(same ${delivery.eventId}, new signature\\) → 200 {2}\\d+ ms\\n$`),
   );
 });
 
@@ -171,7 +171,7 @@ test('everything since a moment is replayed to an endpoint, or what of it was ne
   expect(await got()).toEqual([delivery.eventId, missed.eventId]);
   expect(await got('--until', new Date(hooks.app.clock.now()).toISOString())).toEqual([delivery.eventId]);
   expect((await said('replay', endpoint.id, '--since', since)).out).toMatch(
-    /^2 deliveries to whe_\w+ since \S+, made anew \(rpl_\w+\)\n$/,
+    /^resent 2 deliveries to whe_\w+ since \S+ \(rpl_\w+\)\n$/,
   );
 });
 
