@@ -68,7 +68,7 @@ test('Linear: identifiers, parents, relations, projects, milestones and cycles; 
     'line 4: blocked by LIN-7 is skipped: LIN-4 blocks LIN-7 already',
     'line 5: child of LIN-4 is skipped: ',
     'line 6: child of OTHER-1 is skipped',
-    'the cycle "Old" of LIN is over',
+    'the cycle "Old" of LIN has ended',
   ])
     expect(err).toContain(told);
 
