@@ -7,7 +7,10 @@ import type { LogLevel, Progress, RunLimits, Told } from './protocol.ts';
 import type { HandlerKind } from '../../sdk/plugin/handlers.ts';
 
 export interface Sandbox {
-  /** Runs one handler in the warm isolate of its partition, loading it if needed. Jobs of one (install, partition) run one at a time, the others are queued. Never rejects. */
+  /**
+   * Runs one handler in the warm isolate of its partition, loading it if needed. Jobs of one (install, partition) run one at a time,
+   * the others are queued. Never rejects.
+   */
   run(job: SandboxJob): Promise<SandboxOutcome>;
   /** Drops the idle isolates, bundles and violations of an install. Call on uninstall, upgrade and disable. */
   evict(installId: string): void;
@@ -28,7 +31,10 @@ export interface SandboxJob {
   workspaceId: string;
   installId: string;
   partition: number;
-  /** One bundled ES module; the source is sent once per sidecar. `handlers` are those of the manifest (`event:issue.created`, `schedule:learn`); if given, code that registers different ones fails at start-up. */
+  /**
+   * One bundled ES module; the source is sent once per sidecar. `handlers` are those of the manifest (`event:issue.created`,
+   * `schedule:learn`); if given, code that registers different ones fails at start-up.
+   */
   code: { sha256: string; source: string; handlers?: string[] };
   handler: { kind: HandlerKind; name: string };
   /** JSON `{event, run, settings, nowMs, seed, scopes?}`; `scopes` are the granted scopes, for `ctx.has`. */

@@ -146,7 +146,10 @@ export interface Said {
 export type FromSidecar =
   | { t: 'ready'; jail: EntryReport }
   | { t: 'pong'; isolates: number }
-  /** Sent after an entry. `acked` counts the core's messages (run and answers) that this run has consumed: more sent than acked means guest code may be running. */
+  /**
+   * Sent after an entry. `acked` counts the core's messages (run and answers) that this run has consumed: more sent than acked means
+   * guest code may be running.
+   */
   | { t: 'drained'; run: RunNonce; acked: number; said: Said }
   /** `acked` as in `drained`; the run never saw later messages. */
   | {

@@ -50,7 +50,7 @@ export async function restore(file: string, options: RestoreOptions, folder: str
       `active    keys, app grants and members that were revoked or removed after ${shown.at} are active again: revoke them before the server is reachable`,
       ...(shown.generation === null
         ? [
-            `schema    ${shown.schema}, unchanged: start the Tatami version that made the backup. Webhooks, plugins and schedules are not paused`,
+            `schema    ${shown.schema}, unchanged: start the Tatami version that created the backup. Webhooks, plugins and schedules are not paused`,
           ]
         : [
             'paused    webhooks, plugins and schedules are paused; start the server, check it, and then run:',

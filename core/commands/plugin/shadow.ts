@@ -48,7 +48,7 @@ function shadowLines(
   const { report, waiting } = one;
   const { runs, same, different, failed, dropped, cpuMs, differences } = report;
   return [
-    `${pluginVersion} beside ${name} since ${startedAt}: ${isRunning ? 'running' : `stopped (${stoppedBy})`}`,
+    `${pluginVersion} next to ${name} since ${startedAt}: ${isRunning ? 'running' : `stopped (${stoppedBy})`}`,
     `runs ${runs}: ${same} same, ${different} different, ${failed} failed   waiting ${waiting}, dropped ${dropped}   cpu ${cpuMs} ms`,
     ...differences.slice(0, differencesShown).flatMap(({ at, type, eventId, fields }) => [
       `  ${at}  ${type}  ${eventId}`,

@@ -28,7 +28,10 @@ export interface Link {
   /** @throws Error if the descriptor is not a socket */
   open(fd: number, first: ToSidecar): Promise<void>;
   send(message: ToSidecar): void;
-  /** Time of the sidecar's last sign of life. While output waits for the sidecar, only reading it counts; while the core has paused reading, the sidecar counts as alive. */
+  /**
+   * Time of the sidecar's last sign of life. While output waits for the sidecar, only reading it counts; while the core has paused
+   * reading, the sidecar counts as alive.
+   */
   readonly heardAt: number;
   /** Amount of output that the sidecar has not read, in bytes, plus UTF-16 units of what is not encoded yet. */
   readonly backlog: number;
