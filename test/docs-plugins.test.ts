@@ -169,10 +169,10 @@ function masked(text: string): string {
     text
       .replaceAll(/\b([a-z]{3})_[0-9a-z]{26}/g, '$1_…')
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '…')
-      .replaceAll(/a day would cost .*|[\d.]+ ms/g, '…')
+      .replaceAll(/per day .*|[\d.]+ ms/g, '…')
       .replaceAll(/\^\d+\.\d+\.\d+/g, '…')
       // Progress is shown of what takes a while.
-      .replaceAll(/^.*\b\d+ of \d+(, \d+\/s| looked at.*)\n/gm, '')
+      .replaceAll(/^.*\b\d+ of \d+(, \d+\/s| events.*)\n/gm, '')
       // Two plugins hear of an issue at the same time.
       .replaceAll(/labels: \[(bug)?\] → \[(bug, )?crash\]/g, 'labels: […, crash]')
       .trim()

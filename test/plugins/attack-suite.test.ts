@@ -104,7 +104,7 @@ test('the suite tells where a wall is missing', async () => {
     writes: 'got through',
     'other-stop': 'not judged',
     good: 'got through',
-    'a plugin beside them': 'held',
+    'an uninvolved plugin': 'held',
   });
 });
 
@@ -147,7 +147,7 @@ test('changes by an ordinary plugin count for no attack', async () => {
     reads: 'held',
     'writes-replayed': 'held',
     'borrowed-rights': 'held',
-    'a plugin beside them': 'held',
+    'an uninvolved plugin': 'held',
   });
 });
 
@@ -157,7 +157,7 @@ test('the command prints a line for each attack of the groups that were asked fo
   const { code, out } = await tatami(groups, remote);
   expect([code, out]).toEqual([
     0,
-    expect.stringMatching(/^39 {2}borrowed-rights +held +\d+ ms {2}it found nothing$/m),
+    expect.stringMatching(/^39 {2}borrowed-rights +held +\d+ ms {2}no access found$/m),
   ]);
   expect(out).toMatch(/^40 {2}ping-pong +held +\d+ ms {2}loop_/m);
   expect(out).toMatch(/^42 {2}signed-by-another +held +\d+ ms {2}answered 401$/m);
