@@ -18,7 +18,7 @@ export function findTeam({ teams }: Directory, name: string): TeamEntry | undefi
   return undefined;
 }
 
-/** Returns the error text for an unknown team. It does not list teams, since the caller may not see them all. @param given key or id */
+/** Returns the error text for an unknown team. It does not list teams, since the caller may not see them all. @param input key or id */
 export function noTeam(given: string): Wrong {
   return { why: `There is no team ${given}.`, fix: 'Use a team that GET /api/v1/teams lists.' };
 }

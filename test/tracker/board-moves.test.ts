@@ -136,15 +136,15 @@ test('ranks that get long are written anew, and every card stays where it stands
   }
   expect((await shownOf(board)).Backlog).toEqual(order);
   const ranks: string[] = [];
-  let made = 0;
+  let respaced = 0;
   for (let after = before; ;) {
     const { json } = await app.call('GET', `/api/v1/events?types=board.card_moved&limit=100&after=${after}`);
     ranks.push(...json.data.map(({ data }: Json) => data.rank));
-    made += json.data.filter(({ data }: Json) => data.column === null).length;
+    respaced += json.data.filter(({ data }: Json) => data.column === null).length;
     if (!json.pageInfo.hasNextPage || json.data.length === 0) break;
     after = json.data.at(-1).sequence;
   }
-  expect(made).toBeGreaterThan(0);
+  expect(respaced).toBeGreaterThan(0);
   expect(Math.max(...ranks.map(({ length }) => length))).toBeLessThanOrEqual(64);
 });
 

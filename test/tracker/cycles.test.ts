@@ -222,9 +222,9 @@ describe('cycles', () => {
     expect(apart.map(({ json }) => json.number).sort()).toEqual([2, 3, 4]);
     for (let month = 1; month <= 8; month++) {
       const at = (day: number): string => `2034-0${month}-${day < 10 ? '0' : ''}${day}T00:00:00Z`;
-      const made = (from: number, to: number) =>
+      const createCycle = (from: number, to: number) =>
         send('POST', '/cycles', { team: key, startsAt: at(from), endsAt: at(to) });
-      const [early, late] = [(await made(1, 2)).json, (await made(20, 21)).json];
+      const [early, late] = [(await createCycle(1, 2)).json, (await createCycle(20, 21)).json];
       const both = await Promise.all([
         send('PATCH', `/cycles/${early.id}`, { endsAt: at(15) }),
         send('PATCH', `/cycles/${late.id}`, { startsAt: at(5) }),

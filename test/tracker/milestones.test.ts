@@ -25,11 +25,11 @@ const got = async (path: string): Promise<Json> => (await app.call('GET', v1 + p
 async function setting(issues: number) {
   const project = await made('/projects', { name: 'Editor' });
   const milestone = await made(`/projects/${project.id}/milestones`, { name: 'Beta' });
-  const place = { team: 'ENG', projectId: project.id, milestoneId: milestone.id };
+  const inMilestone = { team: 'ENG', projectId: project.id, milestoneId: milestone.id };
   const ids: string[] = [];
-  for (let n = 0; n < issues; n++) ids.push((await made('/issues', { ...place, title: `Step ${n}` })).id);
+  for (let n = 0; n < issues; n++) ids.push((await made('/issues', { ...inMilestone, title: `Step ${n}` })).id);
   await app.settled();
-  return { project, milestone, place, ids };
+  return { project, milestone, inMilestone, ids };
 }
 
 /** What of the milestone was told since. */
@@ -53,8 +53,8 @@ test('they stand in the order that they are given, the last where nothing is sai
 });
 
 test('lists and searches of issues are narrowed to a project and to a milestone by a parameter each', async () => {
-  const { project, milestone, place, ids } = await setting(1);
-  const { milestoneId: _, ...beside } = place;
+  const { project, milestone, inMilestone, ids } = await setting(1);
+  const { milestoneId: _, ...beside } = inMilestone;
   const loose = await made('/issues', { ...beside, title: 'Step aside' });
   await setting(1);
   const idsOf = async (query: string): Promise<string[]> =>
@@ -92,7 +92,7 @@ test('an issue has a milestone of its own project, and leaves it behind with the
 });
 
 test('the last of its issues completes it, once, and one that is opened again opens it', async () => {
-  const { milestone, ids, place } = await setting(3);
+  const { milestone, ids, inMilestone } = await setting(3);
   const since = await app.lastSequence();
   await patched(ids[0]!, { stateId: states.completed });
   await patched(ids[1]!, { stateId: states.canceled });
@@ -109,7 +109,7 @@ test('the last of its issues completes it, once, and one that is opened again op
   await patched(ids[0]!, { title: 'Renamed' });
   await patched(ids[1]!, { stateId: states.duplicate });
   await patched(ids[0]!, { stateId: states.started });
-  const late = await made('/issues', { ...place, title: 'Late' });
+  const late = await made('/issues', { ...inMilestone, title: 'Late' });
   // What is opened and completed within a moment has changed nothing.
   await app.settled();
   await patched(ids[0]!, { stateId: states.completed });
@@ -195,10 +195,10 @@ test('whichever comes first, no issue is left in a milestone that was deleted', 
 });
 
 test('a milestone with more issues than one batch changes is not deleted', async () => {
-  const { milestone, place } = await setting(0);
+  const { milestone, inMilestone } = await setting(0);
   for (let n = 0; n < 6; n++) {
     const issues = Array.from({ length: n < 5 ? 100 : 1 }, (_, at) => ({
-      ...place,
+      ...inMilestone,
       title: `Many ${n} ${at}`,
     }));
     expect((await app.call('POST', `${v1}/issues/bulk`, { issues })).status).toBe(201);

@@ -78,9 +78,9 @@ async function allAtOnce(asked: readonly Asked[], ask: (one: Asked) => Promise<R
     return at < 0 ? events.length : at;
   };
   return asked
-    .map((one) => ({ one, place: placeOf(one) }))
-    .sort((a, b) => a.place - b.place)
-    .map(({ one, place }) => ({ ...one, ...(place === events.length ? { changesNothing: true } : {}) }));
+    .map((one) => ({ one, index: placeOf(one) }))
+    .sort((a, b) => a.index - b.index)
+    .map(({ one, index }) => ({ ...one, ...(index === events.length ? { changesNothing: true } : {}) }));
 }
 
 const ends = ['bottom', 'top'] as const;

@@ -34,7 +34,7 @@ export async function boardCards(
 ) {
   const board = await getEntity(ctx, boardKind, id);
   const seeing = seeingIssues(ctx);
-  const shown = cardShape(seeing, fields);
+  const readCards = cardShape(seeing, fields);
   const layout = await layoutOf(seeing, await sightOf(seeing, board));
   const filled = filledOf(layout, perColumn);
   const places = await readCells(
@@ -43,7 +43,7 @@ export async function boardCards(
     filled.map(({ cell }) => cell),
     { limit: perColumn + 1 },
   );
-  const cards = await shown(places.flatMap((all) => all.slice(0, perColumn)));
+  const cards = await readCards(places.flatMap((all) => all.slice(0, perColumn)));
   const pages = new Map(
     filled.map(({ name, cell }, index) => [name, pageOf(ctx, board, cell, places[index]!, perColumn, cards)]),
   );
@@ -87,8 +87,8 @@ export function answerOf(
       const head = (counted: number) => headOf(column, counted);
       if (column.hidden) return head(count(at));
       if (!lanes) {
-        const { count: shown, ...rest } = page(`${at}`, count(at));
-        return { ...head(shown), ...rest };
+        const { count: listed, ...rest } = page(`${at}`, count(at));
+        return { ...head(listed), ...rest };
       }
       const inLanes = lanes.flatMap(({ key }, inLane) =>
         count(at, inLane) > 0 ? [{ key, ...page(`${at}/${inLane}`, count(at, inLane)) }] : [],
@@ -115,7 +115,7 @@ export type OfColumn = PageParameters & { readonly lane?: string; readonly field
 export async function columnCards(ctx: Context, id: string, key: string, query: OfColumn) {
   const board = await getEntity(ctx, boardKind, id);
   const seeing = seeingIssues(ctx);
-  const shown = cardShape(seeing, query.fields);
+  const readCards = cardShape(seeing, query.fields);
   const sight = await sightOf(seeing, board);
   const cell = cellNamed(sight, key, query.lane);
   const limit = query.limit ?? limitDefault;
@@ -123,7 +123,7 @@ export async function columnCards(ctx: Context, id: string, key: string, query: 
   const from =
     after === undefined ? {} : { from: decodeCursor(ctx.sealing, listOf(ctx, board, cell), after) };
   const [places = []] = await readCells(seeing, sight, [cell], { limit: limit + 1, ...from });
-  const cards = await shown(places.slice(0, limit));
+  const cards = await readCards(places.slice(0, limit));
   const page = pageOf(ctx, board, cell, places, limit, cards);
   return { data: page.cards, pageInfo: page.pageInfo };
 }

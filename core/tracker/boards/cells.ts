@@ -63,18 +63,18 @@ function byRank(a: Place, b: Place): number {
 }
 
 class CellQuery {
-  readonly #sight: BoardSight;
-  readonly #asked: Asked;
+  readonly #resolved: BoardSight;
+  readonly #paging: Asked;
   readonly #binding = new Binding();
-  readonly #shown: readonly string[];
+  readonly #visible: readonly string[];
   readonly #teams: readonly string[];
   readonly #order: readonly SortKey[];
   readonly #arms: string[] = [];
 
   constructor(sight: BoardSight, asked: Asked) {
-    this.#sight = sight;
-    this.#asked = asked;
-    this.#shown = ['issues.workspace_id = :ws', ...this.#binding.add(sight.conditions)];
+    this.#resolved = sight;
+    this.#paging = asked;
+    this.#visible = ['issues.workspace_id = :ws', ...this.#binding.add(sight.conditions)];
     // If each state belongs to one team, the column keys already restrict the teams.
     this.#teams = sight.columns.ofTeam ? [] : ofTeams(sight, this.#binding);
     const isByHand = sight.board.sort === byHand;
@@ -102,13 +102,13 @@ class CellQuery {
 
   /** @param apart true to query each key of the column separately, so that an index delivers the rows sorted */
   addPlaced({ column, lane }: Cell, cell: number, apart: boolean): void {
-    const { backwards = false, from } = this.#asked;
+    const { backwards = false, from } = this.#paging;
     const [rank] = from ?? [];
     const inLane = this.#inLane(lane);
     const ranked = [
       'c.workspace_id = :ws AND c.board_id = :board AND issues.id = c.issue_id',
-      ...this.#shown,
-      hasKey(this.#sight, this.#sight.columns, column.keys, this.#binding),
+      ...this.#visible,
+      hasKey(this.#resolved, this.#resolved.columns, column.keys, this.#binding),
       ...this.#teams,
       ...inLane,
       ...(rank === undefined ? [] : [`c.rank ${backwards ? '<' : '>'} ${this.#binding.bind(rank)}`]),
@@ -123,17 +123,17 @@ class CellQuery {
   }
 
   #addUnplaced(keys: readonly Key[], cell: number, inLane: readonly string[]): void {
-    const { backwards = false, from } = this.#asked;
+    const { backwards = false, from } = this.#paging;
     const [rank] = from ?? [];
-    const { columns } = this.#sight;
+    const { columns } = this.#resolved;
     const [key] = keys;
     // The label table delivers the issues of one label sorted by creation.
     const isListed = columns.column === null && keys.length === 1 && key != null;
     const [at, id] = isListed ? ['listed_at', 'listed_id'] : ['issues.created_at', 'issues.id'];
     const made = rank === undefined ? null : madeAt(String(rank));
     const where = [
-      ...this.#shown,
-      isListed ? 'issues.id = listed_id' : hasKey(this.#sight, columns, keys, this.#binding),
+      ...this.#visible,
+      isListed ? 'issues.id = listed_id' : hasKey(this.#resolved, columns, keys, this.#binding),
       ...this.#teams,
       ...inLane,
       `NOT EXISTS (SELECT 1 FROM board_cards AS c WHERE c.workspace_id = :ws AND c.board_id = :board AND c.issue_id = issues.id)`,
@@ -155,11 +155,11 @@ class CellQuery {
   }
 
   addSorted({ column, lane }: Cell, cell: number): void {
-    const { from } = this.#asked;
+    const { from } = this.#paging;
     from?.forEach((value, index) => (this.#binding.params[`k${index}`] = value));
     const where = [
-      ...this.#shown,
-      hasKey(this.#sight, this.#sight.columns, column.keys, this.#binding),
+      ...this.#visible,
+      hasKey(this.#resolved, this.#resolved.columns, column.keys, this.#binding),
       ...this.#teams,
       ...this.#inLane(lane),
       ...(from ? [beyond(this.#order)] : []),
@@ -172,8 +172,8 @@ class CellQuery {
   }
 
   #inLane(lane: Group | null): string[] {
-    const { lanes } = this.#sight;
-    return lane && lanes ? [hasKey(this.#sight, lanes, lane.keys, this.#binding)] : [];
+    const { lanes } = this.#resolved;
+    return lane && lanes ? [hasKey(this.#resolved, lanes, lane.keys, this.#binding)] : [];
   }
 }
 

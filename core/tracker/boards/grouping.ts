@@ -75,9 +75,9 @@ function statesIn({ directory, teams }: Sight): StateEntry[] {
     );
 }
 
-/** @param named returns the states of a value */
+/** @param statesOf returns the states of a value */
 function byStates(
-  named: (sight: Sight, value: string) => StateEntry[],
+  statesOf: (sight: Sight, value: string) => StateEntry[],
   rest: Pick<Grouping, 'titleOf' | 'derived'>,
 ): Grouping {
   return {
@@ -85,7 +85,7 @@ function byStates(
     column: 'state_id',
     ofTeam: true,
     keysOn: ({ stateId }) => [stateId],
-    keysOf: (sight, value) => (value === null ? [] : named(sight, value).map(({ id }) => id)),
+    keysOf: (sight, value) => (value === null ? [] : statesOf(sight, value).map(({ id }) => id)),
     moved({ directory }, issue, { keys, title }) {
       if (keys.includes(issue.stateId)) return {};
       const own = keys

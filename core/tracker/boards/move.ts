@@ -46,7 +46,7 @@ export async function moveCard(
       why: 'The issue is not on this board.',
       fix: "Use an issue of the board's team that matches the filter of the board.",
     });
-  const moving = { sight, issue, cell: cellOf(ctx, sight, move, issue) };
+  const moving: Moving = { sight, issue, cell: cellOf(ctx, sight, move, issue) };
   const patch = await patchOf(ctx, moving, move);
   requireMayChange(ctx, issue, fieldsOf(patch));
   const values = await resolvePatch(ctx, issue.teamId, issue, patch, 'column.');

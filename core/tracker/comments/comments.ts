@@ -95,9 +95,9 @@ const rules: Rules<typeof comment, Comment> = {
 };
 const plain = plainOperations(comment, commentKind, rules);
 
-const hasReplies = tenantStatement<{ found: number }>(
+const hasReplies = tenantStatement<{ present: number }>(
   'comments.has_replies',
-  'SELECT 1 AS found FROM comments INDEXED BY comments_replies WHERE workspace_id = :ws AND parent_id = :id AND parent_id IS NOT NULL AND deleted_at IS NULL LIMIT 1',
+  'SELECT 1 AS present FROM comments INDEXED BY comments_replies WHERE workspace_id = :ws AND parent_id = :id AND parent_id IS NOT NULL AND deleted_at IS NULL LIMIT 1',
 );
 
 /** Returns true for a deleted comment whose thread still has replies. */

@@ -81,7 +81,7 @@ async function toldEarlier(
 
 const valuesIn = (event: EventRow): Values | null => (shownData(event) as { fields?: Values }).fields ?? null;
 
-/** Returns the fields that existed at the moment. @param turns creations, deletions and restorations of all fields, in order */
+/** Returns the fields that existed at the moment. @param lifecycle creations, deletions and restorations of all fields, in order */
 async function fieldsOf(
   ctx: Context,
   turns: readonly { readonly id: string; readonly type: string; readonly sequence: number }[],

@@ -143,6 +143,6 @@ export async function restoreIssue(ctx: Context, id: string, ifMatch: number | n
   const cycleId = cycleKept(ctx.directory, { cycleId: issue.cycleId, isFinished });
   const patch = { deletedAt: null, ...state, labelIds, milestoneId, cycleId };
   const set = updated(ctx, issueKind, issue, patch, ifMatch);
-  const kept = keepingOps(ctx, issue.teamId, cycleId);
-  return kept.length === 0 ? set : { ...set, ops: kept };
+  const ops = keepingOps(ctx, issue.teamId, cycleId);
+  return ops.length === 0 ? set : { ...set, ops };
 }

@@ -79,7 +79,7 @@ async function passing(ctx: Context, filter: unknown): Promise<Named> {
       why: `The filter matches more than ${selectedMax} issues.`,
       fix: 'Add a condition, and select the rest with another request.',
     });
-  return new Map(data.map(({ id }) => [id, { at: 'filter', given: id }]));
+  return new Map(data.map(({ id }) => [id, { at: 'filter', name: id }]));
 }
 
 /** Removes duplicates. A name that matches nothing is kept as given. */

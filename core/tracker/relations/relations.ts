@@ -104,17 +104,17 @@ export const relations = defineResource(relation, relationKind, {
         where: [{ sql: ofIssue, params: { issueId: id } }],
         asked: { parentId },
       });
-      return { ...page, data: page.data.map((found) => relationKind.wire(seenFrom(id, found), ctx)) };
+      return { ...page, data: page.data.map((current) => relationKind.wire(seenFrom(id, current), ctx)) };
     },
     async create(ctx, { type, issueId }, parentId) {
       const issue = await getEntity(ctx, issueKind, parentId ?? '');
       const other = await findOther(ctx, issue, issueId);
-      const [kept, from, to] = storedAs(type, issue, other);
-      await requireNew(ctx, kept, from, to);
+      const [storedType, from, to] = storedAs(type, issue, other);
+      await requireNew(ctx, storedType, from, to);
       const now = ctx.nowMs();
       const made = relationKind.create({
         id: ctx.ids.next(relation.id),
-        type: kept,
+        type: storedType,
         fromId: from.id,
         from,
         issueId: to.id,
@@ -124,7 +124,7 @@ export const relations = defineResource(relation, relationKind, {
         updatedAt: now,
         deletedAt: null,
       });
-      const moved = kept === 'duplicate_of' ? closedAsDuplicate(ctx, from) : null;
+      const moved = storedType === 'duplicate_of' ? closedAsDuplicate(ctx, from) : null;
       return {
         changes: [...(moved ? [moved] : []), told(made, [from, to])],
         body: relationKind.wire(seenFrom(issue.id, made.after), ctx),
@@ -133,12 +133,12 @@ export const relations = defineResource(relation, relationKind, {
       };
     },
     async get(ctx, id) {
-      const { found } = await findWithEnds(ctx, id);
-      return relationKind.wire(found, ctx);
+      const { current } = await findWithEnds(ctx, id);
+      return relationKind.wire(current, ctx);
     },
     async delete(ctx, id, ifMatch) {
-      const { found, ends } = await findWithEnds(ctx, id);
-      const set: ChangeSet<undefined> = removed(ctx, relationKind, found, ifMatch);
+      const { current, ends } = await findWithEnds(ctx, id);
+      const set: ChangeSet<undefined> = removed(ctx, relationKind, current, ifMatch);
       return { ...set, changes: set.changes.map((change) => told(change, ends)) };
     },
   },
@@ -151,12 +151,12 @@ const ofIssue = `(from_id = :issueId OR issue_id = :issueId) AND deleted_at IS N
 
 /** Relations of a deleted issue count as deleted. @throws ApiError not_found */
 async function findWithEnds(ctx: Context, id: string) {
-  const found = await getEntity(ctx, relationKind, id);
+  const current = await getEntity(ctx, relationKind, id);
   const ends = [
-    await getEntity(ctx, issueKind, found.fromId),
-    await getEntity(ctx, issueKind, found.issueId),
+    await getEntity(ctx, issueKind, current.fromId),
+    await getEntity(ctx, issueKind, current.issueId),
   ] as const;
-  return { found, ends };
+  return { current, ends };
 }
 
 /** @throws ApiError validation_failed */

@@ -88,7 +88,7 @@ async function issuesOf(
   await requireSeen(ctx, found);
   const sort = query.sort ?? (found.sort === null ? undefined : keptSort(found.sort, ctx.directory));
   const asked = { ...query, ...(sort === undefined ? {} : { sort }) };
-  const beside = { kept: [{ tree: found.filter, at: 'filter', wasTaken: true as const }] };
+  const beside = { viewFilters: [{ tree: found.filter, at: 'filter', wasTaken: true as const }] };
   const seeing = seeingIssues(ctx);
   return asOf === undefined
     ? listIssues(seeing, asked, beside)
