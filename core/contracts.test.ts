@@ -4,9 +4,9 @@ import { choice, number, reference, text } from './contract/field.ts';
 import { checkContracts, contracts, eventsOf } from './contracts.ts';
 import { namespaceOf, namespaceScopes } from './events/catalogue.ts';
 import { defineResource } from './resource/define.ts';
-import { kindOf } from './resource/kind.ts';
+import { modelOf } from './resource/kind.ts';
 import { plainOperations } from './resource/operations.ts';
-import { labelKind } from './tracker/labels/labels.ts';
+import { labelModel } from './tracker/labels/labels.ts';
 
 const thing = defineContract({
   undo: 'values',
@@ -45,18 +45,18 @@ test('what would fail at the first request fails at the start, and says what to 
   expect(() => checkContracts([strange])).toThrow('thing.size has an invalid default: "m"');
   expect(() => text({ max: 9, pattern: '^v' })).toThrow('what ^v accepts');
   const deletable = { ...thing, operations: { delete: 'Delete a thing' } };
-  expect(() => defineResource(deletable, labelKind as never)).toThrow(
+  expect(() => defineResource(deletable, labelModel as never)).toThrow(
     'thing has the operation delete: name its event',
   );
   const forgetful = { ...deletable, events: { deleted: 'thing.deleted' } };
-  expect(() => defineResource(forgetful, labelKind as never)).toThrow('set keepsDeleted');
+  expect(() => defineResource(forgetful, labelModel as never)).toThrow('set keepsDeleted');
   const ofTeam = { ...thing, ofTeam: true } as const;
-  expect(() => kindOf(ofTeam)).toThrow('Objects of thing belong to a team');
+  expect(() => modelOf(ofTeam)).toThrow('Objects of thing belong to a team');
   const nowhere = { name: 'elsewhere', id: 'els' };
   const referring = { ...thing, fields: { ...thing.fields, place: reference(nowhere) } };
-  expect(() => kindOf(referring)).toThrow('thing.place shows name of elsewhere');
+  expect(() => modelOf(referring)).toThrow('thing.place shows name of elsewhere');
   const below = { ...thing, parent: { name: 'issue', path: 'issues', id: 'iss' } };
-  expect(() => plainOperations(below, labelKind as never, {})).toThrow('thing has a parent');
+  expect(() => plainOperations(below, labelModel as never, {})).toThrow('thing has a parent');
 });
 
 test('events are read with the scope of their resource, and each contract that there is counts', () => {

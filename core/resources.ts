@@ -37,7 +37,7 @@ import {
   type EventFiltering,
   type FindMentioned,
 } from './resource/filtering.ts';
-import { kindOf } from './resource/kind.ts';
+import { modelOf } from './resource/kind.ts';
 import { attachment } from './tracker/attachments/contract.ts';
 import { attachments } from './tracker/attachments/attachments.ts';
 import { calendars } from './tracker/calendars/calendars.ts';
@@ -114,13 +114,13 @@ const plain = contracts
       ![...ofRunningService, ...withoutObjects].includes(contract) &&
       !special.some((one) => one.contract === contract),
   )
-  .map((contract) => defineResource(contract, kindOf(contract)));
+  .map((contract) => defineResource(contract, modelOf(contract)));
 
 const resources: readonly Resource[] = [...special, ...plain];
 
 /** Entities by name. */
-export const kinds: ReadonlyMap<string, Resource['kind']> = new Map(
-  resources.map(({ kind }) => [kind.name, kind]),
+export const models: ReadonlyMap<string, Resource['model']> = new Map(
+  resources.map(({ model }) => [model.name, model]),
 );
 
 /** Reactions to events, and timers of the service. */

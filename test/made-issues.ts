@@ -18,13 +18,13 @@ const sample: Row[] = parse(readFileSync(join(import.meta.dir, '../examples/main
 /** CSV texts of issues to learn from, with their labels, and of fresh ones without. */
 export function makeIssues(given: { teams: number; learn: number; fresh: number; seed: number }) {
   const random = seededRandom(given.seed);
-  const kinds = [...new Set(sample.map(({ label }) => label))].filter((label) => label !== '');
+  const labels = [...new Set(sample.map(({ label }) => label))].filter((label) => label !== '');
   const oneOf = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
   const issue = (index: number): Row => {
-    const label = kinds[index % kinds.length] as string;
+    const label = labels[index % labels.length] as string;
     const alike = sample.filter((row) => row.label === label);
     const bodies = [oneOf(alike).body, oneOf(alike).body];
-    const repo = `acme/team${'ABCDEFGH'[Math.floor(index / kinds.length) % given.teams]}`;
+    const repo = `acme/team${'ABCDEFGH'[Math.floor(index / labels.length) % given.teams]}`;
     return { repo, label, title: `${oneOf(alike).title} (${index})`, body: bodies.join('\n\n') };
   };
   const rows = Array.from({ length: given.learn + given.fresh }, (_, index) => issue(index));

@@ -15,7 +15,7 @@ const size = isLong
   ? { teams: 5, learn: 1_500, fresh: 1_500, seed: 1 }
   : { teams: 2, learn: 60, fresh: 20, seed: 1 };
 const limitMs = isLong ? 3_600_000 : 180_000;
-const kinds = ['bug', 'feature', 'question'];
+const knownLabels = ['bug', 'feature', 'question'];
 
 const dir = mkdtempSync(join(tmpdir(), 'tatami-main-job-'));
 const issues = makeIssues(size);
@@ -78,7 +78,7 @@ async function mainJob(load: () => Disposable): Promise<{ labels: string[]; told
 }
 
 const unlabelled = (labels: readonly string[]): string[] =>
-  labels.filter((one) => !kinds.includes(one.split(': ').at(-1) ?? ''));
+  labels.filter((one) => !knownLabels.includes(one.split(': ').at(-1) ?? ''));
 const allTeams = `${size.teams} of ${size.teams} teams`;
 
 const quiet = ['on a quiet machine', () => ({ [Symbol.dispose]: () => undefined })] as const;

@@ -2,7 +2,7 @@
 // process ends, and whatever the clock does.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createFreshEvents } from '../core/events/fresh.ts';
-import { projectKind } from '../core/tracker/projects/kind.ts';
+import { projectModel } from '../core/tracker/projects/kind.ts';
 import { alarmOp, type Alarm } from '../core/reactions/alarm.ts';
 import { createAlarms, type Alarms } from '../core/reactions/alarms.ts';
 import type { Reaction } from '../core/reactions/reaction.ts';
@@ -43,10 +43,10 @@ const marking = (name: string, before = (_id: string): Promise<unknown> => Promi
   name,
   wants: (type) => type === 'project.created',
   async react(ctx, event) {
-    const project = await projectKind.find(ctx, event.entityId);
+    const project = await projectModel.find(ctx, event.entityId);
     await before(event.entityId);
     const patch = { description: `${project!.description} ${name}` };
-    const change = projectKind.update(project!, patch, ctx.nowMs());
+    const change = projectModel.update(project!, patch, ctx.nowMs());
     return { changes: change ? [change] : [] };
   },
 });
@@ -85,8 +85,8 @@ test('events of several objects whose answers change the same are answered one a
     wants: (type) => type === 'project.created',
     async react(ctx, event) {
       if (!String(event.data.name).startsWith('Counted ')) return { changes: [] };
-      const project = (await projectKind.find(ctx, counter.id))!;
-      const change = projectKind.update(project, { description: `${project.description}+` }, ctx.nowMs());
+      const project = (await projectModel.find(ctx, counter.id))!;
+      const change = projectModel.update(project, { description: `${project.description}+` }, ctx.nowMs());
       return { changes: change ? [change] : [] };
     },
   });
@@ -156,11 +156,11 @@ function ringing(name: string): { alarms: Alarms } {
     isSetBy: () => false,
     ring(ctx, id) {
       const now = ctx.nowMs();
-      const change = projectKind.create({
+      const change = projectModel.create({
         ...{ id: ctx.ids.next('prj'), name: `${name} ${id}`, description: '', status: 'backlog' },
         ...{ health: null, leadId: null, startDate: null, targetDate: null, createdAt: now, updatedAt: now },
         ...{ members: [], icon: null, color: null, archivedAt: null, deletedAt: null },
-      } as Parameters<typeof projectKind.create>[0]);
+      } as Parameters<typeof projectModel.create>[0]);
       return Promise.resolve({ changes: [change] });
     },
   };

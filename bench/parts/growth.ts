@@ -13,7 +13,7 @@ const asked = 200;
 const slowerMax = 1.5;
 
 /** Tables per entity. The first one holds its rows; their indexes are counted too. */
-const kinds: Readonly<Record<string, readonly string[]>> = {
+const tablesOf: Readonly<Record<string, readonly string[]>> = {
   issue: ['issues', 'issue_labels'],
   event: ['events'],
   run: ['runs'],
@@ -68,7 +68,7 @@ function bytesIn(database: string, issues: number): Record<string, number> {
     (db.prepare(`SELECT count(*) AS count FROM ${table}`).all()[0] as { count: number }).count;
   const sum = (tables: readonly string[] | null): number =>
     trees.reduce((total, { name, bytes }) => total + (tables?.includes(name) === false ? 0 : bytes), 0);
-  const each = Object.entries(kinds).map(([kind, tables]) => [kind, sum(tables) / rowsOf(tables[0]!)]);
+  const each = Object.entries(tablesOf).map(([entity, tables]) => [entity, sum(tables) / rowsOf(tables[0]!)]);
   const all = sum(null) / issues;
   db.close();
   return { ...Object.fromEntries(each), 'issue with everything it caused': all };
@@ -118,7 +118,10 @@ function flatness(all: readonly Grown[]): Ratio[] {
 }
 
 const figuresOf = ({ issues, bytes }: Grown): Figure[] =>
-  Object.entries(bytes).map(([kind, value]) => ({
-    ...{ name: `an ${kind}, of ${issues.toLocaleString('en')} issues`.replace(/^an (?=[dr])/, 'a '), value },
+  Object.entries(bytes).map(([entity, value]) => ({
+    ...{
+      name: `an ${entity}, of ${issues.toLocaleString('en')} issues`.replace(/^an (?=[dr])/, 'a '),
+      value,
+    },
     unit: 'bytes',
   }));

@@ -16,7 +16,7 @@ import type { AsItWas } from './past.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
-export interface KindSpec<E extends Entity, W extends Wire> {
+export interface ModelSpec<E extends Entity, W extends Wire> {
   readonly name: string;
   readonly table: string;
   /** Fields of the entity without id and version, each with its column. */
@@ -62,7 +62,7 @@ interface Follows<E extends Entity> {
   of(ctx: Context, before: E, patch: Partial<E>): Partial<E>;
 }
 
-export interface Kind<E extends Entity, W> {
+export interface EntityModel<E extends Entity, W> {
   readonly name: string;
   readonly table: string;
   /** Select list; only computed columns are aliased. */
@@ -95,11 +95,14 @@ export interface Kind<E extends Entity, W> {
 }
 
 /** Model of any entity. */
-export type AnyKind = Pick<Kind<never, unknown>, 'name' | 'table' | 'keepsDeleted' | 'isOfTeamIn' | 'pick'>;
+export type AnyModel = Pick<
+  EntityModel<never, unknown>,
+  'name' | 'table' | 'keepsDeleted' | 'isOfTeamIn' | 'pick'
+>;
 
 const unversioned = new Set(['id', 'version', 'updatedAt']);
 
-export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W>): Kind<E, W> {
+export function defineModel<E extends Entity, W extends Wire>(spec: ModelSpec<E, W>): EntityModel<E, W> {
   if (spec.learns) learnAtCommit(spec.name, spec.learns.what);
   const { name, table, insertExpressions = {} } = spec;
   const columns = columnsOf<E>(spec.fields, new Set(Object.keys(insertExpressions)));
@@ -146,7 +149,7 @@ export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W
 type ChangeOf<E> = Change & { readonly after: E };
 
 function changesOf<E extends Entity, W extends Wire>(
-  spec: KindSpec<E, W>,
+  spec: ModelSpec<E, W>,
   rowOps: EntityOps<E>,
 ): (before: E | null, after: E) => ChangeOf<E> {
   const changeOf = (before: E | null, after: E): ChangeOf<E> => ({
@@ -179,7 +182,7 @@ function isOfSome(teams: string | readonly string[], ids: ReadonlySet<string>): 
 }
 
 /** Returns the purge of a model. Only deleted rows can be purged. */
-function purgesOf<E extends Entity, W extends Wire>(spec: KindSpec<E, W>): (before: E) => Change {
+function purgesOf<E extends Entity, W extends Wire>(spec: ModelSpec<E, W>): (before: E) => Change {
   const { name, table, purged, team } = spec;
   if (!purged)
     return () => {
@@ -213,7 +216,7 @@ function purgesOf<E extends Entity, W extends Wire>(spec: KindSpec<E, W>): (befo
 
 /** Returns the events of a change, all with the same data. @throws Error if there are none */
 function draftsOf<E extends Entity, W extends Wire>(
-  spec: KindSpec<E, W>,
+  spec: ModelSpec<E, W>,
   before: E | null,
   after: E,
   view: View,
@@ -231,7 +234,7 @@ function draftsOf<E extends Entity, W extends Wire>(
 
 /** True for a restored object whose restoration is announced as a creation: there are no previous values. */
 function isToldAnew<E extends Entity, W extends Wire>(
-  spec: KindSpec<E, W>,
+  spec: ModelSpec<E, W>,
   before: E & { readonly deletedAt?: number | null },
   after: E & { readonly deletedAt?: number | null },
   [type]: readonly EventType[],
@@ -242,7 +245,7 @@ function isToldAnew<E extends Entity, W extends Wire>(
 }
 
 function draftOf<E extends Entity, W extends Wire>(
-  spec: KindSpec<E, W>,
+  spec: ModelSpec<E, W>,
   type: EventType,
   entity: E,
   data: EventDraft['data'],

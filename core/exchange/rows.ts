@@ -67,9 +67,9 @@ function cellFor(table: Table, facts: ColumnFacts | undefined): Cell {
 function cellOfContract(contract: Contract | undefined, column: string): Cell | undefined {
   for (const [name, field] of Object.entries(contract?.fields ?? {})) {
     if (field.options.computed) continue;
-    const [kind, ...others] = actorParts(name).map(snake);
+    const [kindColumn, ...others] = actorParts(name).map(snake);
     if (field.type === 'actor') {
-      if (column === kind) return oneOf('user', 'plugin', 'system');
+      if (column === kindColumn) return oneOf('user', 'plugin', 'system');
       if (others.includes(column)) return text(1_000);
     } else if (column === snake(keptName(name, field)) + (field.type === 'json' ? '_json' : ''))
       return cellOfField(field);

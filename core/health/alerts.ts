@@ -2,7 +2,7 @@
 // while the database cannot be written, notifications are delayed.
 import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Directory } from '../context.ts';
-import { problemChanges, toldKinds, type ToldKind, type ToldProblem } from '../inbox/problem.ts';
+import { problemChanges, reportedKinds, type ReportedKind, type ToldProblem } from '../inbox/problem.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
 import type { Ids } from '../lib/ids.ts';
@@ -48,21 +48,21 @@ interface AlertsOptions {
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
 
-async function toldBefore(store: Store): Promise<[ToldKind, number][]> {
+async function toldBefore(store: Store): Promise<[ReportedKind, number][]> {
   const [row] = await store.readSystem(readTold);
-  return JSON.parse(row?.told_problems ?? '[]') as [ToldKind, number][];
+  return JSON.parse(row?.told_problems ?? '[]') as [ReportedKind, number][];
 }
 
 export function createAlerts(options: AlertsOptions): Alerts {
   const { store, clock, problems } = options;
   /** Start time of each reported problem that has not ended; includes queued ones. */
-  const told = new Map<ToldKind, number>();
+  const told = new Map<ReportedKind, number>();
   const queue: ToldProblem[] = [];
-  const timers = new Map<ToldKind | 'again', () => void>();
+  const timers = new Map<ReportedKind | 'again', () => void>();
   let stopped = false;
   let telling: Promise<void> | null = null;
 
-  const after = (key: ToldKind | 'again', delayMs: number, run: () => void): void => {
+  const after = (key: ReportedKind | 'again', delayMs: number, run: () => void): void => {
     if (stopped || timers.has(key)) return;
     const cancel = clock.after(delayMs, () => {
       timers.delete(key);
@@ -91,7 +91,7 @@ export function createAlerts(options: AlertsOptions): Alerts {
       .finally(() => (telling = null));
   };
 
-  const consider = (kind: ToldKind): void => {
+  const consider = (kind: ReportedKind): void => {
     const now = problems.list().find((problem) => problem.kind === kind);
     const sinceMs = told.get(kind);
     if (now && sinceMs === undefined) {
@@ -105,14 +105,14 @@ export function createAlerts(options: AlertsOptions): Alerts {
   };
 
   problems.onChange((changed) => {
-    const kind = toldKinds.find((one) => one === changed);
+    const kind = reportedKinds.find((one) => one === changed);
     if (kind) after(kind, settledMs, () => consider(kind));
   });
 
   return {
     async start() {
       for (const [kind, sinceMs] of await toldBefore(store)) told.set(kind, sinceMs);
-      for (const kind of toldKinds) after(kind, settledMs, () => consider(kind));
+      for (const kind of reportedKinds) after(kind, settledMs, () => consider(kind));
     },
     async stop() {
       stopped = true;

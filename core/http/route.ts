@@ -164,15 +164,15 @@ interface Works<P extends TObject | undefined, Q extends TObject | undefined, B 
   stream(ctx: Context, input: Input<P, Q, B>, connection: Connection): Promise<ReadableStream<Uint8Array>>;
 }
 
-type RouteKind = keyof Works<undefined, undefined, undefined>;
+type RouteType = keyof Works<undefined, undefined, undefined>;
 
 type OneWork<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined> = {
-  [K in RouteKind]: Pick<Works<P, Q, B>, K> & { readonly [Other in Exclude<RouteKind, K>]?: never };
-}[RouteKind];
+  [K in RouteType]: Pick<Works<P, Q, B>, K> & { readonly [Other in Exclude<RouteType, K>]?: never };
+}[RouteType];
 
 type AnyFacts = RouteFacts<TObject, TObject, TSchema>;
 type AnyWorks = Works<TObject, TObject, TSchema>;
-type RouteOf<K extends RouteKind> = AnyFacts & Readonly<Pick<AnyWorks, K>> & { readonly kind: K };
+type RouteOf<K extends RouteType> = AnyFacts & Readonly<Pick<AnyWorks, K>> & { readonly kind: K };
 
 export type ReadRoute = RouteOf<'read'>;
 export type WriteRoute = RouteOf<'write'>;

@@ -286,7 +286,7 @@ export function compileQuery(
   schema: TObject,
 ): (texts: Iterable<readonly [name: string, text: string]>) => Record<string, unknown> {
   const check = compileCheck(schema);
-  const kinds = new Map(
+  const types = new Map(
     Object.entries(schema.properties).map(([name, property]) => [name, (property as { type?: string }).type]),
   );
   return (texts) => {
@@ -295,7 +295,7 @@ export function compileQuery(
     for (const [name, text] of texts) {
       requireNoNull(name, text);
       if (name in query) throw invalidField(name, 'conflict', 'Give this parameter once.');
-      query[name] = coerce(kinds.get(name), text);
+      query[name] = coerce(types.get(name), text);
     }
     check(query);
     return query;

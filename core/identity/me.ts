@@ -9,14 +9,14 @@ import { Closed, described, idOf, named, nullable, time } from '../lib/schema.ts
 import { allScopes } from '../rights/scopes.ts';
 import { systemStatement } from '../store/statement.ts';
 import { apiKey } from './api-keys/contract.ts';
-import { apiKeyKind } from './api-keys/kind.ts';
+import { apiKeyModel } from './api-keys/kind.ts';
 import { grant } from './grants/contract.ts';
-import { grantKind } from './grants/kind.ts';
+import { grantModel } from './grants/kind.ts';
 import { member } from './members/contract.ts';
-import { memberKind } from './members/kind.ts';
+import { memberModel } from './members/kind.ts';
 import { sessionPrefix } from './sessions/sessions.ts';
 import { workspace } from './workspace/contract.ts';
-import { workspaceKind } from './workspace/workspace.ts';
+import { workspaceModel } from './workspace/workspace.ts';
 
 const of = (properties: ReturnType<typeof shownProperties>, ...names: string[]) =>
   Object.fromEntries(names.map((name) => [name, properties[name]!]));
@@ -111,13 +111,13 @@ async function holderOf(ctx: Context) {
       'This request acts for no member. Send it with the API key or token of a member.',
     );
   const [holder, place, means] = await Promise.all([
-    getEntity(ctx, memberKind, memberId),
-    getEntity(ctx, workspaceKind, ctx.workspaceId),
+    getEntity(ctx, memberModel, memberId),
+    getEntity(ctx, workspaceModel, ctx.workspaceId),
     meansOf(ctx),
   ]);
   return {
-    member: pick(memberKind.wire(holder, ctx), memberParts),
-    workspace: pick(workspaceKind.wire(place, ctx), workspaceParts),
+    member: pick(memberModel.wire(holder, ctx), memberParts),
+    workspace: pick(workspaceModel.wire(place, ctx), workspaceParts),
     // Implied reads that are not scopes of their own are left out.
     scopes: allScopes.filter((scope) => ctx.scopes.has(scope) || ctx.narrowed?.has(scope)),
     ...means,
@@ -137,12 +137,12 @@ async function meansOf(ctx: Context) {
   // The rate limits count a request against its credential, so the payer is the id of the grant or session.
   const { payer } = ctx.scope;
   if (kind === 'api_key') {
-    const key = await getEntity(ctx, apiKeyKind, id);
-    return { ...none, key: pick(apiKeyKind.wire(key, ctx), keyParts) };
+    const key = await getEntity(ctx, apiKeyModel, id);
+    return { ...none, key: pick(apiKeyModel.wire(key, ctx), keyParts) };
   }
   if (kind === 'app' && payer !== null) {
-    const granted = await getEntity(ctx, grantKind, payer);
-    return { ...none, grant: pick(grantKind.wire(granted, ctx), grantParts) };
+    const granted = await getEntity(ctx, grantModel, payer);
+    return { ...none, grant: pick(grantModel.wire(granted, ctx), grantParts) };
   }
   const [row] = await ctx.store.readSystem(findSession, { id: payer });
   if (!row) return none;

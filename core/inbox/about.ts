@@ -5,7 +5,7 @@ import { firstIdOf } from '../lib/ids.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { tenantOp, type Op } from '../store/store.ts';
 import { inboxItem } from './contract.ts';
-import { inboxItemKind, type InboxItem } from './kind.ts';
+import { inboxItemModel, type InboxItem } from './kind.ts';
 
 const ofTarget = tenantStatement<{ id: string }>(
   'inbox_items.of_proposal',
@@ -42,13 +42,13 @@ export async function withoutTextOfItems(
 /** Must run in the batch that decides the proposal. */
 export async function archiveItemsAbout(ctx: Context, target: InboxItem['target']): Promise<Change[]> {
   const rows = await ctx.store.read(ctx.scope, ofTarget, { target: JSON.stringify(target) });
-  const items = await inboxItemKind.findMany(
+  const items = await inboxItemModel.findMany(
     ctx,
     rows.map(({ id }) => id),
   );
   const now = ctx.nowMs();
   const put = { archivedAt: now, snoozedUntil: null };
   return items.flatMap(
-    (item) => inboxItemKind.update(item, { ...put, readAt: item.readAt ?? now }, now) ?? [],
+    (item) => inboxItemModel.update(item, { ...put, readAt: item.readAt ?? now }, now) ?? [],
   );
 }

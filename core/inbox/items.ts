@@ -3,7 +3,7 @@ import type { Change } from '../changes/change.ts';
 import type { Directory } from '../context.ts';
 import type { Ids } from '../lib/ids.ts';
 import { inboxItem } from './contract.ts';
-import { inboxItemKind, type InboxItem, type ShownItem } from './kind.ts';
+import { inboxItemModel, type InboxItem, type ShownItem } from './kind.ts';
 
 interface Making {
   readonly ids: Ids;
@@ -18,7 +18,7 @@ export type Told = Pick<
   Pick<InboxItem, 'actorKind' | 'actorId' | 'actorName'>;
 
 export function newItem(told: Told, { ids, nowMs }: Making): Change {
-  return inboxItemKind.create({
+  return inboxItemModel.create({
     id: ids.next(inboxItem.id),
     ...told,
     count: 1,

@@ -2,14 +2,14 @@
 import { plain } from '../changes/columns.ts';
 import type { Shown } from '../contract/contract.ts';
 import { alarmOp, type Alarm } from '../reactions/alarm.ts';
-import { kindOf } from '../resource/kind.ts';
+import { modelOf } from '../resource/kind.ts';
 import { inboxItem } from './contract.ts';
 
 export type ShownItem = Shown<typeof inboxItem>;
 
 const alarm = 'inbox';
 
-export const inboxItemKind = kindOf(inboxItem, {
+export const inboxItemModel = modelOf(inboxItem, {
   table: 'inbox_items',
   kept: { issueId: plain<string | null>('issue_id') },
   events(before, after) {
@@ -25,17 +25,17 @@ export const inboxItemKind = kindOf(inboxItem, {
   },
 });
 
-export type InboxItem = NonNullable<Awaited<ReturnType<typeof inboxItemKind.find>>>;
+export type InboxItem = NonNullable<Awaited<ReturnType<typeof inboxItemModel.find>>>;
 
 /** Ends a snooze: the item becomes unread and moves to the top. */
 export const snoozeAlarm: Alarm = {
   name: alarm,
   isSetBy: ({ kind, after }) => kind === inboxItem.name && (after as InboxItem).snoozedUntil !== null,
   async ring(ctx, id) {
-    const found = await inboxItemKind.find(ctx, id);
+    const found = await inboxItemModel.find(ctx, id);
     if (!found || found.snoozedUntil === null) return { changes: [] };
     const now = ctx.nowMs();
-    const change = inboxItemKind.update(found, { snoozedUntil: null, readAt: null, happenedAt: now }, now);
+    const change = inboxItemModel.update(found, { snoozedUntil: null, readAt: null, happenedAt: now }, now);
     return { changes: change ? [change] : [] };
   },
 };

@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../changes/change.ts';
 import { json } from '../changes/columns.ts';
-import { defineKind } from '../changes/kind.ts';
+import { defineModel } from '../changes/kind.ts';
 import type { Context, Directory } from '../context.ts';
 import { member } from '../identity/members/contract.ts';
 import { Closed, described, idAndName, idOf, named } from '../lib/schema.ts';
@@ -47,7 +47,7 @@ interface Stored {
   readonly off: readonly Reason[];
 }
 
-const preferencesKind = defineKind<Stored, Static<typeof InboxPreferencesTold>>({
+const preferencesModel = defineModel<Stored, Static<typeof InboxPreferencesTold>>({
   name: 'inbox_preferences',
   table: 'inbox_preferences',
   fields: { off: json('off_json') },
@@ -65,7 +65,7 @@ function shownOf(off: readonly Reason[]): Preferences {
 }
 
 export async function getPreferences(ctx: Context, memberId: string): Promise<Preferences> {
-  return shownOf((await preferencesKind.find(ctx, memberId))?.off ?? []);
+  return shownOf((await preferencesModel.find(ctx, memberId))?.off ?? []);
 }
 
 /** Omitted reasons are switched on. */
@@ -75,10 +75,10 @@ export async function putPreferences(
   given: Partial<Preferences>,
 ): Promise<ChangeSet> {
   const off = switchableReasons.filter((reason) => given[reason] === false);
-  const known = await preferencesKind.find(ctx, memberId);
+  const known = await preferencesModel.find(ctx, memberId);
   const change = known
-    ? preferencesKind.update(known, { off }, ctx.nowMs())
-    : preferencesKind.create({ id: memberId, off });
+    ? preferencesModel.update(known, { off }, ctx.nowMs())
+    : preferencesModel.create({ id: memberId, off });
   return { changes: change && (known || off.length > 0) ? [change] : [], body: shownOf(off) };
 }
 
@@ -87,7 +87,7 @@ export async function listeningTo(
   ctx: Context,
   reasonOf: ReadonlyMap<string, Reason>,
 ): Promise<ReadonlySet<string>> {
-  const stored = await preferencesKind.findMany(ctx, [...reasonOf.keys()]);
+  const stored = await preferencesModel.findMany(ctx, [...reasonOf.keys()]);
   const deaf = stored.filter(({ id, off }) => off.includes(reasonOf.get(id)!)).map(({ id }) => id);
   return new Set([...reasonOf.keys()].filter((id) => !deaf.includes(id)));
 }

@@ -38,13 +38,13 @@ const texts = {
   },
 } as const satisfies Partial<Record<ProblemKind, { title: string; message: string }>>;
 
-export type ToldKind = keyof typeof texts;
-export const toldKinds = Object.keys(texts) as readonly ToldKind[];
+export type ReportedKind = keyof typeof texts;
+export const reportedKinds = Object.keys(texts) as readonly ReportedKind[];
 
 export const SystemProblemShown = named(
   'SystemProblem',
   Closed({
-    kind: enumeration('SystemProblemKind', toldKinds, 'Kind of the problem.'),
+    kind: enumeration('SystemProblemKind', reportedKinds, 'Kind of the problem.'),
     message: Type.String({ description: 'Effect of the problem on the workspace.' }),
     since: described(time, 'Time at which the problem began.'),
     until: nullable(
@@ -57,7 +57,7 @@ export const SystemProblemShown = named(
 );
 
 export interface ToldProblem {
-  readonly kind: ToldKind;
+  readonly kind: ReportedKind;
   readonly sinceMs: number;
   /** Null while the problem lasts. */
   readonly untilMs: number | null;

@@ -5,7 +5,7 @@ import { Closed, enumeration, named } from '../lib/schema.ts';
 import { defineResource } from '../resource/define.ts';
 import { inboxItem } from './contract.ts';
 import { getItem, holderOf, listInbox, readAll, readAtOnce, unreadCount, updateItem } from './inbox.ts';
-import { inboxItemKind } from './kind.ts';
+import { inboxItemModel } from './kind.ts';
 import { getPreferences, InboxPreferences, InboxPreferencesPut, putPreferences } from './preferences.ts';
 
 const shelf = (what: string) =>
@@ -90,7 +90,7 @@ const routes = [
   }),
 ];
 
-export const inbox = defineResource(inboxItem, inboxItemKind, {
+export const inbox = defineResource(inboxItem, inboxItemModel, {
   query: {
     unread: Type.Optional(
       Type.Boolean({ description: 'True for unread items only, false for read items only.' }),

@@ -16,7 +16,7 @@ const named = (name: string, table: string, shown: string) =>
 /** A sealed address is stored together with its displayable part (`webhooks/endpoints/address.ts`). */
 const shownUrl = "CASE WHEN url LIKE '{%' THEN json_extract(url, '$.text') ELSE url END";
 /** Types of accounts, by the prefix of their ids. */
-const kinds = [
+const accountTypes = [
   { prefix: 'key_', kind: 'token', scope: 'api-keys:read', names: named('usage.tokens', 'api_keys', 'name') },
   {
     prefix: 'plg_',
@@ -63,7 +63,7 @@ export async function getUsage(ctx: Context) {
     total: rounded(sumOf([...used.values()])),
     storedBytes: Math.round([...stored.values()].reduce((sum, bytes) => sum + bytes, inKeys)),
     payers: payers.map(({ id, amounts, storedBytes }) => ({
-      kind: kinds.find(({ prefix }) => id?.startsWith(prefix))?.kind ?? 'workspace',
+      kind: accountTypes.find(({ prefix }) => id?.startsWith(prefix))?.kind ?? 'workspace',
       id,
       name: id === null ? null : (names.get(id) ?? null),
       ...amounts,
@@ -78,7 +78,7 @@ async function namesOf(
   ids: readonly string[],
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  for (const { prefix, kind, names, scope: needed } of kinds) {
+  for (const { prefix, kind, names, scope: needed } of accountTypes) {
     if (!scopes.has(needed)) continue;
     const wanted = JSON.stringify(ids.filter((id) => id.startsWith(prefix)));
     for (const { id, name } of await store.read(scope, names, { ids: wanted }))

@@ -10,14 +10,14 @@ export interface Watched {
   readonly of: { readonly kind: 'issue' | 'project' | 'board'; readonly name: string } | 'issues';
 }
 
-const kinds = { 'issues.get': 'issue', 'projects.get': 'project', 'boards.cards': 'board' } as const;
+const objectTypes = { 'issues.get': 'issue', 'projects.get': 'project', 'boards.cards': 'board' } as const;
 
 /** Returns null for an unknown URI. */
 export function watched(uri: string): Watched | null {
   const asked = behind(uri);
   if (!asked) return null;
   if (asked.operation === 'issues.list') return { uri, of: 'issues' };
-  const kind = kinds[asked.operation as keyof typeof kinds];
+  const kind = objectTypes[asked.operation as keyof typeof objectTypes];
   return { uri, of: { kind, name: asked.params?.id ?? '' } };
 }
 

@@ -2,7 +2,7 @@
 import type { Committer } from '../changes/commit.ts';
 import { systemAuthor } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
-import { grantKind } from '../identity/grants/kind.ts';
+import { grantModel } from '../identity/grants/kind.ts';
 import { clientIsThere } from '../identity/grants/live.ts';
 import { dayMs } from '../lib/time.ts';
 import { systemStatement, tenantStatement, type Row } from '../store/statement.ts';
@@ -48,7 +48,7 @@ const findLive = systemStatement<{
 );
 const findRow = tenantStatement<Row>(
   'grants.row',
-  `SELECT ${grantKind.select} FROM grants WHERE workspace_id = :ws AND id = :id`,
+  `SELECT ${grantModel.select} FROM grants WHERE workspace_id = :ws AND id = :id`,
 );
 
 export interface Grants {
@@ -83,9 +83,9 @@ export function createGrants(options: {
       // A concurrent change wins the version check, so the revocation retries until the grant has ended.
       for (;;) {
         const row = await store.readOne(scope, findRow, { id });
-        const grant = row && grantKind.fromRow(row);
+        const grant = row && grantModel.fromRow(row);
         if (!grant || grant.revokedAt !== null) return;
-        const change = grantKind.update(grant, { revokedAt: nowMs() }, nowMs());
+        const change = grantModel.update(grant, { revokedAt: nowMs() }, nowMs());
         const author = systemAuthor(scope, 'oauth', await directoryOf(scope));
         if (!change || (await committer.commit(author, [change])).ok) return;
       }

@@ -14,7 +14,7 @@ import { tenantStatement, type Row } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 import { field } from '../tracker/fields/contract.ts';
 import { heardTypes, rightsOfInstall } from './installs/hearing.ts';
-import { installKind, type Install } from './installs/schema.ts';
+import { installModel, type Install } from './installs/schema.ts';
 import { noPlaces, placesOf, type FindPlace } from './source-places.ts';
 import { asItWanted, consumerName, type InstallWants } from './installs/wants.ts';
 
@@ -46,7 +46,7 @@ export interface Registry {
 
 const activeInstalls = tenantStatement<Row>(
   'plugins.active',
-  `SELECT ${installKind.select} FROM plugins WHERE workspace_id = :ws AND deleted_at IS NULL AND state = 'active' ORDER BY created_at, id`,
+  `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND deleted_at IS NULL AND state = 'active' ORDER BY created_at, id`,
 );
 const readCode = tenantStatement<{ source: string }>(
   'plugin_code.read',
@@ -82,11 +82,11 @@ export function createRegistry(options: {
   const { store, log } = options;
   const { of } = options.cache.section<Listeners>({
     // The filterable fields depend on the custom fields of the workspace.
-    kinds: new Set([installKind.name, field.name]),
+    kinds: new Set([installModel.name, field.name]),
     load: async (scope) => {
       const directory = await options.directoryOf(scope);
       const filterFields = (type: string): FilterFields => options.filterFields(type, directory);
-      const installs = (await store.read(scope, activeInstalls)).map(installKind.fromRow);
+      const installs = (await store.read(scope, activeInstalls)).map(installModel.fromRow);
       const past = await readPastWants<InstallWants>(store, scope, consumerName);
       return {
         installs: new Map(installs.map((install) => [install.id, install])),

@@ -18,10 +18,10 @@ import { inboundRoutes } from './inbound/routes.ts';
 import { checkEngines } from './installs/engines.ts';
 import { installRoutes } from './installs/routes.ts';
 import type { InstallModes } from './installs/contract.ts';
-import { installKind, type Install } from './installs/schema.ts';
+import { installModel, type Install } from './installs/schema.ts';
 import type { PluginTrust } from './installs/trust.ts';
 import { tellUnheard } from './installs/unheard.ts';
-import { oneOffKindName } from './once/entries.ts';
+import { oneTimeJobModelName } from './once/entries.ts';
 import { actionRoutes } from './actions/routes.ts';
 import { scheduledRoutes } from './once/routes.ts';
 import { kvRoutes } from './kv/routes.ts';
@@ -37,7 +37,7 @@ import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { trailRoute } from './trail/routes.ts';
 import { keepChangesOps } from './undo/kept.ts';
-import { undoKindsOf, type AllKinds } from './undo/kinds.ts';
+import { undoModelsOf, type AllModels } from './undo/kinds.ts';
 import { undoRoutes } from './undo/routes.ts';
 import { secretRoutes } from './secrets/routes.ts';
 import { shadowRoutes } from './shadows/routes.ts';
@@ -71,7 +71,7 @@ export interface PluginRuntimeOptions extends Omit<
 > {
   readonly cache: WorkspaceCache;
   /** All entities of the domain, by name. */
-  readonly kinds: AllKinds;
+  readonly models: AllModels;
   readonly addedFields: (eventType: string) => string | null;
   readonly checkFilter: CheckFilter;
   /** Semantic version of this server. */
@@ -142,8 +142,8 @@ function followInstalls(
 ): void {
   options.committer.onCommit((workspaceId, changes) => {
     for (const { kind, id, after } of changes) {
-      if (kind === oneOffKindName) oneOffs.wake();
-      if (kind !== installKind.name) continue;
+      if (kind === oneTimeJobModelName) oneOffs.wake();
+      if (kind !== installModel.name) continue;
       options.sandbox.evict(id);
       failures.forget(id);
       shadows.follow(after as Install);
@@ -178,7 +178,7 @@ function routesOf(
 ): Route[] {
   const { app, services, clock, filterFields, addedFields, checkFilter, serverVersion, trust, committer } =
     options;
-  const undoKinds = undoKindsOf(options.kinds, app);
+  const undoModels = undoModelsOf(options.models, app);
   const sources = { plugin_run: runner.proposed, request: sourceOfRequests(app) };
   const rules = {
     ...{ filterFields, addedFields, checkFilter, serverVersion, trust, usage },
@@ -210,8 +210,8 @@ function routesOf(
     ...catchUpRoutes(catchUps),
     ...actionRoutes({ app, queue: runs, ends, isActive: runner.isActive, usage }),
     ...scheduledRoutes,
-    ...undoRoutes(undoKinds),
-    trailRoute(undoKinds),
+    ...undoRoutes(undoModels),
+    trailRoute(undoModels),
     ...inboundRoutes({
       ...{ services, registry, queue: runs, ends, usage },
       rate: createRunRate(inboundPerMinuteMax, clock.monotonicMs),

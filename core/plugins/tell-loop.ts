@@ -4,7 +4,7 @@ import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Directory } from '../context.ts';
 import type { EventRow } from '../events/event.ts';
 import { adminsOf, newItem, type Told } from '../inbox/items.ts';
-import { inboxItemKind } from '../inbox/kind.ts';
+import { inboxItemModel } from '../inbox/kind.ts';
 import type { Ids } from '../lib/ids.ts';
 import { hourMs } from '../lib/time.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
@@ -14,7 +14,7 @@ import type { Cut } from './loops.ts';
 
 const openLike = tenantStatement<Row>(
   'inbox_items.open_loop',
-  `SELECT ${inboxItemKind.select} FROM inbox_items INDEXED BY inbox_items_newest WHERE workspace_id = :ws AND member_id = :memberId
+  `SELECT ${inboxItemModel.select} FROM inbox_items INDEXED BY inbox_items_newest WHERE workspace_id = :ws AND member_id = :memberId
      AND happened_at > :since AND kind = 'plugin_loop' AND title = :title AND created_at > :since AND archived_at IS NULL
      ORDER BY happened_at DESC LIMIT 1`,
 );
@@ -35,8 +35,12 @@ export function createTellLoop(options: {
     const params = { memberId: told.memberId, title: told.title, since: now - hourMs };
     const row = await store.readOne(scope, openLike, params);
     if (!row) return newItem(told, { ids, nowMs: now });
-    const like = inboxItemKind.fromRow(row);
-    return inboxItemKind.update(like, { ...told, count: like.count + 1, happenedAt: now, readAt: null }, now);
+    const like = inboxItemModel.fromRow(row);
+    return inboxItemModel.update(
+      like,
+      { ...told, count: like.count + 1, happenedAt: now, readAt: null },
+      now,
+    );
   };
 
   return async (scope, event, cut) => {

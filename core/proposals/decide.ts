@@ -16,7 +16,7 @@ import type { Op, Scope } from '../store/store.ts';
 import type { AskedAgain, Source } from './again.ts';
 import { diffOf, isSameDiff } from './diff.ts';
 import { nameOfProposer, proposerOf, proposerRights } from './ends.ts';
-import { proposalKind, showWhole, type KeptEffect, type Proposal } from './kind.ts';
+import { proposalModel, showWhole, type KeptEffect, type Proposal } from './kind.ts';
 import { contentOf, makingIn, targetOf } from './make.ts';
 import { openWrites } from './writes.ts';
 
@@ -51,7 +51,7 @@ interface Asked {
 
 /** @throws ApiError not_found, precondition_failed, and conflict for one that is decided */
 async function findOpen(ctx: Context, { id, ifMatch }: Asked): Promise<Proposal> {
-  const found = await getEntity(ctx, proposalKind, id);
+  const found = await getEntity(ctx, proposalModel, id);
   requireVersion(found, ifMatch);
   const status = found.status === 'open' && found.expiresAt <= ctx.nowMs() ? 'expired' : found.status;
   if (status === 'open') return found;
@@ -206,7 +206,7 @@ async function approved(
   }));
   const isWhole = diff.every(({ decision }) => decision === 'approved');
   const events = named.flatMap((one) => one.events);
-  const decision = proposalKind.update(
+  const decision = proposalModel.update(
     found,
     {
       status: isWhole ? 'approved' : 'partly_approved',
@@ -300,7 +300,7 @@ async function renewed(ctx: Context, found: Proposal, writes: readonly AskedWrit
         ...contentOf(again.writes, diff, { making: makingIn(ctx), id: found.id, actor: found.actor }),
         revision: found.revision + 1,
       };
-  const change = proposalKind.update(found, patch, now)!;
+  const change = proposalModel.update(found, patch, now)!;
   return { isOver, change: { ...change, actor: found.actor, ...causeOf(found) } };
 }
 
@@ -327,7 +327,7 @@ export async function reject(ctx: Context, asked: Asked, reason: string): Promis
     ...authorOf(ctx, 'decidedBy'),
     decidedAt: now,
   };
-  const change = proposalKind.update(found, decided, now)!;
+  const change = proposalModel.update(found, decided, now)!;
   return {
     changes: [{ ...change, ...causeOf(found) }, ...(await archiveItemsAbout(ctx, targetOf(found)))],
     body: showWhole(change.after, ctx),

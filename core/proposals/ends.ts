@@ -13,14 +13,14 @@ import type { Rights } from '../rights/rights.ts';
 import { allScopes } from '../rights/scopes.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { proposal } from './contract.ts';
-import { expiryAlarmName, proposalKind, type Proposal } from './kind.ts';
+import { expiryAlarmName, proposalModel, type Proposal } from './kind.ts';
 import { targetOf } from './make.ts';
 
 export const expiryAlarm: Alarm = {
   name: expiryAlarmName,
   isSetBy: ({ kind, after }) => kind === proposal.name && (after as Proposal).status === 'open',
   async ring(ctx, id) {
-    const found = await proposalKind.find(ctx, id);
+    const found = await proposalModel.find(ctx, id);
     if (!found || found.status !== 'open' || found.expiresAt > ctx.nowMs()) return { changes: [] };
     return { changes: await ended(ctx, found, { status: 'expired', reason: 'expired' }) };
   },
@@ -67,7 +67,7 @@ export const proposalsOfEnded: Reaction = {
     const rows = await ctx.store.read(ctx.scope, openOfAuthor, { author });
     const ids = isOfPlugin ? rows.map(({ id }) => id) : await withoutRights(ctx, rows);
     const changes: Change[] = [];
-    for (const one of await proposalKind.findMany(ctx, ids)) {
+    for (const one of await proposalModel.findMany(ctx, ids)) {
       const reason = isOfPlugin
         ? `The plugin ${one.authorName} was uninstalled.`
         : `${nameOfProposer(one)} no longer has write access to this workspace.`;
@@ -113,7 +113,7 @@ async function ended(
   how: Pick<Proposal, 'status' | 'reason'>,
 ): Promise<Change[]> {
   const now = ctx.nowMs();
-  const change = proposalKind.update(found, { ...how, decidedAt: now }, now);
+  const change = proposalModel.update(found, { ...how, decidedAt: now }, now);
   return [...(change ? [change] : []), ...(await archiveItemsAbout(ctx, targetOf(found)))];
 }
 

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { contracts } from '../contracts.ts';
 import type { Actor, Cause } from '../events/origin.ts';
 import { alarmOp } from '../reactions/alarm.ts';
-import { kindOf, type EntityOf } from '../resource/kind.ts';
+import { modelOf, type EntityOf } from '../resource/kind.ts';
 import { proposal, type EffectClass } from './contract.ts';
 
 export const expiryAlarmName = 'proposal';
@@ -48,7 +48,7 @@ const kept = {
 export type Proposal = EntityOf<typeof proposal, typeof kept>;
 export type ShownProposal = Shown<typeof proposal>;
 
-export const proposalKind = kindOf(proposal, {
+export const proposalModel = modelOf(proposal, {
   kept,
   shows: {
     effects: ({ diff }) => diff.map((effect) => shownEffect(effect, false)),
@@ -78,7 +78,7 @@ export const proposalKind = kindOf(proposal, {
  */
 export function showWhole(found: Proposal, ctx: Context): ShownProposal {
   return {
-    ...proposalKind.wire(found, ctx),
+    ...proposalModel.wire(found, ctx),
     effects: found.diff.map((effect) => shownEffect(effect, mayRead(ctx, effect))),
   };
 }

@@ -10,7 +10,7 @@ import { dayMs } from '../lib/time.ts';
 import { authorOf } from '../resource/author.ts';
 import { proposal } from './contract.ts';
 import { diffOf, titleOf, type Differ } from './diff.ts';
-import { proposalKind, type Proposal } from './kind.ts';
+import { proposalModel, type Proposal } from './kind.ts';
 import { sealWrites } from './writes.ts';
 
 /** Time until an undecided proposal expires. */
@@ -48,7 +48,7 @@ export function makeProposal(proposing: Proposing, making: Making): Made | null 
   const diff = diffOf(writes, { ...proposing, directory });
   if (diff.length === 0) return null;
   const id = making.ids.next(proposal.id);
-  const made = proposalKind.create({
+  const made = proposalModel.create({
     id,
     status: 'open',
     source: run ? 'plugin_run' : 'request',

@@ -7,7 +7,7 @@ import { archiveItemsAbout, withoutTextOfItems } from '../inbox/about.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { tenantOp, type Op } from '../store/store.ts';
 import { titleOf } from './diff.ts';
-import { proposalKind, type KeptEffect, type Proposal } from './kind.ts';
+import { proposalModel, type KeptEffect, type Proposal } from './kind.ts';
 import { targetOf } from './make.ts';
 import { sealWrites } from './writes.ts';
 
@@ -35,7 +35,7 @@ export async function forgetInProposals(
   const all = { changes: [] as ChangeSet['changes'][number][], ops: [] as Op[] };
   for (let rows = await ctx.store.read(ctx.scope, page, { after: '' }); rows.length > 0;) {
     const about = rows.filter(({ issue_ids_json, diff_json }) => isAbout(issue_ids_json + diff_json));
-    const found = await proposalKind.findMany(
+    const found = await proposalModel.findMany(
       ctx,
       about.map(({ id }) => id),
     );
@@ -69,7 +69,7 @@ async function forgetIn(ctx: Context, found: Proposal, isGone: (effect: KeptEffe
   ];
   if (found.status !== 'open') return { changes: [], ops };
   const now = ctx.nowMs();
-  const change = proposalKind.update(
+  const change = proposalModel.update(
     found,
     { status: 'rejected', reason: purgedReason, title, diff, decidedAt: now },
     now,

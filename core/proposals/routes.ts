@@ -11,7 +11,7 @@ import { readScopeOf } from '../rights/rights.ts';
 import type { Condition } from '../store/page.ts';
 import { proposal } from './contract.ts';
 import { approve, chosenWrites, reject, rerun, type Approval, type Deciding } from './decide.ts';
-import { proposalKind, showWhole } from './kind.ts';
+import { proposalModel, showWhole } from './kind.ts';
 
 const params = Closed({ id: idOf(proposal.id) });
 const path = '/api/v1/proposals/{id}';
@@ -49,7 +49,7 @@ const ProposalRejection = named(
 const scopesOf = (app: () => App, map: (scope: string) => string, words: string): AlsoNeeded => ({
   words,
   async scopes(ctx, { params, body }) {
-    const found = await proposalKind.find(ctx, (params as { id: string }).id);
+    const found = await proposalModel.find(ctx, (params as { id: string }).id);
     if (!found) return [];
     const { effects } = (body ?? {}) as Approval;
     const chosen = chosenWrites(found, effects);
@@ -90,8 +90,8 @@ const nameGiven = (description: string) => Type.Optional(Type.String({ maxLength
 export function proposalRoutes(app: () => App, deciding: Deciding): readonly Route[] {
   const writing = scopesOf(app, (scope) => scope, 'the scopes of the approved operations');
   const reading = scopesOf(app, readScopeOf, 'the read scopes of the proposed changes');
-  const get = async (ctx: Context, id: string) => showWhole(await getEntity(ctx, proposalKind, id), ctx);
-  return defineResource(proposal, proposalKind, {
+  const get = async (ctx: Context, id: string) => showWhole(await getEntity(ctx, proposalModel, id), ctx);
+  return defineResource(proposal, proposalModel, {
     query: {
       install: nameGiven(filters.install.doc),
       author: nameGiven(filters.author.doc),

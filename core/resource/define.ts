@@ -1,7 +1,7 @@
 // Defines a resource by its contract and the code beyond the default operations. Custom code is in the folder of the resource as plain
 // functions, and overrides derived code.
 import type { TObject, TUnsafe } from 'typebox';
-import type { AnyKind, Kind } from '../changes/kind.ts';
+import type { AnyModel, EntityModel } from '../changes/kind.ts';
 import type { Entity } from '../changes/change.ts';
 import type { Contract, Patch, Shown } from '../contract/contract.ts';
 import type { Route } from '../http/route.ts';
@@ -26,7 +26,7 @@ export interface Definition<C extends Contract, E extends Entity> extends Rules<
 /** Resource with its types erased, for the registry. */
 export interface Resource {
   readonly contract: Contract;
-  readonly kind: AnyKind;
+  readonly model: AnyModel;
   /** Loader of its section in the directory; undefined without one. */
   readonly directory: DirectoryLoader | undefined;
   readonly routes: readonly Route[];
@@ -35,12 +35,12 @@ export interface Resource {
 
 export function defineResource<C extends Contract, E extends Entity>(
   contract: C,
-  kind: Kind<E, Shown<C>>,
+  model: EntityModel<E, Shown<C>>,
   definition: Definition<C, E> = {},
 ): Resource {
   checkPlain(contract, definition.operations ?? {});
-  const filtering = definition.filtering ?? filteringOf(contract, kind);
-  const plain = plainOperations(contract, kind, definition, filtering);
+  const filtering = definition.filtering ?? filteringOf(contract, model);
+  const plain = plainOperations(contract, model, definition, filtering);
   const operations = { ...plain, ...definition.operations };
   const special = definition.routes ?? [];
   const names = new Set(special.map(({ name }) => name));
@@ -52,8 +52,8 @@ export function defineResource<C extends Contract, E extends Entity>(
   });
   return {
     contract,
-    kind,
-    directory: directoryLoaderOf(kind),
+    model,
+    directory: directoryLoaderOf(model),
     routes: inOrder([...derived.filter(({ name }) => !names.has(name)), ...special]),
     filtering,
   };

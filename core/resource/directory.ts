@@ -1,7 +1,7 @@
 // Directory of a workspace: its small, often read objects by id, in memory because every response and validation needs them. Contracts
 // define the objects and their fields.
 import type { Change } from '../changes/change.ts';
-import type { AnyKind } from '../changes/kind.ts';
+import type { AnyModel } from '../changes/kind.ts';
 import type { Section } from '../changes/workspace-cache.ts';
 import { contracts, type Directory } from '../contracts.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
@@ -51,7 +51,7 @@ export interface DirectoryLoader {
 }
 
 /** Returns undefined for a model that is not in the directory. Must be called once for each model. */
-export function directoryLoaderOf(kind: AnyKind): DirectoryLoader | undefined {
+export function directoryLoaderOf(kind: AnyModel): DirectoryLoader | undefined {
   const facts = sections.get(kind.name);
   if (!facts) return undefined;
   const { as, keeps, withDeleted } = facts;

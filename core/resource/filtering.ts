@@ -1,7 +1,7 @@
 // Validates the filters of a resource: objects that they name must exist when a list is requested or a subscription is created. An object
 // that is deleted later no longer matches.
 import type { Entity } from '../changes/change.ts';
-import type { Kind } from '../changes/kind.ts';
+import type { EntityModel } from '../changes/kind.ts';
 import type { Context, Directory } from '../context.ts';
 import type { Contract } from '../contract/contract.ts';
 import { invalidField } from '../lib/errors.ts';
@@ -172,7 +172,7 @@ function withTurns(filter: Filter, columns: Columns): Filter {
 }
 
 /** Returns the filters that the contract alone defines. */
-export function filteringOf<E extends Entity, W>(contract: Contract, kind: Kind<E, W>): Filtering {
+export function filteringOf<E extends Entity, W>(contract: Contract, model: EntityModel<E, W>): Filtering {
   const isLive = (entity: E): boolean => !('deletedAt' in entity) || entity.deletedAt === null;
   return createFiltering({
     fields: filterFieldsOf(contract),
@@ -180,7 +180,7 @@ export function filteringOf<E extends Entity, W>(contract: Contract, kind: Kind<
     // References to objects of other contracts outside of the directory are compared as given.
     async find(ctx, { field, value }) {
       if (field.to.name !== contract.name) return value;
-      const found = await kind.find(ctx, value);
+      const found = await model.find(ctx, value);
       return found && isLive(found) ? found.id : undefined;
     },
   });

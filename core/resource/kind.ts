@@ -4,7 +4,7 @@ import type { TObject } from 'typebox';
 import { isRestorable, type Contract, type Kept, type Shown } from '../contract/contract.ts';
 import { actorParts, isReference, keptName } from '../contract/schemas.ts';
 import type { Field, FieldOptions, Reference, Target } from '../contract/field.ts';
-import { defineKind, type Kind, type KindSpec } from '../changes/kind.ts';
+import { defineModel, type EntityModel, type ModelSpec } from '../changes/kind.ts';
 import { snake } from '../lib/words.ts';
 import { flag, json, plain, type Column } from '../changes/columns.ts';
 import { isoTime } from '../changes/operations.ts';
@@ -38,9 +38,9 @@ export interface Storage<C extends Contract, X extends KeptBeside, E extends Ent
   readonly told?: (entity: E, shown: Shown<C>) => Shown<C>;
   /** Values of a past row that do not follow from the contract. */
   readonly asItWas?: (was: Wire, view: Pick<View, 'directory'>) => Partial<E>;
-  readonly events?: KindSpec<E, Wire>['events'];
+  readonly events?: ModelSpec<E, Wire>['events'];
   readonly special?: Pick<
-    KindSpec<E, Wire>,
+    ModelSpec<E, Wire>,
     | 'isTold'
     | 'subjectId'
     | 'team'
@@ -54,17 +54,17 @@ export interface Storage<C extends Contract, X extends KeptBeside, E extends Ent
   >;
 }
 
-export function kindOf<C extends Contract, const X extends KeptBeside = Record<never, never>>(
+export function modelOf<C extends Contract, const X extends KeptBeside = Record<never, never>>(
   contract: C,
   storage: Storage<C, X, EntityOf<C, X>> = {},
-): Kind<EntityOf<C, X>, Shown<C>> {
+): EntityModel<EntityOf<C, X>, Shown<C>> {
   type E = EntityOf<C, X>;
-  const wire = (storage.wire ?? wireOf<E>(contract, storage.shows ?? {})) as KindSpec<E, Wire>['wire'];
+  const wire = (storage.wire ?? wireOf<E>(contract, storage.shows ?? {})) as ModelSpec<E, Wire>['wire'];
   const { told } = storage;
-  const spec: KindSpec<E, Wire> = {
+  const spec: ModelSpec<E, Wire> = {
     name: contract.name,
     table: storage.table ?? contract.path,
-    fields: columnsOf(contract, storage) as KindSpec<E, Wire>['fields'],
+    fields: columnsOf(contract, storage) as ModelSpec<E, Wire>['fields'],
     wire,
     // A past row cannot be derived from events that show less than the API.
     ...(!told && { asItWas: rowAsItWas<E>(contract, storage.asItWas) }),
@@ -76,11 +76,11 @@ export function kindOf<C extends Contract, const X extends KeptBeside = Record<n
   };
   if (contract.ofTeam && !spec.team)
     throw new Error(`Objects of ${contract.name} belong to a team: define it by a field or by \`team\`.`);
-  return defineKind(spec) as Kind<E, Shown<C>>;
+  return defineModel(spec) as EntityModel<E, Shown<C>>;
 }
 
 /** An object is also found by its alias field, which has a unique index. */
-function aliasOf({ alias }: Contract): Pick<KindSpec<Entity, Wire>, 'alias'> {
+function aliasOf({ alias }: Contract): Pick<ModelSpec<Entity, Wire>, 'alias'> {
   if (!alias?.field) return {};
   const column = snake(alias.field);
   const isAlias = new RegExp(alias.pattern);
@@ -89,7 +89,7 @@ function aliasOf({ alias }: Contract): Pick<KindSpec<Entity, Wire>, 'alias'> {
 }
 
 /** An object that refers to a team belongs to it. */
-function teamOf<E extends Entity>({ ofTeam, fields }: Contract): Pick<KindSpec<E, Wire>, 'team'> {
+function teamOf<E extends Entity>({ ofTeam, fields }: Contract): Pick<ModelSpec<E, Wire>, 'team'> {
   const { team } = fields;
   if (!ofTeam || !team || !isReference(team)) return {};
   const key = keptName('team', team);

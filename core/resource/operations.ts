@@ -1,9 +1,9 @@
 // Default operations of a resource.
-import { listKind, type PageParameters } from '../changes/list.ts';
+import { listEntities, type PageParameters } from '../changes/list.ts';
 import { created, getEntity, removed, updated } from '../changes/operations.ts';
 import { readOrder } from '../changes/order.ts';
 import type { ChangeSet, Entity, OrderVersion } from '../changes/change.ts';
-import type { Kind } from '../changes/kind.ts';
+import type { EntityModel } from '../changes/kind.ts';
 import type { Contract, Created, Patch, Shown } from '../contract/contract.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../lib/errors.ts';
@@ -70,9 +70,9 @@ export interface Rules<C extends Contract, E extends Entity> {
 
 export function plainOperations<C extends Contract, E extends Entity>(
   contract: C,
-  kind: Kind<E, Shown<C>>,
+  model: EntityModel<E, Shown<C>>,
   rules: Rules<C, E>,
-  filtering: Filtering = filteringOf(contract, kind),
+  filtering: Filtering = filteringOf(contract, model),
 ): Operations<C> {
   const needsSets = 'create' in contract.operations;
   if (contract.parent && !(rules.where && (rules.sets || !needsSets)))
@@ -86,7 +86,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
   const then = readsAt<Shown<C>>(contract, filtering, rules.wasAmong);
 
   const find = async (ctx: Context, id: string): Promise<E> => {
-    const entity = await getEntity(ctx, kind, id);
+    const entity = await getEntity(ctx, model, id);
     await rules.admits?.(ctx, entity);
     return entity;
   };
@@ -100,7 +100,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
       const kept = contract.keepsDeleted ? whereDeleted(query.deleted, rules.placeholders?.sql) : [];
       const keys = typeof query.sort === 'string' ? sortKeysOf(sortings, query.sort) : order;
       const among = { where: [...kept, ...narrowed, ...filtered], order: keys, asked: { parentId } };
-      return withPlaceholders(await listKind(ctx, kind, query, among), query, rules.placeholders);
+      return withPlaceholders(await listEntities(ctx, model, query, among), query, rules.placeholders);
     },
     async create(ctx, body, parentId) {
       const times = timesOfCreation(ctx.nowMs());
@@ -110,24 +110,24 @@ export function plainOperations<C extends Contract, E extends Entity>(
       const given = keptOf(ctx, contract, 'create', body);
       const entity = entityOf<E>({ id: ctx.ids.next(contract.id), ...defaults, ...given, ...set, ...times });
       await rules.check?.(ctx, entity, null);
-      return inOrder(created(ctx, kind, entity, contract.path), order);
+      return inOrder(created(ctx, model, entity, contract.path), order);
     },
     get: async (ctx, id, asOf) =>
-      asOf === undefined ? kind.wire(await find(ctx, id), ctx) : then.get(ctx, id, asOf),
+      asOf === undefined ? model.wire(await find(ctx, id), ctx) : then.get(ctx, id, asOf),
     async update(ctx, id, body, ifMatch) {
       const before = await find(ctx, id);
       const given = patchOf<E>(keptOf(ctx, contract, 'update', body));
       const patch = { ...given, ...rules.follows?.(ctx, given, before) };
       await rules.check?.(ctx, { ...before, ...patch }, before);
-      return updated(ctx, kind, before, patch, ifMatch);
+      return updated(ctx, model, before, patch, ifMatch);
     },
-    delete: async (ctx, id, ifMatch) => removed(ctx, kind, await find(ctx, id), ifMatch),
+    delete: async (ctx, id, ifMatch) => removed(ctx, model, await find(ctx, id), ifMatch),
     async restore(ctx, id, ifMatch) {
-      const entity = await kind.find(ctx, id);
+      const entity = await model.find(ctx, id);
       if (!entity) throw notFound();
       await rules.admits?.(ctx, entity);
       await rules.check?.(ctx, entity, null);
-      return updated(ctx, kind, entity, patchOf<E>({ deletedAt: null }), ifMatch);
+      return updated(ctx, model, entity, patchOf<E>({ deletedAt: null }), ifMatch);
     },
   };
 }

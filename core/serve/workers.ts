@@ -24,7 +24,7 @@ import {
   checkFilter,
   filterFieldsOf,
   reactions,
-  kinds,
+  models,
   sentEvents,
 } from '../resources.ts';
 import { findNode } from '../sandbox/locate.ts';
@@ -77,7 +77,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   const sandbox = createSandbox(options);
   const shared = sharedOf(options);
   const plugins = createPluginRuntime({
-    ...{ ...shared, sandbox, kinds, app: options.app, serverVersion: version },
+    ...{ ...shared, sandbox, models, app: options.app, serverVersion: version },
     record: config.recordRuns,
     trust: config.pluginTrust,
   });

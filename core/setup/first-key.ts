@@ -2,9 +2,9 @@
 // as unseen. If the start is killed before that, the next start replaces key and link, so that the workspace is never inaccessible.
 import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
-import { apiKeyKind, newKey } from '../identity/api-keys/kind.ts';
+import { apiKeyModel, newKey } from '../identity/api-keys/kind.ts';
 import { invitationDays, newInvitation } from '../identity/invitations/invitations.ts';
-import { memberKind, type Member } from '../identity/members/kind.ts';
+import { memberModel, type Member } from '../identity/members/kind.ts';
 import { emptyDirectory } from '../resource/directory.ts';
 import { allScopes } from '../rights/scopes.ts';
 import { systemStatement, tenantStatement, type Row } from '../store/statement.ts';
@@ -28,7 +28,7 @@ const findUnseen = systemStatement<{ unseen_key: string }>(
 );
 const readKey = tenantStatement<Row>(
   'api_keys.of_setup',
-  `SELECT ${apiKeyKind.select} FROM api_keys WHERE workspace_id = :ws AND id = :id`,
+  `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws AND id = :id`,
 );
 const firstTeam = tenantStatement<{ id: string; key: string }>(
   'teams.first',
@@ -36,7 +36,7 @@ const firstTeam = tenantStatement<{ id: string; key: string }>(
 );
 const readMember = tenantStatement<Row>(
   'members.of_setup',
-  `SELECT ${memberKind.select} FROM members WHERE workspace_id = :ws AND id = :id`,
+  `SELECT ${memberModel.select} FROM members WHERE workspace_id = :ws AND id = :id`,
 );
 const anyPlugin = tenantStatement<{ id: string }>(
   'plugins.any_of_workspace',
@@ -87,12 +87,12 @@ export async function finishFirstStart(
   const row = await store.readOne(scope, readKey, { id });
   const team = await store.readOne(scope, firstTeam);
   if (!row || !team) return null;
-  const old = apiKeyKind.fromRow(row);
+  const old = apiKeyModel.fromRow(row);
   const { change, text } = newKey(services, firstKeyOf(old.memberId));
   const owner = await store.readOne(scope, readMember, { id: old.memberId });
   if (!owner) return null;
-  const setUp = setUpLink(services, scope, memberKind.fromRow(owner));
-  const revoked = old.revokedAt === null ? apiKeyKind.update(old, { revokedAt: nowMs() }, nowMs()) : null;
+  const setUp = setUpLink(services, scope, memberModel.fromRow(owner));
+  const revoked = old.revokedAt === null ? apiKeyModel.update(old, { revokedAt: nowMs() }, nowMs()) : null;
   const committed = await committer.commit(
     systemAuthor(scope, 'setup', emptyDirectory),
     [...(revoked ? [revoked] : []), change],

@@ -15,7 +15,7 @@ import type { CheckFilter } from '../resource/filtering.ts';
 import { scopeOf, type Scope } from '../store/store.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { endpointResource } from './endpoints/routes.ts';
-import { endpointKind, isForgiven, type Endpoint } from './endpoints/kind.ts';
+import { endpointModel, isForgiven, type Endpoint } from './endpoints/kind.ts';
 import { goesOff } from './deliveries/off.ts';
 import { createReplays, type Replays } from './replays/queue.ts';
 import { replayRoutes } from './replays/routes.ts';
@@ -122,7 +122,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
 /** Returns the changes of existing endpoints. */
 function endpointsIn(changes: readonly Change[]): { before: Endpoint; after: Endpoint }[] {
   return changes
-    .filter(({ kind, before }) => kind === endpointKind.name && before !== null)
+    .filter(({ kind, before }) => kind === endpointModel.name && before !== null)
     .map(({ before, after }) => ({ before: before as Endpoint, after: after as Endpoint }));
 }
 

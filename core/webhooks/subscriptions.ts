@@ -13,12 +13,12 @@ import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../store/store.ts';
 import { field } from '../tracker/fields/contract.ts';
-import { endpointKind, type Endpoint } from './endpoints/kind.ts';
+import { endpointModel, type Endpoint } from './endpoints/kind.ts';
 import { consumerName, type EndpointWants } from './endpoints/wants.ts';
 
 const enabledEndpoints = tenantStatement<Row>(
   'endpoints.enabled',
-  `SELECT ${endpointKind.select} FROM endpoints WHERE workspace_id = :ws AND deleted_at IS NULL AND enabled = 1 ORDER BY created_at, id`,
+  `SELECT ${endpointModel.select} FROM endpoints WHERE workspace_id = :ws AND deleted_at IS NULL AND enabled = 1 ORDER BY created_at, id`,
 );
 
 /** Subscription of an endpoint, current or past. */
@@ -72,7 +72,7 @@ export function createSubscriptions(options: {
 }): Subscriptions {
   const { of } = options.cache.section<Listeners>({
     // Filters may refer to custom fields of the workspace.
-    kinds: new Set([endpointKind.name, field.name]),
+    kinds: new Set([endpointModel.name, field.name]),
     load: async (scope) => {
       const directory = await options.directoryOf(scope);
       const filterFields = (type: string): FilterFields => options.filterFields(type, directory);
@@ -129,7 +129,7 @@ interface Reading {
 }
 
 async function readListeners(store: Store, scope: Scope, reading: Reading): Promise<Listeners> {
-  const endpoints = (await store.read(scope, enabledEndpoints)).map(endpointKind.fromRow);
+  const endpoints = (await store.read(scope, enabledEndpoints)).map(endpointModel.fromRow);
   const past = await readPastWants<EndpointWants>(store, scope, consumerName);
   return {
     endpoints: new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])),

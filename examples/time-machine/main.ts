@@ -13,7 +13,7 @@ const here = import.meta.dir;
 const file = process.argv[2] ?? join(here, '../main-job/sample.csv');
 const dir = mkdtempSync(join(tmpdir(), 'tatami-time-machine-'));
 const dataDir = join(dir, 'data');
-const kinds = ['bug', 'feature', 'question'];
+const labelNames = ['bug', 'feature', 'question'];
 
 const labelsOf = ({ labels }: Issue): string =>
   labels
@@ -78,14 +78,14 @@ try {
   );
 
   step('2 label half of them by hand');
-  const known = issues.filter(({ title }) => kinds.includes(truth.get(title) ?? ''));
+  const known = issues.filter(({ title }) => labelNames.includes(truth.get(title) ?? ''));
   const byHand = known.filter((_, at) => at % 2 === 0);
   const [first, ...others] = byHand;
   // One label differs from the file, so that people and plugin disagree with any file.
-  const seen = kinds.find((kind) => kind !== truth.get(first!.title))!;
+  const seen = labelNames.find((kind) => kind !== truth.get(first!.title))!;
   truth.set(first!.title, seen);
   await api('PATCH', `/issues/${first!.id}`, { addLabels: [seen] });
-  for (const name of kinds) {
+  for (const name of labelNames) {
     const ids = others.filter(({ title }) => truth.get(title) === name).map(({ id }) => id);
     if (ids.length > 0) await api('POST', '/issues/bulk-update', { ids, set: { addLabels: [name] } });
   }
@@ -189,14 +189,14 @@ try {
   const now = await read(proposedOn);
   check(
     'two approved in full have label and comment',
-    now.slice(0, 2).every((one) => kinds.includes(labelsOf(one))) &&
+    now.slice(0, 2).every((one) => labelNames.includes(labelsOf(one))) &&
       (await commentsOn(wholeA)) === 1 &&
       (await commentsOn(wholeB)) === 1,
     now,
   );
   check(
     'one approved in part has only the label',
-    kinds.includes(labelsOf(now[2]!)) && (await commentsOn(inPart)) === 0,
+    labelNames.includes(labelsOf(now[2]!)) && (await commentsOn(inPart)) === 0,
     now[2],
   );
   check(

@@ -1,13 +1,13 @@
 // Reads labelled issues of a team, newest first and equally many of each kind, in pages that fit a host call.
 import { PluginError, type Chosen, type Issue } from '@tatami/sdk/plugin';
 import type { LearnContext } from './context.ts';
-import { kindsOf } from './labels.ts';
-import { issueKinds, type Kind } from './model/kind.ts';
+import { issueTypesOf } from './labels.ts';
+import { issueTypes, type IssueType } from './model/kind.ts';
 import type { Example } from './model/train.ts';
 import { bodyCharsMax } from './model/document.ts';
 
 /** More issues add little, while training time grows with their square and cube. */
-export const perKindMax = 80;
+export const perTypeMax = 80;
 const pageIssues = 40;
 /** Pages per kind, including smaller pages after a rejected one. */
 const pagesMax = 12;
@@ -29,20 +29,20 @@ export async function findTeam(ctx: LearnContext, known: readonly string[]): Pro
 export async function readExamples(
   ctx: LearnContext,
   team: string,
-  own: ReadonlyMap<string, Kind>,
-  perKind: number,
+  own: ReadonlyMap<string, IssueType>,
+  perType: number,
 ): Promise<Read[]> {
   const labels = (await ctx.labels.list({ team, limit: 100 })).data;
   const examples: Read[] = [];
-  for (const kind of issueKinds) {
-    const ids = labels.filter((label) => kindsOf([label])[0] === kind).map(({ id }) => id);
+  for (const kind of issueTypes) {
+    const ids = labels.filter((label) => issueTypesOf([label])[0] === kind).map(({ id }) => id);
     if (ids.length === 0) continue;
     let found = 0;
     for await (const issue of labelled(ctx, team, ids)) {
-      const kinds = kindsOf(issue.labels);
+      const kinds = issueTypesOf(issue.labels);
       if (kinds.length !== 1 || kinds[0] !== kind || own.get(issue.id) === kind) continue;
       examples.push(toExample(issue, kind));
-      if (++found === perKind) break;
+      if (++found === perType) break;
     }
   }
   return examples;
@@ -76,6 +76,6 @@ function isAsked(issue: Chosen<Issue>): issue is Chosen<Issue> & Asked {
   return asked.every((name) => issue[name] !== undefined);
 }
 
-function toExample({ id, version, title, description }: Asked, kind: Kind): Read {
+function toExample({ id, version, title, description }: Asked, kind: IssueType): Read {
   return { id, version, kind, title, description: description.slice(0, bodyCharsMax) };
 }

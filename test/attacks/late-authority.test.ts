@@ -170,9 +170,9 @@ test('the values of a proposal are shown to whoever may read the objects, whethe
   const ada = await person('admin');
   await ada.call('POST', `${v1}/webhooks`, { url: 'https://hooks.example/', events: ['issue.*'] });
   const removal = (await app.call('DELETE', `${v1}/members/${ada.id}`, undefined, propose)).json;
-  const kinds = ['member', 'webhook', 'inbox_item'];
+  const effectKinds = ['member', 'webhook', 'inbox_item'];
   const valuesOf = ({ effects }: Json): [string, boolean][] =>
-    kinds.map((kind) => {
+    effectKinds.map((kind) => {
       const fields = effects
         .filter((effect: Json) => effect.kind === kind)
         .flatMap((one: Json) => one.fields);
@@ -180,10 +180,10 @@ test('the values of a proposal are shown to whoever may read the objects, whethe
     });
   const member = await person('member');
   const read = await member.call('GET', `${v1}/proposals/${removal.id}`);
-  expect(valuesOf(read.json)).toEqual(kinds.map((kind) => [kind, kind === 'member']));
-  expect(valuesOf(removal)).toEqual(kinds.map((kind) => [kind, true]));
+  expect(valuesOf(read.json)).toEqual(effectKinds.map((kind) => [kind, kind === 'member']));
+  expect(valuesOf(removal)).toEqual(effectKinds.map((kind) => [kind, true]));
   const narrow = await person('member', ['approvals:write']);
   const body = { reason: 'no' };
   const rejected = await narrow.call('POST', `${v1}/proposals/${removal.id}/reject`, body, simulate);
-  expect([rejected.status, valuesOf(rejected.json)]).toEqual([200, kinds.map((kind) => [kind, false])]);
+  expect([rejected.status, valuesOf(rejected.json)]).toEqual([200, effectKinds.map((kind) => [kind, false])]);
 });

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scopeOfContract, type Contract } from '../../core/contract/contract.ts';
 import { contracts } from '../../core/contracts.ts';
-import { kinds } from '../../core/resources.ts';
+import { models } from '../../core/resources.ts';
 import { startApp } from '../app.ts';
 
 const page = join(import.meta.dir, '../../docs/plugins/undo.md');
@@ -40,7 +40,7 @@ test('every entity says who may undo what was written of it; what decides on rig
 
 test('no other kind of object is written without a contract that answers', () => {
   const known = new Set(contracts.map(({ name }) => name));
-  expect([...kinds.keys()].filter((name) => !known.has(name))).toEqual([]);
+  expect([...models.keys()].filter((name) => !known.has(name))).toEqual([]);
 });
 
 test('docs/plugins/undo.md lists the answers', () => {

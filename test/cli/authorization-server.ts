@@ -76,9 +76,9 @@ export function startAuthorizationServer(): StandIn {
     if (form.get('client_id') !== 'tatami-cli' || form.get('resource') !== `${url}/api/v1`)
       return refuse('invalid_request');
     if (behaviour.status > 0) return new Response('Not now.', { status: behaviour.status });
-    const kind = form.get('grant_type') ?? '';
-    if (kind === 'refresh_token') return refresh(form.get('refresh_token') ?? '');
-    if (kind === 'authorization_code') return byCode(form);
+    const grantType = form.get('grant_type') ?? '';
+    if (grantType === 'refresh_token') return refresh(form.get('refresh_token') ?? '');
+    if (grantType === 'authorization_code') return byCode(form);
     const error = behaviour.device.shift();
     return error === undefined ? answer(grant()) : refuse(error);
   };

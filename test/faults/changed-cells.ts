@@ -4,7 +4,7 @@ import { contracts, eventsOf } from '../../core/contracts.ts';
 import { structure } from '../../core/doctor/checks/structure.ts';
 import { replay } from '../../core/doctor/checks/replay.ts';
 import { leftBehind } from '../../core/exchange/tables.ts';
-import { kinds } from '../../core/doctor/kinds.ts';
+import { models } from '../../core/doctor/kinds.ts';
 import type { RowSubject } from '../../core/doctor/subject.ts';
 import type { Random } from '../random.ts';
 
@@ -69,8 +69,8 @@ interface Column {
 /** Every column that the log tells. */
 export function toldColumns(db: Database.Database): Column[] {
   const tables = contracts.flatMap(({ name, events }) => {
-    const kind = kinds.get(name);
-    return kind && eventsOf(events).length > 0 ? [kind.table] : [];
+    const model = models.get(name);
+    return model && eventsOf(events).length > 0 ? [model.table] : [];
   });
   return [...tables, 'issue_labels', 'relations', 'attachments'].flatMap((table) =>
     (db.prepare(`PRAGMA table_info(${table})`).all() as Omit<Column, 'table'>[])
@@ -145,7 +145,7 @@ export function missedDeletion(db: Database.Database, table: string, random: Ran
 
 /** Tables of which the log tells every row until it ends. */
 export const toldTables: readonly string[] = [
-  ...new Set(contracts.map(({ name }) => kinds.get(name)?.table)),
+  ...new Set(contracts.map(({ name }) => models.get(name)?.table)),
 ].filter((table) => table !== undefined && leftBehind[table] === undefined) as string[];
 
 /** Events of a personal view do not tell what it holds. */

@@ -10,7 +10,7 @@ import { contracts } from '../../core/contracts.ts';
 import { ofServer } from '../../core/doctor/checks/missing.ts';
 import { replay } from '../../core/doctor/checks/replay.ts';
 import { examine } from '../../core/doctor/doctor.ts';
-import { kinds } from '../../core/doctor/kinds.ts';
+import { models } from '../../core/doctor/kinds.ts';
 import { openSubject } from '../../core/doctor/subject.ts';
 import { leftBehind } from '../../core/exchange/tables.ts';
 import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
@@ -151,10 +151,10 @@ test('what one change means for other objects is as the log says: comments, labe
 });
 
 test('objects that may go without an event are those that stay behind where a workspace moves', () => {
-  const tables = ofServer.map((name) => kinds.get(name)?.table ?? name);
+  const tables = ofServer.map((name) => models.get(name)?.table ?? name);
   expect(tables.filter((table) => leftBehind[table] === undefined)).toEqual([]);
   const told = contracts
-    .map(({ name }) => kinds.get(name)?.table ?? '')
+    .map(({ name }) => models.get(name)?.table ?? '')
     .filter((table) => table in leftBehind);
   expect(told.toSorted()).toEqual(tables.toSorted());
 });

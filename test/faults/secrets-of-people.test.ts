@@ -131,20 +131,20 @@ async function letsAppsIn(): Promise<void> {
   expect((await app.call('POST', path, { graceHours: 1 }, once)).json).toEqual(rotated);
   keep('the next secret of an app', rotated.secret);
 
-  for (const [kind, params] of [
+  for (const [clientType, params] of [
     ['api', {}],
     ['mcp', { resource: `${app.url}/api/mcp/streamable-http` }],
   ] as const) {
     const proof = oauth.pkce();
     const back = await oauth.consent(browser, oauth.authorizePath(confidential, proof.challenge, params));
-    const code = keep(`a code, ${kind}`, back.searchParams.get('code'));
-    keep(`a verifier, ${kind}`, proof.verifier);
+    const code = keep(`a code, ${clientType}`, back.searchParams.get('code'));
+    keep(`a verifier, ${clientType}`, proof.verifier);
     const { json } = await oauth.exchange(app, confidential, code, proof);
-    keep(`an access token, ${kind}`, json.access_token);
-    keep(`a refresh token, ${kind}`, json.refresh_token);
+    keep(`an access token, ${clientType}`, json.access_token);
+    keep(`a refresh token, ${clientType}`, json.refresh_token);
     const { json: next } = await oauth.refresh(app, confidential, json.refresh_token);
-    keep(`the next access token, ${kind}`, next.access_token);
-    keep(`the next refresh token, ${kind}`, next.refresh_token);
+    keep(`the next access token, ${clientType}`, next.access_token);
+    keep(`the next refresh token, ${clientType}`, next.refresh_token);
     await app.clientOf(next.access_token)('POST', '/api/v1/issues', { team: 'ENG', title: 'By an app' });
     await post(
       app,

@@ -37,9 +37,9 @@ const lastEvent = async (): Promise<Json> => {
   return (await app.call('GET', `/api/v1/events?after=${after}`)).json.data[0];
 };
 
-for (const kind of ['public', 'confidential'] as const)
-  test(`a ${kind} app acts for the member who let it in, with the scopes that it was left`, async () => {
-    const client = kind === 'public' ? open : confidential;
+for (const clientType of ['public', 'confidential'] as const)
+  test(`a ${clientType} app acts for the member who let it in, with the scopes that it was left`, async () => {
+    const client = clientType === 'public' ? open : confidential;
     const tokens = await tokensOf(app, client, {
       browser,
       change: (form) => form.delete('scope', 'comments:read'),

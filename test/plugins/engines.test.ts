@@ -1,6 +1,6 @@
 // An install whose `engines` no longer take the server is shown incompatible, and does not run.
 import { expect, test } from 'bun:test';
-import { installKind } from '../../core/plugins/installs/schema.ts';
+import { installModel } from '../../core/plugins/installs/schema.ts';
 import { emptyDirectory } from '../../core/resource/directory.ts';
 import { composedStatement, type Row } from '../../core/store/statement.ts';
 import { scopeOf } from '../../core/store/store.ts';
@@ -13,15 +13,15 @@ const noticing = `{
 }`;
 
 const find = composedStatement<Row>(
-  `SELECT ${installKind.select} FROM plugins WHERE workspace_id = :ws AND id = :id`,
+  `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND id = :id`,
 );
 
 /** Has an install want another server, as if this one had been upgraded under it. */
 async function wantServer(on: TestApp, id: string, tatami: string): Promise<void> {
   const scope = scopeOf(on.workspace.workspaceId);
-  const before = installKind.fromRow((await on.services.store.readOne(scope, find, { id }))!);
+  const before = installModel.fromRow((await on.services.store.readOne(scope, find, { id }))!);
   const manifest = { ...before.manifest, engines: { tatami } };
-  const change = installKind.update(before, { manifest }, on.clock.now())!;
+  const change = installModel.update(before, { manifest }, on.clock.now())!;
   const actor = { kind: 'system' as const, id: 'test', name: 'Test' };
   const author = { scope, actor, cause: null, requestId: null, traceparent: null, directory: emptyDirectory };
   expect((await on.committer.commit(author, [change], [], [])).ok).toBe(true);

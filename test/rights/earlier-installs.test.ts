@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { installKind } from '../../core/plugins/installs/schema.ts';
+import { installModel } from '../../core/plugins/installs/schema.ts';
 import { emptyDirectory } from '../../core/resource/directory.ts';
 import { composedStatement, type Row } from '../../core/store/statement.ts';
 import { scopeOf } from '../../core/store/store.ts';
@@ -11,15 +11,15 @@ import { createClock, startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 
 const find = composedStatement<Row>(
-  `SELECT ${installKind.select} FROM plugins WHERE workspace_id = :ws AND id = :id`,
+  `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND id = :id`,
 );
 
 /** Takes the scopes out of an install, in its manifest and in its grant. */
 async function unask(app: TestApp, id: string): Promise<void> {
   const scope = scopeOf(app.workspace.workspaceId);
-  const before = installKind.fromRow((await app.services.store.readOne(scope, find, { id }))!);
+  const before = installModel.fromRow((await app.services.store.readOne(scope, find, { id }))!);
   const { scopes: _, ...manifest } = before.manifest;
-  const change = installKind.update(before, { manifest, grant: [] }, app.clock.now())!;
+  const change = installModel.update(before, { manifest, grant: [] }, app.clock.now())!;
   const author = {
     scope,
     actor: { kind: 'system' as const, id: 'test', name: 'Test' },

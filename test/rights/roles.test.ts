@@ -39,13 +39,19 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 /** A caller of some kind, with all that the role of its member has. */
-async function principalOf(role: Role, kind: 'user' | 'app' = 'user'): Promise<Principal> {
+async function principalOf(role: Role, actorType: 'user' | 'app' = 'user'): Promise<Principal> {
   const { store } = app.services;
   const memberId = members[role];
   const scope = scopeOf(app.workspace.workspaceId);
   const standing = (await standingOf(store, scope, memberId))!;
-  const id = kind === 'user' ? memberId : 'https://agent.example/client.json';
-  return { scope, actor: { kind, id, name: 'Ana', memberId }, ...standing.rights, standing, tokenId: role };
+  const id = actorType === 'user' ? memberId : 'https://agent.example/client.json';
+  return {
+    scope,
+    actor: { kind: actorType, id, name: 'Ana', memberId },
+    ...standing.rights,
+    standing,
+    tokenId: role,
+  };
 }
 
 /** What the door says of it where it refuses for want of a right; undefined where it does not. */

@@ -85,7 +85,7 @@ async function something(random: ReturnType<typeof randomOf>, made: Record<strin
   const { pick, chance } = random;
   const call = async (method: string, path: string, body?: object): Promise<Json> =>
     (await app.call(method, `${v1}${path}`, body)).json;
-  const one = (kind: string): string => pick(made[kind]!);
+  const one = (type: string): string => pick(made[type]!);
   const states = (await call('GET', '/workflows?team=ENG')).data;
   const steps: (() => Promise<unknown>)[] = [
     async () => {

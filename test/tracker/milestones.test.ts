@@ -27,7 +27,8 @@ async function setting(issues: number) {
   const milestone = await made(`/projects/${project.id}/milestones`, { name: 'Beta' });
   const inMilestone = { team: 'ENG', projectId: project.id, milestoneId: milestone.id };
   const ids: string[] = [];
-  for (let n = 0; n < issues; n++) ids.push((await made('/issues', { ...inMilestone, title: `Step ${n}` })).id);
+  for (let n = 0; n < issues; n++)
+    ids.push((await made('/issues', { ...inMilestone, title: `Step ${n}` })).id);
   await app.settled();
   return { project, milestone, inMilestone, ids };
 }

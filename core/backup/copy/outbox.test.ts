@@ -54,12 +54,12 @@ test('a segment that comes while files are sent waits for the next time, and so 
     onUnreadable: () => undefined,
   });
   const outbox = createOutbox({ destination, spool: spool(), installation, files });
-  const kinds = (): string[] =>
+  const sentNames = (): string[] =>
     destination.names.map((name) => /archive\/ws_1\/\d+-\d+|segments\/\d+/.exec(name)?.[0] ?? name);
   await outbox.send();
-  expect(kinds()).toEqual(['archive/ws_1/1-500', 'segments/0000000000']);
+  expect(sentNames()).toEqual(['archive/ws_1/1-500', 'segments/0000000000']);
   await outbox.send();
-  expect(kinds().slice(2)).toEqual(['archive/ws_1/501-900', 'segments/0000000001']);
+  expect(sentNames().slice(2)).toEqual(['archive/ws_1/501-900', 'segments/0000000001']);
 });
 
 test('a file that cannot be read is told, and all else is sent', async () => {

@@ -2,7 +2,7 @@ import { createEgress, resolveWithSystem, type Egress } from '../../lib/egress/e
 import { createSealing } from '../../lib/sealing.ts';
 import type { Row } from '../../store/statement.ts';
 import { openAddress, shownAddress } from '../../webhooks/endpoints/address.ts';
-import { endpointKind } from '../../webhooks/endpoints/kind.ts';
+import { endpointModel } from '../../webhooks/endpoints/kind.ts';
 import { warning, type Check, type Finding } from '../check.ts';
 
 const timeoutMs = 5_000;
@@ -22,7 +22,7 @@ export const endpoints: Check = {
       resolve: resolveWithSystem,
     });
     const enabled = rows<Row>(
-      `SELECT ${endpointKind.select}, workspace_id FROM endpoints WHERE enabled = 1 AND deleted_at IS NULL ORDER BY id`,
+      `SELECT ${endpointModel.select}, workspace_id FROM endpoints WHERE enabled = 1 AND deleted_at IS NULL ORDER BY id`,
     );
     const findings: Finding[] = [];
     for (let at = 0; at < enabled.length; at += atOnce)
@@ -30,7 +30,7 @@ export const endpoints: Check = {
         ...(
           await Promise.all(
             enabled.slice(at, at + atOnce).map((row) => {
-              const endpoint = endpointKind.fromRow(row);
+              const endpoint = endpointModel.fromRow(row);
               const { host } = new URL(shownAddress(endpoint));
               return reached(
                 egress,

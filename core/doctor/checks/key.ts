@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createSealing, type Sealing } from '../../lib/sealing.ts';
-import { endpointKind } from '../../webhooks/endpoints/kind.ts';
+import { endpointModel } from '../../webhooks/endpoints/kind.ts';
 import { openAddress } from '../../webhooks/endpoints/address.ts';
 import { createSecretOpener } from '../../webhooks/secret.ts';
 import { fittingKey, otherFingerprint, otherKey } from '../../store/master-key.ts';
@@ -27,7 +27,7 @@ export const key: Check = {
     if (!fitting) return [error(otherKey(path.masterKey, otherFingerprint(masterKey, wanted!)))];
     const sealing = createSealing(fitting.key);
     const endpoints = rows<Row>(
-      `SELECT ${endpointKind.select}, workspace_id FROM endpoints WHERE deleted_at IS NULL`,
+      `SELECT ${endpointModel.select}, workspace_id FROM endpoints WHERE deleted_at IS NULL`,
     );
     const closed = endpoints.filter((row) => !opens(sealing, row, nowMs)).map(({ id }) => String(id));
     if (closed.length === 0) return [];
@@ -41,7 +41,7 @@ export const key: Check = {
 };
 
 function opens(sealing: Sealing, row: Row, nowMs: number): boolean {
-  const endpoint = endpointKind.fromRow(row);
+  const endpoint = endpointModel.fromRow(row);
   try {
     createSecretOpener(sealing)(String(row.workspace_id), endpoint, nowMs);
     openAddress(sealing, String(row.workspace_id), endpoint);

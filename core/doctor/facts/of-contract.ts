@@ -3,7 +3,7 @@ import type { Contract } from '../../contract/contract.ts';
 import type { Field, FieldOptions, Reference, Target } from '../../contract/field.ts';
 import { actorParts, isReference, keptName } from '../../contract/schemas.ts';
 import { snake } from '../../lib/words.ts';
-import { kinds } from '../kinds.ts';
+import { models } from '../kinds.ts';
 import type { Data } from '../checks/last-event.ts';
 import { automationFacts } from './automation.ts';
 import { equal, fact, idOf, timeOf, type Fact } from './fact.ts';
@@ -71,7 +71,7 @@ function builtInFacts({ name, events }: Contract): Fact[] {
     equal('createdAt', 'created_at', ({ createdAt }) => timeOf(createdAt)),
     equal('updatedAt', 'updated_at', ({ updatedAt }) => timeOf(updatedAt)),
   ];
-  return kinds.get(name)?.keepsDeleted ? [...facts, deletedFact(events.deleted)] : facts;
+  return models.get(name)?.keepsDeleted ? [...facts, deletedFact(events.deleted)] : facts;
 }
 
 /** Events of entities without restore have no `deletedAt`: the event type marks the deletion, which is also the last update. */

@@ -17,7 +17,7 @@ const openWork = systemStatement<{ waiting: number }>(
   'the operator sees the total of pending work of all workspaces',
   `SELECT count(*) AS waiting FROM (SELECT 1 FROM due_work WHERE kind = :kind AND lease_owner IS NULL AND due_at < 8640000000000000 LIMIT ${countedMax})`,
 );
-const workKinds = ['run', 'delivery', 'schedule', 'catch-up', 'replay', 'once'] as const;
+const workTypes = ['run', 'delivery', 'schedule', 'catch-up', 'replay', 'once'] as const;
 
 const pluginStates = systemStatement<{ state: string; plugins: number }>(
   'metrics.plugins',
@@ -86,7 +86,7 @@ function defineWork(registry: Registry, { store, tally, progress }: Measured): v
     'kind',
     () =>
       Promise.all(
-        workKinds.map(
+        workTypes.map(
           async (kind) => [kind, (await store.readSystem(openWork, { kind }))[0]?.waiting ?? 0] as const,
         ),
       ),

@@ -17,7 +17,7 @@ import { isPresent } from '../members/roles.ts';
 import { apiKey } from './contract.ts';
 import { handingOps, makerOf } from './handed.ts';
 import { requireHeld, requireHolder, requireNotRolled } from './holders.ts';
-import { apiKeyKind, newKey } from './kind.ts';
+import { apiKeyModel, newKey } from './kind.ts';
 import { graceHoursDefault, graceHoursMax, rollKey } from './roll.ts';
 
 const scopeGiven = enumeration(
@@ -88,7 +88,7 @@ const ApiKeyRolled = named(
   }),
 );
 
-export const apiKeys = defineResource(apiKey, apiKeyKind, {
+export const apiKeys = defineResource(apiKey, apiKeyModel, {
   where: (ctx) =>
     seesOwnAlone(ctx)
       ? [{ sql: 'member_id = :memberId', params: { memberId: ctx.authority.actor.memberId ?? '' } }]
@@ -150,7 +150,7 @@ async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Pro
   return {
     changes: [change],
     ops: handingOps(ctx, memberId),
-    body: { ...apiKeyKind.wire(change.after, ctx), key },
+    body: { ...apiKeyModel.wire(change.after, ctx), key },
     status: 201,
     location: placeOf(ctx, change.id),
   };
@@ -162,7 +162,7 @@ async function rollApiKey(
   id: string,
   { graceHours = graceHoursDefault, expiresAt }: Static<typeof ApiKeyRoll>,
 ): Promise<ChangeSet> {
-  const key = await getEntity(ctx, apiKeyKind, id);
+  const key = await getEntity(ctx, apiKeyModel, id);
   await requireNotRolled(ctx, id);
   await requireHolder(ctx, key.memberId);
   requireHeld(ctx, key.scopes);
@@ -180,7 +180,7 @@ async function rollApiKey(
   return {
     changes,
     ops: handingOps(ctx, key.memberId),
-    body: { ...apiKeyKind.wire(successor, ctx), key: shown, previous },
+    body: { ...apiKeyModel.wire(successor, ctx), key: shown, previous },
     status: 201,
     location: placeOf(ctx, successor.id),
   };
@@ -197,12 +197,12 @@ function readExpiry(given: string | null): number | null {
 
 /** Takes effect before the response; a second call throws not_found. Revoked keys stay listed, because the audit log refers to them. */
 async function revokeApiKey(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  const key = await getEntity(ctx, apiKeyKind, id);
+  const key = await getEntity(ctx, apiKeyModel, id);
   if (key.revokedAt !== null) throw notFound();
   await requireNotRolled(ctx, id);
   await requireHolder(ctx, key.memberId);
   requireVersion(key, ifMatch);
-  const change = apiKeyKind.update(key, { revokedAt: ctx.nowMs() }, ctx.nowMs());
+  const change = apiKeyModel.update(key, { revokedAt: ctx.nowMs() }, ctx.nowMs());
   if (!change) return { changes: [], body: undefined };
   const { changes, ops } = await lossOfKey(ctx, key);
   return { changes: [change, ...changes], ops, body: undefined };

@@ -5,7 +5,7 @@ import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
-import { apiKeyKind, type ApiKey, type Maker } from './kind.ts';
+import { apiKeyModel, type ApiKey, type Maker } from './kind.ts';
 
 type Reading = Pick<Context, 'store' | 'scope' | 'nowMs'>;
 
@@ -15,17 +15,17 @@ const handedBeyond = `workspace_id = :ws AND minted_by = :maker AND member_id <>
     AND m.role IN (SELECT value FROM json_each(:roles)))`;
 const readHandedBy = tenantStatement<Row>(
   'api_keys.handed_by',
-  `SELECT ${apiKeyKind.select} FROM api_keys WHERE ${handedBeyond}`,
+  `SELECT ${apiKeyModel.select} FROM api_keys WHERE ${handedBeyond}`,
 );
 const readHandedTo = tenantStatement<Row>(
   'api_keys.handed_to',
-  `SELECT ${apiKeyKind.select} FROM api_keys WHERE workspace_id = :ws AND member_id = :member AND minted_by <> member_id
+  `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws AND member_id = :member AND minted_by <> member_id
    AND NOT EXISTS (SELECT 1 FROM members AS m WHERE m.workspace_id = :ws AND m.id = api_keys.minted_by
      AND m.role = 'owner' AND m.deleted_at IS NULL)`,
 );
 const readMadeWith = tenantStatement<Row>(
   'api_keys.made_with',
-  `SELECT ${apiKeyKind.select} FROM api_keys WHERE workspace_id = :ws
+  `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws
    AND (minted_with IN (SELECT value FROM json_each(:ids)) OR replaced_by IN (SELECT value FROM json_each(:ids)))`,
 );
 const noneHandedBy = tenantStatement(
@@ -84,7 +84,7 @@ interface Ending {
 /** Ends the keys that others than owners created for a member. For the commit in which the member becomes an owner. */
 export async function endHandedTo(ctx: Reading, member: string): Promise<Pick<Ending, 'changes' | 'ops'>> {
   const rows = await ctx.store.read(ctx.scope, readHandedTo, { member });
-  const roots = rows.map((row) => apiKeyKind.fromRow(row));
+  const roots = rows.map((row) => apiKeyModel.fromRow(row));
   const { changes, ops } = endingOf(ctx, await descentOf(ctx, roots, true));
   return { changes, ops };
 }
@@ -93,7 +93,7 @@ export async function endHandedTo(ctx: Reading, member: string): Promise<Pick<En
 export async function endHandedBy(ctx: Reading, maker: string, roles: readonly string[]): Promise<Ending> {
   const which = { maker, roles: JSON.stringify(roles) };
   const rows = await ctx.store.read(ctx.scope, readHandedBy, which);
-  const roots = rows.map((row) => apiKeyKind.fromRow(row));
+  const roots = rows.map((row) => apiKeyModel.fromRow(row));
   const ending = endingOf(ctx, await descentOf(ctx, roots, true));
   return { ...ending, ops: [...ending.ops, tenantOp(ctx.scope, noneHandedBy, which, { expectRows: 1 })] };
 }
@@ -133,7 +133,7 @@ async function descentOf(
   };
   for (let round = [...ids]; round.length > 0;) {
     const rows = await store.read(scope, readMadeWith, { ids: JSON.stringify(round) });
-    round = rows.flatMap((row) => add(apiKeyKind.fromRow(row)));
+    round = rows.flatMap((row) => add(apiKeyModel.fromRow(row)));
   }
   return { ending: [...ending.values()], ids: [...ids], shared: [...shared] };
 }
@@ -143,7 +143,7 @@ function endingOf({ scope, nowMs }: Reading, { ending, ids, shared }: Descent): 
   const which = { ids: JSON.stringify(ids), shared: JSON.stringify(shared) };
   return {
     changes: ending.flatMap((key) =>
-      key.revokedAt === null ? (apiKeyKind.update(key, { revokedAt: now }, now) ?? []) : [],
+      key.revokedAt === null ? (apiKeyModel.update(key, { revokedAt: now }, now) ?? []) : [],
     ),
     ops: [tenantOp(scope, noneMadeWith, which, { expectRows: 1 })],
     ids,

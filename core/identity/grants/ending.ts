@@ -8,7 +8,7 @@ import { errorForLog } from '../../lib/failures.ts';
 import { dayMs, hourMs } from '../../lib/time.ts';
 import { systemStatement, type Row } from '../../store/statement.ts';
 import { scopeOf, type CommitOutcome, type Op, type Scope } from '../../store/store.ts';
-import { grantKind } from './kind.ts';
+import { grantModel } from './kind.ts';
 import { clientIsThere } from './live.ts';
 
 /** Unused refresh tokens expire sooner, so a grant that was unused for this long has none left. */
@@ -16,7 +16,7 @@ const unusedForMs = 90 * dayMs;
 const lookEveryMs = hourMs;
 const atOnce = 100;
 
-const columns = grantKind.select
+const columns = grantModel.select
   .split(', ')
   .map((column) => `g.${column}`)
   .join(', ');
@@ -74,7 +74,7 @@ async function revokeRows(
   for (const [workspaceId, own] of Map.groupBy(rows, (row) => String(row.of_workspace))) {
     const scope = scopeOf(workspaceId);
     const changes = own.flatMap(
-      (row) => grantKind.update(grantKind.fromRow(row), { revokedAt: now }, now) ?? [],
+      (row) => grantModel.update(grantModel.fromRow(row), { revokedAt: now }, now) ?? [],
     );
     await committer.commit(systemAuthor(scope, 'grants', await directoryOf(scope)), changes);
   }

@@ -9,7 +9,7 @@ import { scopeOf, tenantOp, type Op, type Scope, type Store } from '../../store/
 import { emailKeyOf, takeSeatOp } from '../accounts/accounts.ts';
 import type { Maker } from '../api-keys/kind.ts';
 import { nameProblem } from '../members/names.ts';
-import { memberKind, type Member } from '../members/kind.ts';
+import { memberModel, type Member } from '../members/kind.ts';
 
 export const invitationDays = 7;
 
@@ -79,7 +79,7 @@ const findByAddress = systemStatement<FoundRow>(
 );
 const readMember = tenantStatement<Row>(
   'members.invited',
-  `SELECT ${memberKind.select} FROM members
+  `SELECT ${memberModel.select} FROM members
    WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL AND joined_at IS NULL`,
 );
 
@@ -172,7 +172,7 @@ export function createInvitations(options: {
     const found = await store.readOne(scopeOf(workspaceId), readMember, { id: row.member_id });
     const made = { emailKey: row.email_key, isMailed: row.is_mailed === 1 && row.email_key !== null };
     const named = { workspaceId, workspaceName, invitedBy, hash: row.token_hash, ...made };
-    return found ? { ...named, member: memberKind.fromRow(found) } : null;
+    return found ? { ...named, member: memberModel.fromRow(found) } : null;
   };
   return {
     async find(token) {
@@ -192,7 +192,7 @@ export function createInvitations(options: {
     async take({ workspaceId, member, hash }, account, patch = {}) {
       const scope = scopeOf(workspaceId);
       const now = nowMs();
-      const change = memberKind.update(member, { ...patch, joinedAt: now }, now);
+      const change = memberModel.update(member, { ...patch, joinedAt: now }, now);
       const { name } = change?.after ?? member;
       const use = tenantOp(scope, useInvitation, { member: member.id, hash, now }, { expectRows: 1 });
       const committed = await committer.commit(

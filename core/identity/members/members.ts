@@ -16,7 +16,7 @@ import { invitationRoutes } from '../invitations/inviting.ts';
 import { endHandedTo, stillMayOp } from '../api-keys/handed.ts';
 import { lossOfMember, type Ended } from '../losses.ts';
 import { member, roles } from './contract.ts';
-import { memberKind, type Member } from './kind.ts';
+import { memberModel, type Member } from './kind.ts';
 import { nameProblem } from './names.ts';
 import { requireMayChange } from './roles.ts';
 
@@ -67,9 +67,9 @@ const rules: Rules<typeof member, Member> = {
       });
   },
 };
-const plain = plainOperations(member, memberKind, rules);
+const plain = plainOperations(member, memberModel, rules);
 
-export const members = defineResource(member, memberKind, {
+export const members = defineResource(member, memberModel, {
   ...rules,
   routes: invitationRoutes,
   operations: {
@@ -77,7 +77,7 @@ export const members = defineResource(member, memberKind, {
       return withOps(await plain.create(ctx, body, parentId), [stillMayOp(ctx)]);
     },
     async update(ctx, id, patch, ifMatch) {
-      const before = await getEntity(ctx, memberKind, id);
+      const before = await getEntity(ctx, memberModel, id);
       const { role = before.role, email = before.email } = patch;
       const plainSet = await plain.update(ctx, id, patch, ifMatch);
       // An invitation ends when the role or the address of the member changes.
@@ -92,7 +92,7 @@ export const members = defineResource(member, memberKind, {
       return withOps(ending(set, await endHandedTo(ctx, id)), [stillMayOp(ctx)]);
     },
     async delete(ctx, id, ifMatch) {
-      const before = await getEntity(ctx, memberKind, id);
+      const before = await getEntity(ctx, memberModel, id);
       await requireMayChange(ctx, before, null);
       const set = await plain.delete(ctx, id, ifMatch);
       const gone = ending(set, await lossOfMember(ctx, { ...before, role: null }));

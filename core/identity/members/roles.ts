@@ -5,7 +5,7 @@ import { requirePerson } from '../../rights/person.ts';
 import { rightsOfRole } from '../../rights/roles.ts';
 import { holderOf } from '../../rights/words.ts';
 import { roles } from './contract.ts';
-import { memberKind, type Member } from './kind.ts';
+import { memberModel, type Member } from './kind.ts';
 import { sameValue } from '../../changes/change.ts';
 
 /** Returns true for an existing member who was not removed. */
@@ -28,7 +28,7 @@ type Ranked = Pick<Member, 'role'> | undefined;
 /** Returns the member whose rights the request uses; none for a plugin, whoever installed it. */
 export async function callingMember(ctx: Context): Promise<Member | undefined> {
   const { kind, memberId } = ctx.authority.actor;
-  return kind === 'plugin' || memberId === undefined ? undefined : memberKind.find(ctx, memberId);
+  return kind === 'plugin' || memberId === undefined ? undefined : memberModel.find(ctx, memberId);
 }
 
 export function isAdmin(member: Ranked): boolean {

@@ -1,7 +1,7 @@
 // Model of OAuth apps. Only hashes of their secrets are stored.
 import { json } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { oauthApp } from './contract.ts';
 import type { KeptSecret } from './secret.ts';
 
@@ -11,7 +11,7 @@ const kept = {
 };
 export type OAuthApp = EntityOf<typeof oauthApp, typeof kept>;
 
-export const oauthAppKind = kindOf(oauthApp, {
+export const oauthAppModel = modelOf(oauthApp, {
   table: 'oauth_apps',
   kept,
   shows: {

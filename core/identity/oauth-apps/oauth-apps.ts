@@ -12,7 +12,7 @@ import { hourMs } from '../../lib/time.ts';
 import { defineResource } from '../../resource/define.ts';
 import { plainOperations } from '../../resource/operations.ts';
 import { oauthApp } from './contract.ts';
-import { oauthAppKind, type OAuthApp } from './kind.ts';
+import { oauthAppModel, type OAuthApp } from './kind.ts';
 import { checkApp, requireRegistrar, requireRoom } from './rules.ts';
 import { mintClientSecret, type KeptSecret } from './secret.ts';
 
@@ -56,9 +56,9 @@ const SecretRotated = named(
 
 const check = (_: Context, after: Omit<OAuthApp, 'version'>, before: OAuthApp | null): void =>
   checkApp(after, before);
-const plain = plainOperations(oauthApp, oauthAppKind, { check });
+const plain = plainOperations(oauthApp, oauthAppModel, { check });
 
-export const oauthApps = defineResource(oauthApp, oauthAppKind, {
+export const oauthApps = defineResource(oauthApp, oauthAppModel, {
   operations: {
     async update(ctx, id, patch, ifMatch) {
       await requireRegistrar(ctx);
@@ -111,7 +111,7 @@ async function registerApp(ctx: Context, input: Created<typeof oauthApp>): Promi
   const room = await requireRoom(ctx);
   const secret = confidential ? mintClientSecret() : null;
   const now = ctx.nowMs();
-  const change = oauthAppKind.create({
+  const change = oauthAppModel.create({
     id: ctx.ids.next(oauthApp.id),
     ...{ name, description, homepage, redirectUris, confidential },
     secrets: secret ? [keptOf(secret)] : [],
@@ -123,7 +123,7 @@ async function registerApp(ctx: Context, input: Created<typeof oauthApp>): Promi
   return {
     changes: [change],
     ops: [room],
-    body: { ...oauthAppKind.wire(change.after, ctx), secret: secret?.text ?? null },
+    body: { ...oauthAppModel.wire(change.after, ctx), secret: secret?.text ?? null },
     status: 201,
     location: `${ctx.baseUrl}/api/v1/oauth-apps/${change.id}`,
   };
@@ -137,12 +137,12 @@ async function rotateSecret(
   ifMatch: number | null,
 ): Promise<ChangeSet> {
   await requireRegistrar(ctx);
-  const app = await getEntity(ctx, oauthAppKind, id);
+  const app = await getEntity(ctx, oauthAppModel, id);
   const now = ctx.nowMs();
   const expiresAt = now + graceHours * hourMs;
   const secret = mintClientSecret();
   const secrets = [keptOf(secret), ...earlierSecrets(app, now, expiresAt)];
-  const set = updated(ctx, oauthAppKind, app, { secrets, secretSince: now }, ifMatch);
+  const set = updated(ctx, oauthAppModel, app, { secrets, secretSince: now }, ifMatch);
   return {
     ...set,
     body: {

@@ -29,9 +29,9 @@ export function oneTimeCodesSection(codes: OneTimeCodes): AccountSection {
   };
 }
 
-const button = (who: SignedIn, path: string, words: string, kind: 'danger' | 'plain' | null): Html =>
+const button = (who: SignedIn, path: string, words: string, style: 'danger' | 'plain' | null): Html =>
   html`<form method="post" action="${setUpPath}${path}" class="row">
-    ${hidden('form_token', who.formToken)}<button class="${kind}">${words}</button>
+    ${hidden('form_token', who.formToken)}<button class="${style}">${words}</button>
   </form>`;
 
 const offPart = (who: SignedIn): Html =>

@@ -125,12 +125,12 @@ function keepNames(provider: Library): void {
 }
 
 function issueOurTexts(provider: Library): void {
-  for (const kind of ['AccessToken', 'RefreshToken'] as const)
-    Object.defineProperty(provider[kind].prototype, 'generateTokenId', {
+  for (const tokenType of ['AccessToken', 'RefreshToken'] as const)
+    Object.defineProperty(provider[tokenType].prototype, 'generateTokenId', {
       value(this: { format?: string }) {
         // The method that this one replaces sets the format too.
         this.format = 'opaque';
-        return mintText(kind);
+        return mintText(tokenType);
       },
     });
 }

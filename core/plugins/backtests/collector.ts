@@ -12,7 +12,7 @@ import type { Tried } from './trial.ts';
 const effectsMax = 500;
 const samplesMax = 5;
 /** Limit of groups of other effects, and of failures. */
-const kindsMax = 100;
+const distinctMax = 100;
 /** Limit of effects stored to recognize repetitions. */
 const rememberedMax = 200_000;
 
@@ -176,7 +176,7 @@ function shapeOf(message: string): string {
 function sampled(all: Map<string, Found>, what: string, sample: unknown, shape = ''): void {
   // Messages without a common form could make as many groups as there are runs.
   const own = `${what} ${shape}`;
-  const key = all.has(own) || all.size < kindsMax ? own : what;
+  const key = all.has(own) || all.size < distinctMax ? own : what;
   const found = all.get(key) ?? { what, count: 0, samples: [] };
   all.set(key, found);
   found.count++;

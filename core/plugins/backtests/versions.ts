@@ -1,6 +1,6 @@
 // Builds the install of a version under test: complete except for its row, in mode `simulate`.
 import type { Install } from '../installs/schema.ts';
-import { installKind } from '../installs/schema.ts';
+import { installModel } from '../installs/schema.ts';
 import type { AskedCode } from './rows.ts';
 import type { Version } from './trial.ts';
 import { createValues } from './values.ts';
@@ -20,7 +20,7 @@ export function asInstalled(
   { manifest, sha256 }: AskedCode['versions'][number]['code'],
   given: Pick<Install, 'grant' | 'settings'>,
 ): Install {
-  return installKind.create({
+  return installModel.create({
     id,
     pluginId: manifest.id,
     pluginVersion: manifest.version,

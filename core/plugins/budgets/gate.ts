@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Scope } from '../../store/store.ts';
-import { installKind, type Install } from '../installs/schema.ts';
+import { installModel, type Install } from '../installs/schema.ts';
 import { hostBudget } from '../installs/contract.ts';
 import { words } from './budget.ts';
 import type { BegunRun, Spent, Usage } from './usage.ts';
@@ -68,7 +68,7 @@ async function tellAdmins(
       reason: 'plugin',
       title: `The plugin ${manifest.name ?? pluginId} has exhausted its daily budget`,
       body: `The plugin used ${budget[quantity] ?? hostBudget[quantity]} ${words[quantity]}. ${what} until ${until}, unless the budget is changed.`,
-      target: { kind: installKind.name, id },
+      target: { kind: installModel.name, id },
     },
     { ids, nowMs, directory },
   );

@@ -9,7 +9,7 @@ import { checkGrant, checkManifest } from './check.ts';
 import { consentOf } from './consent.ts';
 import { getInstall, switched, type InstallRules } from './installs.ts';
 import { requireReviewed } from './reviewed.ts';
-import { installKind, type ConsentGiven, type Install } from './schema.ts';
+import { installModel, type ConsentGiven, type Install } from './schema.ts';
 import { checkSettings } from './settings.ts';
 import { requireTrusted } from './trust.ts';
 import { findKept } from './versions.ts';
@@ -53,7 +53,7 @@ export async function giveConsent(
 export async function refuseConsent(ctx: Context, ref: string, ifMatch: number | null): Promise<ChangeSet> {
   const install = await getInstall(ctx, ref);
   pendingOf(install);
-  return updated(ctx, installKind, install, { pending: null }, ifMatch);
+  return updated(ctx, installModel, install, { pending: null }, ifMatch);
 }
 
 function pendingOf({ pending, pluginId }: Install): NonNullable<Install['pending']> {

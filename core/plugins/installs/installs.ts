@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import type { PluginManifest, PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { sameValue, type ChangeSet } from '../../changes/change.ts';
-import { notDeleted, pageOfKind, type PageParameters } from '../../changes/list.ts';
+import { notDeleted, pageOfModel, type PageParameters } from '../../changes/list.ts';
 import { removed, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
@@ -23,7 +23,7 @@ import { plugin, type InstallModes } from './contract.ts';
 import { unheardReason } from './hearing.ts';
 import { requireNamed } from './named.ts';
 import { withOffered } from './reviewed.ts';
-import { installKind, type Install, type InstallCreate, type InstallUpdate } from './schema.ts';
+import { installModel, type Install, type InstallCreate, type InstallUpdate } from './schema.ts';
 import { probationRuns } from './mode.ts';
 import { checkSettings } from './settings.ts';
 import { publisherOf, requireSuccession, type PluginTrust } from './trust.ts';
@@ -31,7 +31,7 @@ import { lastDeclared, versionOps, type KeptVersion } from './versions.ts';
 
 const byPluginId = tenantStatement<Row>(
   'plugins.by_plugin_id',
-  `SELECT ${installKind.select} FROM plugins WHERE workspace_id = :ws AND plugin_id = :pluginId AND deleted_at IS NULL`,
+  `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND plugin_id = :pluginId AND deleted_at IS NULL`,
 );
 const keepCode = tenantStatement(
   'plugin_code.keep',
@@ -55,18 +55,18 @@ export interface InstallRules extends PackageRules, NetRules {
 /** Returns the install, with the exhausted budget that its runs wait for. */
 async function shownStanding(ctx: Context, install: Install, usage: Pick<Usage, 'spent'>) {
   const heldUp = install.state === 'active' ? await heldUpBy(usage, ctx.scope, install) : null;
-  return { ...installKind.wire(install, ctx), waitsFor: showSpent(heldUp) };
+  return { ...installModel.wire(install, ctx), waitsFor: showSpent(heldUp) };
 }
 
 export async function listInstalls(ctx: Context, page: PageParameters, { usage }: InstallRules) {
-  const { data, pageInfo } = await pageOfKind(ctx, installKind, page, { where: [notDeleted] });
+  const { data, pageInfo } = await pageOfModel(ctx, installModel, page, { where: [notDeleted] });
   return { data: await Promise.all(data.map((install) => shownStanding(ctx, install, usage))), pageInfo };
 }
 
 /** Finds an install by `plg_…` or by the manifest's id. @throws ApiError not_found */
 export async function getInstall(ctx: Context, idOrPluginId: string): Promise<Install> {
   const install = idOrPluginId.startsWith('plg_')
-    ? await installKind.find(ctx, idOrPluginId)
+    ? await installModel.find(ctx, idOrPluginId)
     : await findByPluginId(ctx, idOrPluginId);
   if (!install || install.deletedAt !== null) throw notFound();
   return install;
@@ -74,7 +74,7 @@ export async function getInstall(ctx: Context, idOrPluginId: string): Promise<In
 
 async function findByPluginId(ctx: Context, pluginId: string): Promise<Install | undefined> {
   const row = await ctx.store.readOne(ctx.scope, byPluginId, { pluginId });
-  return row && installKind.fromRow(row);
+  return row && installModel.fromRow(row);
 }
 
 export async function showInstall(ctx: Context, idOrPluginId: string, { usage }: InstallRules) {
@@ -157,13 +157,13 @@ export async function switched(
   const running = { state: 'active' as const, stateReason: unheardReason(facts) };
   const asleep = await lastDeclared(ctx, known, asleepIn(known));
   const followed = followedSecrets(known, facts.manifest, asleep);
-  const change = installKind.update(
+  const change = installModel.update(
     known,
     { ...facts, secretsSet: followed.set, pending: null, ...running },
     ctx.nowMs(),
   );
   // The same code may come with a new source map.
-  if (!change) return { changes: [], ops, body: installKind.wire(known, ctx), status: 200 };
+  if (!change) return { changes: [], ops, body: installModel.wire(known, ctx), status: 200 };
   const isOther = known.sha256 !== facts.sha256;
   // Waiting retries would otherwise wait out a backoff caused by the previous code.
   const wake = isOther ? [wakeWaitingOp(ctx.scope, known.id, ctx.nowMs())] : [];
@@ -224,9 +224,9 @@ function waiting(
   };
   const pending = { ...version, ...given, since: ctx.nowMs() };
   const offered = withOffered(known.offered, version);
-  const change = installKind.update(known, { pending, offered }, ctx.nowMs());
+  const change = installModel.update(known, { pending, offered }, ctx.nowMs());
   // The same package was sent twice within a millisecond.
-  if (!change) return { changes: [], ops: [keep], body: installKind.wire(known, ctx), status: 200 };
+  if (!change) return { changes: [], ops: [keep], body: installModel.wire(known, ctx), status: 200 };
   return installed(ctx, change, [keep]);
 }
 
@@ -239,13 +239,13 @@ function probationAfter(
 
 function installed(
   ctx: Context,
-  change: NonNullable<ReturnType<typeof installKind.update>>,
+  change: NonNullable<ReturnType<typeof installModel.update>>,
   ops: readonly Op[],
 ): ChangeSet {
   return {
     changes: [change],
     ops,
-    body: installKind.wire(change.after, ctx),
+    body: installModel.wire(change.after, ctx),
     status: 200,
   };
 }
@@ -266,7 +266,7 @@ function firstInstall(
   probation: Pick<Install, 'probationLeft'>,
 ) {
   const now = ctx.nowMs();
-  return installKind.create({
+  return installModel.create({
     id: ctx.ids.next(plugin.id),
     pluginId: facts.manifest.id,
     ...facts,
@@ -304,7 +304,7 @@ export async function updateInstall(
   };
   const set = updated(
     ctx,
-    installKind,
+    installModel,
     install,
     { ...given, ...more, ...reasonAfter(install, patch) },
     ifMatch,
@@ -326,7 +326,7 @@ export async function uninstallPlugin(
   ifMatch: number | null,
   rules: InstallRules,
 ): Promise<ChangeSet> {
-  const set = removed(ctx, installKind, await getInstall(ctx, idOrPluginId), ifMatch);
+  const set = removed(ctx, installModel, await getInstall(ctx, idOrPluginId), ifMatch);
   const [change] = set.changes;
   if (!change) return set;
   const install = change.after as Install;

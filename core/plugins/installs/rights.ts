@@ -9,7 +9,7 @@ import { expandScopes } from '../../rights/scopes.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { findRun } from '../runs/rows.ts';
 import { getInstall } from './installs.ts';
-import { installKind, type Install } from './schema.ts';
+import { installModel, type Install } from './schema.ts';
 
 const all = ({ grant }: Pick<Install, 'grant'>): string[] => [...expandScopes(grant)];
 const reads = (install: Pick<Install, 'grant'>): string[] =>
@@ -59,7 +59,7 @@ const ofRun = (words: string, scopes: (install: Install) => string[]): AlsoNeede
   words,
   async scopes(ctx, { params }) {
     const run = await findRun(ctx.store, ctx.scope, (params as { id: string }).id);
-    const install = run && (await installKind.find(ctx, run.install_id));
+    const install = run && (await installModel.find(ctx, run.install_id));
     return install ? scopes(install) : [];
   },
 });

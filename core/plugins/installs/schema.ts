@@ -5,7 +5,7 @@ import { json, plain } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { schemasOf } from '../../contract/schemas.ts';
 import { Closed, enumeration, named } from '../../lib/schema.ts';
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { allScopes } from '../../rights/scopes.ts';
 import { sentenceOf } from '../../rights/words.ts';
 import { spentShown } from '../budgets/schema.ts';
@@ -53,7 +53,7 @@ const kept = {
 };
 export type Install = EntityOf<typeof plugin, typeof kept>;
 
-export const installKind = kindOf(plugin, {
+export const installModel = modelOf(plugin, {
   kept,
   shows: {
     name: ({ manifest, pluginId }) => manifest.name ?? pluginId,

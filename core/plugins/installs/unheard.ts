@@ -8,12 +8,12 @@ import type { Ids } from '../../lib/ids.ts';
 import { systemStatement, type Row } from '../../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import { unheardReason } from './hearing.ts';
-import { installKind } from './schema.ts';
+import { installModel } from './schema.ts';
 
 const untold = systemStatement<Row>(
   'plugins.untold',
   'startup checks the installs of earlier versions',
-  `SELECT workspace_id, ${installKind.select} FROM plugins WHERE deleted_at IS NULL AND state = 'active' AND state_reason IS NULL`,
+  `SELECT workspace_id, ${installModel.select} FROM plugins WHERE deleted_at IS NULL AND state = 'active' AND state_reason IS NULL`,
 );
 
 export async function tellUnheard(options: {
@@ -24,7 +24,7 @@ export async function tellUnheard(options: {
   nowMs(): number;
 }): Promise<void> {
   for (const row of await options.store.readSystem(untold)) {
-    const install = installKind.fromRow(row);
+    const install = installModel.fromRow(row);
     const reason = unheardReason(install);
     if (reason === null) continue;
     const scope = scopeOf(String(row.workspace_id));
@@ -36,11 +36,11 @@ export async function tellUnheard(options: {
         reason: 'plugin',
         title: `The plugin ${install.manifest.name ?? install.pluginId} does not receive all subscribed events`,
         body: reason,
-        target: { kind: installKind.name, id: install.id },
+        target: { kind: installModel.name, id: install.id },
       },
       { ids: options.ids, nowMs, directory },
     );
-    const told = installKind.update(install, { stateReason: reason }, nowMs);
+    const told = installModel.update(install, { stateReason: reason }, nowMs);
     const changes: Change[] = told ? [told, ...items] : [];
     const author = systemAuthor(scope, 'plugins', directory);
     await options.committer.commit(author, changes, [], []);

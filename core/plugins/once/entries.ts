@@ -7,7 +7,7 @@ import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts'
 /** Limit of pending jobs per install. */
 export const pendingMax = 1_000;
 export const onceWork = 'once';
-export const oneOffKindName = 'scheduled_run';
+export const oneTimeJobModelName = 'scheduled_run';
 
 export interface OneOff extends Entity {
   readonly installId: string;
@@ -129,7 +129,7 @@ export function changeOneOff(
 
 function makeChange(before: OneOff | null, after: OneOff): Change & { readonly after: OneOff } {
   return {
-    kind: oneOffKindName,
+    kind: oneTimeJobModelName,
     id: after.id,
     before,
     after,

@@ -11,7 +11,7 @@ import {
   countOneOffs,
   findOneOff,
   idOfOneOff,
-  oneOffKindName,
+  oneTimeJobModelName,
   pendingMax,
   scheduleOf,
   type OneOff,
@@ -49,7 +49,7 @@ export function ownOneOffs(options: OwnOneOffsOptions): OwnOneOffs {
   /** Returns a pending job. A staged job counts as stored, a canceled one as absent. */
   const findOwn = async (name: string): Promise<OneOff | null> => {
     const id = idOfOneOff(install.id, name);
-    const own = staged.find(oneOffKindName, id) as OneOff | undefined;
+    const own = staged.find(oneTimeJobModelName, id) as OneOff | undefined;
     const found = own ?? (await findOneOff(store, scope, id));
     return found === null || found.dueAt === null ? null : found;
   };
@@ -98,7 +98,7 @@ export function ownOneOffs(options: OwnOneOffsOptions): OwnOneOffs {
 async function requireRoom({ store, scope, install, staged }: OwnOneOffsOptions): Promise<void> {
   const stored = await countOneOffs(store, scope, install.id);
   const added = staged.changes
-    .filter(({ kind }) => kind === oneOffKindName)
+    .filter(({ kind }) => kind === oneTimeJobModelName)
     .reduce(
       (sum, { before, after }) => sum + ((after as OneOff).dueAt === null ? 0 : 1) - (before ? 1 : 0),
       0,

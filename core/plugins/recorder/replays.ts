@@ -8,7 +8,7 @@ import { createLanes } from '../../lib/fairness/lanes.ts';
 import { Shares } from '../../lib/fairness/shares.ts';
 import { readPackage } from '../installs/check.ts';
 import { requireSignedTrial, type PluginTrust } from '../installs/trust.ts';
-import { installKind } from '../installs/schema.ts';
+import { installModel } from '../installs/schema.ts';
 import { noteAway, type Payer } from '../../lib/payer.ts';
 import type { Registry } from '../registry.ts';
 import { createRunRate } from '../run-rate.ts';
@@ -94,7 +94,7 @@ async function codeOf(
     const document = await readPackage(asked.given.package);
     const { code: source, manifest, sha256: own } = document;
     requireSignedTrial(trust, document, asked.given.signature);
-    const install = await installKind.find(ctx, asked.run.install_id);
+    const install = await installModel.find(ctx, asked.run.install_id);
     const why = whyNotItsCode(manifest, handler, install?.pluginId);
     if (why !== null) throw invalidField('package', 'conflict', { why });
     return { sha256: own, source, handlers: [...manifest.handlers] };

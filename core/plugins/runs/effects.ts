@@ -17,8 +17,8 @@ import { nameOf } from '../../changes/object-name.ts';
 import type { Directory } from '../../context.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import { shownNames } from '../undo/kinds.ts';
-import { oneOffKindName, type OneOff } from '../once/entries.ts';
-import { findEntry, kvKindName, type KvEntry } from '../kv/entries.ts';
+import { oneTimeJobModelName, type OneOff } from '../once/entries.ts';
+import { findEntry, kvModelName, type KvEntry } from '../kv/entries.ts';
 
 /** `dropped` is the outcome of a failed run. */
 export const effectOutcomes = ['applied', 'proposed', 'simulated', 'dropped'] as const;
@@ -68,8 +68,8 @@ export async function previewEffects(
 ): Promise<Effect[]> {
   const shown = committer.preview(at.directory, changes);
   const valuesOfOne = async (change: Change): Promise<Values> => {
-    if (change.kind === kvKindName) return keptValues(store, at.scope, change.after as KvEntry);
-    if (change.kind === oneOffKindName) return oneOffValues(change);
+    if (change.kind === kvModelName) return keptValues(store, at.scope, change.after as KvEntry);
+    if (change.kind === oneTimeJobModelName) return oneOffValues(change);
     return shownValues(change.kind, valuesOf(change, shown.get(change) ?? {}));
   };
   const effects: Effect[] = [];
@@ -118,8 +118,8 @@ async function keptValues(
 
 /** Name of an own value or one-time job, which have no events to name them. */
 function ownName({ kind, after }: Change): string | null {
-  if (kind === kvKindName) return (after as KvEntry).key;
-  return kind === oneOffKindName ? (after as OneOff).name : null;
+  if (kind === kvModelName) return (after as KvEntry).key;
+  return kind === oneTimeJobModelName ? (after as OneOff).name : null;
 }
 
 function oneOffValues({ before, after }: Change): Values {

@@ -8,8 +8,8 @@ import { tenantStatement } from '../../store/statement.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import type { InstallMode } from '../installs/contract.ts';
 import type { Install } from '../installs/schema.ts';
-import { kvKindName } from '../kv/entries.ts';
-import { oneOffKindName } from '../once/entries.ts';
+import { kvModelName } from '../kv/entries.ts';
+import { oneTimeJobModelName } from '../once/entries.ts';
 import type { AutomationRun } from './contract.ts';
 import { givenUpCode } from './given-up.ts';
 import type { RunRecord } from './record.ts';
@@ -33,7 +33,12 @@ interface Over extends Pick<RunRecord, 'attempt' | 'error'> {
 }
 
 /** Entities that do not count as an action of the run: own values and jobs, proposals and inbox items. */
-const beside: ReadonlySet<string> = new Set([kvKindName, oneOffKindName, proposal.name, inboxItem.name]);
+const beside: ReadonlySet<string> = new Set([
+  kvModelName,
+  oneTimeJobModelName,
+  proposal.name,
+  inboxItem.name,
+]);
 
 /** Returns the event of an ended run; null if the run makes none. */
 export function tellOver(over: Over): Change | null {

@@ -5,7 +5,7 @@ import { requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { getInstall } from '../installs/installs.ts';
-import { installKind, type Install } from '../installs/schema.ts';
+import { installModel, type Install } from '../installs/schema.ts';
 import { dropSecretOp, keepSecretOp } from './rows.ts';
 
 export async function listSecrets(ctx: Context, pluginId: string) {
@@ -56,13 +56,13 @@ export async function deleteSecret(
 }
 
 function changeOf(ctx: Context, install: Install, secretsSet: Install['secretsSet']): Change {
-  const change = installKind.update(install, { secretsSet }, ctx.nowMs());
+  const change = installModel.update(install, { secretsSet }, ctx.nowMs());
   if (!change) throw new Error('The change of a secret did not change its install.');
   return change;
 }
 
 function shownOf(ctx: Context, install: Install) {
-  return installKind.wire(install, ctx).secrets;
+  return installModel.wire(install, ctx).secrets;
 }
 
 /** @throws ApiError not_found, naming the declared secrets */

@@ -13,7 +13,7 @@ import type { Tried, Version } from '../backtests/trial.ts';
 import { createValues } from '../backtests/values.ts';
 import { asInstalled } from '../backtests/versions.ts';
 import type { Install } from '../installs/schema.ts';
-import { kvKindName } from '../kv/entries.ts';
+import { kvModelName } from '../kv/entries.ts';
 import { withoutEntries } from '../purged/reports.ts';
 import { previewEffects } from '../runs/effects.ts';
 import type { RunRow } from '../runs/rows.ts';
@@ -253,7 +253,7 @@ function createCompare({ store, committer, engine }: WorkOptions) {
       : unwanted;
     signal.throwIfAborted();
     // The stored values of both versions are separate, so they are not compared.
-    const changes = ended.changes.filter(({ kind }) => kind !== kvKindName);
+    const changes = ended.changes.filter(({ kind }) => kind !== kvModelName);
     const at = { scope, directory: past.directory };
     const did = { error: ended.error, effects: await previewEffects({ store, committer }, at, changes) };
     // Error messages of both sides have different forms, so two failures count as the same.

@@ -10,7 +10,7 @@ import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { effectTable } from '../../rights/effects.ts';
 import { mayReadEvent } from '../../rights/rights.ts';
-import type { UndoneKind } from '../undo/kinds.ts';
+import type { UndoModel } from '../undo/kinds.ts';
 import {
   deliveriesOfEvents,
   newestOfIssue,
@@ -34,7 +34,7 @@ const rootsDefault = 20;
 export type TrailQuery = PageParameters & { readonly field?: string };
 
 /** @throws ApiError not_found, invalid_cursor, validation_failed */
-export async function readTrail(ctx: Context, issues: UndoneKind, id: string, query: TrailQuery) {
+export async function readTrail(ctx: Context, issues: UndoModel, id: string, query: TrailQuery) {
   const issue = await issues.find(ctx, id);
   if (!issue) throw notFound();
   const { field } = query;

@@ -11,7 +11,7 @@ import type { Op } from '../../store/store.ts';
 import { short } from '../../changes/diff.ts';
 import type { Fold, Folded, Skip } from './fold.ts';
 import { tellsDeletion } from './guards.ts';
-import { contractOf, type Operated, type UndoKinds } from './kinds.ts';
+import { contractOf, type Operated, type UndoModels } from './kinds.ts';
 import { patchOf } from './values.ts';
 
 export interface Undoing {
@@ -31,7 +31,11 @@ interface ShownChange {
 }
 
 /** @throws ApiError if a required operation is refused to the person who undoes */
-export async function undoing(ctx: Context, kinds: UndoKinds, { objects, skipped }: Fold): Promise<Undoing> {
+export async function undoing(
+  ctx: Context,
+  models: UndoModels,
+  { objects, skipped }: Fold,
+): Promise<Undoing> {
   const changes: Change[] = [];
   const ops: Op[] = [];
   const shown: ShownChange[] = [];
@@ -39,7 +43,7 @@ export async function undoing(ctx: Context, kinds: UndoKinds, { objects, skipped
   for (const folded of objects.values()) {
     const { cause } = folded;
     if (cause === null) continue;
-    const made = await takenBack(ctx, kinds, folded);
+    const made = await takenBack(ctx, models, folded);
     if (made === null) left.push(irreversible(folded));
     else {
       changes.push(...made.changes.map((change) => ({ ...change, cause })));
@@ -58,24 +62,24 @@ export async function undoing(ctx: Context, kinds: UndoKinds, { objects, skipped
 }
 
 /** Returns the changes that revert an object; null if it cannot be reverted. */
-async function takenBack(ctx: Context, kinds: UndoKinds, folded: Folded): Promise<Operated | null> {
-  if (contractOf(folded.kind.name)?.undo === 'operations') {
-    const request = requestOf(kinds, folded);
-    return request && kinds.ask(ctx, folded.cause!, [request]);
+async function takenBack(ctx: Context, models: UndoModels, folded: Folded): Promise<Operated | null> {
+  if (contractOf(folded.model.name)?.undo === 'operations') {
+    const request = requestOf(models, folded);
+    return request && models.ask(ctx, folded.cause!, [request]);
   }
-  return folded.isRemoved ? removal(ctx, kinds, folded) : update(ctx, kinds, folded);
+  return folded.isRemoved ? removal(ctx, models, folded) : update(ctx, models, folded);
 }
 
 /**
  * Returns the API request that reverts a write to a member, app, plugin, webhook or the workspace, so that all rules of these entities
  * apply. docs/decisions/0073. Null if no operation can revert it.
  */
-function requestOf(kinds: UndoKinds, folded: Folded): AskedWrite | null {
-  const { kind, entity, isRemoved, moved } = folded;
+function requestOf(models: UndoModels, folded: Folded): AskedWrite | null {
+  const { model: kind, entity, isRemoved, moved } = folded;
   const deletedAt = moved.get('deletedAt');
   const isDeleted = isRemoved || (moved.has('deletedAt') && deletedAt !== null);
   const name = isDeleted ? 'delete' : deletedAt === null ? 'restore' : 'update';
-  const route = kinds.operation(kind.name, name);
+  const route = models.operation(kind.name, name);
   if (!route) return null;
   const body = name === 'update' ? bodyOf(route, folded) : undefined;
   if (body && Object.keys(body).length === 0) return null;
@@ -85,7 +89,7 @@ function requestOf(kinds: UndoKinds, folded: Folded): AskedWrite | null {
 }
 
 /** Returns the values that the operation accepts, by their names in request bodies. */
-function bodyOf(route: Route, { kind, entity, moved }: Folded): Record<string, unknown> {
+function bodyOf(route: Route, { model: kind, entity, moved }: Folded): Record<string, unknown> {
   const takes = (route.body as { properties?: object } | undefined)?.properties ?? {};
   const fields = Object.entries(contractOf(kind.name)?.fields ?? {});
   const body: Record<string, unknown> = {};
@@ -101,12 +105,12 @@ function bodyOf(route: Route, { kind, entity, moved }: Folded): Record<string, u
 const alone = (change: Change | null): Operated => ({ changes: change ? [change] : [], ops: [] });
 
 /** Returns null if a deletion or restoration cannot be reverted. */
-async function update(ctx: Context, kinds: UndoKinds, folded: Folded): Promise<Operated | null> {
-  const { kind, entity, moved } = folded;
+async function update(ctx: Context, models: UndoModels, folded: Folded): Promise<Operated | null> {
+  const { model: kind, entity, moved } = folded;
   if (moved.has('deletedAt') && kind.comesBack)
     return moved.get('deletedAt') === null
       ? orNull(async () => alone(await kind.comesBack!(ctx, entity)))
-      : removal(ctx, kinds, folded);
+      : removal(ctx, models, folded);
   const own = patchOf(entity, moved);
   const { follows } = kind;
   // Stored changes of an earlier version lack fields that were added since.
@@ -117,11 +121,11 @@ async function update(ctx: Context, kinds: UndoKinds, folded: Folded): Promise<O
 }
 
 /** Returns null if objects of this kind cannot be deleted. */
-async function removal(ctx: Context, kinds: UndoKinds, folded: Folded): Promise<Operated | null> {
-  const { kind, entity } = folded;
+async function removal(ctx: Context, models: UndoModels, folded: Folded): Promise<Operated | null> {
+  const { model: kind, entity } = folded;
   if (!tellsDeletion(kind.name)) {
-    const request: AskedWrite | null = requestOf(kinds, folded);
-    return request && orNull(() => kinds.ask(ctx, folded.cause!, [request]));
+    const request: AskedWrite | null = requestOf(models, folded);
+    return request && orNull(() => models.ask(ctx, folded.cause!, [request]));
   }
   const now = ctx.nowMs();
   return alone(kind.update(entity, { deletedAt: now } as object as Partial<Entity>, now));
@@ -137,14 +141,14 @@ async function orNull<Made>(make: () => Promise<Made>): Promise<Made | null> {
   }
 }
 
-function irreversible({ kind, entity, cause }: Folded, field: string | null = null): Skip {
+function irreversible({ model: kind, entity, cause }: Folded, field: string | null = null): Skip {
   const change = { kind: kind.name, id: entity.id, before: null, after: entity, cause: cause! };
   return { change, field, reason: 'irreversible' };
 }
 
 /** Returns skips for values that the operation neither wrote nor changed as a consequence. */
 function leftOut(folded: Folded, after: Entity): Skip[] {
-  const { kind, entity, moved, isRemoved } = folded;
+  const { model: kind, entity, moved, isRemoved } = folded;
   if (contractOf(kind.name)?.undo !== 'operations' || isRemoved || moved.has('deletedAt')) return [];
   const wanted = Object.entries(patchOf(entity, moved));
   return wanted.flatMap(([field, value]) =>
@@ -152,7 +156,11 @@ function leftOut(folded: Folded, after: Entity): Skip[] {
   );
 }
 
-function showChange(ctx: Context, { kind, entity, isRemoved, moved }: Folded, after: Entity): ShownChange {
+function showChange(
+  ctx: Context,
+  { model: kind, entity, isRemoved, moved }: Folded,
+  after: Entity,
+): ShownChange {
   const base = { kind: kind.name, id: entity.id, issue: issueOf(ctx, kind, entity) };
   if (isRemoved) return { ...base, action: 'remove', fields: [] };
   const [from, to] = [kind.wire(entity, ctx), kind.wire(after, ctx)];
@@ -167,7 +175,7 @@ function showChange(ctx: Context, { kind, entity, isRemoved, moved }: Folded, af
 }
 
 /** Returns the issue itself, or the issue of an object. */
-export function issueOf(ctx: Context, kind: Folded['kind'], entity: Entity): ShownChange['issue'] {
+export function issueOf(ctx: Context, kind: Folded['model'], entity: Entity): ShownChange['issue'] {
   const shown = kind.wire(entity, ctx) as {
     identifier?: string | null;
     issue?: { id?: string; identifier?: string | null } | null;

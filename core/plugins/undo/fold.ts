@@ -7,7 +7,7 @@ import type { Cause } from '../../events/origin.ts';
 import type { skipReasons } from './contract.ts';
 import { isGone, workOn, leadsBack, tellsDeletion } from './guards.ts';
 import { keyOf, type KeptChange } from './kept.ts';
-import { contractOf, referredKind, type UndoKinds, type UndoneKind } from './kinds.ts';
+import { contractOf, referencedKind, type UndoModels, type UndoModel } from './kinds.ts';
 import { neededFor } from './together.ts';
 import { differing, fieldOf, isSame, valueOf, valuesOf, type Values } from './values.ts';
 
@@ -24,7 +24,7 @@ export interface Skip {
 
 /** An object that is being reverted. */
 export interface Folded {
-  readonly kind: UndoneKind;
+  readonly model: UndoModel;
   /** Present state. */
   readonly entity: Entity;
   /** Values after the undo so far. */
@@ -42,7 +42,7 @@ export interface Fold {
 
 interface Folding {
   readonly ctx: Context;
-  readonly kinds: UndoKinds;
+  readonly models: UndoModels;
   readonly objects: Map<string, Folded>;
   readonly skipped: Skip[];
 }
@@ -50,35 +50,35 @@ interface Folding {
 /** @param changes newest first */
 export async function foldChanges(
   ctx: Context,
-  kinds: UndoKinds,
+  models: UndoModels,
   changes: readonly KeptChange[],
 ): Promise<Fold> {
-  const folding: Folding = { ctx, kinds, objects: new Map(), skipped: [] };
+  const folding: Folding = { ctx, models, objects: new Map(), skipped: [] };
   for (const change of changes) await takeBack(folding, change);
   return folding;
 }
 
 async function takeBack(folding: Folding, change: KeptChange): Promise<void> {
-  const { ctx, kinds, objects, skipped } = folding;
+  const { ctx, models, objects, skipped } = folding;
   const skip: SkipIt = (reason, field = null, work) =>
     void skipped.push({ change, field, reason, ...(work === undefined ? {} : { work }) });
-  const kind = kinds.named(change.kind);
-  if (!kind || typeof contractOf(change.kind)?.undo !== 'string') return skip('irreversible');
+  const model = models.named(change.kind);
+  if (!model || typeof contractOf(change.kind)?.undo !== 'string') return skip('irreversible');
   const known = objects.get(keyOf(change));
-  const entity = known?.entity ?? (await kind.find(ctx, change.id));
+  const entity = known?.entity ?? (await model.find(ctx, change.id));
   if (!entity) return skip('gone');
-  const folded = known ?? begin(kind, entity);
+  const folded = known ?? begin(model, entity);
   objects.set(keyOf(change), folded);
   if (await isGone(folding, folded, change)) return skip('deleted');
   if (change.before === null) return takeBackCreation(folding, folded, change, skip);
   return takeBackValues(folding, folded, { ...change, before: change.before }, skip);
 }
 
-function begin(kind: UndoneKind, entity: Entity): Folded {
+function begin(model: UndoModel, entity: Entity): Folded {
   return {
-    kind,
+    model,
     entity,
-    values: valuesOf(entity, kind.follows?.fields),
+    values: valuesOf(entity, model.follows?.fields),
     moved: new Map(),
     isRemoved: false,
     cause: null,
@@ -94,8 +94,8 @@ async function takeBackCreation(
   skip: SkipIt,
 ): Promise<void> {
   if (valueOf(folded.values, 'deletedAt') !== null) return;
-  if (!folded.kind.keepsDeleted) return skip('irreversible');
-  if (differing(valuesOf(change.after, folded.kind.follows?.fields), folded.values).length > 0)
+  if (!folded.model.keepsDeleted) return skip('irreversible');
+  if (differing(valuesOf(change.after, folded.model.follows?.fields), folded.values).length > 0)
     return skip('worked_on');
   const work = await workOn(ctx, folded, change, objects);
   if (work !== null) return skip('worked_on', null, work);
@@ -104,12 +104,12 @@ async function takeBackCreation(
 }
 
 async function takeBackValues(
-  { ctx, kinds }: Folding,
+  { ctx, models }: Folding,
   folded: Folded,
   change: KeptChange & { readonly before: Entity },
   skip: SkipIt,
 ): Promise<void> {
-  const { follows } = folded.kind;
+  const { follows } = folded.model;
   const [before, after] = [valuesOf(change.before, follows?.fields), valuesOf(change.after, follows?.fields)];
   const names = differing(before, after);
   const changed = new Set(names.map(fieldOf));
@@ -127,7 +127,7 @@ async function takeBackValues(
       if (!isSame(now, before, name)) skipOnce('changed', field);
       continue;
     }
-    const reason = await hindrance({ ctx, kinds }, { folded, change, changed, now, after, name });
+    const reason = await hindrance({ ctx, models }, { folded, change, changed, now, after, name });
     if (reason) {
       skipOnce(reason, field);
       continue;
@@ -153,7 +153,7 @@ interface Moving {
 
 /** Returns why a value cannot be reverted although nobody changed it; null if it can. */
 async function hindrance(
-  { ctx, kinds }: Pick<Folding, 'ctx' | 'kinds'>,
+  { ctx, models }: Pick<Folding, 'ctx' | 'kinds'>,
   { folded, change, changed, now, after, name }: Moving,
 ): Promise<SkipReason | null> {
   const field = fieldOf(name);
@@ -162,29 +162,29 @@ async function hindrance(
   if (differing(now, after).some(isNeeded)) return 'bound';
   if (name === 'deletedAt') {
     const isBack = valueOf(valuesOf(change.before), name) === null;
-    return isBack && !canComeBack(kinds, folded.kind) ? 'irreversible' : null;
+    return isBack && !canComeBack(models, folded.model) ? 'irreversible' : null;
   }
-  return pointsNowhere({ ctx, kinds }, folded, change, name);
+  return pointsNowhere({ ctx, models }, folded, change, name);
 }
 
-function canComeBack(kinds: UndoKinds, { name, comesBack }: UndoneKind): boolean {
-  if (contractOf(name)?.undo === 'operations') return kinds.operation(name, 'restore') !== undefined;
+function canComeBack(models: UndoModels, { name, comesBack }: UndoModel): boolean {
+  if (contractOf(name)?.undo === 'operations') return models.operation(name, 'restore') !== undefined;
   return tellsDeletion(name) || comesBack !== undefined;
 }
 
 /** Returns why a reference cannot be restored: its target is gone, or is below the object itself. Null if it can. */
 async function pointsNowhere(
-  { ctx, kinds }: Pick<Folding, 'ctx' | 'kinds'>,
+  { ctx, models }: Pick<Folding, 'ctx' | 'kinds'>,
   folded: Folded,
   change: KeptChange & { readonly before: Entity },
   name: string,
 ): Promise<SkipReason | null> {
   const field = fieldOf(name);
-  const to = referredKind(change.kind, field);
+  const to = referencedKind(change.kind, field);
   const value = valueOf(valuesOf(change.before), name);
   if (to === undefined || value === null) return null;
   const id = name === field ? String(value) : name.slice(field.length + 1);
-  const target = (await kinds.named(to)?.find(ctx, id)) as { deletedAt?: number | null } | undefined;
+  const target = (await models.named(to)?.find(ctx, id)) as { deletedAt?: number | null } | undefined;
   if (!target || (target.deletedAt ?? null) !== null) return 'gone';
   return to === change.kind && (await leadsBack(ctx, folded, field, id)) ? 'bound' : null;
 }

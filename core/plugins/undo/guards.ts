@@ -6,7 +6,7 @@ import { eventsAt } from '../../events/log.ts';
 import { composedStatement, tenantStatement } from '../../store/statement.ts';
 import type { Folded } from './fold.ts';
 import { keyOf, type KeptChange } from './kept.ts';
-import { contractOf, type UndoKinds } from './kinds.ts';
+import { contractOf, type UndoModels } from './kinds.ts';
 import { valueOf, valuesOf } from './values.ts';
 
 /** Events of an object that are searched for work by others. */
@@ -24,7 +24,7 @@ const newestOfSubject = tenantStatement<{ sequence: number }>(
 export async function isGone(
   folding: {
     readonly ctx: Context;
-    readonly kinds: UndoKinds;
+    readonly models: UndoModels;
     readonly objects: ReadonlyMap<string, Folded>;
   },
   folded: Folded,
@@ -36,14 +36,14 @@ export async function isGone(
 }
 
 async function isIssueGone(
-  { ctx, kinds, objects }: Parameters<typeof isGone>[0],
+  { ctx, models, objects }: Parameters<typeof isGone>[0],
   { issueId, fromId }: Entity & { readonly issueId?: string | null; readonly fromId?: string },
 ): Promise<boolean> {
   // A comment can be on a project update, and a relation connects two issues.
   for (const id of [issueId, fromId]) {
     if (id === undefined || id === null) continue;
     const known = objects.get(keyOf({ kind: 'issue', id }));
-    const issue = known ? undefined : await kinds.named('issue')?.find(ctx, id);
+    const issue = known ? undefined : await models.named('issue')?.find(ctx, id);
     const deletedAt = known ? valueOf(known.values, 'deletedAt') : issue ? deletedAtOf(issue) : undefined;
     if (deletedAt !== null) return true;
   }
@@ -58,7 +58,7 @@ const deletedAtOf = (entity: Entity): unknown => (entity as { deletedAt?: number
  */
 export async function workOn(
   ctx: Context,
-  { kind, entity }: Folded,
+  { model: kind, entity }: Folded,
   change: KeptChange,
   objects: ReadonlyMap<string, Folded>,
 ): Promise<EventRow | string | null> {
@@ -107,7 +107,7 @@ async function childOf(
 /** True if the object would become its own ancestor. */
 export async function leadsBack(
   ctx: Context,
-  { kind, entity }: Folded,
+  { model: kind, entity }: Folded,
   field: string,
   id: string,
 ): Promise<boolean> {

@@ -1,6 +1,6 @@
 // Gives an undo access to entities of any kind.
 import type { Change, Entity } from '../../changes/change.ts';
-import type { AnyKind, Kind } from '../../changes/kind.ts';
+import type { AnyModel, EntityModel } from '../../changes/kind.ts';
 import type { AskedWrite } from '../../changes/staging.ts';
 import type { Contract } from '../../contract/contract.ts';
 import { actorParts, isReference, keptName } from '../../contract/schemas.ts';
@@ -12,11 +12,11 @@ import { askAll, createDoorAsk, principalIn } from '../../proposals/again.ts';
 import type { Cause } from '../../events/origin.ts';
 import type { Op } from '../../store/store.ts';
 
-export type UndoneKind = Kind<Entity, Readonly<Record<string, unknown>>>;
+export type UndoModel = EntityModel<Entity, Readonly<Record<string, unknown>>>;
 
-export interface UndoKinds {
+export interface UndoModels {
   /** Undefined for kinds that are no objects of their own, such as a position on a board. */
-  named(name: string): UndoneKind | undefined;
+  named(name: string): UndoModel | undefined;
   /** Returns an operation of a kind, such as its `update`; undefined if there is none. */
   operation(kind: string, name: 'update' | 'delete' | 'restore'): Route | undefined;
   /**
@@ -32,13 +32,13 @@ export interface Operated {
   readonly ops: readonly Op[];
 }
 
-export type AllKinds = ReadonlyMap<string, AnyKind>;
+export type AllModels = ReadonlyMap<string, AnyModel>;
 
 /** @param app returns the API; available once it is built */
-export function undoKindsOf(kinds: AllKinds, app: () => App): UndoKinds {
+export function undoModelsOf(models: AllModels, app: () => App): UndoModels {
   const askAtDoor = createDoorAsk(app);
   return {
-    named: (name) => kindIn(kinds, name),
+    named: (name) => modelIn(models, name),
     operation(kind, name) {
       const full = `${contractOf(kind)?.path}.${name}`;
       return app().routes.find((route) => route.name === full && route.kind === 'write');
@@ -55,8 +55,8 @@ export function undoKindsOf(kinds: AllKinds, app: () => App): UndoKinds {
 }
 
 /** Restores the type of a kind, which the registry erases. */
-const kindIn = (kinds: AllKinds, name: string): UndoneKind | undefined =>
-  kinds.get(name) as UndoneKind | undefined;
+const modelIn = (models: AllModels, name: string): UndoModel | undefined =>
+  models.get(name) as UndoModel | undefined;
 
 export function contractOf(kind: string): Contract | undefined {
   return contracts.find(({ name }) => name === kind);
@@ -81,7 +81,7 @@ export function shownNames(kind: string, fields: readonly string[]): string[] {
 }
 
 /** Returns the kind that a field of the row refers to; undefined if it is no reference. */
-export function referredKind(kind: string, field: string): string | undefined {
+export function referencedKind(kind: string, field: string): string | undefined {
   if (field === 'labelIds') return 'label';
   const found = Object.entries(contractOf(kind)?.fields ?? {}).find(
     ([name, one]) => isReference(one) && keptName(name, one) === field,

@@ -10,13 +10,13 @@ import { pluginRef } from '../installs/ref.ts';
 import { getInstall } from '../installs/installs.ts';
 import { UndoRange, UndoShown } from './contract.ts';
 import { keptOf, keptOfInstall, type KeptRow } from './kept.ts';
-import { contractOf, type UndoKinds } from './kinds.ts';
+import { contractOf, type UndoModels } from './kinds.ts';
 import { undoAll, undoneAtOnce, undoOne } from './undo.ts';
 
 /** Scopes to write the undone kinds: an undo is a write to the same objects. */
 function writesOf(rows: readonly KeptRow[]): string[] {
-  const kinds = new Set(rows.flatMap(({ kinds_json }) => JSON.parse(kinds_json) as string[]));
-  return [...kinds].flatMap((kind) => {
+  const models = new Set(rows.flatMap(({ kinds_json }) => JSON.parse(kinds_json) as string[]));
+  return [...models].flatMap((kind) => {
     const contract = contractOf(kind);
     return contract ? scopeOfContract(contract, 'write') : [];
   });
@@ -55,7 +55,7 @@ async function rowsIn(ctx: Context, plugin: string, { since, until }: Range): Pr
 const description =
   'The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be.';
 
-function undoOf(what: string, name: string, prefix: string, summary: string, kinds: UndoKinds): Route {
+function undoOf(what: string, name: string, prefix: string, summary: string, models: UndoModels): Route {
   return defineRoute({
     method: 'POST',
     path: `/api/v1/${what}/{id}/undo`,
@@ -68,15 +68,15 @@ function undoOf(what: string, name: string, prefix: string, summary: string, kin
     params: Closed({ id: idOf(prefix) }),
     responses: { 200: UndoShown },
     errors: ['conflict'],
-    write: (ctx, { params }) => undoOne(ctx, kinds, params.id),
+    write: (ctx, { params }) => undoOne(ctx, models, params.id),
   });
 }
 
-export function undoRoutes(kinds: UndoKinds): Route[] {
+export function undoRoutes(models: UndoModels): Route[] {
   return [
-    undoOf('runs', 'runs.undo', idPrefixes.run, 'Undo the changes of a run', kinds),
-    undoOf('proposals', 'proposals.undo', proposal.id, 'Undo the approved changes of a proposal', kinds),
-    undoOf('undos', 'undos.undo', idPrefixes.undo, 'Undo an undo', kinds),
+    undoOf('runs', 'runs.undo', idPrefixes.run, 'Undo the changes of a run', models),
+    undoOf('proposals', 'proposals.undo', proposal.id, 'Undo the approved changes of a proposal', models),
+    undoOf('undos', 'undos.undo', idPrefixes.undo, 'Undo an undo', models),
     defineRoute({
       method: 'POST',
       path: '/api/v1/plugins/{id}/undo',
@@ -91,7 +91,7 @@ export function undoRoutes(kinds: UndoKinds): Route[] {
       example: { since: '2026-11-20T12:00:00Z' },
       responses: { 200: UndoShown },
       errors: ['conflict'],
-      write: async (ctx, { params, body }) => undoAll(ctx, kinds, await rowsIn(ctx, params.id, body)),
+      write: async (ctx, { params, body }) => undoAll(ctx, models, await rowsIn(ctx, params.id, body)),
     }),
   ];
 }

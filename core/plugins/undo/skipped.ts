@@ -8,7 +8,7 @@ import { short } from '../../changes/diff.ts';
 import { issueOf } from './changes.ts';
 import type { Skip } from './fold.ts';
 import { keyOf } from './kept.ts';
-import { shownName, type UndoKinds } from './kinds.ts';
+import { shownName, type UndoModels } from './kinds.ts';
 
 /** Events of one object that are searched for the later change. */
 const lookedAt = 50;
@@ -30,14 +30,14 @@ const newestOfObject = tenantStatement<{ sequence: number }>(
  */
 export async function showSkipped(
   ctx: Context,
-  kinds: UndoKinds,
+  models: UndoModels,
   skipped: readonly Skip[],
   { after, undone }: { readonly after: ReadonlyMap<string, Entity>; readonly undone: ReadonlySet<string> },
 ) {
   const histories = new Map<string, EventRow[]>();
   const shown = [];
   for (const { change, field, reason, work } of skipped) {
-    const kind = kinds.named(change.kind);
+    const kind = models.named(change.kind);
     const entity = after.get(keyOf(change)) ?? (await kind?.find(ctx, change.id));
     const name = field === null ? null : shownName(change.kind, field);
     const issue = kind ? issueOf(ctx, kind, entity ?? change.after) : null;

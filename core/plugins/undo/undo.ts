@@ -7,13 +7,13 @@ import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { counted } from '../../lib/counted.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import type { Op } from '../../store/store.ts';
-import { proposalKind } from '../../proposals/kind.ts';
+import { proposalModel } from '../../proposals/kind.ts';
 import { takeApprovalsBack } from '../installs/probation.ts';
 import { findRun } from '../runs/rows.ts';
 import { undoing } from './changes.ts';
 import { foldChanges, type Skip } from './fold.ts';
 import { keepChangesOps, keptOf, keyOf, markOp, readChanges, type KeptChange, type KeptRow } from './kept.ts';
-import { contractOf, type UndoKinds } from './kinds.ts';
+import { contractOf, type UndoModels } from './kinds.ts';
 import { showSkipped } from './skipped.ts';
 
 /** Limit of runs per undo. */
@@ -22,7 +22,7 @@ export const undoneAtOnce = 200;
 const changesMax = 2_000;
 
 /** Undoes one run, proposal or undo. @throws ApiError not_found if no changes of it are stored */
-export async function undoOne(ctx: Context, kinds: UndoKinds, id: string): Promise<ChangeSet> {
+export async function undoOne(ctx: Context, models: UndoModels, id: string): Promise<ChangeSet> {
   const [row] = await keptOf(ctx.store, ctx.scope, [id]);
   if (!row) throw await nothingKept(ctx, id);
   if (row.undone_by !== null)
@@ -30,11 +30,11 @@ export async function undoOne(ctx: Context, kinds: UndoKinds, id: string): Promi
       [id],
       `${id} was already undone by ${row.undone_by}. Undo ${row.undone_by} to restore its changes.`,
     );
-  return undoAll(ctx, kinds, [row]);
+  return undoAll(ctx, models, [row]);
 }
 
 async function nothingKept(ctx: Context, id: string): Promise<ApiError> {
-  const found = (await findRun(ctx.store, ctx.scope, id)) ?? (await proposalKind.find(ctx, id));
+  const found = (await findRun(ctx.store, ctx.scope, id)) ?? (await proposalModel.find(ctx, id));
   if (!found) return notFound();
   return new ApiError(
     'not_found',
@@ -43,7 +43,11 @@ async function nothingKept(ctx: Context, id: string): Promise<ApiError> {
 }
 
 /** @param rows newest first, none of them undone */
-export async function undoAll(ctx: Context, kinds: UndoKinds, rows: readonly KeptRow[]): Promise<ChangeSet> {
+export async function undoAll(
+  ctx: Context,
+  models: UndoModels,
+  rows: readonly KeptRow[],
+): Promise<ChangeSet> {
   if (rows.length > undoneAtOnce)
     throw invalidField('since', 'too_big', {
       why: `More than ${undoneAtOnce} runs made changes in this range.`,
@@ -51,10 +55,10 @@ export async function undoAll(ctx: Context, kinds: UndoKinds, rows: readonly Kep
     });
   const undid = rows.map(({ id }) => id);
   const changes = await changesOf(ctx, rows);
-  const fold = await foldChanges(ctx, kinds, changes);
-  const { changes: made, ops, shown, skipped: left } = await undoing(ctx, kinds, fold);
+  const fold = await foldChanges(ctx, models, changes);
+  const { changes: made, ops, shown, skipped: left } = await undoing(ctx, models, fold);
   if (made.length === 0) requireReversible(left);
-  const skipped = await showSkipped(ctx, kinds, left, {
+  const skipped = await showSkipped(ctx, models, left, {
     after: new Map(made.map((change) => [keyOf(change), change.after])),
     undone: new Set(changes.flatMap(({ cause }) => cause.parentRunId ?? [])),
   });

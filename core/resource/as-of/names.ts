@@ -14,7 +14,7 @@ import { isSubject, objectsAt, type Was } from './objects.ts';
 /** Contracts whose objects are named in others. */
 const naming = contracts.filter(({ directory }) => directory);
 
-const changedOfKinds = tenantStatement<{ kind: string; id: string }>(
+const changedOfEntities = tenantStatement<{ kind: string; id: string }>(
   'history.named_since',
   `SELECT DISTINCT entity_kind AS kind, entity_id AS id FROM events INDEXED BY events_object
    WHERE workspace_id = :ws AND issue_id IS NULL AND entity_kind IN (SELECT value FROM json_each(:kinds)) AND sequence > :at`,
@@ -78,7 +78,10 @@ async function changedSince(
     own.length === 0 ? [] : await store.read(scope, changedOfSubjects, { objects: JSON.stringify(own), at });
   const others = of
     ? await store.read(scope, changedOf, { objects: JSON.stringify(of), at })
-    : await store.read(scope, changedOfKinds, { kinds: JSON.stringify(naming.map(({ name }) => name)), at });
+    : await store.read(scope, changedOfEntities, {
+        kinds: JSON.stringify(naming.map(({ name }) => name)),
+        at,
+      });
   return [...others, ...subjects];
 }
 

@@ -19,7 +19,7 @@ import { directoryAt, referredIn, renamed } from './names.ts';
 import { objectsAt, type Was } from './objects.ts';
 import { keysOf } from './sorting.ts';
 
-const everOfKind = tenantStatement<{ id: string }>(
+const everOfEntity = tenantStatement<{ id: string }>(
   'as_of.ever_of_kind',
   `SELECT DISTINCT entity_id AS id FROM events INDEXED BY events_object
    WHERE workspace_id = :ws AND issue_id IS NULL AND entity_kind = :kind AND sequence <= :at`,
@@ -75,7 +75,7 @@ export function readsAt<W>(
       if (query.sort !== undefined) sortKeysOf(sortingsOf(contract), sort);
       const begin = beginOf(then, contract, query);
       const params = { kind: contract.name, at: moment.sequence };
-      const ids = (await ctx.store.read(ctx.scope, everOfKind, params)).map(({ id }) => id);
+      const ids = (await ctx.store.read(ctx.scope, everOfEntity, params)).map(({ id }) => id);
       const all = [...(await objectsAt(ctx, contract, ids, moment)).values()]
         .filter((was) => isSeen(ctx, contract, was) && isListedAt(was, query.deleted) && isAmong(query, was))
         .map((was) => renamed(contract, was, then.directory))

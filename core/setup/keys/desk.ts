@@ -3,7 +3,7 @@
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Change } from '../../changes/change.ts';
 import type { Directory } from '../../context.ts';
-import { apiKeyKind, newKey, type ApiKey } from '../../identity/api-keys/kind.ts';
+import { apiKeyModel, newKey, type ApiKey } from '../../identity/api-keys/kind.ts';
 import { rollKey } from '../../identity/api-keys/roll.ts';
 import { lossOfKey } from '../../identity/losses.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -20,7 +20,7 @@ const listedMax = 1_000;
 
 const newestKeys = tenantStatement<Row>(
   'api_keys.newest',
-  `SELECT ${apiKeyKind.select} FROM api_keys WHERE workspace_id = :ws ORDER BY created_at DESC, id DESC LIMIT :limit`,
+  `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws ORDER BY created_at DESC, id DESC LIMIT :limit`,
 );
 
 export interface DeskOptions {
@@ -55,7 +55,7 @@ export function createKeyDesk(options: DeskOptions): KeyDesk {
         const limit = listedMax + 1 - keys.length;
         const rows = await store.read(scope, newestKeys, { limit });
         const directory = await directoryOf(scope);
-        keys.push(...rows.map((row) => shown(options, scope, apiKeyKind.fromRow(row), directory)));
+        keys.push(...rows.map((row) => shown(options, scope, apiKeyModel.fromRow(row), directory)));
         if (keys.length > listedMax) break;
       }
       return { workspaces, keys: keys.slice(0, listedMax), hasMore: keys.length > listedMax };
@@ -63,7 +63,7 @@ export function createKeyDesk(options: DeskOptions): KeyDesk {
     async revoke({ key: given }) {
       const { scope, key } = await findKey(store, given);
       const directory = await directoryOf(scope);
-      const change = apiKeyKind.update(key, { revokedAt: key.revokedAt ?? nowMs() }, nowMs());
+      const change = apiKeyModel.update(key, { revokedAt: key.revokedAt ?? nowMs() }, nowMs());
       if (change) {
         const lost = await lossOfKey({ ...options, scope, directory }, key);
         await commit(scope, directory, [change, ...lost.changes], lost.ops);
@@ -106,5 +106,5 @@ function shown(
   key: ApiKey,
   directory: Directory,
 ): ListedKey {
-  return { workspaceId, ...apiKeyKind.wire(key, { directory, baseUrl }) };
+  return { workspaceId, ...apiKeyModel.wire(key, { directory, baseUrl }) };
 }

@@ -1,5 +1,5 @@
 // Finds workspaces, members and keys by id or name, members also by address and keys by prefix.
-import { apiKeyKind, type ApiKey } from '../../identity/api-keys/kind.ts';
+import { apiKeyModel, type ApiKey } from '../../identity/api-keys/kind.ts';
 import { publicPartOf } from '../../identity/api-keys/token.ts';
 import { addressKey } from '../../lib/address.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -26,7 +26,7 @@ const findKeys = systemStatement<{ workspace_id: string; id: string; exact: 0 | 
 );
 const readKey = tenantStatement<Row>(
   'api_keys.read',
-  `SELECT ${apiKeyKind.select} FROM api_keys WHERE workspace_id = :ws AND id = :id`,
+  `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws AND id = :id`,
 );
 /** A text with an @ matches only addresses, not names. */
 const findMembers = tenantStatement<Named & { exact: 0 | 1 }>(
@@ -106,7 +106,7 @@ export async function findKey(store: Store, given: string): Promise<{ scope: Sco
       'not_found',
       `There is no such key${prefix === null ? ` as ${given}` : ''}. \`tatami keys list\` lists all keys.`,
     );
-  return { scope, key: apiKeyKind.fromRow(row) };
+  return { scope, key: apiKeyModel.fromRow(row) };
 }
 
 /** Names are free text and can equal the id, prefix or address of another object, so a name counts only if none of these matches. */

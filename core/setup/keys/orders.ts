@@ -1,6 +1,6 @@
 // Operator API for keys: parameters and results, used in process and over the socket of a running server (core/serve/operator-door.ts).
 import { Type, type Static } from 'typebox';
-import type { apiKeyKind } from '../../identity/api-keys/kind.ts';
+import type { apiKeyModel } from '../../identity/api-keys/kind.ts';
 import { graceHoursMax } from '../../identity/api-keys/roll.ts';
 import { Closed, nullable, text } from '../../lib/schema.ts';
 import { hourMs } from '../../lib/time.ts';
@@ -48,7 +48,7 @@ type KeyOrderName = keyof KeyOrders;
 type KeyOrder<N extends KeyOrderName> = Static<KeyOrders[N]>;
 
 /** API representation of a key, without its secret. */
-export type ListedKey = { readonly workspaceId: string } & ReturnType<typeof apiKeyKind.wire>;
+export type ListedKey = { readonly workspaceId: string } & ReturnType<typeof apiKeyModel.wire>;
 
 /** A new key with its complete text, which is not stored. */
 export type MadeKey = ListedKey & { readonly key: string };

@@ -12,10 +12,10 @@ import { digestIn } from '../../store/blobs.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { issue as issueContract } from '../issues/contract.ts';
-import { issueKind, type Issue } from '../issues/kind.ts';
+import { issueModel, type Issue } from '../issues/kind.ts';
 import type { Attaching } from './attachments.ts';
 import { attachment } from './contract.ts';
-import { attachmentKind } from './kind.ts';
+import { attachmentModel } from './kind.ts';
 import { cleanName, dispositionOf, givenType, servedType } from './names.ts';
 
 const readUsage = tenantStatement<{ bytes: number }>(
@@ -54,7 +54,7 @@ export const fileRoutes = (attach: Attach): readonly Route[] => [
     responses: { 201: schemasOf(attachment).shown },
     errors: ['budget_exceeded'],
     async admitsFile(ctx, { params }, announcedBytes) {
-      await getEntity(ctx, issueKind, (params as { id: string }).id);
+      await getEntity(ctx, issueModel, (params as { id: string }).id);
       await requireRoom(ctx, announcedBytes ?? 0);
     },
     upload: (ctx, { params, query }, sent) => attachFile(ctx, attach, params.id, query.name ?? '', sent),
@@ -96,7 +96,7 @@ async function attachFile(
   name: string,
   { contentType, blob }: FileSent,
 ): Promise<ChangeSet> {
-  const issue = await getEntity(ctx, issueKind, issueId);
+  const issue = await getEntity(ctx, issueModel, issueId);
   const { sha256, bytes } = blob;
   await requireRoom(ctx, bytes);
   const max = ctx.blobs.limits.workspaceBytesMax;
@@ -111,8 +111,8 @@ async function attachFile(
 }
 
 async function contentOf(ctx: Context, id: string): Promise<RawAnswer> {
-  const { issueId, title, contentType, sha256 } = await getEntity(ctx, attachmentKind, id);
-  await getEntity(ctx, issueKind, issueId);
+  const { issueId, title, contentType, sha256 } = await getEntity(ctx, attachmentModel, id);
+  await getEntity(ctx, issueModel, issueId);
   if (sha256 === null) throw notFound();
   const digest = digestIn(sha256);
   if (!digest) throw new Error(`The row of ${id} has an invalid SHA-256.`);

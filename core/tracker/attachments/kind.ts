@@ -1,14 +1,14 @@
 // Storage, representation and events of attachments. Their events belong to the issue, so that its subscribers receive them.
 import { asLeft, type Change } from '../../changes/change.ts';
-import type { Kind } from '../../changes/kind.ts';
+import type { EntityModel } from '../../changes/kind.ts';
 import { plain, type Column } from '../../changes/columns.ts';
 import type { Shown } from '../../contract/contract.ts';
 import type { EventType } from '../../events/catalogue.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
-import { issueKind, type Issue } from '../issues/kind.ts';
+import { issueModel, type Issue } from '../issues/kind.ts';
 import { attachment } from './contract.ts';
 
 /** Team id and number of the issue, selected with the row; the number is empty until committed. */
@@ -29,7 +29,7 @@ const moveIssue = tenantStatement(
 const added: EventType = 'issue.attachment_added';
 const removed: EventType = 'issue.attachment_removed';
 
-export const attachmentKind: Kind<Attachment, Shown<typeof attachment>> = kindOf(attachment, {
+export const attachmentModel: EntityModel<Attachment, Shown<typeof attachment>> = modelOf(attachment, {
   kept,
   shows: {
     issue({ issueId, issuePlace }, { directory }) {
@@ -50,9 +50,9 @@ export const attachmentKind: Kind<Attachment, Shown<typeof attachment>> = kindOf
           'not_found',
           'A deleted file cannot be restored, because its content is deleted as well. Upload it again.',
         );
-      const issue = await issueKind.find(ctx, deleted.issueId);
+      const issue = await issueModel.find(ctx, deleted.issueId);
       if (!issue) throw new ApiError('not_found', 'The issue was deleted.');
-      return toldOf(issue, attachmentKind.update(deleted, { deletedAt: null }, ctx.nowMs())!);
+      return toldOf(issue, attachmentModel.update(deleted, { deletedAt: null }, ctx.nowMs())!);
     },
     team: {
       of: ({ issuePlace }) => issuePlace.split(' ')[0]!,
@@ -68,14 +68,14 @@ export function toldOf(issue: Issue, change: Change & { readonly after: object }
     ...change,
     events(view) {
       const at = (change.after as Attachment).updatedAt;
-      const left = asLeft(view, issueKind.name, issue);
-      const shown = issueKind.wire({ ...left, updatedAt: Math.max(left.updatedAt, at) }, view);
+      const left = asLeft(view, issueModel.name, issue);
+      const shown = issueModel.wire({ ...left, updatedAt: Math.max(left.updatedAt, at) }, view);
       return change.events(view).map((draft) => ({
         ...draft,
-        entityKind: issueKind.name,
+        entityKind: issueModel.name,
         entityId: issue.id,
         learnsOf: left.number === null ? left.id : null,
-        data: { ...shown, attachment: attachmentKind.wire(change.after as Attachment, view) },
+        data: { ...shown, attachment: attachmentModel.wire(change.after as Attachment, view) },
       }));
     },
     followedBy: (later) => toldOf(issue, change.followedBy(later)),

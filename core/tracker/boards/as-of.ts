@@ -38,7 +38,7 @@ import type { Cell } from './cells.ts';
 import { board as contract, byHand } from './contract.ts';
 import { defaultRank } from './default-rank.ts';
 import type { Grouped } from './grouping.ts';
-import { boardKind, type Board } from './kind.ts';
+import { boardModel, type Board } from './kind.ts';
 import { layoutBy } from './layout.ts';
 import { keysHad, sightOf, standsIn, type BoardSight } from './sight.ts';
 
@@ -217,7 +217,7 @@ async function ranksAt(
   const ids = issues.map(({ id }) => id);
   // Must be read before the moves, so that a card that moves in between is recognised as moved.
   const now = await store.read(scope, ranksNow, { boardId });
-  const isThere = (await boardKind.find(ctx, boardId)) !== undefined;
+  const isThere = (await boardModel.find(ctx, boardId)) !== undefined;
   const moved = new Set(
     (await store.read(scope, movedSince, { ids: JSON.stringify(ids), at })).map(({ id }) => id),
   );

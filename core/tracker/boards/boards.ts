@@ -11,7 +11,7 @@ import { state } from '../workflows/contract.ts';
 import { board, byHand } from './contract.ts';
 import { fieldNamed, groupingIn } from './field-grouping.ts';
 import { groupingOf, type Key, type Sight } from './grouping.ts';
-import { boardKind, type Board } from './kind.ts';
+import { boardModel, type Board } from './kind.ts';
 import { boardRoutes } from './routes.ts';
 
 type Columns = Pick<Board, 'columns' | 'groupBy' | 'teamId'>;
@@ -28,7 +28,7 @@ function columnsNamed(ctx: Context, { columns, groupBy, teamId }: Columns): Boar
   );
 }
 
-export const boards = defineResource(board, boardKind, {
+export const boards = defineResource(board, boardModel, {
   sets: (ctx, { columns = null, groupBy = 'state', team = null }) =>
     columns === null ? {} : { columns: columnsNamed(ctx, { columns, groupBy, teamId: team }) },
   follows: (ctx, patch, before) =>

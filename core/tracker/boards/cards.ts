@@ -1,17 +1,17 @@
 // Cards of a board: the count and the first page of each column in one response, and the pages that follow.
-import { askedOf, cursorOf, pageOfKind, type PageParameters } from '../../changes/list.ts';
+import { askedOf, cursorOf, pageOfModel, type PageParameters } from '../../changes/list.ts';
 import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { limitDefault } from '../../lib/schema.ts';
-import { issueKind } from '../issues/kind.ts';
+import { issueModel } from '../issues/kind.ts';
 import { seeingIssues } from '../issues/seen.ts';
 import { readShape, shapeIssues, type Shape } from '../issues/shape.ts';
 import { perColumnDefault } from './bodies.ts';
 import { readCells, type Cell, type Place } from './cells.ts';
 import type { Group } from './grouping.ts';
-import { boardKind, type Board } from './kind.ts';
+import { boardModel, type Board } from './kind.ts';
 import { findColumn, findLane, layoutOf, type Layout } from './layout.ts';
 import { sightOf, type BoardSight } from './sight.ts';
 
@@ -32,7 +32,7 @@ export async function boardCards(
   id: string,
   { perColumn = perColumnDefault, fields }: CardsAsked,
 ) {
-  const board = await getEntity(ctx, boardKind, id);
+  const board = await getEntity(ctx, boardModel, id);
   const seeing = seeingIssues(ctx);
   const readCards = cardShape(seeing, fields);
   const layout = await layoutOf(seeing, await sightOf(seeing, board));
@@ -113,7 +113,7 @@ export type OfColumn = PageParameters & { readonly lane?: string; readonly field
 
 /** @throws ApiError not_found, also for a column or lane that the board does not have; invalid_cursor */
 export async function columnCards(ctx: Context, id: string, key: string, query: OfColumn) {
-  const board = await getEntity(ctx, boardKind, id);
+  const board = await getEntity(ctx, boardModel, id);
   const seeing = seeingIssues(ctx);
   const readCards = cardShape(seeing, query.fields);
   const sight = await sightOf(seeing, board);
@@ -188,9 +188,9 @@ function cardShape(
   const shape = shapeOfCards(ctx, fields);
   return async (places) => {
     const ids = JSON.stringify([...new Set(places.map(({ id }) => id))]);
-    const { data } = await pageOfKind(
+    const { data } = await pageOfModel(
       ctx,
-      issueKind,
+      issueModel,
       { limit: Math.max(1, places.length) },
       {
         where: [{ sql: 'id IN (SELECT value FROM json_each(:ids))', params: { ids } }],
@@ -198,7 +198,7 @@ function cardShape(
         without: ['description'],
       },
     );
-    const issues = data.map((issue) => issueKind.wire(issue, ctx));
+    const issues = data.map((issue) => issueModel.wire(issue, ctx));
     const shown = await shapeIssues(ctx, issues, shape);
     return new Map(shown.map((card, index) => [issues[index]!.id, withoutDescription(card)]));
   };

@@ -7,7 +7,7 @@ import { invalidField } from '../../lib/errors.ts';
 import { foldName } from '../../lib/fold.ts';
 import { didYouMeanAny } from '../../lib/nearest.ts';
 import type { IssuePatch } from '../issues/bodies.ts';
-import { issueKind, type Issue } from '../issues/kind.ts';
+import { issueModel, type Issue } from '../issues/kind.ts';
 import type { Place } from '../issues/place.ts';
 import { resolvePatch } from '../issues/references.ts';
 import { requireMayChange } from '../issues/seen.ts';
@@ -17,7 +17,7 @@ import { withoutDescription } from './cards.ts';
 import type { Cell } from './cells.ts';
 import { byHand } from './contract.ts';
 import type { Group, Grouping } from './grouping.ts';
-import { boardKind } from './kind.ts';
+import { boardModel } from './kind.ts';
 import { columnsGiven, findColumn, findLane, keyOf, layoutOf } from './layout.ts';
 import { limitKept } from './limits.ts';
 import { findNamed, placeAsked, rankFor, rankOn } from './place.ts';
@@ -34,7 +34,7 @@ export async function moveCard(
   move: Move,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const board = await getEntity(ctx, boardKind, id);
+  const board = await getEntity(ctx, boardModel, id);
   const order = board.sort === byHand ? await readOrder(ctx, board.id) : null;
   const issue = await findNamed(ctx, 'issueId', move.issueId);
   requireVersion(issue, ifMatch);
@@ -50,14 +50,14 @@ export async function moveCard(
   const patch = await patchOf(ctx, moving, move);
   requireMayChange(ctx, issue, fieldsOf(patch));
   const values = await resolvePatch(ctx, issue.teamId, issue, patch, 'column.');
-  const change = issueKind.update(issue, values, ctx.nowMs());
+  const change = issueModel.update(issue, values, ctx.nowMs());
   const after = change?.after ?? issue;
   const changes = [
     ...(change ? [change] : []),
     ...(await limitsOf(ctx, moving)),
     ...(order ? await placed(ctx, moving, { order, after, asked }) : []),
   ];
-  return { changes, body: withoutDescription(issueKind.wire(after, ctx)) };
+  return { changes, body: withoutDescription(issueModel.wire(after, ctx)) };
 }
 
 interface Moving {
@@ -83,7 +83,7 @@ async function placed(
   const rank = to && (await rankFor(ctx, { sight, cell, issue, stands }, to));
   if (rank === null) return [];
   // A run combines all its changes of an issue into one.
-  const isStaged = ctx.staged?.find(issueKind.name, issue.id) !== undefined;
+  const isStaged = ctx.staged?.find(issueModel.name, issue.id) !== undefined;
   return [
     cardMoved({
       board,

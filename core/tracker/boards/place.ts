@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { isBetween, rankBetween } from '../../lib/rank.ts';
 import { composedStatement, tenantStatement } from '../../store/statement.ts';
-import { issueKind, type Issue } from '../issues/kind.ts';
+import { issueModel, type Issue } from '../issues/kind.ts';
 import { placeIn, type Beside, type Place } from '../issues/place.ts';
 import { seeingIssues } from '../issues/seen.ts';
 import type { Move } from './bodies.ts';
@@ -27,7 +27,7 @@ export function placeAsked({ sort }: Board, move: Move): Place | null {
 
 /** Returns an issue that the caller can see. @param at field of the request that names it. @throws ApiError validation_failed */
 export async function findNamed(ctx: Context, at: string, name: string): Promise<Issue> {
-  const found = await issueKind.find(seeingIssues(ctx), name);
+  const found = await issueModel.find(seeingIssues(ctx), name);
   if (found && found.deletedAt === null) return found;
   throw invalidField(at, 'not_found', { why: `There is no issue ${name}.` });
 }

@@ -15,12 +15,12 @@ import { defineResource } from '../../resource/define.ts';
 import { plainOperations, type Rules } from '../../resource/operations.ts';
 import type { Condition } from '../../store/page.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { issueKind } from '../issues/kind.ts';
+import { issueModel } from '../issues/kind.ts';
 import { placeOfIssue } from '../issues/part.ts';
 import { mentionsIn } from '../mentions.ts';
 import { comment } from './contract.ts';
 import { commentEdits, CommentEdit } from './history.ts';
-import { commentKind, type Comment } from './kind.ts';
+import { commentModel, type Comment } from './kind.ts';
 
 const params = Closed({ id: idOf(comment.id) });
 
@@ -70,12 +70,12 @@ const rules: Rules<typeof comment, Comment> = {
     WHERE r.workspace_id = :ws AND r.parent_id = comments.id AND r.parent_id IS NOT NULL AND r.deleted_at IS NULL))`,
   },
   async where(ctx, query, issueId) {
-    const issue = await getEntity(ctx, issueKind, issueId ?? '');
+    const issue = await getEntity(ctx, issueModel, issueId ?? '');
     const ofIssue = { sql: 'issue_id = :issueId', params: { issueId: issue.id } };
     return [ofIssue, ...(await whereRestorable(ctx, query))];
   },
   async sets(ctx, { parentId = null, body }, issueId) {
-    const issue = await getEntity(ctx, issueKind, issueId ?? '');
+    const issue = await getEntity(ctx, issueModel, issueId ?? '');
     return {
       ...placeOfIssue(issue),
       parentId: await threadOf(ctx, issue.id, parentId),
@@ -83,7 +83,7 @@ const rules: Rules<typeof comment, Comment> = {
       ...authorOf(ctx, 'author'),
     };
   },
-  admits: (ctx, { issueId }) => getEntity(ctx, issueKind, issueId),
+  admits: (ctx, { issueId }) => getEntity(ctx, issueModel, issueId),
   follows: (ctx, { body }, before) =>
     body === undefined || body === before.body
       ? {}
@@ -93,7 +93,7 @@ const rules: Rules<typeof comment, Comment> = {
       throw new ApiError('forbidden', 'Only the author of a comment can change it.');
   },
 };
-const plain = plainOperations(comment, commentKind, rules);
+const plain = plainOperations(comment, commentModel, rules);
 
 const hasReplies = tenantStatement<{ present: number }>(
   'comments.has_replies',
@@ -105,14 +105,14 @@ async function isPlaceholder({ store, scope }: Context, { id, deletedAt }: Comme
   return deletedAt !== null && (await store.readOne(scope, hasReplies, { id })) !== undefined;
 }
 
-export const comments = defineResource(comment, commentKind, {
+export const comments = defineResource(comment, commentModel, {
   ...rules,
   operations: {
     async get(ctx, id) {
-      const found = await commentKind.find(ctx, id);
+      const found = await commentModel.find(ctx, id);
       if (!found || (found.deletedAt !== null && !(await isPlaceholder(ctx, found)))) throw notFound();
-      await getEntity(ctx, issueKind, found.issueId);
-      const shown = commentKind.wire(found, ctx);
+      await getEntity(ctx, issueModel, found.issueId);
+      const shown = commentModel.wire(found, ctx);
       return found.deletedAt === null ? shown : placeholderOf(shown);
     },
     async delete(ctx, id, ifMatch) {
@@ -120,9 +120,9 @@ export const comments = defineResource(comment, commentKind, {
       return plain.delete(ctx, id, ifMatch);
     },
     async restore(ctx, id, ifMatch) {
-      const found = await commentKind.find(ctx, id);
+      const found = await commentModel.find(ctx, id);
       if (!found) throw notFound();
-      await getEntity(ctx, issueKind, found.issueId);
+      await getEntity(ctx, issueModel, found.issueId);
       await requireModerator(ctx, found);
       return plain.restore(ctx, id, ifMatch);
     },
@@ -160,7 +160,7 @@ async function requireModerator(ctx: Context, found: Comment): Promise<void> {
 
 async function threadOf(ctx: Context, issueId: string, parentId: string | null): Promise<string | null> {
   if (parentId === null) return null;
-  const parent = await commentKind.find(ctx, parentId);
+  const parent = await commentModel.find(ctx, parentId);
   const isThere =
     parent?.issueId === issueId && (parent.deletedAt === null || (await isPlaceholder(ctx, parent)));
   if (!parent || !isThere)
@@ -172,8 +172,8 @@ async function threadOf(ctx: Context, issueId: string, parentId: string | null):
 
 /** Comments of a deleted issue count as deleted. @throws ApiError not_found */
 export async function findComment(ctx: Context, id: string): Promise<Comment> {
-  const found = await getEntity(ctx, commentKind, id);
-  await getEntity(ctx, issueKind, found.issueId);
+  const found = await getEntity(ctx, commentModel, id);
+  await getEntity(ctx, issueModel, found.issueId);
   return found;
 }
 
@@ -193,5 +193,5 @@ async function setResolved(
   const patch = resolved
     ? { resolvedAt: ctx.nowMs(), ...authorOf(ctx, 'resolvedBy') }
     : { resolvedAt: null, resolvedByKind: null, resolvedById: null, resolvedByName: null };
-  return updated(ctx, commentKind, found, already ? {} : patch, ifMatch);
+  return updated(ctx, commentModel, found, already ? {} : patch, ifMatch);
 }

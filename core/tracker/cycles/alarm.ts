@@ -11,12 +11,12 @@ import { team } from '../teams/contract.ts';
 import { cycle } from './contract.ts';
 import { completing, madeAhead, starting } from './course.ts';
 import { cyclesAlarm, cyclesDueOp } from './due.ts';
-import { cycleKind, type Cycle } from './kind.ts';
+import { cycleModel, type Cycle } from './kind.ts';
 import { rolledOver } from './rollover.ts';
 
 const stillOpen = tenantStatement<Row>(
   'cycles.open_of_team',
-  `SELECT ${cycleKind.select} FROM cycles INDEXED BY cycles_open
+  `SELECT ${cycleModel.select} FROM cycles INDEXED BY cycles_open
    WHERE workspace_id = :ws AND team_id = :teamId AND settled_at IS NULL AND deleted_at IS NULL
    ORDER BY starts_at, id`,
 );
@@ -41,7 +41,7 @@ interface Step {
 
 async function step(ctx: Context, teamId: string): Promise<Step> {
   const now = ctx.nowMs();
-  const all = (await ctx.store.read(ctx.scope, stillOpen, { teamId })).map((row) => cycleKind.fromRow(row));
+  const all = (await ctx.store.read(ctx.scope, stillOpen, { teamId })).map((row) => cycleModel.fromRow(row));
   const open = all.filter(({ status }) => status !== 'completed');
   const unsettled = all.find(({ status }) => status === 'completed');
   // Rollover goes first, so that the next cycle starts with all of its issues.
@@ -58,5 +58,5 @@ async function step(ctx: Context, teamId: string): Promise<Step> {
 }
 
 function changed(before: Cycle, patch: Partial<Cycle>, now: number): Step {
-  return { changes: [cycleKind.update(before, patch, now) ?? []].flat() };
+  return { changes: [cycleModel.update(before, patch, now) ?? []].flat() };
 }

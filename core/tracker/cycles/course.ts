@@ -6,7 +6,7 @@ import { lastTimeMs } from '../../lib/time.ts';
 import type { TeamEntry } from '../directory.ts';
 import type { Rhythm } from '../teams/contract.ts';
 import { cycle } from './contract.ts';
-import { cycleKind, type Cycle } from './kind.ts';
+import { cycleModel, type Cycle } from './kind.ts';
 import { spansFrom } from './spans.ts';
 
 type Reading = Pick<Context, 'store' | 'scope'>;
@@ -42,7 +42,7 @@ export async function madeAhead(ctx: Context, team: TeamEntry, open: readonly Cy
   return spans
     .filter(({ endsAt }) => endsAt <= lastTimeMs)
     .map((span, index) =>
-      cycleKind.create({
+      cycleModel.create({
         id: ctx.ids.next(cycle.id),
         teamId: team.id,
         number: first + index,

@@ -3,7 +3,7 @@
 // plus one event per issue changed since.
 import type { Context } from '../../context.ts';
 import type { Shown } from '../../contract/contract.ts';
-import { pageOfKind } from '../../changes/list.ts';
+import { pageOfModel } from '../../changes/list.ts';
 import { shownData } from '../../events/event.ts';
 import type { CursorValue } from '../../lib/cursor.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
@@ -23,7 +23,7 @@ import { slaClock } from '../sla/contract.ts';
 import { issue } from './contract.ts';
 import { issueFiltering } from './filter.ts';
 import { askedIn, type Beside, type IssueQuery } from './issues.ts';
-import { issueKind, type ShownIssue } from './kind.ts';
+import { issueModel, type ShownIssue } from './kind.ts';
 import { readShape, shapeIssues } from './shape.ts';
 import { issueKeys, issueOrder } from './sorting.ts';
 
@@ -49,7 +49,7 @@ export async function getIssueAt(
 ): Promise<object> {
   const shape = shapeOf(ctx, query);
   const moment = await momentOf(ctx, query.asOf);
-  const known = (await issueKind.idsOf(ctx, [id])).get(id) ?? id;
+  const known = (await issueModel.idsOf(ctx, [id])).get(id) ?? id;
   const was = (await issuesAt(ctx, [known], moment)).get(known);
   if (!was || was.deletedAt !== null || !isSeen(ctx, was)) throw notFound();
   const [shown] = await namedAt(ctx, moment, [was]);
@@ -92,7 +92,7 @@ export async function listIssuesAt(
 async function withParentIds(ctx: Context, asked: readonly Asked[]): Promise<Asked[]> {
   const idsIn = async (value: unknown, ofParent: boolean): Promise<unknown> => {
     if (typeof value === 'string' && ofParent)
-      return (await issueKind.idsOf(ctx, [value])).get(value) ?? value;
+      return (await issueModel.idsOf(ctx, [value])).get(value) ?? value;
     if (Array.isArray(value)) return Promise.all(value.map((one) => idsIn(one, ofParent)));
     if (typeof value !== 'object' || value === null) return value;
     const parts = Object.entries(value).map(
@@ -143,8 +143,8 @@ async function allTabled(then: Context, where: readonly Condition[], most: numbe
   for (let beyond: CursorValue[] | undefined; ;) {
     const options = { where, beyond, without: ['description'] };
     const unstaged = { ...then, staged: null };
-    const { data, pageInfo } = await pageOfKind(unstaged, issueKind, { limit: tabledAtOnce }, options);
-    all.push(...data.map((entity) => issueKind.wire(entity, then) as Was));
+    const { data, pageInfo } = await pageOfModel(unstaged, issueModel, { limit: tabledAtOnce }, options);
+    all.push(...data.map((entity) => issueModel.wire(entity, then) as Was));
     const last = data.at(-1);
     if (!pageInfo.hasNextPage || !last || all.length > most) return all;
     beyond = [last.createdAt, last.id];
@@ -209,9 +209,9 @@ async function tabled(
   others: Condition,
 ): Promise<Unchanged> {
   const conditions = await issueFiltering.conditions(ctx, asked);
-  const { data, pageInfo } = await pageOfKind(
+  const { data, pageInfo } = await pageOfModel(
     { ...ctx, staged: null },
-    issueKind,
+    issueModel,
     list.limit === undefined ? {} : { limit: list.limit },
     {
       where: [...whereDeleted(list.deleted), ...conditions, others],
@@ -219,7 +219,7 @@ async function tabled(
       beyond: beginOf(ctx, issue, list) ?? undefined,
     },
   );
-  return { data: data.map((entity) => issueKind.wire(entity, ctx) as Was), isWhole: !pageInfo.hasNextPage };
+  return { data: data.map((entity) => issueModel.wire(entity, ctx) as Was), isWhole: !pageInfo.hasNextPage };
 }
 
 /**

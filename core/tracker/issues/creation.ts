@@ -12,7 +12,7 @@ import { selectedMax, type IssueCreated, type IssueInput } from './bodies.ts';
 import { issue as contract } from './contract.ts';
 import { givenTimes, madeWhenAndBy } from './imported.ts';
 import { inState } from './in-state.ts';
-import { issueKind, type Issue } from './kind.ts';
+import { issueModel, type Issue } from './kind.ts';
 import { requireFreeNumbers } from './numbers-given.ts';
 import { resolvePatch, teamOf } from './references.ts';
 import { selectedBytesMax } from './select.ts';
@@ -111,7 +111,7 @@ export const placeOf = ({ baseUrl }: Pick<Context, 'baseUrl'>, id: string): stri
   `${baseUrl}/api/v1/issues/${id}`;
 
 function createdShape(ctx: Context, issue: Issue): Static<typeof IssueCreated> {
-  const { id, identifier, title, priority, url } = issueKind.wire(issue, ctx);
+  const { id, identifier, title, priority, url } = issueModel.wire(issue, ctx);
   return { id, identifier, title, priority, url };
 }
 
@@ -139,7 +139,7 @@ async function planWithTemplate(
   for (const title of subIssues) {
     const { after } = await planIssue(ctx, { teamId: team.id, title, fields: required }, at);
     const inParent = { parentId: issue.id, parentPlace: `${team.id} `, subOrder: lastRank(after.id) };
-    below.push(issueKind.create({ ...after, ...inParent }));
+    below.push(issueModel.create({ ...after, ...inParent }));
   }
   return { issue, below };
 }
@@ -196,5 +196,5 @@ export async function planIssue(
     deletedAt: null,
     ...(await resolvePatch(ctx, team.id, null, patch, at)),
   };
-  return issueKind.create({ ...values, ...givenTimes(ctx, input, values, at) });
+  return issueModel.create({ ...values, ...givenTimes(ctx, input, values, at) });
 }

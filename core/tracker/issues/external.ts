@@ -6,14 +6,14 @@ import type { Context } from '../../context.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { externalTextMax, type IssueUpsertInput } from './bodies.ts';
 import { idOfExternal, placeOf, planIssue, type ExternalPlace } from './creation.ts';
-import { issueKind, type Issue, type ShownIssue } from './kind.ts';
+import { issueModel, type Issue, type ShownIssue } from './kind.ts';
 import { resolvePatch, teamOf } from './references.ts';
 
 export async function getExternal(ctx: Context, place: ExternalPlace): Promise<ShownIssue> {
   const id = await idOfExternal(ctx, place);
-  const found = id === undefined ? undefined : await issueKind.find(ctx, id);
+  const found = id === undefined ? undefined : await issueModel.find(ctx, id);
   if (!found || found.deletedAt !== null) throw notFound();
-  return issueKind.wire(found, ctx);
+  return issueModel.wire(found, ctx);
 }
 
 /** Creates the issue, or updates the fields in the body. @throws ApiError */
@@ -27,7 +27,7 @@ export async function putExternal(
     if (place[name].length > externalTextMax)
       throw invalidField(name, 'too_long', `Give up to ${externalTextMax} characters.`);
   const id = await idOfExternal(ctx, place);
-  const issue = id === undefined ? undefined : await issueKind.find(ctx, id);
+  const issue = id === undefined ? undefined : await issueModel.find(ctx, id);
   if (issue) return changed(ctx, issue, input, ifMatch);
   if (ifMatch !== null)
     throw new ApiError(
@@ -38,7 +38,7 @@ export async function putExternal(
   const made = await planIssue(ctx, { ...input, externalSource, externalId }, '');
   return {
     changes: [made],
-    body: issueKind.wire(made.after, ctx),
+    body: issueModel.wire(made.after, ctx),
     status: 201,
     location: placeOf(ctx, made.id),
   };
@@ -62,5 +62,5 @@ async function changed(
       fix: 'Leave the team out.',
     });
   const after = await resolvePatch(ctx, issue.teamId, issue, patch, '');
-  return { ...updated(ctx, issueKind, issue, after, ifMatch), location: placeOf(ctx, issue.id) };
+  return { ...updated(ctx, issueModel, issue, after, ifMatch), location: placeOf(ctx, issue.id) };
 }

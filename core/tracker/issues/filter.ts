@@ -14,7 +14,7 @@ import { label } from '../labels/contract.ts';
 import { state } from '../workflows/contract.ts';
 import { issue, priorities } from './contract.ts';
 import { requireTeamOf } from './identifier.ts';
-import { issueKind, neverDue } from './kind.ts';
+import { issueModel, neverDue } from './kind.ts';
 
 const ownFields = filterFieldsOf(issue);
 const referenceOf = (name: string): ReferenceField => {
@@ -117,14 +117,14 @@ export const issueFiltering = createFiltering({
   async find(ctx, { path, way, value }) {
     if (way.by === 'identifier') requireTeamOf(ctx, value, path);
     if (ctx.asOf !== undefined) return idAsOf(ctx, value, ctx.asOf);
-    const found = await issueKind.find(ctx, value);
+    const found = await issueModel.find(ctx, value);
     return found?.deletedAt === null ? found.id : undefined;
   },
 });
 
 /** Returns the id of an issue that existed at the moment, even if it was deleted or purged since. */
 async function idAsOf(ctx: Context, name: string, sequence: number): Promise<string | undefined> {
-  const id = (await issueKind.idsOf(ctx, [name])).get(name) ?? name;
+  const id = (await issueModel.idsOf(ctx, [name])).get(name) ?? name;
   const was = (await objectsAt(ctx, issue, [id], { sequence })).get(id);
   return was && was.deletedAt === null && isSeen(ctx, issue, was) ? id : undefined;
 }

@@ -1,6 +1,6 @@
 // Operations on issues, except creation. Each returns a change set and writes nothing itself.
 import type { ChangeSet } from '../../changes/change.ts';
-import { listKind, type PageParameters } from '../../changes/list.ts';
+import { listEntities, type PageParameters } from '../../changes/list.ts';
 import { getEntity, removed, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
@@ -19,12 +19,12 @@ import { issueFiltering } from './filter.ts';
 import { resolvePatch } from './references.ts';
 import type { IssuePatch } from './bodies.ts';
 import { inState } from './in-state.ts';
-import { issueKind } from './kind.ts';
+import { issueModel } from './kind.ts';
 import { issueOrder } from './sorting.ts';
 
 export async function getIssue(ctx: Context, id: string, query: ShapeQuery) {
   const shape = readShape(ctx, query);
-  const shown = issueKind.wire(await getEntity(ctx, issueKind, id), ctx);
+  const shown = issueModel.wire(await getEntity(ctx, issueModel, id), ctx);
   return shape === null ? shown : (await shapeIssues(ctx, [shown], shape))[0]!;
 }
 
@@ -62,7 +62,7 @@ export async function listIssues(ctx: Context, query: IssueQuery, { kept = [], a
     ...(await issueFiltering.conditions(ctx, [...kept, ...askedIn(query)])),
     ...(await relationConditions(ctx, query)),
   ];
-  const page = await listKind(ctx, issueKind, query, {
+  const page = await listEntities(ctx, issueModel, query, {
     where: [...whereDeleted(query.deleted), ...(among ? [among.condition] : []), ...conditions],
     order,
     without: isShownOf(shape, 'description') ? [] : ['description'],
@@ -119,19 +119,19 @@ export async function updateIssue(
   input: IssuePatch,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const issue = await getEntity(ctx, issueKind, id);
+  const issue = await getEntity(ctx, issueModel, id);
   requireVersion(issue, ifMatch);
-  return updated(ctx, issueKind, issue, await resolvePatch(ctx, issue.teamId, issue, input, ''), ifMatch);
+  return updated(ctx, issueModel, issue, await resolvePatch(ctx, issue.teamId, issue, input, ''), ifMatch);
 }
 
 export async function deleteIssue(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  return removed(ctx, issueKind, await getEntity(ctx, issueKind, id), ifMatch);
+  return removed(ctx, issueModel, await getEntity(ctx, issueModel, id), ifMatch);
 }
 
 export async function restoreIssue(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  const issue = await issueKind.find(ctx, id);
+  const issue = await issueModel.find(ctx, id);
   if (!issue) throw notFound();
-  if (issue.deletedAt === null) return updated(ctx, issueKind, issue, {}, ifMatch);
+  if (issue.deletedAt === null) return updated(ctx, issueModel, issue, {}, ifMatch);
   // The state may have been deleted in the meantime.
   const { id: stateId } =
     findState(ctx.directory, issue.teamId, issue.stateId) ?? firstState(ctx.directory, issue.teamId);
@@ -142,7 +142,7 @@ export async function restoreIssue(ctx: Context, id: string, ifMatch: number | n
   const isFinished = isFinishedState(ctx.directory.states.get(stateId)?.type);
   const cycleId = cycleKept(ctx.directory, { cycleId: issue.cycleId, isFinished });
   const patch = { deletedAt: null, ...state, labelIds, milestoneId, cycleId };
-  const set = updated(ctx, issueKind, issue, patch, ifMatch);
+  const set = updated(ctx, issueModel, issue, patch, ifMatch);
   const ops = keepingOps(ctx, issue.teamId, cycleId);
   return ops.length === 0 ? set : { ...set, ops };
 }

@@ -6,7 +6,7 @@ import { alarmOp } from '../../reactions/alarm.ts';
 import type { Shown } from '../../contract/contract.ts';
 import type { Directory, View } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { enteringOps } from '../cycles/entering.ts';
@@ -140,7 +140,7 @@ const kept = {
   } as Column<string | null>,
 };
 
-export const issueKind = kindOf(issue, {
+export const issueModel = modelOf(issue, {
   kept,
   columns: { priority, slaDueAt },
   events(before, after, { directory }) {

@@ -8,7 +8,7 @@ import { firstState, stateNamed, statesOf } from '../directory.ts';
 import { requireTakesIssues } from '../teams/archived.ts';
 import type { IssueMoveInput } from './bodies.ts';
 import { inState } from './in-state.ts';
-import { issueKind, type Issue, type ShownIssue } from './kind.ts';
+import { issueModel, type Issue, type ShownIssue } from './kind.ts';
 import { resolvePatch, teamOf } from './references.ts';
 
 /** @throws ApiError not_found, precondition_failed, validation_failed */
@@ -18,12 +18,12 @@ export async function moveIssue(
   { stateId, ...named }: IssueMoveInput,
   ifMatch: number | null,
 ): Promise<ChangeSet<ShownIssue>> {
-  const issue = await getEntity(ctx, issueKind, id);
+  const issue = await getEntity(ctx, issueModel, id);
   requireVersion(issue, ifMatch);
   const team = teamOf(ctx, named, '');
   if (team.id === issue.teamId) {
     const patch = stateId === undefined ? {} : await resolvePatch(ctx, team.id, issue, { stateId }, '');
-    return updated(ctx, issueKind, issue, patch, ifMatch);
+    return updated(ctx, issueModel, issue, patch, ifMatch);
   }
   requireTakesIssues(team, 'team');
   const state =
@@ -33,7 +33,7 @@ export async function moveIssue(
   const isTriage = ctx.directory.states.get(state)?.type === 'triage';
   return updated(
     ctx,
-    issueKind,
+    issueModel,
     issue,
     {
       teamId: team.id,

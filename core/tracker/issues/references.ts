@@ -11,7 +11,7 @@ import { labelsAfter } from './labels-after.ts';
 import type { IssueInput, IssuePatch } from './bodies.ts';
 import { issue as contract } from './contract.ts';
 import { inState } from './in-state.ts';
-import { issueKind, type Issue } from './kind.ts';
+import { issueModel, type Issue } from './kind.ts';
 import { lastRank } from './sub-order.ts';
 
 const parentDepthMax = 10;
@@ -104,7 +104,7 @@ async function resolveParent(
   at: string,
 ): Promise<Partial<Issue>> {
   if (parentId === null) return { parentId: null, parentPlace: null, subOrder: null };
-  const parent = await issueKind.find(ctx, parentId);
+  const parent = await issueModel.find(ctx, parentId);
   if (!parent || parent.deletedAt !== null)
     throw invalidField(`${at}parentId`, 'not_found', { why: `There is no issue ${parentId}.` });
   let above: string | null = parent.id;

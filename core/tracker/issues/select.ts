@@ -1,12 +1,12 @@
 // Selection of a bulk operation: issues by id or identifier, or all that match a filter. The operation is refused, listing each missing
 // issue, unless all of them exist and are visible to the caller.
-import { notDeleted, pageOfKind } from '../../changes/list.ts';
+import { notDeleted, pageOfModel } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField, type ErrorDetail } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { selectedMax, type IssueSelectionInput } from './bodies.ts';
 import { issueFiltering } from './filter.ts';
-import { issueKind, type Issue } from './kind.ts';
+import { issueModel, type Issue } from './kind.ts';
 
 /** Maximum total length of descriptions in bytes: each is part of an event, and all events are in one batch. */
 export const selectedBytesMax = 4 * 1024 * 1024;
@@ -40,7 +40,9 @@ export async function selectIssues(
   const named = ids === undefined ? await passing(ctx, filter) : await idsOf(ctx, ids, field);
   const bytes = await ctx.store.readOne(ctx.scope, bytesOf, { ids: JSON.stringify([...named.keys()]) });
   requireBytes(bytes?.bytes ?? 0);
-  const found = new Map((await issueKind.findMany(ctx, [...named.keys()])).map((issue) => [issue.id, issue]));
+  const found = new Map(
+    (await issueModel.findMany(ctx, [...named.keys()])).map((issue) => [issue.id, issue]),
+  );
   const missing: ErrorDetail[] = [];
   const selected = [...named].flatMap(([id, { at, given }]) => {
     const issue = found.get(id);
@@ -68,9 +70,9 @@ type Named = ReadonlyMap<string, { readonly at: string; readonly given: string }
 
 async function passing(ctx: Context, filter: unknown): Promise<Named> {
   const conditions = await issueFiltering.conditions(ctx, [{ tree: filter, at: 'filter', narrows: true }]);
-  const { data, pageInfo } = await pageOfKind(
+  const { data, pageInfo } = await pageOfModel(
     ctx,
-    issueKind,
+    issueModel,
     { limit: selectedMax },
     { where: [notDeleted, ...conditions], without: ['description'] },
   );
@@ -84,7 +86,7 @@ async function passing(ctx: Context, filter: unknown): Promise<Named> {
 
 /** Removes duplicates. A name that matches nothing is kept as given. */
 async function idsOf(ctx: Context, names: readonly string[], field: string): Promise<Named> {
-  const ids = await issueKind.idsOf(ctx, names);
+  const ids = await issueModel.idsOf(ctx, names);
   const named = new Map<string, { at: string; given: string }>();
   for (const [index, given] of names.entries()) {
     const id = ids.get(given) ?? given;

@@ -2,15 +2,15 @@
 import type { Context } from '../../context.ts';
 import { holderOf } from '../../rights/words.ts';
 import { shownProperties } from '../../contract/schemas.ts';
-import { memberKind } from '../../identity/members/kind.ts';
+import { memberModel } from '../../identity/members/kind.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import { includedHtml } from '../../resource/html.ts';
 import { withVersion } from '../../lib/shown-version.ts';
-import { projectKind } from '../projects/kind.ts';
+import { projectModel } from '../projects/kind.ts';
 import { pageBytesMax } from '../../store/page.ts';
 import { descriptionBytesMax, issue } from './contract.ts';
-import { issueKind, type ShownIssue } from './kind.ts';
+import { issueModel, type ShownIssue } from './kind.ts';
 
 const shownFields = Object.keys(shownProperties(issue));
 const expandable = ['assignee', 'project', 'parent'] as const;
@@ -102,11 +102,11 @@ function expandReferences(
   let parentBytes = 0;
   const finders = {
     assignee: async (id: string) =>
-      shownOr(await memberKind.find(ctx, id), (found) => memberKind.wire(found, ctx)),
+      shownOr(await memberModel.find(ctx, id), (found) => memberModel.wire(found, ctx)),
     project: async (id: string) =>
-      shownOr(await projectKind.find(ctx, id), (found) => projectKind.wire(found, ctx)),
+      shownOr(await projectModel.find(ctx, id), (found) => projectModel.wire(found, ctx)),
     parent: async (id: string) => {
-      const parent = shownOr(await issueKind.find(ctx, id), (found) => issueKind.wire(found, ctx));
+      const parent = shownOr(await issueModel.find(ctx, id), (found) => issueModel.wire(found, ctx));
       parentBytes += parent?.description.length ?? 0;
       if (parentBytes > pageBytesMax + descriptionBytesMax)
         throw new ApiError(

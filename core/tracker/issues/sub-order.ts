@@ -9,7 +9,7 @@ import { isBetween, rankBetween, rankLengthMax, ranksBelow } from '../../lib/ran
 import { tenantStatement } from '../../store/statement.ts';
 import type { IssueReorderInput } from './bodies.ts';
 import { issue as contract } from './contract.ts';
-import { issueKind, type Issue, type ShownIssue } from './kind.ts';
+import { issueModel, type Issue, type ShownIssue } from './kind.ts';
 import { placeIn, type Beside, type Place } from './place.ts';
 
 /** @param id id that was created just now */
@@ -67,7 +67,7 @@ export async function reorderIssue(
   given: IssueReorderInput,
   ifMatch: number | null,
 ): Promise<ChangeSet<ShownIssue>> {
-  const issue = await getEntity(ctx, issueKind, id);
+  const issue = await getEntity(ctx, issueModel, id);
   requireVersion(issue, ifMatch);
   const asked = placeIn(given);
   if (!asked) throw invalidField('position', 'required', 'Give before, after or position.');
@@ -76,7 +76,7 @@ export async function reorderIssue(
   const placed = await placedBehind(ctx, issue, ahead);
   const changes = placed.map((change) => ({ ...change, order }));
   const after = changes.find((change) => change.id === issue.id)?.after ?? issue;
-  return { changes, body: issueKind.wire(after as Issue, ctx) };
+  return { changes, body: issueModel.wire(after as Issue, ctx) };
 }
 
 /** Returns the sibling that will precede the issue; null for none. @throws ApiError conflict, validation_failed */
@@ -102,7 +102,7 @@ async function previousOf(ctx: Context, { id, parentId }: Issue, other: Sibling)
 
 /** @throws ApiError validation_failed */
 async function findOther(ctx: Context, { id }: Issue, { by, other }: Beside): Promise<Issue> {
-  const found = await issueKind.find(ctx, other);
+  const found = await issueModel.find(ctx, other);
   if (!found || found.deletedAt !== null || found.id === id)
     throw invalidField(by, 'not_found', { why: `There is no other issue ${other}.` });
   return found;
@@ -131,7 +131,7 @@ async function rankBehind(
 }
 
 function ranked(ctx: Context, issue: Issue, subOrder: string): Change[] {
-  const change = issueKind.update(issue, { subOrder }, ctx.nowMs());
+  const change = issueModel.update(issue, { subOrder }, ctx.nowMs());
   return change ? [change] : [];
 }
 
@@ -148,7 +148,7 @@ async function reranked(
   order.splice(ahead === null ? 0 : order.indexOf(ahead.id) + 1, 0, issue.id);
   const tail = tailOf(ctx);
   const ranks = ranksBelow(shared || first, order.length);
-  const found = new Map((await issueKind.findMany(ctx, order)).map((one) => [one.id, one]));
+  const found = new Map((await issueModel.findMany(ctx, order)).map((one) => [one.id, one]));
   return order.flatMap((id, at) => {
     const sibling = found.get(id);
     return sibling ? ranked(ctx, sibling, ranks[at]! + tail) : [];

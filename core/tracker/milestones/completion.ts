@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import { nothing, type Reaction } from '../../reactions/reaction.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { milestoneKind } from './kind.ts';
+import { milestoneModel } from './kind.ts';
 
 const ofIssues = ['issue.created', 'issue.updated', 'issue.deleted', 'issue.restored'];
 
@@ -46,11 +46,11 @@ function milestonesOf({ type, data }: EventRow): ReadonlySet<string> {
 }
 
 async function changeOf(ctx: Context, id: string): Promise<Change[]> {
-  const milestone = await milestoneKind.find(ctx, id);
+  const milestone = await milestoneModel.find(ctx, id);
   if (!milestone || milestone.deletedAt !== null) return [];
   const isDone = !(await isThere(ctx, openIssue, id)) && (await isThere(ctx, completedIssue, id));
   if (isDone === (milestone.completedAt !== null)) return [];
-  const change = milestoneKind.update(milestone, { completedAt: isDone ? ctx.nowMs() : null }, ctx.nowMs());
+  const change = milestoneModel.update(milestone, { completedAt: isDone ? ctx.nowMs() : null }, ctx.nowMs());
   return change ? [change] : [];
 }
 

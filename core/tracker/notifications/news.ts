@@ -5,7 +5,7 @@ import type { EventRow } from '../../events/event.ts';
 import type { switchableReasons } from '../../inbox/contract.ts';
 import type { ShownItem } from '../../inbox/kind.ts';
 import { authorOf } from '../../resource/author.ts';
-import { issueKind, type Issue } from '../issues/kind.ts';
+import { issueModel, type Issue } from '../issues/kind.ts';
 import { rowsOf } from '../subscribers/kind.ts';
 import type { subscriber } from '../subscribers/contract.ts';
 
@@ -40,7 +40,7 @@ export function tell({ told }: News, memberIds: Iterable<string>, tiding: Tiding
 
 /** Returns an issue that is not deleted. */
 export async function findIssue(ctx: Context, id: unknown): Promise<Issue | null> {
-  const found = typeof id === 'string' ? await issueKind.find(ctx, id) : undefined;
+  const found = typeof id === 'string' ? await issueModel.find(ctx, id) : undefined;
   return found && found.deletedAt === null ? found : null;
 }
 
@@ -50,7 +50,7 @@ export async function followersOf(ctx: Context, issue: Issue): Promise<string[]>
 }
 
 export function identifierOf(ctx: Context, issue: Issue): string {
-  return issueKind.wire(issue, ctx).identifier ?? '';
+  return issueModel.wire(issue, ctx).identifier ?? '';
 }
 
 /** Returns the current name of the author. */

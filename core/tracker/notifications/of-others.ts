@@ -1,7 +1,7 @@
 // Notifications about SLA events and project updates. Reads only the fields that determine the recipients.
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
-import { projectKind } from '../projects/kind.ts';
+import { projectModel } from '../projects/kind.ts';
 import {
   emptyNews,
   excerptOf,
@@ -37,7 +37,7 @@ export async function newsOfSla(ctx: Context, { type, data }: EventRow): Promise
 
 export async function newsOfProject(ctx: Context, event: EventRow): Promise<News | null> {
   const { project: referred, body } = event.data as { project?: Referred; body?: unknown };
-  const project = typeof referred?.id === 'string' ? await projectKind.find(ctx, referred.id) : undefined;
+  const project = typeof referred?.id === 'string' ? await projectModel.find(ctx, referred.id) : undefined;
   if (!project) return null;
   const news = emptyNews(null, { kind: 'project', id: project.id });
   const tiding = {

@@ -1,9 +1,9 @@
 import type { Context, Directory } from '../../context.ts';
 import { notFound } from '../../lib/errors.ts';
-import { kindOf } from '../../resource/kind.ts';
+import { modelOf } from '../../resource/kind.ts';
 import { project } from './contract.ts';
 
-export const projectKind = kindOf(project, {
+export const projectModel = modelOf(project, {
   shows: {
     members: ({ members }, { directory }) => members.flatMap((id) => namedMember(directory, id)),
   },

@@ -11,7 +11,7 @@ import { countedByDay, dayByDay, daysOf } from '../day-by-day.ts';
 import { seeingIssues } from '../issues/seen.ts';
 import { milestone } from '../milestones/contract.ts';
 import type { StateType } from '../workflows/contract.ts';
-import { projectKind } from './kind.ts';
+import { projectModel } from './kind.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const Counts = named(
@@ -92,7 +92,7 @@ export async function progressOf(
   id: string,
   since: string | undefined,
 ): Promise<Static<typeof ProjectProgress>> {
-  const { id: projectId } = await getEntity(ctx, projectKind, id);
+  const { id: projectId } = await getEntity(ctx, projectModel, id);
   const { store, scope } = ctx;
   const milestones = await store.read(scope, milestonesOf, { projectId });
   const { visibleTeams } = seeingIssues(ctx);

@@ -1,6 +1,6 @@
 // Storage of reactions. A removed reaction stays stored for a while; reacting again creates a new one.
 import { plain } from '../../changes/columns.ts';
-import { kindOf } from '../../resource/kind.ts';
+import { modelOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { issueOfPart, partOfIssue } from '../issues/part.ts';
@@ -11,7 +11,7 @@ export const emojiMax = 50;
 
 const part = partOfIssue('reactions');
 
-export const reactionKind = kindOf(reaction, {
+export const reactionModel = modelOf(reaction, {
   kept: { ...part.kept, subjectId: plain<string>('subject_id') },
   shows: {
     issue: issueOfPart,

@@ -14,11 +14,11 @@ import { tenantStatement } from '../../store/statement.ts';
 import { comment } from '../comments/contract.ts';
 import { findComment } from '../comments/comments.ts';
 import { issue } from '../issues/contract.ts';
-import { issueKind } from '../issues/kind.ts';
+import { issueModel } from '../issues/kind.ts';
 import { placeOfIssue } from '../issues/part.ts';
 import { reaction } from './contract.ts';
 import { emojiOf } from './emoji.ts';
-import { emojiMax, reactionKind } from './kind.ts';
+import { emojiMax, reactionModel } from './kind.ts';
 
 /** Maximum number of authors listed per emoji; the count includes all. */
 const whoMax = 50;
@@ -70,7 +70,7 @@ interface Subject {
 }
 
 async function issueSubject(ctx: Context, id: string): Promise<Subject> {
-  const found = await getEntity(ctx, issueKind, id);
+  const found = await getEntity(ctx, issueModel, id);
   return { id: found.id, ...placeOfIssue(found) };
 }
 
@@ -97,14 +97,14 @@ async function addReaction(ctx: Context, subject: Subject, given: string): Promi
   const { count = 0 } = (await ctx.store.readOne(ctx.scope, takenBack, sought)) ?? {};
   for (let nth = count; ; nth++) {
     const id = derivedId(reaction.id, subjectId, `${sought.actorId} ${emoji} ${nth}`);
-    const found = await reactionKind.find(ctx, id);
-    if (found?.deletedAt === null) return { changes: [], body: reactionKind.wire(found, ctx), status: 200 };
+    const found = await reactionModel.find(ctx, id);
+    if (found?.deletedAt === null) return { changes: [], body: reactionModel.wire(found, ctx), status: 200 };
     if (found) continue;
     await requireRoom(ctx, subjectId, emoji);
     const now = ctx.nowMs();
     const times = { createdAt: now, updatedAt: now, deletedAt: null };
     const entity = { id, issueId, issuePlace, subjectId, emoji, ...authorOf(ctx, 'actor'), ...times };
-    return created(ctx, reactionKind, entity, reaction.path);
+    return created(ctx, reactionModel, entity, reaction.path);
   }
 }
 
@@ -162,18 +162,18 @@ function routesOf(
   ];
 }
 
-export const reactions = defineResource(reaction, reactionKind, {
-  admits: (ctx, { issueId }) => getEntity(ctx, issueKind, issueId),
+export const reactions = defineResource(reaction, reactionModel, {
+  admits: (ctx, { issueId }) => getEntity(ctx, issueModel, issueId),
   operations: {
     async delete(ctx, id, ifMatch) {
-      const found = await reactionKind.find(ctx, id);
+      const found = await reactionModel.find(ctx, id);
       if (!found) throw notFound();
-      await getEntity(ctx, issueKind, found.issueId);
+      await getEntity(ctx, issueModel, found.issueId);
       if (found.actorId !== actorIdOf(ctx))
         throw new ApiError('forbidden', 'Only the author of a reaction can remove it.');
       requireVersion(found, ifMatch);
       return found.deletedAt === null
-        ? removed(ctx, reactionKind, found, ifMatch)
+        ? removed(ctx, reactionModel, found, ifMatch)
         : { changes: [], body: undefined };
     },
   },

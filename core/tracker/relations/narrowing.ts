@@ -6,7 +6,7 @@ import { invalidField } from '../../lib/errors.ts';
 import { nameOf, described } from '../../lib/schema.ts';
 import type { Condition } from '../../store/page.ts';
 import { issue } from '../issues/contract.ts';
-import { issueKind } from '../issues/kind.ts';
+import { issueModel } from '../issues/kind.ts';
 
 const related = (doc: string) => Type.Optional(described(nameOf(issue), doc));
 
@@ -51,7 +51,7 @@ export async function relationConditions(ctx: Context, query: RelationQuery): Pr
   for (const name of ['blocks', 'blockedBy', 'duplicateOf'] as const) {
     const given = query[name];
     if (given === undefined) continue;
-    const found = await issueKind.find(ctx, given);
+    const found = await issueModel.find(ctx, given);
     if (!found || found.deletedAt !== null)
       throw invalidField(name, 'not_found', { why: `There is no issue ${given}.` });
     conditions.push({ sql: sqlOf[name], params: { [name]: found.id } });

@@ -5,12 +5,12 @@ import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { Condition } from '../../store/page.ts';
 import { listIssues, type IssueQuery } from '../issues/issues.ts';
-import { issueKind } from '../issues/kind.ts';
+import { issueModel } from '../issues/kind.ts';
 import { seeingIssues } from '../issues/seen.ts';
 import { selectIssues } from '../issues/select.ts';
 import type { ReleaseIssuesInput } from './bodies.ts';
 import { releaseIssuesMax } from './contract.ts';
-import { releaseKind } from './kind.ts';
+import { releaseModel } from './kind.ts';
 import { requireUnpublished } from './published.ts';
 
 /** @throws ApiError not_found, conflict, validation_failed, budget_exceeded */
@@ -20,7 +20,7 @@ export async function addIssues(
   { issueIds: named, filter }: ReleaseIssuesInput,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const found = await getEntity(ctx, releaseKind, id);
+  const found = await getEntity(ctx, releaseModel, id);
   requireUnpublished(found, 'its issues cannot change');
   const selected = await selectIssues(
     seeingIssues(ctx),
@@ -33,7 +33,7 @@ export async function addIssues(
       why: `The release would have ${issueIds.length} issues.`,
       fix: `Add fewer issues: a release has at most ${releaseIssuesMax}.`,
     });
-  return updated(ctx, releaseKind, found, { issueIds }, ifMatch);
+  return updated(ctx, releaseModel, found, { issueIds }, ifMatch);
 }
 
 /** Ignores issues that are not in the release or do not exist. @throws ApiError not_found, conflict */
@@ -43,17 +43,17 @@ export async function removeIssues(
   names: readonly string[],
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const found = await getEntity(ctx, releaseKind, id);
+  const found = await getEntity(ctx, releaseModel, id);
   requireUnpublished(found, 'its issues cannot change');
-  const ids = await issueKind.idsOf(ctx, names);
+  const ids = await issueModel.idsOf(ctx, names);
   const gone = new Set(names.map((name) => ids.get(name) ?? name));
   const issueIds = found.issueIds.filter((one) => !gone.has(one));
-  return updated(ctx, releaseKind, found, { issueIds }, ifMatch);
+  return updated(ctx, releaseModel, found, { issueIds }, ifMatch);
 }
 
 /** @throws ApiError not_found, and the errors of issue lists */
 export async function listIssuesOf(ctx: Context, id: string, query: IssueQuery) {
-  const { id: releaseId } = await getEntity(ctx, releaseKind, id);
+  const { id: releaseId } = await getEntity(ctx, releaseModel, id);
   return listIssues(seeingIssues(ctx), query, { among: { id: releaseId, condition: isIn(releaseId) } });
 }
 

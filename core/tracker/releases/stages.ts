@@ -4,7 +4,7 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { releaseKind, type Release } from './kind.ts';
+import { releaseModel, type Release } from './kind.ts';
 import { requireUnpublished } from './published.ts';
 
 /** @throws ApiError not_found, conflict, validation_failed */
@@ -14,7 +14,7 @@ export async function moveRelease(
   stage: string,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const found = await getEntity(ctx, releaseKind, id);
+  const found = await getEntity(ctx, releaseModel, id);
   requireUnpublished(found, 'its stage cannot change');
   const stages = stagesOf(ctx, found);
   const at = stages.indexOf(stage);
@@ -23,15 +23,15 @@ export async function moveRelease(
       why: `The pipeline has no stage ${stage}.`,
       fix: `Use one of ${stages.join(', ')}.`,
     });
-  return updated(ctx, releaseKind, found, { stage, status: at === 0 ? 'planned' : 'in_progress' }, ifMatch);
+  return updated(ctx, releaseModel, found, { stage, status: at === 0 ? 'planned' : 'in_progress' }, ifMatch);
 }
 
 /** @throws ApiError not_found, conflict */
 export async function publishRelease(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  const found = await getEntity(ctx, releaseKind, id);
+  const found = await getEntity(ctx, releaseModel, id);
   requireUnpublished(found, 'it cannot be published again');
   const stage = stagesOf(ctx, found).at(-1) ?? found.stage;
-  return updated(ctx, releaseKind, found, { status: 'published', stage, publishedAt: ctx.nowMs() }, ifMatch);
+  return updated(ctx, releaseModel, found, { status: 'published', stage, publishedAt: ctx.nowMs() }, ifMatch);
 }
 
 /** @throws ApiError not_found, conflict */
@@ -41,7 +41,7 @@ export async function rollBackRelease(
   reason: string,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const found = await getEntity(ctx, releaseKind, id);
+  const found = await getEntity(ctx, releaseModel, id);
   if (found.status !== 'published')
     throw new ApiError(
       'conflict',
@@ -50,7 +50,7 @@ export async function rollBackRelease(
         : 'The release was not published. Only a published release can be rolled back.',
     );
   const patch = { status: 'rolled_back', rolledBackAt: ctx.nowMs(), rollbackReason: reason } as const;
-  return updated(ctx, releaseKind, found, patch, ifMatch);
+  return updated(ctx, releaseModel, found, patch, ifMatch);
 }
 
 function stagesOf({ directory }: Context, { pipelineId }: Release): readonly string[] {

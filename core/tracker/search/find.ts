@@ -10,7 +10,7 @@ import { composedStatement, tenantStatement, type Value } from '../../store/stat
 import { StoreError } from '../../store/store.ts';
 import { issueFiltering } from '../issues/filter.ts';
 import { askedIn, type IssueFilters } from '../issues/issues.ts';
-import { issueKind, type Issue } from '../issues/kind.ts';
+import { issueModel, type Issue } from '../issues/kind.ts';
 import { excerptOf } from './highlight.ts';
 import { readHits, type Hit } from './hits.ts';
 import { indexSome } from './indexing.ts';
@@ -119,7 +119,7 @@ const aNumber = /^#?(\d{1,9})$/;
 async function namedBy(ctx: Context, q: string, conditions: readonly Condition[]): Promise<string[]> {
   const name = q.trim();
   const number = aNumber.exec(name)?.[1];
-  const of = identifier.test(name) ? await issueKind.find(ctx, name) : undefined;
+  const of = identifier.test(name) ? await issueModel.find(ctx, name) : undefined;
   if (number === undefined && !of) return [];
   const teams = [...(ctx.visibleTeams ?? ctx.directory.teams.keys())];
   const params: Record<string, Value> = Object.assign({}, ...conditions.map((condition) => condition.params));
@@ -149,7 +149,7 @@ const bodiesOf = tenantStatement<{ id: string; body: string }>(
 async function shownWith(ctx: Context, hits: readonly Hit[], { wanted }: Query) {
   const commentIds = hits.flatMap(({ commentId }) => commentId ?? []);
   const [issues, bodies] = await Promise.all([
-    issueKind.findMany(
+    issueModel.findMany(
       ctx,
       hits.map(({ issueId }) => issueId),
     ),
@@ -173,7 +173,7 @@ async function shownWith(ctx: Context, hits: readonly Hit[], { wanted }: Query) 
 /** Omits the description, since highlights show the relevant part. */
 export function foundIssue(ctx: Context, issue: Issue): FoundIssue {
   // JSON omits undefined properties. Building an object without the property would cost one more object per hit.
-  return Object.assign(issueKind.wire(issue, ctx), { description: undefined });
+  return Object.assign(issueModel.wire(issue, ctx), { description: undefined });
 }
 
 function highlighted(

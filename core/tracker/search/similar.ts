@@ -4,7 +4,7 @@ import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import type { Condition } from '../../store/page.ts';
 import { composedStatement } from '../../store/statement.ts';
-import { issueKind, type Issue } from '../issues/kind.ts';
+import { issueModel, type Issue } from '../issues/kind.ts';
 import { foundIssue, indexPending } from './find.ts';
 import { readHits } from './hits.ts';
 import { matchAny } from './query.ts';
@@ -33,7 +33,7 @@ export async function similarIssues(
   id: string,
   { within = 'workspace', limit = 10 }: SimilarQuery,
 ) {
-  const issue = await getEntity(ctx, issueKind, id);
+  const issue = await getEntity(ctx, issueModel, id);
   await indexPending(ctx);
   const likest = await issuesLike(ctx, issue, {
     conditions: within === 'team' ? [{ sql: 'team_id = :ownTeam', params: { ownTeam: issue.teamId } }] : [],
@@ -61,7 +61,7 @@ export async function issuesLike(
     limit: candidatesMax + 1,
   });
   const ids = hits.flatMap(({ issueId }) => (issueId === issue.id ? [] : [issueId]));
-  const candidates = (await issueKind.findMany(ctx, ids)).filter(({ deletedAt }) => deletedAt === null);
+  const candidates = (await issueModel.findMany(ctx, ids)).filter(({ deletedAt }) => deletedAt === null);
   const compared = candidates.map((other) => ({ other, ...likeness(issue, other, weights) }));
   return compared
     .filter(({ score }) => score >= scoreMin)

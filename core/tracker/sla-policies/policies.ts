@@ -6,7 +6,7 @@ import { addBusinessMs } from '../../lib/business-time.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { alarmOp } from '../../reactions/alarm.ts';
 import { defineResource } from '../../resource/define.ts';
-import { kindOf } from '../../resource/kind.ts';
+import { modelOf } from '../../resource/kind.ts';
 import { lastPositionIn } from '../../resource/last-position.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
@@ -25,7 +25,7 @@ const keepCalendar = tenantStatement(
   'UPDATE calendars SET version = version WHERE workspace_id = :ws AND id = :calendarId AND deleted_at IS NULL',
 );
 
-const policyKind = kindOf(slaPolicy, {
+const policyModel = modelOf(slaPolicy, {
   table: 'sla_policies',
   special: {
     related(scope, before, { id, calendarId, deletedAt }) {
@@ -41,12 +41,12 @@ const policyKind = kindOf(slaPolicy, {
 
 const lastPosition = lastPositionIn({
   kind: slaPolicy.name,
-  table: policyKind.table,
+  table: policyModel.table,
   owner: null,
   max: positionMax,
 });
 
-export const slaPolicies = defineResource(slaPolicy, policyKind, {
+export const slaPolicies = defineResource(slaPolicy, policyModel, {
   sets: async (ctx, { position, pausedIn }) => ({
     position: position ?? (await lastPosition(ctx, ctx.workspaceId)),
     ...(pausedIn && { pausedIn: statesNamed(ctx, pausedIn) }),

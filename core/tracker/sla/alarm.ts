@@ -15,7 +15,7 @@ import { slaAlarm } from './alarm-name.ts';
 import { slaClock } from './contract.ts';
 import { canceled, passed, ringsAt } from './counting.ts';
 import { follow, heeds, heededTypes } from './following.ts';
-import { clockKind, teamIdOf, type Clock } from './kind.ts';
+import { clockModel, teamIdOf, type Clock } from './kind.ts';
 
 /** Number of events of an issue read at once. */
 const pageEvents = 100;
@@ -24,7 +24,7 @@ const canceledAtOnce = 16;
 
 const ofPolicy = tenantStatement<Row>(
   'sla_clocks.of_policy',
-  `SELECT ${clockKind.select} FROM sla_clocks INDEXED BY sla_clocks_policy WHERE workspace_id = :ws AND policy_id = :policyId AND ended_at IS NULL LIMIT ${canceledAtOnce}`,
+  `SELECT ${clockModel.select} FROM sla_clocks INDEXED BY sla_clocks_policy WHERE workspace_id = :ws AND policy_id = :policyId AND ended_at IS NULL LIMIT ${canceledAtOnce}`,
 );
 /** Fails the batch if the issue has a relevant event that was not processed. */
 const heededAll = tenantStatement(
@@ -40,7 +40,7 @@ export const slaAlarms: Alarm = {
 };
 
 async function ringClock(ctx: Context, id: string): Promise<Answer> {
-  const clock = await clockKind.find(ctx, id);
+  const clock = await clockModel.find(ctx, id);
   if (!clock || ringsAt(clock) === null) return nothing;
   const waits = putOff(ctx, teamIdOf(clock), { name: slaAlarm, id });
   if (waits) return waits;
@@ -72,7 +72,7 @@ async function upTo(
   const changes: Change[] = [];
   let now = clock;
   const step = (patch: Partial<Clock>): void => {
-    const change = clockKind.update(now, { ...patch, sequence: through }, ctx.nowMs());
+    const change = clockModel.update(now, { ...patch, sequence: through }, ctx.nowMs());
     if (change) changes.push(change);
     now = change?.after ?? now;
   };
@@ -93,7 +93,7 @@ async function leavePolicy(ctx: Context, policyId: string): Promise<Answer> {
   const answers: Answer[] = [];
   const now = ctx.nowMs();
   for (const row of rows)
-    answers.push(await upTo(ctx, clockKind.fromRow(row), now, (clock) => canceled(clock, now)));
+    answers.push(await upTo(ctx, clockModel.fromRow(row), now, (clock) => canceled(clock, now)));
   const again = rows.length > 0 ? [alarmOp(ctx.scope, slaAlarm, policyId, now)] : [];
   return {
     changes: answers.flatMap(({ changes }) => changes),

@@ -10,7 +10,7 @@ import type { SlaKind } from '../sla-policies/contract.ts';
 import type { StateType } from '../workflows/contract.ts';
 import { slaClock } from './contract.ts';
 import { canceled, passed, paused, reached, resumed, started, type Counted } from './counting.ts';
-import { clockKind, creatorOf, livePlace, type Clock } from './kind.ts';
+import { clockModel, creatorOf, livePlace, type Clock } from './kind.ts';
 import { pausesIn, policyFor, termsOf, type PolicyEntry } from './policies-in-force.ts';
 
 const kinds: readonly SlaKind[] = ['first_response', 'resolution'];
@@ -28,7 +28,7 @@ export const heededTypes = heeded.map((type) => `'${type}'`).join(', ');
 /** Open clocks, and those that processed the event or a later one. */
 const clocksAt = tenantStatement<Row>(
   'sla_clocks.of_issue_at',
-  `SELECT ${clockKind.select} FROM sla_clocks WHERE workspace_id = :ws AND issue_id = :issueId
+  `SELECT ${clockModel.select} FROM sla_clocks WHERE workspace_id = :ws AND issue_id = :issueId
    AND (ended_at IS NULL OR sequence >= :sequence) ORDER BY created_at, id`,
 );
 const answered = tenantStatement<{ answered: number }>(
@@ -57,7 +57,7 @@ export async function follow(ctx: Context, event: EventRow, only?: SlaKind): Pro
 
 async function clocksOf(ctx: Context, issueId: string, sequence: number): Promise<Clock[]> {
   const rows = await ctx.store.read(ctx.scope, clocksAt, { issueId, sequence });
-  return rows.map(clockKind.fromRow);
+  return rows.map(clockModel.fromRow);
 }
 
 async function heed(
@@ -93,7 +93,7 @@ function stepsOf(ctx: Context, clock: Clock, { createdAt: at, sequence }: EventR
   const changes: Change[] = [];
   let now = clock;
   const step = (patch: Partial<Counted>): readonly Change[] => {
-    const change = clockKind.update(now, { ...patch, sequence }, ctx.nowMs());
+    const change = clockModel.update(now, { ...patch, sequence }, ctx.nowMs());
     if (change) {
       changes.push(change);
       now = change.after;
@@ -143,7 +143,7 @@ async function startOf(
   }
   const now = ctx.nowMs();
   return [
-    clockKind.create({
+    clockModel.create({
       id: ctx.ids.next(slaClock.id),
       issueId: issue.id,
       kind,

@@ -2,7 +2,7 @@
 import { plain, type Column } from '../../changes/columns.ts';
 import type { EventType } from '../../events/catalogue.ts';
 import { alarmOp } from '../../reactions/alarm.ts';
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { neverDue } from '../issues/kind.ts';
 import { tenantOp } from '../../store/store.ts';
@@ -55,7 +55,7 @@ const keepPolicy = tenantStatement(
   'UPDATE sla_policies SET version = version WHERE workspace_id = :ws AND id = :policyId AND deleted_at IS NULL',
 );
 
-export const clockKind = kindOf(slaClock, {
+export const clockModel = modelOf(slaClock, {
   table: 'sla_clocks',
   kept,
   events: (before, after) => [eventOf(before, after)],

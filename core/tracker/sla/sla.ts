@@ -6,12 +6,12 @@ import { filterColumnsOf, filterFieldsOf, namesIn } from '../../resource/filter.
 import { createFiltering } from '../../resource/filtering.ts';
 import type { FilterColumn } from '../../store/filter-sql.ts';
 import { issueReferences } from '../issues/filter.ts';
-import { issueKind } from '../issues/kind.ts';
+import { issueModel } from '../issues/kind.ts';
 import { team } from '../teams/contract.ts';
 import { slaAlarm } from './alarm-name.ts';
 import { slaClock } from './contract.ts';
 import { follow, heeds } from './following.ts';
-import { clockKind } from './kind.ts';
+import { clockModel } from './kind.ts';
 import { clocksOfAll } from './workspace-list.ts';
 
 /** An issue without a value matches like a field without values. */
@@ -33,9 +33,9 @@ const filtering = createFiltering({
   }),
 });
 
-export const slaClocks = defineResource(slaClock, clockKind, {
+export const slaClocks = defineResource(slaClock, clockModel, {
   async where(ctx, _query, issueId) {
-    const issue = await getEntity(ctx, issueKind, issueId ?? '');
+    const issue = await getEntity(ctx, issueModel, issueId ?? '');
     return [{ sql: 'issue_id = :issueId', params: { issueId: issue.id } }];
   },
   filtering,

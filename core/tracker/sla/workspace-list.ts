@@ -1,6 +1,6 @@
 // Lists the clocks of all issues that the caller can see, earliest due first, for managing a queue.
 import { Type } from 'typebox';
-import { listKind, type PageParameters } from '../../changes/list.ts';
+import { listEntities, type PageParameters } from '../../changes/list.ts';
 import { schemasOf } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
@@ -11,7 +11,7 @@ import type { Asked, Filtering } from '../../resource/filtering.ts';
 import type { Condition } from '../../store/page.ts';
 import { issueReferences } from '../issues/filter.ts';
 import { slaClock } from './contract.ts';
-import { clockKind } from './kind.ts';
+import { clockModel } from './kind.ts';
 
 const named = (name: 'team' | 'assignee') =>
   Type.Optional(Type.Unsafe<string>(namedText(issueReferences[name])));
@@ -44,7 +44,7 @@ async function listClocks(ctx: Context, query: ClockQuery, { conditions }: Filte
     ...(await conditions(ctx, [{ tree, at: '' }, ...isDue])),
     ofThere,
   ];
-  return listKind(ctx, clockKind, query, { where, order: [{ sql: due, direction: 'asc' }] });
+  return listEntities(ctx, clockModel, query, { where, order: [{ sql: due, direction: 'asc' }] });
 }
 
 export const clocksOfAll = (filtering: Filtering): Route =>

@@ -14,14 +14,14 @@ import { Closed, limitDefault, nameOf, pageQuery } from '../../lib/schema.ts';
 import { defineResource } from '../../resource/define.ts';
 import { issue } from '../issues/contract.ts';
 import { issueFiltering } from '../issues/filter.ts';
-import { issueKind } from '../issues/kind.ts';
+import { issueModel } from '../issues/kind.ts';
 import { subscriber } from './contract.ts';
 import {
   rowOf,
   rowsOf,
   shownSubscriber,
   sinceOf,
-  subscriberKind,
+  subscriberModel,
   subscriptionChange,
   type Subscriber,
 } from './kind.ts';
@@ -41,7 +41,7 @@ const one = {
 
 /** Reads all subscribers and slices a page: they are few, and the creator may have no row. @throws ApiError invalid_cursor */
 async function listSubscribers(ctx: Context, id: string, query: PageParameters) {
-  const issue = await getEntity(ctx, issueKind, id);
+  const issue = await getEntity(ctx, issueModel, id);
   const list = `${ctx.workspaceId} subscribers ${issue.id}`;
   const after = cursorOf(query);
   const seen = after === undefined ? [] : decodeCursor(ctx.sealing, list, after);
@@ -72,7 +72,7 @@ async function setSubscribed(
   isSubscribed: boolean,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const issue = await getEntity(ctx, issueKind, id);
+  const issue = await getEntity(ctx, issueModel, id);
   if (!isPresent(ctx, memberId)) throw notFound();
   const known = await rowOf(ctx, issue, memberId);
   requireVersion({ id, version: known ? Math.max(1, known.version) : 0 }, ifMatch);
@@ -84,7 +84,7 @@ async function setSubscribed(
   };
 }
 
-export const subscribers = defineResource(subscriber, subscriberKind, {
+export const subscribers = defineResource(subscriber, subscriberModel, {
   // Events of subscribers belong to issues and are filtered like them.
   filtering: issueFiltering,
   routes: [

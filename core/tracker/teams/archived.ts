@@ -29,9 +29,9 @@ export function putOff(
   return { changes: [], ops: [alarmOp(scope, alarm.name, alarm.id, nowMs() + dayMs)] };
 }
 
-const wake = (kind: string, rows: string) =>
+const wake = (timerName: string, rows: string) =>
   tenantStatement(
-    `alarms.wake_${kind}`,
+    `alarms.wake_${timerName}`,
     `UPDATE due_work SET due_at = :at, lease_until = 0, lease_owner = NULL, epoch = epoch + 1
      WHERE workspace_id = :ws AND id IN (${rows})`,
   );

@@ -5,7 +5,7 @@ import { invalidField } from '../../lib/errors.ts';
 import { checkZone } from '../../lib/zone.ts';
 import { archiving, archivedQuery, whereArchived } from '../../resource/archived.ts';
 import { defineResource } from '../../resource/define.ts';
-import { kindOf } from '../../resource/kind.ts';
+import { modelOf } from '../../resource/kind.ts';
 import { findState, findTeam, stateNamed } from '../directory.ts';
 import { state } from '../workflows/contract.ts';
 import { defaultStates } from '../workflows/workflows.ts';
@@ -14,7 +14,7 @@ import { cyclesAlarm } from '../cycles/due.ts';
 import { wakingOps } from './archived.ts';
 import { team, type Rhythm } from './contract.ts';
 
-export const teamKind = kindOf(team, {
+export const teamModel = modelOf(team, {
   special: {
     team: { of: ({ id }) => id, isIn: (list) => `id IN (${list})` },
     // A new rhythm makes the timer due at once, which creates its cycles.
@@ -38,16 +38,16 @@ export const teamKind = kindOf(team, {
   shows: { cycles: ({ cycles }) => cycles as Rhythm | null },
 });
 
-export const teams = defineResource(team, teamKind, {
+export const teams = defineResource(team, teamModel, {
   query: archivedQuery,
   where: (_ctx, query) => whereArchived(query),
   routes: [
-    archiving(team, teamKind, 'archive', {
+    archiving(team, teamModel, 'archive', {
       summary: 'Archive a team, which refuses new issues and is hidden from lists',
       description:
         'Existing issues stay and can be changed, and the key stays reserved. Cycles, SLA clocks and snoozed issues are suspended until the team is unarchived.',
     }),
-    archiving(team, teamKind, 'unarchive', {
+    archiving(team, teamModel, 'unarchive', {
       summary: 'Unarchive a team',
       description:
         'Cycles, SLA clocks and snoozed issues that came due in the meantime continue immediately.',
@@ -91,7 +91,7 @@ export const teams = defineResource(team, teamKind, {
         createdAt: now,
         updatedAt: now,
       };
-      const set = created(ctx, teamKind, made, team.path);
+      const set = created(ctx, teamModel, made, team.path);
       return { ...set, changes: [...set.changes, ...defaultStates(id, () => ctx.ids.next(state.id), now)] };
     },
   },

@@ -8,7 +8,7 @@ import type { IssueInput } from '../issues/bodies.ts';
 import { idOfName, isIdOf } from '../../resource/names.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { template } from './contract.ts';
-import { templateKind } from './kind.ts';
+import { templateModel } from './kind.ts';
 
 export interface FromTemplate {
   readonly defaults: Partial<IssueInput> & { readonly fields: Readonly<Record<string, FieldValue>> };
@@ -41,7 +41,7 @@ export async function readTemplate(
   path: string,
 ): Promise<FromTemplate> {
   const id = isIdOf(template, given) ? given : await templateNamed(ctx, given, teamId, path);
-  const found = await templateKind.find(ctx, id);
+  const found = await templateModel.find(ctx, id);
   if (!found || found.deletedAt !== null)
     throw invalidField(path, 'not_found', { why: `There is no template ${id}.` });
   if (found.teamId !== null && found.teamId !== teamId)

@@ -8,7 +8,7 @@ import { asOfQuery } from '../../resource/as-of/moment.ts';
 import { withMoment } from '../../resource/as-of/reads.ts';
 import { authorOf } from '../../resource/author.ts';
 import { defineResource } from '../../resource/define.ts';
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { listIssuesAt } from '../issues/as-of.ts';
 import { issue } from '../issues/contract.ts';
 import { issueFiltering } from '../issues/filter.ts';
@@ -20,7 +20,7 @@ import { view } from './contract.ts';
 
 type View = EntityOf<typeof view>;
 
-const viewKind = kindOf(view, {
+const viewModel = modelOf(view, {
   told: ({ visibility }, shown) =>
     visibility === 'shared'
       ? shown
@@ -44,7 +44,7 @@ async function requireSeen(ctx: Context, found: View): Promise<void> {
   if (found.visibility === 'personal' && !isOwn(ctx, found)) throw notFound();
 }
 
-export const views = defineResource(view, viewKind, {
+export const views = defineResource(view, viewModel, {
   sets: (ctx) => authorOf(ctx, 'owner'),
   admits: requireSeen,
   where: (ctx) => [
@@ -84,7 +84,7 @@ async function issuesOf(
   id: string,
   { asOf, ...query }: IssueQuery & { readonly asOf?: string },
 ) {
-  const found = await getEntity(ctx, viewKind, id);
+  const found = await getEntity(ctx, viewModel, id);
   await requireSeen(ctx, found);
   const sort = query.sort ?? (found.sort === null ? undefined : keptSort(found.sort, ctx.directory));
   const asked = { ...query, ...(sort === undefined ? {} : { sort }) };

@@ -14,7 +14,7 @@ import { readTime } from '../../lib/time.ts';
 import { readPage, type Condition } from '../../store/page.ts';
 import type { Value } from '../../store/statement.ts';
 import type { Scope } from '../../store/store.ts';
-import { endpointKind, type Endpoint } from '../endpoints/kind.ts';
+import { endpointModel, type Endpoint } from '../endpoints/kind.ts';
 import type { Message } from '../payload.ts';
 import { messageOfDelivery } from './message.ts';
 import { freeNextOp, isOrdered } from './order.ts';
@@ -82,7 +82,7 @@ export async function listDeliveriesTo(
   query: DeliveryQuery,
   work: DeliveryWork,
 ) {
-  await getEntity(ctx, endpointKind, endpointId);
+  await getEntity(ctx, endpointModel, endpointId);
   return listDeliveries(ctx, { ...query, webhook: endpointId }, work);
 }
 
@@ -111,7 +111,7 @@ export async function getDelivery(ctx: Context, id: string, work: DeliveryWork) 
 /** Creates a new delivery of the same event with a new signature. @throws ApiError not_found, conflict */
 export async function replayDelivery(ctx: Context, id: string, work: DeliveryWork): Promise<ChangeSet> {
   const { row, message } = await readDelivery(ctx, id, work);
-  const endpoint = await endpointKind.find(ctx, row.endpoint_id);
+  const endpoint = await endpointModel.find(ctx, row.endpoint_id);
   if (!endpoint || endpoint.deletedAt !== null)
     throw new ApiError(
       'conflict',

@@ -16,7 +16,7 @@ import { mintSecret } from '../../lib/signing-secret.ts';
 import { sealSecret } from '../secret.ts';
 import { openAddress, sealAddress } from './address.ts';
 import { webhook } from './contract.ts';
-import { endpointKind, isForgiven, type Endpoint } from './kind.ts';
+import { endpointModel, isForgiven, type Endpoint } from './kind.ts';
 
 /** Limited because each event is matched against every enabled endpoint. */
 const enabledMax = 100;
@@ -58,7 +58,7 @@ export async function createEndpoint(
   const now = ctx.nowMs();
   const id = ctx.ids.next(webhook.id);
   const secret = mintSecret();
-  const change = endpointKind.create({
+  const change = endpointModel.create({
     id,
     address: sealAddress(ctx.sealing, ctx.workspaceId, id, input.url),
     description: input.description ?? '',
@@ -99,7 +99,7 @@ export async function updateEndpoint(
   ifMatch: number | null,
   rules: EndpointRules,
 ): Promise<ChangeSet> {
-  const endpoint = await getEntity(ctx, endpointKind, id);
+  const endpoint = await getEntity(ctx, endpointModel, id);
   const next = { ...endpoint, ...patch, ...addressAfter(ctx, endpoint, url) };
   const namespaces = steers(url, patch)
     ? checkEvents(ctx, next.events, endpoint.events)
@@ -111,10 +111,10 @@ export async function updateEndpoint(
   if (goesOn) await rules.cancelOpen(ctx.scope, id);
   const heard = patch.events === undefined ? {} : { namespaces };
   const kept = { ...patch, ...heard, ...reasonAfter(patch), address: next.address };
-  const plain = updated(ctx, endpointKind, endpoint, kept, ifMatch);
+  const plain = updated(ctx, endpointModel, endpoint, kept, ifMatch);
   if (plain.changes.length === 0) return plain;
   const isSteered = steers(url, patch);
-  const set = isSteered ? updated(ctx, endpointKind, endpoint, { ...kept, ...madeBy(ctx) }, ifMatch) : plain;
+  const set = isSteered ? updated(ctx, endpointModel, endpoint, { ...kept, ...madeBy(ctx) }, ifMatch) : plain;
   const forgiven = isForgiven(endpoint, next) ? [rules.forgiveOp(ctx.scope, id)] : [];
   return { ...set, ops: [...room, ...forgiven, ...(isSteered ? [stillMayOp(ctx)] : [])] };
 }

@@ -1,7 +1,7 @@
 // Storage and events of webhook endpoints. Their address and secrets are stored sealed.
 import { json, plain, type Column } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { switchOps } from '../deliveries/off.ts';
 import type { PreviousSecret } from '../secret.ts';
 import { addressField, shownAddress } from './address.ts';
@@ -31,7 +31,7 @@ const kept = {
 };
 export type Endpoint = EntityOf<typeof webhook, typeof kept>;
 
-export const endpointKind = kindOf(webhook, {
+export const endpointModel = modelOf(webhook, {
   table: 'endpoints',
   kept,
   shows: {

@@ -7,14 +7,14 @@ import { rightsOfRole, type Role } from '../../rights/roles.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { shownAddress } from './address.ts';
-import { endpointKind, type Endpoint } from './kind.ts';
+import { endpointModel, type Endpoint } from './kind.ts';
 
 const isOn = `workspace_id = :ws AND enabled = 1 AND deleted_at IS NULL
   AND (maker_id = :maker OR made_with IN (SELECT value FROM json_each(:keys)))`;
 
 const readMade = tenantStatement<Row>(
   'endpoints.of_maker',
-  `SELECT ${endpointKind.select} FROM endpoints WHERE ${isOn}`,
+  `SELECT ${endpointModel.select} FROM endpoints WHERE ${isOn}`,
 );
 /** Returns a row only if no other endpoint was created meanwhile. */
 const asManyLeft = tenantStatement(
@@ -40,14 +40,14 @@ async function endEndpoints(losing: Losing, loss: Loss): Promise<Ended> {
   const { store, scope, nowMs } = losing;
   const { member, keyIds } = loss;
   const which = { maker: member?.id ?? null, keys: JSON.stringify(keyIds) };
-  const found = (await store.read(scope, readMade, which)).map((row) => endpointKind.fromRow(row));
+  const found = (await store.read(scope, readMade, which)).map((row) => endpointModel.fromRow(row));
   const ending = found.filter(
     (one) => !member || keyIds.includes(one.madeWith ?? '') || !mayHear(member.role, one),
   );
   const disabledReason = reasonOf(loss);
   return {
     changes: ending.flatMap((one) => {
-      const change = endpointKind.update(one, { enabled: false, disabledReason }, nowMs());
+      const change = endpointModel.update(one, { enabled: false, disabledReason }, nowMs());
       return change ? [change, ...itemsOf(losing, loss, change.after)] : [];
     }),
     ops: [tenantOp(scope, asManyLeft, { ...which, left: found.length - ending.length }, { expectRows: 1 })],
@@ -64,7 +64,7 @@ function itemsOf({ ids, nowMs, directory }: Losing, loss: Loss, endpoint: Endpoi
       reason: 'webhook',
       title: `The webhook to ${new URL(shownAddress(endpoint)).host} was disabled`,
       body: `${endpoint.disabledReason} Enable the webhook to take it over, then replay the missed events.`,
-      target: { kind: endpointKind.name, id: endpoint.id },
+      target: { kind: endpointModel.name, id: endpoint.id },
     },
     { ids, nowMs: nowMs() },
   );

@@ -6,7 +6,7 @@ import { Closed, idOf, named, time, version } from '../../lib/schema.ts';
 import { defineResource, type Resource } from '../../resource/define.ts';
 import { webhook } from './contract.ts';
 import { createEndpoint, updateEndpoint, type EndpointRules } from './endpoints.ts';
-import { endpointKind } from './kind.ts';
+import { endpointModel } from './kind.ts';
 import './loss.ts';
 import { rotateSecret, SecretRotate } from './rotate.ts';
 
@@ -31,7 +31,7 @@ const SecretRotated = named(
 );
 
 export function endpointResource(rules: EndpointRules): Resource {
-  return defineResource(webhook, endpointKind, {
+  return defineResource(webhook, endpointModel, {
     operations: {
       update: (ctx, id, patch, ifMatch) => updateEndpoint(ctx, id, patch, ifMatch, rules),
     },

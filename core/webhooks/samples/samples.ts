@@ -12,7 +12,7 @@ import { ApiError, invalidField } from '../../lib/errors.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { scopeOfEvent } from '../../rights/rights.ts';
 import { makeSampleDelivery, type DeliveryWork } from '../deliveries/deliveries.ts';
-import { endpointKind } from '../endpoints/kind.ts';
+import { endpointModel } from '../endpoints/kind.ts';
 import { payloadBytesMax } from '../payload.ts';
 import { sampleData } from './data.ts';
 import { sampleOf } from './sample-of.ts';
@@ -72,7 +72,7 @@ export async function deliverSample(
   samples: Samples,
   work: DeliveryWork,
 ): Promise<ChangeSet> {
-  const endpoint = await getEntity(ctx, endpointKind, endpointId);
+  const endpoint = await getEntity(ctx, endpointModel, endpointId);
   const event = samples.make(ctx, input);
   const payload = JSON.stringify(event);
   if (Buffer.byteLength(payload) > payloadBytesMax)

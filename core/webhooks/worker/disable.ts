@@ -9,7 +9,7 @@ import type { Ids } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Op, Scope, Store } from '../../store/store.ts';
 import { shownAddress } from '../endpoints/address.ts';
-import { endpointKind, type Endpoint } from '../endpoints/kind.ts';
+import { endpointModel, type Endpoint } from '../endpoints/kind.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 
 /** Attempts to plan the change when others change the endpoint concurrently. */
@@ -37,7 +37,7 @@ export function createDisable(options: {
     for (let plans = 0; plans < plansMax; plans++) {
       const endpoint = await options.subscriptions.enabled(scope, endpointId);
       const patch = { enabled: false, disabledReason: reason };
-      const change = endpoint && endpointKind.update(endpoint, patch, options.clock.nowMs());
+      const change = endpoint && endpointModel.update(endpoint, patch, options.clock.nowMs());
       if (!change) break;
       const directory = await options.directoryOf(scope);
       const author = systemAuthor(scope, 'webhooks', directory);
@@ -70,7 +70,7 @@ function itemsOf(
       reason: 'webhook',
       title: `The webhook to ${host} was disabled`,
       body: `${endpoint.disabledReason} Once the receiver works again, enable the webhook and replay the missed events.`,
-      target: { kind: endpointKind.name, id: endpoint.id },
+      target: { kind: endpointModel.name, id: endpoint.id },
     },
     { ids, nowMs: clock.nowMs(), directory },
   );
