@@ -6,7 +6,7 @@ interface Asked {
   readonly name: string;
   readonly input: unknown;
 }
-interface Told {
+interface IpcResponse {
   readonly id: number;
   readonly value?: unknown;
   readonly error?: string;
@@ -33,7 +33,7 @@ export function startChild(file: string, env: Readonly<Record<string, string>> =
   const child = Bun.spawn([process.execPath, fileURLToPath(new URL(file, import.meta.url))], {
     stdio: ['ignore', 'inherit', 'inherit'],
     env: { ...process.env, ...env },
-    ipc(message: Told) {
+    ipc(message: IpcResponse) {
       const waiting = asked.get(message.id);
       asked.delete(message.id);
       if (message.error === undefined) waiting?.resolve(message.value as never);
@@ -67,10 +67,10 @@ export function answerParent(answers: Readonly<Record<string, (input: never) => 
     try {
       const answer = answers[message.name];
       if (!answer) throw new Error(`No handler for ${message.name}.`);
-      process.send?.({ id, value: await answer(message.input as never) } satisfies Told);
+      process.send?.({ id, value: await answer(message.input as never) } satisfies IpcResponse);
     } catch (error) {
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      process.send?.({ id, error: text } satisfies Told);
+      process.send?.({ id, error: text } satisfies IpcResponse);
     }
   });
   process.on('disconnect', () => process.exit(0));

@@ -128,9 +128,16 @@ function claimsOf({ name, path, id, title, directory, events }: Contract): strin
 }
 
 /** Returns all event types of a contract, lifecycle first. */
-export function eventsOf({ created, updated, deleted, restored, told, other }: Contract['events']): string[] {
+export function eventsOf({
+  created,
+  updated,
+  deleted,
+  restored,
+  announced,
+  other,
+}: Contract['events']): string[] {
   const plain = [created, updated, deleted, restored].filter((type) => type !== undefined);
-  return [...plain, ...(told ?? []), ...(other ?? [])];
+  return [...plain, ...(announced ?? []), ...(other ?? [])];
 }
 
 checkContracts(contracts);

@@ -2,7 +2,7 @@
 // gets the default behavior. Routes, OpenAPI, filters and the directory derive from it.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { Contract } from './contract/contract.ts';
-import { shownProperties, schemasOf } from './contract/schemas.ts';
+import { responseProperties, schemasOf } from './contract/schemas.ts';
 import { contracts, eventsOf, type Directory } from './contracts.ts';
 import type { EventType } from './events/catalogue.ts';
 import { eventRoutes } from './events/routes.ts';
@@ -15,8 +15,8 @@ import { members } from './identity/members/members.ts';
 import { oauthApps } from './identity/oauth-apps/oauth-apps.ts';
 import { workspaces } from './identity/workspace/workspace.ts';
 import { snoozeAlarm } from './inbox/kind.ts';
-import { InboxPreferencesTold } from './inbox/preferences.ts';
-import { SystemProblemShown } from './inbox/problem.ts';
+import { InboxPreferencesEvent } from './inbox/preferences.ts';
+import { SystemProblemResponse } from './inbox/problem.ts';
 import { inbox } from './inbox/routes.ts';
 import { usageRoutes } from './ledger/routes.ts';
 import type { FilterFields } from './lib/filter.ts';
@@ -141,9 +141,9 @@ export const resourceRoutes: readonly Route[] = [
 /** Events without a stored object of their own. */
 const announced = {
   'board.card_moved': CardMoved,
-  'inbox.preferences_updated': InboxPreferencesTold,
-  'system.problem_raised': SystemProblemShown,
-  'system.problem_cleared': SystemProblemShown,
+  'inbox.preferences_updated': InboxPreferencesEvent,
+  'system.problem_raised': SystemProblemResponse,
+  'system.problem_cleared': SystemProblemResponse,
   'automation.undone': AutomationUndone,
   'automation.run': AutomationRun,
   'automation.failed': AutomationRun,
@@ -189,11 +189,11 @@ export const checkFilter: CheckFilter = (ctx, eventType, filter, at) =>
 /** Returns the envelope of every event type: `data` is the object as in the API; for a change, with `previous`. */
 export function sentEvents(): { type: EventType; envelope: TSchema }[] {
   const own = contracts.flatMap((contract) => {
-    const { created, updated, deleted, restored, told = [], other = [] } = contract.events;
+    const { created, updated, deleted, restored, announced: extra = [], other = [] } = contract.events;
     const changed = [updated, deleted, restored, ...other].filter((type) => type !== undefined);
-    const made = created === undefined ? told : [created, ...told];
+    const made = created === undefined ? extra : [created, ...extra];
     return [
-      ...made.map((type) => sentEvent(type, besideOf(contract, type) ?? schemasOf(contract).shown)),
+      ...made.map((type) => sentEvent(type, besideOf(contract, type) ?? schemasOf(contract).response)),
       ...changed.map((type) => sentEvent(type, changedShape(contract))),
     ];
   });
@@ -221,12 +221,12 @@ const shapesBeside = new Map<string, TObject>();
 /** Returns the object plus the other data in the event; undefined if there is none. */
 function besideOf(contract: Contract, type: string): TObject | undefined {
   const other = others[type];
-  const told = other
-    ? { [other.name]: described(schemasOf(other).shown, other.doc) }
+  const extra = other
+    ? { [other.name]: described(schemasOf(other).response, other.doc) }
     : contract.events.beside?.[type];
-  if (!told) return undefined;
-  const name = `${contract.title}With${Object.keys(told).map(capital).join('')}`;
-  const shape = shapesBeside.get(name) ?? named(name, Closed({ ...shownProperties(contract), ...told }));
+  if (!extra) return undefined;
+  const name = `${contract.title}With${Object.keys(extra).map(capital).join('')}`;
+  const shape = shapesBeside.get(name) ?? named(name, Closed({ ...responseProperties(contract), ...extra }));
   shapesBeside.set(name, shape);
   return shape;
 }
@@ -239,7 +239,7 @@ const changedShapes = new Map<Contract, TObject>();
 function changedShape(contract: Contract): TObject {
   const known = changedShapes.get(contract);
   if (known) return known;
-  const shape = named(`${contract.title}Changed`, Closed({ ...shownProperties(contract), previous }));
+  const shape = named(`${contract.title}Changed`, Closed({ ...responseProperties(contract), previous }));
   changedShapes.set(contract, shape);
   return shape;
 }

@@ -296,8 +296,14 @@ function mount(
 ): App {
   const { door, workers, health, identity, agents, config } = parts;
   const { baseUrl } = parts.services;
-  const shown = schemasOf(proposal).shown;
-  const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents(), tagGroups, proposal: shown });
+  const proposalSchema = schemasOf(proposal).response;
+  const openapi = createOpenApi({
+    version,
+    baseUrl,
+    webhooks: sentEvents(),
+    tagGroups,
+    proposal: proposalSchema,
+  });
   const routes = [
     ...resourceRoutes,
     createMe(config.rates),

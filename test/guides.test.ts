@@ -37,7 +37,7 @@ describe.each(guides.filter((file) => examplesOf(read(file)).length > 0))('%s', 
               text
                 .trim()
                 .split('\n')
-                .every((shown) => lines.some((line) => isLike(shown, line))),
+                .every((displayed) => lines.some((line) => isLike(displayed, line))),
             );
         }
       }
@@ -67,10 +67,10 @@ describe('a server', () => {
     for (let path = open.pop(); path !== undefined; path = open.pop()) {
       if (seen.has(path)) continue;
       seen.add(path);
-      const shown = await get(path);
-      expect([path, shown.status]).toEqual([path, 200]);
-      for (const [, to = '', hash = ''] of shown.text.matchAll(/<a href="(\/[^"#]*)?(#[^"]*)?"/g)) {
-        const page = to === '' ? shown : await get(to);
+      const displayed = await get(path);
+      expect([path, displayed.status]).toEqual([path, 200]);
+      for (const [, to = '', hash = ''] of displayed.text.matchAll(/<a href="(\/[^"#]*)?(#[^"]*)?"/g)) {
+        const page = to === '' ? displayed : await get(to);
         if (hash !== '' && to !== '/docs')
           expect([path, to, hash, page.text.includes(`id="${hash.slice(1)}"`)]).toEqual([
             path,

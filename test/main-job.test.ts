@@ -46,7 +46,7 @@ async function settled(app: TestApp): Promise<void> {
 }
 
 /** The whole job under a load. @returns `title: label` of each fresh issue, and what a person was told of the learning */
-async function mainJob(load: () => Disposable): Promise<{ labels: string[]; told: string }> {
+async function mainJob(load: () => Disposable): Promise<{ labels: string[]; output: string }> {
   const app = await startApp();
   try {
     using _load = load();
@@ -71,7 +71,7 @@ async function mainJob(load: () => Disposable): Promise<{ labels: string[]; told
     const labels = found
       .filter(({ number }) => number > perTeam)
       .map(({ title, labels }) => `${title}: ${labels.map(({ name }: Json) => name).join()}`);
-    return { labels: labels.sort(), told: learned.out };
+    return { labels: labels.sort(), output: learned.out };
   } finally {
     await app.stop();
   }
@@ -91,8 +91,8 @@ for (const [name, load] of isLong ? [quiet, busy, slow] : [quiet])
   test(
     `${name}: all teams learned, all issues labelled, and all as under every other load`,
     async () => {
-      const { labels, told } = await mainJob(load);
-      expect(told).toContain(allTeams);
+      const { labels, output } = await mainJob(load);
+      expect(output).toContain(allTeams);
       expect([labels.length, unlabelled(labels)]).toEqual([size.fresh, []]);
       expect(labels).toEqual((expected ??= labels));
     },

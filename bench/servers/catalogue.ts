@@ -129,11 +129,11 @@ export function boardOf(n: number, states: readonly string[]): object {
 
 /** Moves some cards of each column. */
 async function place(call: Call, board: string): Promise<void> {
-  const { columns: shown } = await call<{ columns: { key: string; cards: { id: string }[] }[] }>(
+  const { columns: cardColumns } = await call<{ columns: { key: string; cards: { id: string }[] }[] }>(
     'GET',
     `/boards/${board}/cards?perColumn=25`,
   );
-  for (const { key, cards } of shown)
+  for (const { key, cards } of cardColumns)
     for (const { id } of cards.slice(10, 15))
       await call('POST', `/boards/${board}/move`, { issueId: id, column: key });
 }

@@ -26,8 +26,8 @@ const passing: Op = tenantOp(scope, touch, { consumer: 'nobody' });
 learnAtCommit('measured', {
   append: appendStatement('test.append_with_length', 'length(:learnsOf)'),
   waits: /never/,
-  complete: (shown) => shown,
-  hide: (shown) => shown,
+  complete: (object) => object,
+  hide: (object) => object,
 });
 
 let dir: string;

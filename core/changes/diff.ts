@@ -33,9 +33,9 @@ export function ownData({ kind, id }: Pick<Change, 'kind' | 'id'>, data: Data): 
   return typeof part === 'object' && part?.id === id ? part : data;
 }
 
-/** @param told data of the event that the change would emit */
-export function valuesOf(change: Change, told: Data): Values {
-  const data = ownData(change, told);
+/** @param eventData data of the event that the change would emit */
+export function valuesOf(change: Change, eventData: Data): Values {
+  const data = ownData(change, eventData);
   if (actionOf(change) === 'delete') return removedValues(data);
   const { previous, ...after } = hidePending(data) as Record<string, unknown>;
   if (change.before !== null)
@@ -54,9 +54,9 @@ export function valuesOf(change: Change, told: Data): Values {
 
 /** Values of a deletion: all fields of the object. */
 function removedValues(data: Data): Values {
-  const { previous: _, ...shown } = hidePending(data) as Record<string, unknown>;
+  const { previous: _, ...displayed } = hidePending(data) as Record<string, unknown>;
   return Object.fromEntries(
-    Object.entries(shown)
+    Object.entries(displayed)
       .filter(([name, value]) => !given.has(name) && name !== 'deletedAt' && !isNothing(value))
       .map(([name, value]) => [name, { before: value, after: null }]),
   );
@@ -69,15 +69,15 @@ const workedOut: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Returns the values for people; server-computed fields only if nothing else changes.
- * @param shown shortens long values; the identity where a person decides by what they see
+ * @param displayed shortens long values; the identity where a person decides by what they see
  */
-export function shownValues(kind: string, values: Values, shown = short): Values {
+export function displayChanges(kind: string, values: Values, displayed = short): Values {
   const all = Object.entries(values).filter(([, { before, after }]) => !(isEmpty(before) && isEmpty(after)));
   const chosen = all.filter(([name]) => !workedOut[kind]?.includes(name));
   return Object.fromEntries(
     (chosen.length === 0 ? all : chosen).map(([name, { before, after }]) => [
       name,
-      { before: shown(before), after: shown(after) },
+      { before: displayed(before), after: displayed(after) },
     ]),
   );
 }

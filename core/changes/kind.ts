@@ -23,11 +23,11 @@ export interface ModelSpec<E extends Entity, W extends Wire> {
   readonly fields: { readonly [F in Exclude<keyof E, 'id' | 'version'>]: string | Column };
   wire(entity: E, view: View): W;
   /** Representation in events, where these show less than the API shows to those who may see the object. */
-  told?(entity: E, view: View): W;
+  toEventData?(entity: E, view: View): W;
   /** Returns the events of a change, in order: at least one. */
   events(before: E | null, after: E, view: View): readonly EventType[];
   /** True if the events do not depend on the previous state: they have no `previous`. */
-  readonly isTold?: true;
+  readonly withoutPrevious?: true;
   /** Returns the id of the object whose history the events belong to. */
   subjectId?(entity: E): string | null;
   /**
@@ -223,17 +223,17 @@ function draftsOf<E extends Entity, W extends Wire>(
 ): EventDraft[] {
   const types = spec.events(before, after, view);
   if (types.length === 0) throw new Error(`A change of ${spec.name} ${after.id} derives no event.`);
-  const show = spec.told ?? spec.wire;
-  const shown = show(after, view);
+  const show = spec.toEventData ?? spec.wire;
+  const current = show(after, view);
   const data =
-    before && !spec.isTold && !isToldAnew(spec, before, after, types, view)
-      ? { ...shown, previous: previousValues(show(before, view), shown) }
-      : shown;
+    before && !spec.withoutPrevious && !isAnnouncedAsNew(spec, before, after, types, view)
+      ? { ...current, previous: previousValues(show(before, view), current) }
+      : current;
   return types.map((type) => draftOf(spec, type, after, data));
 }
 
 /** True for a restored object whose restoration is announced as a creation: there are no previous values. */
-function isToldAnew<E extends Entity, W extends Wire>(
+function isAnnouncedAsNew<E extends Entity, W extends Wire>(
   spec: ModelSpec<E, W>,
   before: E & { readonly deletedAt?: number | null },
   after: E & { readonly deletedAt?: number | null },

@@ -76,11 +76,11 @@ export function isoTime(ms: number | null): string | null {
   if (ms === null) return null;
   // Lists show two times per row, nearly all of a few days: the text of the day is cached, the rest is arithmetic.
   const day = Math.floor(ms / dayMs);
-  if (day !== shown.day) shown = { day, text: new Date(ms).toISOString().slice(0, 11) };
+  if (day !== cachedDay.day) cachedDay = { day, text: new Date(ms).toISOString().slice(0, 11) };
   const rest = ms - day * dayMs;
   const two = (value: number): string => (value < 10 ? `0${value}` : `${value}`);
   const millis = rest % 1000;
-  return `${shown.text}${two(Math.floor(rest / 3_600_000))}:${two(Math.floor(rest / 60_000) % 60)}:${two(Math.floor(rest / 1000) % 60)}.${millis < 10 ? '00' : millis < 100 ? '0' : ''}${millis}Z`;
+  return `${cachedDay.text}${two(Math.floor(rest / 3_600_000))}:${two(Math.floor(rest / 60_000) % 60)}:${two(Math.floor(rest / 1000) % 60)}.${millis < 10 ? '00' : millis < 100 ? '0' : ''}${millis}Z`;
 }
 
-let shown = { day: Number.NaN, text: '' };
+let cachedDay = { day: Number.NaN, text: '' };

@@ -12,7 +12,7 @@ export interface Past {
   /** Names and settings of that moment. */
   readonly directory: Directory;
   /** Returns objects as they were shown then, by id, without those that did not exist; null if the log does not have them. */
-  shown(model: string, now: readonly Entity[]): Promise<ReadonlyMap<string, Wire> | null>;
+  responses(model: string, now: readonly Entity[]): Promise<ReadonlyMap<string, Wire> | null>;
 }
 
 /** Returns the past row from the present row and the object as it was shown. */
@@ -25,7 +25,7 @@ export async function asThen<E extends Entity>(
   now: readonly E[],
 ): Promise<readonly (E | undefined)[]> {
   if (past === null || now.length === 0 || !model.asItWas) return now;
-  const were = await past.shown(model.name, now);
+  const were = await past.responses(model.name, now);
   if (were === null) return now;
   const { asItWas } = model;
   return now.map((entity) => {

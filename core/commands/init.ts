@@ -1,6 +1,6 @@
 // `tatami init`: makes a data directory with a workspace, its first team and a key, without serving it.
 import { addressOf, readConfig, type Config } from '../config.ts';
-import { firstKeyShown } from '../setup/first-key.ts';
+import { markFirstKeySeen } from '../setup/first-key.ts';
 import { hasWorkspace } from '../setup/first-workspace.ts';
 import { serve } from '../serve.ts';
 import { finishWorkspace, makeWorkspace, type MadeWorkspace } from './first-workspace.ts';
@@ -54,7 +54,7 @@ export async function init(
         `key       ${apiKey}   (shown only once)`,
       ].join('\n'),
     );
-    await firstKeyShown(tatami.services.store, made.workspace.workspaceId);
+    await markFirstKeySeen(tatami.services.store, made.workspace.workspaceId);
   } finally {
     await tatami.stop();
   }

@@ -2,7 +2,7 @@
 // directory gets its first workspace.
 import { readConfig, type Config } from '../config.ts';
 import type { Flags } from '../config/reading.ts';
-import { firstKeyShown } from '../setup/first-key.ts';
+import { markFirstKeySeen } from '../setup/first-key.ts';
 import { hasWorkspace } from '../setup/first-workspace.ts';
 import { holdingsOf } from '../setup/holdings.ts';
 import { endProcessOnBug } from '../lib/failures.ts';
@@ -56,7 +56,7 @@ export async function serve(
       onlyToRead: status.writable ? null : (status.reason ?? 'the database is not writable'),
     }),
   );
-  if (made) await firstKeyShown(tatami.services.store, made.workspace.workspaceId);
+  if (made) await markFirstKeySeen(tatami.services.store, made.workspace.workspaceId);
   await stopped;
 }
 

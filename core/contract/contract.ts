@@ -36,7 +36,7 @@ export interface Contract extends Target {
     readonly deleted?: string;
     readonly restored?: string;
     /** Events of objects that are created or only announced. */
-    readonly told?: readonly string[];
+    readonly announced?: readonly string[];
     /** Events of changes, which have `previous`. */
     readonly other?: readonly string[];
     /** Properties that events have in addition to those of the object, by type. */
@@ -85,7 +85,7 @@ export function listPathOf({ path, parent }: Pick<Contract, 'path' | 'parent'>):
 type Simplify<T> = { [K in keyof T]: T[K] } & {};
 type OrNull<F extends Field> = F['options'] extends { readonly nullable: true } ? null : never;
 type Given<F extends Field> = NonNullable<F['types']>['given'] | OrNull<F>;
-type Out<F extends Field> = NonNullable<F['types']>['shown'] | OrNull<F>;
+type Out<F extends Field> = NonNullable<F['types']>['response'] | OrNull<F>;
 type In<F extends Field> = NonNullable<F['types']>['kept'] | OrNull<F>;
 type IsReference<F> = F extends { readonly to: Target } ? true : false;
 
@@ -113,12 +113,12 @@ type OfType<C, T extends Field['type']> = {
 }[Names<C>];
 
 /** HTML properties, present on request. */
-type ShownHtml<C> = {
+type HtmlProperties<C> = {
   [K in Names<C> as Fields<C>[K]['options'] extends { readonly html: true } ? `${K}Html` : never]?: string;
 };
 
 /** Object in responses and events. */
-export type Shown<C> = Simplify<
+export type EntityResponse<C> = Simplify<
   { id: string } & { [K in Names<C>]: Out<Fields<C>[K]> } & {
     version: number;
     createdAt: string;
@@ -126,7 +126,7 @@ export type Shown<C> = Simplify<
   } & (C extends { readonly operations: { readonly restore: unknown } }
       ? { deletedAt: string | null }
       : unknown) &
-    ShownHtml<C>
+    HtmlProperties<C>
 >;
 
 /** Returns the scope that its operations need. */
@@ -210,7 +210,7 @@ export function defineContract<const C extends Contract>(
 }
 
 /** Names the words of a choice, so that the document defines them once for the object, its filters and parameters. */
-function nameWords(name: string, { given, shown, options }: Field): void {
-  Object.assign(shown, { 'x-enum': name });
+function nameWords(name: string, { given, response, options }: Field): void {
+  Object.assign(response, { 'x-enum': name });
   Object.assign(given, { 'x-enum': 'aliases' in options ? `${name}Given` : name });
 }

@@ -54,16 +54,16 @@ export type FieldType =
 export interface Field<
   T extends FieldType = FieldType,
   Given = unknown,
-  Shown = Given,
+  ResponseValue = Given,
   Kept = Given,
   O extends FieldOptions = FieldOptions,
 > {
   readonly type: T;
   readonly given: TSchema;
-  readonly shown: TSchema;
+  readonly response: TSchema;
   readonly options: O;
   /** Phantom for the three types. */
-  readonly types?: { readonly given: Given; readonly shown: Shown; readonly kept: Kept };
+  readonly types?: { readonly given: Given; readonly response: ResponseValue; readonly kept: Kept };
 }
 
 /**
@@ -80,7 +80,7 @@ export function text<const O extends FieldOptions>(
     pattern === undefined
       ? described(asGiven ? textOf(maxLength) : line(maxLength), doc)
       : Type.String({ maxLength, pattern, description: doc });
-  return { type: 'text', given, shown: described(Type.String(), doc), options };
+  return { type: 'text', given, response: described(Type.String(), doc), options };
 }
 
 /** Text that its schema defines completely, such as a color, a key or an id. */
@@ -89,7 +89,7 @@ export function string<const O extends FieldOptions>(
   options: O,
 ): Field<'text', string, string, string, O> {
   const both = described(schema, options.doc);
-  return { type: 'text', given: both, shown: both, options };
+  return { type: 'text', given: both, response: both, options };
 }
 
 /** Long text, bounded in bytes or characters. The schema of the response has no bounds, because a deleted text is empty. */
@@ -103,8 +103,8 @@ export function markdown<const O extends FieldOptions>(
     description: `Markdown, up to ${'max' in options ? `${maxLength} characters` : `${maxLength / 1024} KiB`}.`,
   });
   const given = ruled(described(plain, options.doc), 'Text that is not only white space.');
-  const shown = described(Type.String({ description: 'Markdown.' }), options.doc);
-  return { type: 'markdown', given, shown, options };
+  const response = described(Type.String({ description: 'Markdown.' }), options.doc);
+  return { type: 'markdown', given, response, options };
 }
 
 /**
@@ -116,9 +116,9 @@ export function choice<const V extends readonly string[], const O extends Choice
   options: O = {} as O,
 ): Field<'choice', V[number] | AliasOf<O>, V[number], V[number], O> {
   const given = Type.Enum([...values, ...Object.keys(options.aliases ?? {})]);
-  const shown = Type.Enum([...values]);
+  const response = Type.Enum([...values]);
   const { doc } = options;
-  return { type: 'choice', given: described(given, doc), shown: described(shown, doc), options };
+  return { type: 'choice', given: described(given, doc), response: described(response, doc), options };
 }
 
 interface ChoiceOptions extends FieldOptions {
@@ -132,14 +132,14 @@ export function number<const O extends FieldOptions>(
 ): Field<'number', number, number, number, O> {
   const { integer, ...range } = bounds;
   const schema = described(integer ? Type.Integer(range) : Type.Number(range), options.doc);
-  return { type: 'number', given: schema, shown: schema, options };
+  return { type: 'number', given: schema, response: schema, options };
 }
 
 export function flag<const O extends FieldOptions>(
   options: O = {} as O,
 ): Field<'flag', boolean, boolean, boolean, O> {
   const schema = described(Type.Boolean(), options.doc);
-  return { type: 'flag', given: schema, shown: schema, options };
+  return { type: 'flag', given: schema, response: schema, options };
 }
 
 /** Date, `2027-03-01`. */
@@ -147,7 +147,7 @@ export function day<const O extends FieldOptions>(
   options: O = {} as O,
 ): Field<'day', string, string, string, O> {
   const schema = described(date, options.doc);
-  return { type: 'day', given: schema, shown: schema, options };
+  return { type: 'day', given: schema, response: schema, options };
 }
 
 /** Time: ISO 8601 in the API, milliseconds since the epoch in the row. */
@@ -158,21 +158,21 @@ export function time<const O extends FieldOptions>(
   return {
     type: 'time',
     given: described(given, options.doc),
-    shown: described(timeText, options.doc),
+    response: described(timeText, options.doc),
     options,
   };
 }
 
-/** Any other value, stored as JSON. @param shown schema in responses, if it differs from that of requests */
+/** Any other value, stored as JSON. @param response schema in responses, if it differs from that of requests */
 export function json<const S extends TSchema, const O extends FieldOptions, const V extends TSchema = S>(
   given: S,
   options: O = {} as O,
-  shown: V = given as TSchema as V,
+  response: V = given as TSchema as V,
 ): Field<'json', Static<S>, Static<V>, Static<S>, O> {
   return {
     type: 'json',
     given: described(given, options.doc),
-    shown: described(shown, options.doc),
+    response: described(response, options.doc),
     options,
   };
 }
@@ -212,13 +212,12 @@ export function idOrName(to: Target): ReturnType<typeof Type.String> {
   });
 }
 
-export interface Reference<T extends Target, By extends string, Shown, O extends FieldOptions> extends Field<
-  'reference',
-  string,
-  Shown,
-  string,
-  O
-> {
+export interface Reference<
+  T extends Target,
+  By extends string,
+  ResponseValue,
+  O extends FieldOptions,
+> extends Field<'reference', string, ResponseValue, string, O> {
   readonly to: T;
   /** Property that is written: `id`, or a unique field of the object. */
   readonly by: By;
@@ -226,13 +225,13 @@ export interface Reference<T extends Target, By extends string, Shown, O extends
 
 /**
  * Reference to another object by id: written as `<name>Id`, shown under the name of the field.
- * @param shown its public part: the id, and fields in the directory; default the name
+ * @param response its public part: the id, and fields in the directory; default the name
  */
 export function reference<
   const T extends Target,
   const O extends FieldOptions,
   S extends TSchema = TObject<{ id: TString; name: TString }>,
->(to: T, options: O = {} as O, shown?: S): Reference<T, 'id', Static<S>, O> {
+>(to: T, options: O = {} as O, response?: S): Reference<T, 'id', Static<S>, O> {
   const given = idOrName(to);
   const { doc } = options;
   return {
@@ -240,7 +239,7 @@ export function reference<
     to,
     by: 'id',
     given: described(given, doc),
-    shown: described(shown ?? idAndName(idOf(to.id)), doc),
+    response: described(response ?? idAndName(idOf(to.id)), doc),
     options,
   };
 }
@@ -252,11 +251,11 @@ export function referenceBy<const T extends Target, const By extends string, con
   options: O = {} as O,
 ): Reference<T, By, string, O> {
   const { doc = `${capital(by)} of the ${to.name}.` } = options;
-  const shown = described(Type.String(), doc);
-  return { type: 'reference', to, by, given: described(idOrName(to), options.doc), shown, options };
+  const response = described(Type.String(), doc);
+  return { type: 'reference', to, by, given: described(idOrName(to), options.doc), response, options };
 }
 
-export interface ActorShown {
+export interface AuthorResponse {
   kind: 'user' | 'plugin' | 'system';
   id: string;
   name: string;
@@ -265,8 +264,10 @@ export interface ActorShown {
 /** Author of an action, with the name at that time; null before the action. Filtered by id. */
 export function actor<
   const O extends { readonly filter?: true; readonly nullable?: true; readonly doc?: string },
->(options: O = {} as O): Field<'actor', never, ActorShown, ActorShown, O & { readonly write: 'never' }> {
-  const shown = Closed({
+>(
+  options: O = {} as O,
+): Field<'actor', never, AuthorResponse, AuthorResponse, O & { readonly write: 'never' }> {
+  const response = Closed({
     kind: enumeration('AuthorKind', ['user', 'plugin', 'system'], 'Type of the author.'),
     id: Type.String({ description: 'Id of the member or plugin install.' }),
     name: Type.String({ description: 'Name of the author at that time.' }),
@@ -274,7 +275,7 @@ export function actor<
   return {
     type: 'actor',
     given: Type.Never(),
-    shown: described(shown, options.doc),
+    response: described(response, options.doc),
     options: { ...options, write: 'never' },
   };
 }

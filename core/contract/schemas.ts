@@ -21,11 +21,11 @@ import {
   writes,
   type Writes,
 } from '../lib/schema.ts';
-import { isRestorable, type Contract, type Created, type Patch, type Shown } from './contract.ts';
+import { isRestorable, type Contract, type Created, type Patch, type EntityResponse } from './contract.ts';
 import { idOrName, type Field, type FieldOptions, type Reference, type Target } from './field.ts';
 
 export interface Schemas<C extends Contract> {
-  readonly shown: TUnsafe<Shown<C>>;
+  readonly response: TUnsafe<EntityResponse<C>>;
   readonly create: TUnsafe<Created<C>>;
   readonly update: TUnsafe<Patch<C>>;
   readonly page: TSchema;
@@ -48,19 +48,19 @@ function makeSchemas(contract: Contract): Schemas<Contract> {
   const fields = Object.entries(contract.fields);
   const properties = {
     id: idOf(contract.id),
-    ...Object.fromEntries(fields.map(([name, field]) => [name, orNull(field, field.shown)])),
+    ...Object.fromEntries(fields.map(([name, field]) => [name, orNull(field, field.response)])),
     version,
     createdAt: described(time, 'Time of creation.'),
     updatedAt: described(time, 'Time of the last change.'),
     ...(isRestorable(contract) ? { deletedAt: nullable(deletedAt) } : {}),
     ...Object.fromEntries([...htmlFieldsOf(contract)].map(([name, field]) => [name, htmlOf(field)])),
   };
-  const shown = named(contract.title, Closed(properties, { description: contract.doc }));
+  const response = named(contract.title, Closed(properties, { description: contract.doc }));
   return {
-    shown: Type.Unsafe(shown),
+    response: Type.Unsafe(response),
     create: named(`${contract.title}Create`, Type.Unsafe(Closed(inputsOf(contract, 'create')))),
     update: named(`${contract.title}Update`, Type.Unsafe(Closed(inputsOf(contract, 'update')))),
-    page: pageOf(shown),
+    page: pageOf(response),
   };
 }
 
@@ -137,9 +137,9 @@ export function actorParts(name: string): string[] {
 }
 
 /** Returns the properties that every response has, by name. */
-export function shownProperties(contract: Contract): TObject['properties'] {
+export function responseProperties(contract: Contract): TObject['properties'] {
   const html = htmlFieldsOf(contract);
-  const { properties } = schemasOf(contract).shown as TSchema as TObject;
+  const { properties } = schemasOf(contract).response as TSchema as TObject;
   return Object.fromEntries(Object.entries(properties).filter(([name]) => !html.has(name)));
 }
 

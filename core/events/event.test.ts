@@ -16,8 +16,8 @@ import { allScopes } from '../rights/scopes.ts';
 const fake: Learning = {
   append: appendStatement('test.append_with_rest', 'NULL'),
   waits: /"of":"cut-"/,
-  complete: (shown, value) => (shown.of === 'cut-' ? { ...shown, of: `cut-${value}` } : shown),
-  hide: (shown) => (shown.of === 'cut-' ? { ...shown, of: null } : shown),
+  complete: (rendered, value) => (rendered.of === 'cut-' ? { ...rendered, of: `cut-${value}` } : rendered),
+  hide: (rendered) => (rendered.of === 'cut-' ? { ...rendered, of: null } : rendered),
 };
 learnAtCommit('thing', fake);
 const pending = { id: 'thg_1', of: 'cut-' };
@@ -52,11 +52,11 @@ test('an event renders the envelope of docs/spec, without what is ours alone', (
   expect(eventJson({ ...row, dataJson: JSON.stringify(pending) })).toBe(JSON.stringify(renderEvent(row)));
   expect(renderEvent({ ...row, learned: null }).data).toBe(pending);
   expect(() => renderEvent({ ...row, entityKind: 'other' })).toThrow('events of other');
-  const [url, shown] = ['https://h.example/?token=s3cret', 'https://h.example/?token=…'];
+  const [url, rendered] = ['https://h.example/?token=s3cret', 'https://h.example/?token=…'];
   const earlier = { ...row, type: 'webhook.updated' as const, learned: null };
   expect(renderEvent({ ...earlier, data: { url, previous: { url } } }).data).toEqual({
-    url: shown,
-    previous: { url: shown },
+    url: rendered,
+    previous: { url: rendered },
   });
 });
 

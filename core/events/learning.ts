@@ -3,7 +3,7 @@
 // entity model whose events have such a value registers how to apply it. See docs/decisions/0003.
 import type { Statement } from '../store/statement.ts';
 
-export type Shown = Readonly<Record<string, unknown>>;
+export type ObjectBody = Readonly<Record<string, unknown>>;
 
 export interface Learning {
   /** Appends an event and allocates its value; made by `appendStatement`. */
@@ -11,9 +11,9 @@ export interface Learning {
   /** Matches the JSON of an object whose value is still missing. */
   readonly waits: RegExp;
   /** Adds the value to an object that lacks it; returns any other object unchanged. */
-  complete(shown: Shown, value: number): Shown;
+  complete(object: ObjectBody, value: number): ObjectBody;
   /** Removes the fields that depend on a missing value; returns any other object unchanged. */
-  hide(shown: Shown): Shown;
+  hide(object: ObjectBody): ObjectBody;
 }
 
 /** Row returned by the statement that appends an event. */
@@ -48,7 +48,7 @@ export function learningOf(entityKind: string): Learning {
 
 /** Adds the commit-assigned values, by object id, to a response body (an object, or a list of objects in `data`). */
 export function completeBody(body: unknown, learned: ReadonlyMap<string, Learned>): unknown {
-  if (!isShown(body)) return body;
+  if (!isObjectBody(body)) return body;
   if (Array.isArray(body.data))
     return { ...body, data: body.data.map((item) => completeBody(item, learned)) };
   const known = learned.get(String(body.id));
@@ -64,9 +64,9 @@ export async function completeText(
   find: (id: string) => Promise<Learned | null>,
 ): Promise<string> {
   if (!waitsForCommit(text)) return text;
-  const body = JSON.parse(text) as Shown;
+  const body = JSON.parse(text) as ObjectBody;
   const learned = new Map<string, Learned>();
-  for (const { id } of (Array.isArray(body.data) ? body.data : [body]) as Shown[]) {
+  for (const { id } of (Array.isArray(body.data) ? body.data : [body]) as ObjectBody[]) {
     const found = typeof id === 'string' ? await find(id) : null;
     if (found) learned.set(String(id), found);
   }
@@ -81,12 +81,12 @@ export function waitsForCommit(text: string): boolean {
 /** Returns the body of an uncommitted response, without the fields that depend on commit-assigned values. */
 export function hidePending(body: unknown): unknown {
   if (Array.isArray(body)) return body.map(hidePending);
-  if (!isShown(body)) return body;
-  let shown = body;
-  for (const { hide } of new Set(learnings.values())) shown = hide(shown);
-  return 'data' in shown ? { ...shown, data: hidePending(shown.data) } : shown;
+  if (!isObjectBody(body)) return body;
+  let object = body;
+  for (const { hide } of new Set(learnings.values())) object = hide(object);
+  return 'data' in object ? { ...object, data: hidePending(object.data) } : object;
 }
 
-export function isShown(value: unknown): value is Shown {
+export function isObjectBody(value: unknown): value is ObjectBody {
   return value !== null && typeof value === 'object';
 }

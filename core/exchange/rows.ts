@@ -25,7 +25,7 @@ export function rowChecks(schema: number): CheckRow {
     ];
 }
 
-const shownMax = 60;
+const quotedMax = 60;
 
 function checkOf(
   table: Table,
@@ -46,10 +46,10 @@ function checkOf(
       const fault = cell(row[name]);
       return fault === null
         ? []
-        : [`${table.name}.${name} is ${JSON.stringify(row[name]).slice(0, shownMax)}: it ${fault}.`];
+        : [`${table.name}.${name} is ${JSON.stringify(row[name]).slice(0, quotedMax)}: it ${fault}.`];
     });
     return [
-      ...strange.map((name) => `${table.name} has no column ${JSON.stringify(name).slice(0, shownMax)}.`),
+      ...strange.map((name) => `${table.name} has no column ${JSON.stringify(name).slice(0, quotedMax)}.`),
       ...wrong,
     ];
   };
@@ -78,18 +78,21 @@ function cellOfContract(contract: Contract | undefined, column: string): Cell | 
 }
 
 function cellOfField(field: Field): Cell {
-  const { type, given, shown } = field;
+  const { type, given, response } = field;
   if (isReference(field)) return id(field.to.id);
   if (type === 'flag') return flag;
   if (type === 'time') return moment;
   if (type === 'day') return day;
-  if (type === 'json') return json(given, shown);
-  const { pattern: source, maxLength } = { ...given, ...shown } as { pattern?: string; maxLength?: number };
-  if (type === 'choice') return oneOf(...(shown as TSchema & { enum: string[] }).enum);
-  if (type === 'number') return cellOfNumber(shown);
+  if (type === 'json') return json(given, response);
+  const { pattern: source, maxLength } = { ...given, ...response } as {
+    pattern?: string;
+    maxLength?: number;
+  };
+  if (type === 'choice') return oneOf(...(response as TSchema & { enum: string[] }).enum);
+  if (type === 'number') return cellOfNumber(response);
   const isBounded = text(maxLength);
   // `text` shows no pattern, because values of before it came stay readable; `string` does.
-  const shape = 'pattern' in shown && type === 'text' && source !== undefined ? pattern(source) : null;
+  const shape = 'pattern' in response && type === 'text' && source !== undefined ? pattern(source) : null;
   return (value) => isBounded(value) ?? shape?.(value) ?? null;
 }
 

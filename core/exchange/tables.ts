@@ -13,7 +13,7 @@ import { board } from '../tracker/boards/contract.ts';
 import { calendar } from '../tracker/calendars/contract.ts';
 import { comment } from '../tracker/comments/contract.ts';
 import { cycle } from '../tracker/cycles/contract.ts';
-import { field, fieldsShown } from '../tracker/fields/contract.ts';
+import { field, fieldsResponse } from '../tracker/fields/contract.ts';
 import { issue, priorities } from '../tracker/issues/contract.ts';
 import { label } from '../tracker/labels/contract.ts';
 import { milestone } from '../tracker/milestones/contract.ts';
@@ -106,7 +106,7 @@ export const taken: readonly Table[] = [
   {
     name: 'templates',
     contract: template,
-    cells: { labels_json: json(Type.Array(idOf(label.id))), fields_json: json(fieldsShown) },
+    cells: { labels_json: json(Type.Array(idOf(label.id))), fields_json: json(fieldsResponse) },
   },
   { name: 'calendars', contract: calendar },
   { name: 'sla_policies', contract: slaPolicy },
@@ -117,7 +117,7 @@ export const taken: readonly Table[] = [
     cells: {
       number: integer(1),
       priority: integer(0, priorities.length - 1),
-      fields_json: json(fieldsShown),
+      fields_json: json(fieldsResponse),
     },
   },
   { name: 'issue_labels' },

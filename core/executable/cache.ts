@@ -90,7 +90,7 @@ function putInPlace(path: string, content: Uint8Array, mode: number, prove?: (pa
     renameSync(made, path);
   } catch (error) {
     rmSync(made, { force: true });
-    throw told(error, dirname(path));
+    throw withRemedy(error, dirname(path));
   }
 }
 
@@ -100,7 +100,7 @@ function makeDir(dir: string, mode: number): void {
   try {
     if (mkdirSync(dir, { recursive: true, mode }) !== undefined) chmodSync(dir, mode);
   } catch (error) {
-    throw told(error, dir);
+    throw withRemedy(error, dir);
   }
 }
 
@@ -137,7 +137,7 @@ function removeLeftOvers(dir: string, nowMs: number): void {
 }
 
 /** Adds a remedy to a system error. */
-function told(error: unknown, dir: string): unknown {
+function withRemedy(error: unknown, dir: string): unknown {
   if (!(error instanceof Error) || !('syscall' in error)) return error;
   const room = 'code' in error && error.code === 'ENOSPC' ? ' 120 MB are needed.' : '';
   return new Error(`Cannot unpack Node and native addons to ${dir}: ${error.message}.${room} ${another}`, {

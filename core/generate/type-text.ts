@@ -21,7 +21,7 @@ export interface JsonSchema {
 
 export interface Printing {
   /** True for responses, whose members are read-only. */
-  readonly isShown: boolean;
+  readonly isResponse: boolean;
   /** Returns the name of a schema; null if its type is written inline. */
   nameOf(schema: JsonSchema): string | null;
 }
@@ -29,7 +29,7 @@ export interface Printing {
 /** Returns the type that a schema accepts, by name if it has one. */
 export function typeText(schema: JsonSchema, printing: Printing): string {
   const given = schema[givenAs];
-  if (given !== undefined && !printing.isShown) return plainTypes[given];
+  if (given !== undefined && !printing.isResponse) return plainTypes[given];
   return printing.nameOf(schema) ?? structureText(schema, printing);
 }
 
@@ -48,11 +48,11 @@ const plainTypes: Readonly<Record<GivenAs, string>> = {
 export function membersOf(schema: JsonSchema, printing: Printing): ReadonlyMap<string, string> {
   const members = Object.entries(schema.properties ?? {}).map(([name, property]) => {
     const mark = schema.required?.includes(name) ? '' : '?';
-    const readonly = printing.isShown ? 'readonly ' : '';
+    const readonly = printing.isResponse ? 'readonly ' : '';
     // Undefined values are not sent, so callers may pass them.
     const type = unionText([
       typeText(property, printing),
-      ...(mark && !printing.isShown ? ['undefined'] : []),
+      ...(mark && !printing.isResponse ? ['undefined'] : []),
     ]);
     const doc = docText(property['x-doc'] ?? property.description);
     return [name, `${doc}${readonly}${nameText(name)}${mark}: ${type};`] as const;

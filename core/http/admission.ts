@@ -115,7 +115,7 @@ export function requireFields(
   { body, query }: { readonly body: unknown; readonly query: unknown },
 ): void {
   if (fields === null) return;
-  if (route.kind === 'read') return requireShown(route, fields, query);
+  if (route.kind === 'read') return requireReadable(route, fields, query);
   // An operation that declares no written fields cannot be limited to some of them, so a narrowed caller may not use it.
   if (writtenFields(route).length === 0) throw beyond(route, fields, `${route.name} writes more than fields`);
   const outside = fieldsOf(route, body).find((name) => !fields.includes(name));
@@ -130,7 +130,7 @@ function beyond({ scope }: Route, fields: readonly string[], what: string): ApiE
 const anyCaller = ['limit', 'cursor', 'createdAt', 'updatedAt'];
 
 /** Other fields are redacted, so callers may not filter or sort by them either. @throws ApiError insufficient_scope */
-function requireShown(route: Route, fields: readonly string[], query: unknown): void {
+function requireReadable(route: Route, fields: readonly string[], query: unknown): void {
   const named = Object.entries(query ?? {}).flatMap(([name, value]): string[] => {
     if (value === undefined) return [];
     return name === 'sort'

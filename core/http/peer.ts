@@ -30,7 +30,7 @@ export function peerName(
 }
 
 /** Maximum number of addresses that are reported, because each is a line in the log. */
-const toldMax = 8;
+const reportedMax = 8;
 
 /**
  * Returns `peerName` for these proxies.
@@ -40,12 +40,12 @@ export function createPeerNames(
   trusted: readonly Cidr[],
   untrusted: (address: string) => void,
 ): (socketAddress: string, forwardedFor: string | null) => string {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return (socketAddress, forwardedFor) => {
-    if (forwardedFor !== null && told.size < toldMax && !told.has(socketAddress)) {
+    if (forwardedFor !== null && reported.size < reportedMax && !reported.has(socketAddress)) {
       const address = plain(parseAddress(socketAddress));
       if (address && !isWithin(address, trusted)) {
-        told.add(socketAddress);
+        reported.add(socketAddress);
         untrusted(address.toString());
       }
     }

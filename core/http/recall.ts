@@ -8,7 +8,7 @@ import type { Scope, Store } from '../store/store.ts';
 const wholeCharsMax = 4_096;
 const longCharsMin = 512;
 
-type Shown = Readonly<Record<string, unknown>>;
+type ResponseObject = Readonly<Record<string, unknown>>;
 
 /** Source of a field that is not stored: a field of the response, or of the item `at` of its `data`. */
 export interface Recalled {
@@ -46,10 +46,10 @@ export function shorten(
 ): Shortened | null {
   if (text.length <= wholeCharsMax || !isObject(body)) return null;
   const recalled: Recalled[] = [];
-  const shortenOne = (shown: Shown, at: number | null): Shown => {
-    const short: Record<string, unknown> = { ...shown };
-    for (const [field, value] of Object.entries(shown)) {
-      const from = sourceOf(shown, field, value, at === null ? request : null, made);
+  const shortenOne = (responseObject: ResponseObject, at: number | null): ResponseObject => {
+    const short: Record<string, unknown> = { ...responseObject };
+    for (const [field, value] of Object.entries(responseObject)) {
+      const from = sourceOf(responseObject, field, value, at === null ? request : null, made);
       if (!from) continue;
       recalled.push({ at, field, from });
       short[field] = null;
@@ -58,14 +58,14 @@ export function shorten(
   };
   const { data } = body as { data?: unknown };
   const short = Array.isArray(data)
-    ? { ...body, data: data.map((item: Shown, at) => shortenOne(item, at)) }
-    : shortenOne(body as Shown, null);
+    ? { ...body, data: data.map((item: ResponseObject, at) => shortenOne(item, at)) }
+    : shortenOne(body as ResponseObject, null);
   return recalled.length === 0 ? null : { text: JSON.stringify(short), recalled };
 }
 
 /** Returns the source of a field; null if the field is stored. */
 function sourceOf(
-  shown: Shown,
+  responseObject: ResponseObject,
   field: string,
   value: unknown,
   request: unknown,
@@ -73,7 +73,7 @@ function sourceOf(
 ): Recalled['from'] | null {
   if (!isLong(value)) return null;
   if (isSame(value, fieldOf(request, field))) return 'request';
-  const { id } = shown;
+  const { id } = responseObject;
   if (typeof value !== 'string' || typeof id !== 'string') return null;
   const object = made.get(id);
   if (object) return fieldOf(object, field) === value ? 'made' : null;
@@ -91,7 +91,7 @@ function isSame(value: unknown, sent: unknown): boolean {
 }
 
 function fieldOf(object: unknown, field: string): unknown {
-  return isObject(object) ? (object as Shown)[field] : undefined;
+  return isObject(object) ? (object as ResponseObject)[field] : undefined;
 }
 
 function isObject(value: unknown): value is object {
@@ -108,8 +108,8 @@ export async function recall(
 ): Promise<string> {
   const body = JSON.parse(text) as Record<string, unknown> & { data: Record<string, unknown>[] };
   // Lives for one response and holds at most the objects in it.
-  const objects = new Map<string, Shown>();
-  const objectOf = async (id: string, from: Recalled['from']): Promise<Shown> => {
+  const objects = new Map<string, ResponseObject>();
+  const objectOf = async (id: string, from: Recalled['from']): Promise<ResponseObject> => {
     const known = objects.get(id);
     if (known) return known;
     const row = await store.readOne(scope, from === 'made' ? madeAfter : stoodAt, {
@@ -117,15 +117,16 @@ export async function recall(
       after: afterSequence,
     });
     if (!row) throw new Error(`The event that recorded ${id} for this response is missing.`);
-    const object = JSON.parse((await readParts(store, scope, row.sequence)).data) as Shown;
+    const object = JSON.parse((await readParts(store, scope, row.sequence)).data) as ResponseObject;
     objects.set(id, object);
     return object;
   };
   for (const { at, field, from } of recalled) {
-    const shown = at === null ? body : body.data[at]!;
-    const source = from === 'request' ? (request as Shown) : await objectOf(String(shown.id), from);
+    const responseObject = at === null ? body : body.data[at]!;
+    const source =
+      from === 'request' ? (request as ResponseObject) : await objectOf(String(responseObject.id), from);
     if (!(field in source)) throw new Error(`The recalled field ${field} is missing.`);
-    shown[field] = source[field];
+    responseObject[field] = source[field];
   }
   return JSON.stringify(body);
 }

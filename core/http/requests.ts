@@ -13,7 +13,7 @@ import { checkedKey, modeOf, traceparentOf } from './request-headers.ts';
 import { pathOf } from './request-url.ts';
 import { respond, respondError } from './response.ts';
 import type { Arrival, RawAnswer } from './route.ts';
-import { shownOf } from './unrouted.ts';
+import { displayPath } from './unrouted.ts';
 import type { Uploads } from './upload.ts';
 import { createSend, type SendOptions } from './send.ts';
 
@@ -90,7 +90,7 @@ export function createRequests(options: RequestsOptions): Requests {
       } catch (refused) {
         if (refused instanceof ApiError && refused.code === 'unauthorized')
           return refuse(exchange, errorOf(request));
-        const path = (): string => shownOf(pathOf(request.url));
+        const path = (): string => displayPath(pathOf(request.url));
         const named = { requestId: exchange.requestId, method: request.method, path };
         return refuse(exchange, refusalOf(log, named, refused));
       }

@@ -209,8 +209,8 @@ export function successStatusOf({ responses }: Pick<Route, 'responses'>): number
 /** True if the route accepts `If-Match`: a new object, or a response without a version, has none to compare. A PUT may find its object. */
 export function takesIfMatch(route: Route): boolean {
   if (route.kind !== 'write' || (makes(route) && route.method !== 'PUT')) return false;
-  const shown = route.responses[200];
-  return shown == null || hasVersion(shown);
+  const response = route.responses[200];
+  return response == null || hasVersion(response);
 }
 
 export function hasVersion(schema: TSchema | null): boolean {

@@ -6,7 +6,7 @@ import { pathOf } from './request-url.ts';
 import type { Route } from './route.ts';
 
 /** Longer paths are cut and longer segments replaced, so that a key sent in a path by mistake is not repeated. */
-const shownCharsMax = 200;
+const pathCharsMax = 200;
 const partCharsMax = 36;
 
 /** Returns a 404 error that suggests a similar route. */
@@ -30,16 +30,16 @@ export function createUnrouted(routes: readonly Pick<Route, 'method' | 'path'>[]
     const meant = meantBy(segmentsOf(path), known);
     return new ApiError(
       'not_found',
-      `There is no route ${method} ${shownOf(path)}.${meant ? ` Did you mean ${wordsOf(meant, method)}?` : ''}`,
+      `There is no route ${method} ${displayPath(path)}.${meant ? ` Did you mean ${wordsOf(meant, method)}?` : ''}`,
     );
   };
 }
 
 /** Returns the path without segments that may be secrets, cut to a readable length. */
-export function shownOf(path: string): string {
+export function displayPath(path: string): string {
   const parts = path.split('/').map((part) => (part.length > partCharsMax ? '…' : part));
-  const shown = parts.join('/');
-  return shown.length > shownCharsMax ? `${shown.slice(0, shownCharsMax)}…` : shown;
+  const displayed = parts.join('/');
+  return displayed.length > pathCharsMax ? `${displayed.slice(0, pathCharsMax)}…` : displayed;
 }
 
 /** Omits the trailing slash and the prefix that all operations share, which callers often leave out or mistype. */

@@ -74,12 +74,12 @@ function readWork(route: ReadRoute, options: WorkOptions): Work {
     requireCaller(asked);
     const ctx = await contextOf(asked);
     const body = await route.read(ctx, asked.input);
-    return { kind: 'read', status, body: shownTo(ctx, route, ctx.staged ? hidePending(body) : body) };
+    return { kind: 'read', status, body: redactFor(ctx, route, ctx.staged ? hidePending(body) : body) };
   };
 }
 
 /** Redacts a response for a caller with narrowed scopes. */
-function shownTo(ctx: Context, { scope }: Route, body: unknown): unknown {
+function redactFor(ctx: Context, { scope }: Route, body: unknown): unknown {
   const narrowing = ctx.narrowed && scope !== null ? narrowingOf(ctx, readScopeOf(scope)) : null;
   return narrowing ? veiled(body, narrowing) : body;
 }
@@ -102,9 +102,9 @@ function writtenTo(ctx: Context, route: Route, answer: WrittenAnswer): WrittenAn
   if (ctx.narrowed === null) return answer;
   const body: unknown = answer.text === null ? answer.body : JSON.parse(answer.text);
   if (body === undefined) return answer;
-  const shown = shownTo(ctx, route, body);
-  if (answer.isReplay && shown === null) throw new ApiError('not_found');
-  return { ...answer, body: shown, text: null };
+  const visible = redactFor(ctx, route, body);
+  if (answer.isReplay && visible === null) throw new ApiError('not_found');
+  return { ...answer, body: visible, text: null };
 }
 
 function streamWork(route: StreamRoute, options: WorkOptions): Work {

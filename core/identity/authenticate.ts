@@ -44,12 +44,12 @@ export function createAuthentication(options: {
   const { committer, nowMs, finders } = options;
   /** Keyed by the plain token, so that a hit needs no hashing. Tokens are in the memory of every request anyway. */
   const known = new LRUCache<string, Found & { usedAt: number }>({ max: 10_000 });
-  const told: (() => void)[] = [];
+  const listeners: (() => void)[] = [];
   let generation = 0;
   const forget = (): void => {
     generation++;
     known.clear();
-    for (const callback of told) callback();
+    for (const callback of listeners) callback();
   };
   committer.onCommit((_, changes) => {
     if (changes.some(({ kind }) => deciding.has(kind))) forget();
@@ -88,6 +88,6 @@ export function createAuthentication(options: {
       return principal;
     },
     forget,
-    onForgotten: (callback) => void told.push(callback),
+    onForgotten: (callback) => void listeners.push(callback),
   };
 }

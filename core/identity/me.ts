@@ -1,7 +1,7 @@
 // `GET /me`: member, credential, scopes and rate limits of the request. Every request that acts for a member may call it, with any scopes.
 import { Type } from 'typebox';
 import { getEntity, isoTime } from '../changes/operations.ts';
-import { shownProperties } from '../contract/schemas.ts';
+import { responseProperties } from '../contract/schemas.ts';
 import type { Context } from '../context.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { ApiError } from '../lib/errors.ts';
@@ -18,13 +18,13 @@ import { sessionPrefix } from './sessions/sessions.ts';
 import { workspace } from './workspace/contract.ts';
 import { workspaceModel } from './workspace/workspace.ts';
 
-const of = (properties: ReturnType<typeof shownProperties>, ...names: string[]) =>
+const of = (properties: ReturnType<typeof responseProperties>, ...names: string[]) =>
   Object.fromEntries(names.map((name) => [name, properties[name]!]));
 
-const memberParts = of(shownProperties(member), 'id', 'name', 'email', 'role');
-const workspaceParts = of(shownProperties(workspace), 'id', 'name');
+const memberParts = of(responseProperties(member), 'id', 'name', 'email', 'role');
+const workspaceParts = of(responseProperties(workspace), 'id', 'name');
 const keyParts = of(
-  shownProperties(apiKey),
+  responseProperties(apiKey),
   'id',
   'name',
   'prefix',
@@ -34,7 +34,7 @@ const keyParts = of(
   'createdAt',
 );
 const grantParts = of(
-  shownProperties(grant),
+  responseProperties(grant),
   'id',
   'client',
   'resource',
@@ -150,6 +150,6 @@ async function meansOf(ctx: Context) {
   return { ...none, session: { id: row.id, ...times } };
 }
 
-function pick(shown: Readonly<Record<string, unknown>>, parts: object): Record<string, unknown> {
-  return Object.fromEntries(Object.keys(parts).map((name) => [name, shown[name]]));
+function pick(object: Readonly<Record<string, unknown>>, parts: object): Record<string, unknown> {
+  return Object.fromEntries(Object.keys(parts).map((name) => [name, object[name]]));
 }

@@ -10,7 +10,7 @@ import { teamsSeen } from '../rights/rights.ts';
 import type { Condition } from '../store/page.ts';
 import { tenantStatement } from '../store/statement.ts';
 import type { inboxItem } from './contract.ts';
-import { inboxItemModel, type InboxItem, type ShownItem } from './kind.ts';
+import { inboxItemModel, type InboxItem, type InboxItemResponse } from './kind.ts';
 
 /** Maximum number of items marked as read by one request. */
 export const readAtOnce = 500;
@@ -85,7 +85,7 @@ async function findOwn(ctx: Context, id: string): Promise<InboxItem> {
   return found;
 }
 
-export async function getItem(ctx: Context, id: string): Promise<ShownItem> {
+export async function getItem(ctx: Context, id: string): Promise<InboxItemResponse> {
   return inboxItemModel.wire(await findOwn(ctx, id), ctx);
 }
 

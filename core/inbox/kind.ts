@@ -1,11 +1,11 @@
 // Storage and events of inbox items. The timer of a snoozed item is set and cleared in the batch that changes the snooze.
 import { plain } from '../changes/columns.ts';
-import type { Shown } from '../contract/contract.ts';
+import type { EntityResponse } from '../contract/contract.ts';
 import { alarmOp, type Alarm } from '../reactions/alarm.ts';
 import { modelOf } from '../resource/kind.ts';
 import { inboxItem } from './contract.ts';
 
-export type ShownItem = Shown<typeof inboxItem>;
+export type InboxItemResponse = EntityResponse<typeof inboxItem>;
 
 const alarm = 'inbox';
 

@@ -31,7 +31,7 @@ export const InboxPreferencesPut = named(
   'InboxPreferencesPut',
   Closed(flagsOf((description) => Type.Optional(Type.Boolean({ description })))),
 );
-export const InboxPreferencesTold = named(
+export const InboxPreferencesEvent = named(
   'InboxPreferencesTold',
   Closed({
     member: described(idAndName(idOf(member.id), 'the member'), 'Member the preferences belong to.'),
@@ -47,25 +47,28 @@ interface Stored {
   readonly off: readonly Reason[];
 }
 
-const preferencesModel = defineModel<Stored, Static<typeof InboxPreferencesTold>>({
+const preferencesModel = defineModel<Stored, Static<typeof InboxPreferencesEvent>>({
   name: 'inbox_preferences',
   table: 'inbox_preferences',
   fields: { off: json('off_json') },
-  isTold: true,
-  wire: ({ id, off }, { directory }) => ({ member: shownMember(id, directory), ...shownOf(off) }),
+  withoutPrevious: true,
+  wire: ({ id, off }, { directory }) => ({
+    member: toMemberResponse(id, directory),
+    ...toPreferencesResponse(off),
+  }),
   events: () => ['inbox.preferences_updated'],
 });
 
-const shownMember = (id: string, { members }: Directory) => ({ id, name: members.get(id)?.name ?? '' });
+const toMemberResponse = (id: string, { members }: Directory) => ({ id, name: members.get(id)?.name ?? '' });
 
-function shownOf(off: readonly Reason[]): Preferences {
+function toPreferencesResponse(off: readonly Reason[]): Preferences {
   return Object.fromEntries(
     switchableReasons.map((reason) => [reason, !off.includes(reason)]),
   ) as Preferences;
 }
 
 export async function getPreferences(ctx: Context, memberId: string): Promise<Preferences> {
-  return shownOf((await preferencesModel.find(ctx, memberId))?.off ?? []);
+  return toPreferencesResponse((await preferencesModel.find(ctx, memberId))?.off ?? []);
 }
 
 /** Omitted reasons are switched on. */
@@ -79,7 +82,7 @@ export async function putPreferences(
   const change = known
     ? preferencesModel.update(known, { off }, ctx.nowMs())
     : preferencesModel.create({ id: memberId, off });
-  return { changes: change && (known || off.length > 0) ? [change] : [], body: shownOf(off) };
+  return { changes: change && (known || off.length > 0) ? [change] : [], body: toPreferencesResponse(off) };
 }
 
 /** Returns the members who want notifications for their reason. @param reasonOf reason by member id */

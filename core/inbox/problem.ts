@@ -41,7 +41,7 @@ const texts = {
 export type ReportedKind = keyof typeof texts;
 export const reportedKinds = Object.keys(texts) as readonly ReportedKind[];
 
-export const SystemProblemShown = named(
+export const SystemProblemResponse = named(
   'SystemProblem',
   Closed({
     kind: enumeration('SystemProblemKind', reportedKinds, 'Kind of the problem.'),
@@ -56,7 +56,7 @@ export const SystemProblemShown = named(
   }),
 );
 
-export interface ToldProblem {
+export interface ReportedProblem {
   readonly kind: ReportedKind;
   readonly sinceMs: number;
   /** Null while the problem lasts. */
@@ -65,20 +65,20 @@ export interface ToldProblem {
 
 /** Returns the changes that publish the start or the end of a problem to a workspace. */
 export function problemChanges(
-  { kind, sinceMs, untilMs }: ToldProblem,
+  { kind, sinceMs, untilMs }: ReportedProblem,
   at: Parameters<typeof itemsForAdmins>[1],
 ): Change[] {
   const { title, message } = texts[kind];
   const target = { kind: 'system', id: kind };
-  const shown: Static<typeof SystemProblemShown> = {
+  const response: Static<typeof SystemProblemResponse> = {
     kind,
     message,
     since: isoTime(sinceMs),
     until: isoTime(untilMs),
   };
-  if (untilMs !== null) return [announce(target, 'system.problem_cleared', shown)];
+  if (untilMs !== null) return [announce(target, 'system.problem_cleared', response)];
   return [
-    announce(target, 'system.problem_raised', shown),
+    announce(target, 'system.problem_raised', response),
     ...itemsForAdmins({ kind: 'system_problem', reason: 'system', title, body: message, target }, at),
   ];
 }

@@ -3,18 +3,18 @@ import type { Context } from '../context.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { quantities, type Amounts, type Quantity } from './ledger.ts';
 
-const payersShownMax = 200;
+const accountsListedMax = 200;
 /** Maximum number of idempotency rows that are summed; for more rows the sum is extrapolated. */
 const keysSummedMax = 5_000;
 const keysCountedMax = 50_000;
 
-const named = (name: string, table: string, shown: string) =>
+const named = (name: string, table: string, displayed: string) =>
   tenantStatement<{ id: string; name: string }>(
     name,
-    `SELECT id, ${shown} AS name FROM ${table} WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
+    `SELECT id, ${displayed} AS name FROM ${table} WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
   );
 /** A sealed address is stored together with its displayable part (`webhooks/endpoints/address.ts`). */
-const shownUrl = "CASE WHEN url LIKE '{%' THEN json_extract(url, '$.text') ELSE url END";
+const displayUrl = "CASE WHEN url LIKE '{%' THEN json_extract(url, '$.text') ELSE url END";
 /** Types of accounts, by the prefix of their ids. */
 const accountTypes = [
   { prefix: 'key_', kind: 'token', scope: 'api-keys:read', names: named('usage.tokens', 'api_keys', 'name') },
@@ -28,7 +28,7 @@ const accountTypes = [
     prefix: 'whe_',
     kind: 'webhook',
     scope: 'webhooks:read',
-    names: named('usage.webhooks', 'endpoints', shownUrl),
+    names: named('usage.webhooks', 'endpoints', displayUrl),
   },
 ] as const;
 
@@ -53,7 +53,7 @@ export async function getUsage(ctx: Context) {
   const payers = [...new Set([...used.keys(), ...stored.keys()])]
     .map((id) => ({ id, amounts: rounded(used.get(id)), storedBytes: stored.get(id ?? '') ?? 0 }))
     .toSorted((a, b) => b.amounts.cpuMs - a.amounts.cpuMs)
-    .slice(0, payersShownMax);
+    .slice(0, accountsListedMax);
   const names = await namesOf(
     ctx,
     payers.flatMap(({ id }) => id ?? []),
@@ -98,8 +98,8 @@ function sumOf(all: readonly Amounts[]): Amounts {
 
 /** Rounds to thousandths; returns zeros for an account without usage. */
 function rounded(amounts: Amounts | undefined): Amounts {
-  const shown = (quantity: Quantity): number => Math.round((amounts?.[quantity] ?? 0) * 1_000) / 1_000;
-  return Object.fromEntries(quantities.map((quantity) => [quantity, shown(quantity)])) as Record<
+  const displayed = (quantity: Quantity): number => Math.round((amounts?.[quantity] ?? 0) * 1_000) / 1_000;
+  return Object.fromEntries(quantities.map((quantity) => [quantity, displayed(quantity)])) as Record<
     Quantity,
     number
   >;

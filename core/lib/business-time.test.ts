@@ -109,9 +109,10 @@ function modelOf(week: BusinessWeek, from: number, end: number, minutes: number)
   for (let now = from; now < end; now += minuteMs) {
     const wall = utcToWall(week.timeZone, now);
     const day = new Date(Date.UTC(wall.year, wall.month - 1, wall.day)).toISOString().slice(0, 10);
-    const shown = wall.hour * 60 + wall.minute;
+    const minuteOfDay = wall.hour * 60 + wall.minute;
     const hours = week.hours[weekdays[wall.weekday - 1]!] ?? [];
-    const isAtWork = !week.holidays.has(day) && hours.some(([from, to]) => from <= shown && shown < to);
+    const isAtWork =
+      !week.holidays.has(day) && hours.some(([from, to]) => from <= minuteOfDay && minuteOfDay < to);
     if (isAtWork && --left === 0) return now + minuteMs;
   }
   return null;

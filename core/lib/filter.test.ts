@@ -65,7 +65,7 @@ const fields: FilterFields = {
   at: { type: 'time', path: 'at' },
 };
 const now = Date.parse('2027-03-01T00:00:00Z');
-const shown = {
+const issue = {
   title: 'Crash on Save',
   priority: 'high',
   state: { type: 'shut', name: 'In Review' },
@@ -82,7 +82,7 @@ const shown = {
   done: false,
   at: '2026-11-20T12:00:00.000Z',
 };
-const passes = (filter: unknown, object: object = shown, options: ReadingOptions = {}): boolean =>
+const passes = (filter: unknown, object: object = issue, options: ReadingOptions = {}): boolean =>
   passesOf(parseFilter(filter, fields, 'filter', options), fields)(object, createSearched(), now);
 
 test('each test of the language', () => {
@@ -280,9 +280,9 @@ test('a name that is nearly known is named', () => {
 
 test('`me` is whoever asks: a member, and of what needs no member a plugin', () => {
   const me = { id: 'usr_1', memberId: 'usr_1' };
-  expect(passes({ person: 'me' }, shown, { me })).toBe(true);
-  expect(passes({ person: { nin: ['me'] } }, shown, { me })).toBe(false);
-  expect(() => passes({ person: 'me' }, shown, { me: { id: 'plg_1', memberId: null } })).toThrow(
+  expect(passes({ person: 'me' }, issue, { me })).toBe(true);
+  expect(passes({ person: { nin: ['me'] } }, issue, { me })).toBe(false);
+  expect(() => passes({ person: 'me' }, issue, { me: { id: 'plg_1', memberId: null } })).toThrow(
     'not a member',
   );
 });
@@ -309,8 +309,8 @@ test('what was taken once is read on: a value that would be refused now matches 
     [{ person: 'me' }, false],
     [{ parent: { contains: 'iss' } }, false],
   ] as const)
-    expect([filter, passes(filter, shown, taken)]).toEqual([filter, expected]);
-  expect(() => passes({ colour: 'red' }, shown, taken)).toThrow('colour');
+    expect([filter, passes(filter, issue, taken)]).toEqual([filter, expected]);
+  expect(() => passes({ colour: 'red' }, issue, taken)).toThrow('colour');
 });
 
 test('what can never pass is known for it', () => {

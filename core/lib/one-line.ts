@@ -17,12 +17,12 @@ export function inOneLine(text: string): string {
   if (plain.test(text)) return text.trim();
   const cleaned = (part: string): string => part.replaceAll(allUnseen, '');
   const line = text.replaceAll(lineBreaks, ' ');
-  let [shown, after] = ['', 0];
+  let [result, after] = ['', 0];
   for (const { 0: found, index } of line.matchAll(flag)) {
-    shown += cleaned(line.slice(after, index)) + found;
+    result += cleaned(line.slice(after, index)) + found;
     after = index + found.length;
   }
-  return (shown + cleaned(line.slice(after))).trim();
+  return (result + cleaned(line.slice(after))).trim();
 }
 
 /** Paths of such texts in a value. */

@@ -3,13 +3,13 @@
 export const unseen =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]|\u034f/u;
 
-export const shownNameMax = 80;
+export const displayNameMax = 80;
 
 /** Returns the fault of a name, as the end of a sentence that begins with it; null if it is valid. */
-export function faultOfShownName(name: string): string | null {
+export function displayNameFault(name: string): string | null {
   if (name.trim() === '') return 'is empty';
   if (name.trim() !== name) return 'begins or ends with white space';
-  if ([...name].length > shownNameMax) return `is longer than ${shownNameMax} characters`;
+  if ([...name].length > displayNameMax) return `is longer than ${displayNameMax} characters`;
   return unseen.test(name) ? 'contains invisible characters or characters that reverse the text' : null;
 }
 

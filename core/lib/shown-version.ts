@@ -3,8 +3,8 @@
 const hidden = Symbol('version');
 
 /** Attaches the version to an object whose response omits it. @returns the object */
-export function withVersion<T extends object>(shown: T, version: unknown): T {
-  return Object.assign(shown, { [hidden]: version });
+export function withVersion<T extends object>(response: T, version: unknown): T {
+  return Object.assign(response, { [hidden]: version });
 }
 
 /** Returns the version of a response object; undefined if it has none, such as a list. */

@@ -16,11 +16,11 @@ const itemsOf = async ({ agent }: Typed, operation: string, query: Json): Promis
   ((await agent.ask(operation, { query })).json as { data: Json[] }).data;
 
 /** Returns the ids or names of the items whose name contains, or whose id starts with, the typed text. */
-function named(items: readonly Json[], value: string, shown: 'id' | 'name'): string[] {
+function named(items: readonly Json[], value: string, property: 'id' | 'name'): string[] {
   const wanted = foldName(value);
   return items
     .filter(({ id, name }) => String(id).startsWith(value) || foldName(String(name)).includes(wanted))
-    .map((item) => String(item[shown]));
+    .map((item) => String(item[property]));
 }
 
 const identifier: Completer = async (typed) => {

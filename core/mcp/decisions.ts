@@ -46,7 +46,7 @@ export function createDecisions(fresh: FreshEvents, clock: Clock): Decisions {
     const event = (fresh.after(workspaceId, since, eventsMax) ?? []).find(
       ({ entityId, type }) => entityId === proposalId && decided.has(type),
     );
-    return event ? shownIn(event) : null;
+    return event ? toDecided(event) : null;
   };
 
   return {
@@ -82,7 +82,7 @@ export function createDecisions(fresh: FreshEvents, clock: Clock): Decisions {
   };
 }
 
-function shownIn({ data, dataJson }: EventRow): Decided {
-  const shown = (dataJson === undefined ? data : JSON.parse(dataJson)) as Partial<Decided>;
-  return { status: shown.status ?? 'rejected', reason: shown.reason ?? null };
+function toDecided({ data, dataJson }: EventRow): Decided {
+  const fields = (dataJson === undefined ? data : JSON.parse(dataJson)) as Partial<Decided>;
+  return { status: fields.status ?? 'rejected', reason: fields.reason ?? null };
 }

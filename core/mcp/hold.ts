@@ -12,16 +12,16 @@ import { noteOwnOps, ownAmong } from './own-issues.ts';
 /** Applies the guarded classes of the workspace and of the grant. */
 export function createHold({ actor, grant }: Principal): Hold {
   return async (now, { changes }) => {
-    const told = changes.filter(({ isSilent }) => !isSilent);
-    const before = told.filter((change) => isIssue(change) && change.before !== null).map(({ id }) => id);
+    const emitted = changes.filter(({ isSilent }) => !isSilent);
+    const before = emitted.filter((change) => isIssue(change) && change.before !== null).map(({ id }) => id);
     const own = await ownAmong(now.store, now.scope, actor, before);
-    const classes = classesOf(told.map((change) => effectOf(change, now.directory, own)));
+    const classes = classesOf(emitted.map((change) => effectOf(change, now.directory, own)));
     if (
       classes.size > 0 &&
       [...(await guardedIn(now.store, now.scope)), ...(grant?.guarded ?? [])].some((one) => classes.has(one))
     )
       return { waits: true };
-    const made = told.filter((change) => isIssue(change) && change.before === null).map(({ id }) => id);
+    const made = emitted.filter((change) => isIssue(change) && change.before === null).map(({ id }) => id);
     return { waits: false, ops: noteOwnOps(now.scope, actor, made) };
   };
 }

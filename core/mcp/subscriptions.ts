@@ -1,7 +1,7 @@
 // Streams that notify an agent of changes to its subscribed resources. They use the event log, and check the current rights of the agent.
 // A slow reader costs only the set of changed URIs.
 import type { Committer } from '../changes/commit.ts';
-import { shownData } from '../events/event.ts';
+import { renderData } from '../events/event.ts';
 import type { FreshEvents } from '../events/fresh.ts';
 import type { Held } from '../http/outflow.ts';
 import { memberOf, type Principal } from '../http/principal.ts';
@@ -162,7 +162,7 @@ class Stream implements Subscription {
         events === null ||
         events.some(
           (event) =>
-            isTouched(one, event) && mayReadEvent(principal, { type: event.type, data: shownData(event) }),
+            isTouched(one, event) && mayReadEvent(principal, { type: event.type, data: renderData(event) }),
         );
       if (isChanged) this.#changed.add(one.uri);
     }

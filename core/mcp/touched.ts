@@ -1,6 +1,6 @@
 // Maps events to the resources that they change.
 import type { EventRow } from '../events/event.ts';
-import { shownData } from '../events/event.ts';
+import { renderData } from '../events/event.ts';
 import { behind } from './resources.ts';
 
 /** A subscribed resource. */
@@ -28,6 +28,6 @@ export function isTouched({ of }: Watched, event: EventRow): boolean {
   if (of.kind === 'board' && entityKind === 'issue') return true;
   if (of.kind !== entityKind) return false;
   if (of.name === entityId) return true;
-  const { identifier } = shownData(event) as { identifier?: string | null };
+  const { identifier } = renderData(event) as { identifier?: string | null };
   return of.kind === 'issue' && identifier === of.name.toUpperCase();
 }

@@ -14,7 +14,7 @@ import { findCut } from './loops.ts';
 import type { Registry, Subscription } from './registry.ts';
 import type { Runner } from './runner.ts';
 import { deadRunOp, insertRunsOp, keyOf, queueRunOp, type NewRun, type RunRow } from './runs/rows.ts';
-import type { TellLoop } from './tell-loop.ts';
+import type { NotifyLoop } from './tell-loop.ts';
 import { runUnit, type RunUnit } from './runs/units.ts';
 import { createWants } from './wants.ts';
 
@@ -42,7 +42,7 @@ export interface PlannerOptions {
   readonly queue: UnitQueue<RunUnit>;
   readonly turns: LoopTurns;
   readonly perform: Runner['performPlanned'];
-  readonly tellLoop: TellLoop;
+  readonly notifyLoop: NotifyLoop;
   /** Caches a queued run and its event, so that the first attempt need not read them again. */
   remember(run: RunRow, event: EventRow): void;
 }
@@ -62,10 +62,10 @@ export function createPlanner(options: PlannerOptions): Planner {
     for (const event of events) {
       const subscriptions = await subscribed(event);
       if (subscriptions.length === 0) continue;
-      const shown = renderEvent(event);
+      const envelope = renderEvent(event);
       const searched = createSearched();
       for (const one of subscriptions)
-        if (isDue(one.install, event) && (await wants(scope, one, event, { shown, searched })))
+        if (isDue(one.install, event) && (await wants(scope, one, event, { envelope, searched })))
           await addRun(options, draft, scope, event, one, isNew);
     }
     return draft;
@@ -99,7 +99,7 @@ export function createPlanner(options: PlannerOptions): Planner {
         const own = subscriptions.find(({ install }) => install.id === installId);
         if (
           own &&
-          (await wants(scope, own, event, { shown: renderEvent(event), searched: createSearched() }))
+          (await wants(scope, own, event, { envelope: renderEvent(event), searched: createSearched() }))
         )
           wanting.push(event);
       }
@@ -132,7 +132,7 @@ async function addRun(
     () => planned + unstoredOfRoot(queue, scope, root),
   );
   if (cut) {
-    await options.tellLoop(scope, event, cut);
+    await options.notifyLoop(scope, event, cut);
     const { code, message } = cut;
     return void draft.notes.push(deadRunOp(scope, run, { code, message }, nowMs));
   }

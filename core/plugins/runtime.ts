@@ -20,7 +20,7 @@ import { installRoutes } from './installs/routes.ts';
 import type { InstallModes } from './installs/contract.ts';
 import { installModel, type Install } from './installs/schema.ts';
 import type { PluginTrust } from './installs/trust.ts';
-import { tellUnheard } from './installs/unheard.ts';
+import { notifyUnmatched } from './installs/unheard.ts';
 import { oneTimeJobModelName } from './once/entries.ts';
 import { actionRoutes } from './actions/routes.ts';
 import { scheduledRoutes } from './once/routes.ts';
@@ -166,7 +166,7 @@ async function lookThrough(options: PluginRuntimeOptions, { stateOps }: Workers)
   const { committer, directoryOf, serverVersion } = options;
   const { store, ids } = options.services;
   const system = { store, committer, ids, directoryOf, nowMs: options.clock.nowMs };
-  await tellUnheard(system);
+  await notifyUnmatched(system);
   await checkEngines({ ...system, serverVersion, stateOps });
 }
 

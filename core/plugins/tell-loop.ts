@@ -3,7 +3,7 @@ import type { Change } from '../changes/change.ts';
 import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Directory } from '../context.ts';
 import type { EventRow } from '../events/event.ts';
-import { adminsOf, newItem, type Told } from '../inbox/items.ts';
+import { adminsOf, newItem, type InboxItemInput } from '../inbox/items.ts';
 import { inboxItemModel } from '../inbox/kind.ts';
 import type { Ids } from '../lib/ids.ts';
 import { hourMs } from '../lib/time.ts';
@@ -19,26 +19,26 @@ const openLike = tenantStatement<Row>(
      ORDER BY happened_at DESC LIMIT 1`,
 );
 
-export type TellLoop = (scope: Scope, event: EventRow, cut: Cut) => Promise<void>;
+export type NotifyLoop = (scope: Scope, event: EventRow, cut: Cut) => Promise<void>;
 
-export function createTellLoop(options: {
+export function createNotifyLoop(options: {
   readonly store: Store;
   readonly ids: Ids;
   readonly committer: Committer;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly nowMs: () => number;
-}): TellLoop {
+}): NotifyLoop {
   const { store, ids, committer, nowMs } = options;
 
-  const itemOf = async (scope: Scope, told: Told): Promise<Change | null> => {
+  const itemOf = async (scope: Scope, input: InboxItemInput): Promise<Change | null> => {
     const now = nowMs();
-    const params = { memberId: told.memberId, title: told.title, since: now - hourMs };
+    const params = { memberId: input.memberId, title: input.title, since: now - hourMs };
     const row = await store.readOne(scope, openLike, params);
-    if (!row) return newItem(told, { ids, nowMs: now });
+    if (!row) return newItem(input, { ids, nowMs: now });
     const like = inboxItemModel.fromRow(row);
     return inboxItemModel.update(
       like,
-      { ...told, count: like.count + 1, happenedAt: now, readAt: null },
+      { ...input, count: like.count + 1, happenedAt: now, readAt: null },
       now,
     );
   };
@@ -57,7 +57,7 @@ export function createTellLoop(options: {
   };
 }
 
-function aboutOf(event: EventRow, { plugins, message }: Cut): Omit<Told, 'memberId'> {
+function aboutOf(event: EventRow, { plugins, message }: Cut): Omit<InboxItemInput, 'memberId'> {
   const issue = issueOf(event);
   const [id] = [...plugins.keys()].sort();
   const names = [...plugins.values()].sort().join(' and ');
@@ -79,7 +79,7 @@ function aboutOf(event: EventRow, { plugins, message }: Cut): Omit<Told, 'member
 }
 
 /** Returns the issue of an event, or the issue that its data names; null if there is none. */
-function issueOf({ entityKind, entityId, data }: EventRow): Told['issue'] {
+function issueOf({ entityKind, entityId, data }: EventRow): InboxItemInput['issue'] {
   const { identifier, issue } = data as {
     identifier?: string | null;
     issue?: { id: string; identifier: string | null } | null;

@@ -9,7 +9,7 @@ import type { Subscription } from './registry.ts';
 
 /** An event prepared for filters; all subscriptions to the event share it. */
 interface Filtered {
-  readonly shown: EventEnvelope;
+  readonly envelope: EventEnvelope;
   readonly searched: Searched;
 }
 
@@ -22,12 +22,12 @@ export type Wants = (
 
 /** @param turns fair queue in which filters run; charged to the plugin's account */
 export function createWants(turns: LoopTurns): Wants {
-  return async (scope, { install, self, passes, rights }, event, { shown, searched }) => {
-    if (!mayReadEvent(rights, shown)) return false;
+  return async (scope, { install, self, passes, rights }, event, { envelope, searched }) => {
+    if (!mayReadEvent(rights, envelope)) return false;
     if (self === 'skip' && isOwn(install.id, event)) return false;
     if (passes === null) return true;
     const payer = scopeOf(scope.workspaceId, install.id);
-    return turns.run(payer, () => passes(shown.data, searched, event.createdAt));
+    return turns.run(payer, () => passes(envelope.data, searched, event.createdAt));
   };
 }
 

@@ -33,7 +33,7 @@ import type { SandboxOnDemand } from './sandbox-on-demand.ts';
 import { createRunEnds, type RunEnds } from './runs/ends.ts';
 import { findRun } from './runs/rows.ts';
 import { createShadowWork, type ShadowWork } from './shadows/work.ts';
-import { createTellLoop } from './tell-loop.ts';
+import { createNotifyLoop } from './tell-loop.ts';
 import { runRows, type RunUnit } from './runs/units.ts';
 import { createSchedules, type Schedules } from './schedules.ts';
 
@@ -120,8 +120,17 @@ export function createWorkers(options: WorkersOptions): Workers {
     ...{ store, clock, log, ids, owner, seen, mayWork, registry, runs, isStopping },
   });
   const { remember, performPlanned: perform } = runner;
-  const tellLoop = createTellLoop({ ...options, store, ids, nowMs: clock.nowMs });
-  const planner = createPlanner({ store, clock, registry, turns, queue: runs, perform, remember, tellLoop });
+  const notifyLoop = createNotifyLoop({ ...options, store, ids, nowMs: clock.nowMs });
+  const planner = createPlanner({
+    store,
+    clock,
+    registry,
+    turns,
+    queue: runs,
+    perform,
+    remember,
+    notifyLoop,
+  });
   const consumer = createConsumer({
     ...{ store, clock, name: consumerName, log, fresh: options.fresh, queue: runs },
     listens: registry.listens,

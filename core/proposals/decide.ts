@@ -109,8 +109,8 @@ function partOf(
   { diff }: Proposal,
   chosen: ReadonlySet<number>,
 ): AskedWrite[] {
-  const shown = new Set(diff.map(({ write }) => write));
-  return writes.filter((_, at) => chosen.has(at) || !shown.has(at));
+  const displayed = new Set(diff.map(({ write }) => write));
+  return writes.filter((_, at) => chosen.has(at) || !displayed.has(at));
 }
 
 const movesSame = (a: KeptEffect, b: KeptEffect): boolean =>
@@ -179,8 +179,8 @@ export async function approve(
   const since = ctx.nowMs();
   const again = await deciding.sources[found.source].ask(ctx, found, partOf(writes, found, chosen));
   if (again.refusal && isDenied(again.refusal)) throw again.refusal;
-  const shown = found.diff.filter(({ write }) => chosen.has(write));
-  if (again.refusal || !isSameDiff(shown, diffNow(ctx, again, since, deciding)))
+  const displayed = found.diff.filter(({ write }) => chosen.has(write));
+  if (again.refusal || !isSameDiff(displayed, diffNow(ctx, again, since, deciding)))
     return moved(ctx, found, writes, deciding);
   return approved(ctx, found, chosen, again, deciding);
 }

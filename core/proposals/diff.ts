@@ -1,7 +1,7 @@
 // Computes the effects of a proposal's writes, and compares two such diffs.
 import type { Change } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
-import { actionOf, digestOf, shownValues, valuesOf } from '../changes/diff.ts';
+import { actionOf, digestOf, displayChanges, valuesOf } from '../changes/diff.ts';
 import { issueOf, nameOf } from '../changes/object-name.ts';
 import type { StagedWrite } from '../changes/staging.ts';
 import type { Directory } from '../context.ts';
@@ -20,23 +20,23 @@ export function diffOf(
   writes: readonly StagedWrite[],
   { committer, directory, planned }: Differ,
 ): KeptEffect[] {
-  const shown = committer.preview(
+  const previewed = committer.preview(
     directory,
     writes.flatMap(({ changes }) => changes.filter(({ isSilent }) => !isSilent)),
   );
   const effects: KeptEffect[] = [];
   for (const [write, { operation, changes }] of writes.entries())
     for (const change of changes) {
-      const told = shown.get(change);
-      if (!told) continue;
-      const values = valuesOf(change, told);
-      const { id: issueId, identifier: issue } = issueOf(change, told);
+      const eventData = previewed.get(change);
+      if (!eventData) continue;
+      const values = valuesOf(change, eventData);
+      const { id: issueId, identifier: issue } = issueOf(change, eventData);
       effects.push({
         id: String(effects.length + 1),
         ...{ write, operation, kind: change.kind, entityId: change.id },
-        ...{ name: nameOf(change, told), issue, issueId },
+        ...{ name: nameOf(change, eventData), issue, issueId },
         class: classOf(change),
-        values: shownValues(change.kind, values, whole),
+        values: displayChanges(change.kind, values, whole),
         digest: digestOf(values, planned),
         baseVersion: change.baseVersion,
         decision: null,
@@ -51,10 +51,12 @@ export function classOf(change: Pick<Change, 'kind' | 'before' | 'after'>): Effe
 }
 
 /** Returns true if both diffs change the same objects from the same values to the same values. */
-export function isSameDiff(shown: readonly KeptEffect[], now: readonly KeptEffect[]): boolean {
+export function isSameDiff(previewed: readonly KeptEffect[], now: readonly KeptEffect[]): boolean {
   const facts = ({ operation, kind, entityId, class: does, digest }: KeptEffect): string =>
     [operation, kind, entityId, does, digest].join(' ');
-  return shown.length === now.length && shown.every((effect, at) => facts(effect) === facts(now[at]!));
+  return (
+    previewed.length === now.length && previewed.every((effect, at) => facts(effect) === facts(now[at]!))
+  );
 }
 
 /** Approved values are written, so they are shown in full. */

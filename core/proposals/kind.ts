@@ -1,7 +1,7 @@
 // Storage and API representation of proposals. An open proposal has an expiry timer.
 import { json, plain, type Column } from '../changes/columns.ts';
 import type { Values } from '../changes/diff.ts';
-import { scopeOfContract, type Shown } from '../contract/contract.ts';
+import { scopeOfContract, type EntityResponse } from '../contract/contract.ts';
 import type { Context } from '../context.ts';
 import { contracts } from '../contracts.ts';
 import type { Actor, Cause } from '../events/origin.ts';
@@ -46,12 +46,12 @@ const kept = {
   } as Column<string | null>,
 };
 export type Proposal = EntityOf<typeof proposal, typeof kept>;
-export type ShownProposal = Shown<typeof proposal>;
+export type ProposalResponse = EntityResponse<typeof proposal>;
 
 export const proposalModel = modelOf(proposal, {
   kept,
   shows: {
-    effects: ({ diff }) => diff.map((effect) => shownEffect(effect, false)),
+    effects: ({ diff }) => diff.map((effect) => toEffectResponse(effect, false)),
     undoneBy: ({ undoneBy }) => undoneBy,
     through: ({ actor: { kind, name } }) => (kind === 'app' || kind === 'api_key' ? { kind, name } : null),
   },
@@ -62,7 +62,7 @@ export const proposalModel = modelOf(proposal, {
     ];
   },
   special: {
-    isTold: true,
+    withoutPrevious: true,
     related: (scope, before, { id, status, expiresAt }) => ({
       last:
         before?.status === status
@@ -76,10 +76,10 @@ export const proposalModel = modelOf(proposal, {
  * Returns the proposal with its values, which lists and events leave out. A write can also change objects that the
  * caller may not read; of these only the field names are shown.
  */
-export function showWhole(found: Proposal, ctx: Context): ShownProposal {
+export function showWhole(found: Proposal, ctx: Context): ProposalResponse {
   return {
     ...proposalModel.wire(found, ctx),
-    effects: found.diff.map((effect) => shownEffect(effect, mayRead(ctx, effect))),
+    effects: found.diff.map((effect) => toEffectResponse(effect, mayRead(ctx, effect))),
   };
 }
 
@@ -88,7 +88,7 @@ function mayRead({ scopes }: Context, { kind }: KeptEffect): boolean {
   return contract !== undefined && scopes.has(contract.heardBy ?? scopeOfContract(contract, 'read'));
 }
 
-function shownEffect(
+function toEffectResponse(
   {
     id,
     operation,
@@ -102,7 +102,7 @@ function shownEffect(
     decision,
   }: KeptEffect,
   whole: boolean,
-): ShownProposal['effects'][number] {
+): ProposalResponse['effects'][number] {
   const fields = Object.entries(values).map(([name, value]) => (whole ? { name, ...value } : { name }));
   return { id, operation, kind, entityId, name, issue, class: does, fields, baseVersion, decision };
 }

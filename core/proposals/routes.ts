@@ -15,7 +15,7 @@ import { proposalModel, showWhole } from './kind.ts';
 
 const params = Closed({ id: idOf(proposal.id) });
 const path = '/api/v1/proposals/{id}';
-const shown = schemasOf(proposal).shown;
+const responseSchema = schemasOf(proposal).response;
 
 const ProposalApproval = named(
   'ProposalApproval',
@@ -109,7 +109,7 @@ export function proposalRoutes(app: () => App, deciding: Deciding): readonly Rou
         also: reading,
         limit: 'read',
         params,
-        responses: { 200: shown },
+        responses: { 200: responseSchema },
         read: (ctx, { params: { id } }) => get(ctx, id),
       }),
       ...decisions(writing, deciding),
@@ -118,7 +118,12 @@ export function proposalRoutes(app: () => App, deciding: Deciding): readonly Rou
 }
 
 function decisions(also: AlsoNeeded, deciding: Deciding): Route[] {
-  const facts = { scope: 'approvals:write', limit: 'write', params, responses: { 200: shown } } as const;
+  const facts = {
+    scope: 'approvals:write',
+    limit: 'write',
+    params,
+    responses: { 200: responseSchema },
+  } as const;
   return [
     defineRoute({
       ...facts,

@@ -56,7 +56,7 @@ export function archiving<E extends Archivable, W>(
     writes: ['archivedAt'],
     limit: 'write',
     params: Closed({ id: nameOf(contract) }),
-    responses: { 200: schemasOf(contract).shown },
+    responses: { 200: schemasOf(contract).response },
     async write(ctx, { params, ifMatch }) {
       const found = await getEntity(ctx, model, params.id);
       const isArchived = verb === 'archive';

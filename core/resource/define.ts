@@ -3,7 +3,7 @@
 import type { TObject, TUnsafe } from 'typebox';
 import type { AnyModel, EntityModel } from '../changes/kind.ts';
 import type { Entity } from '../changes/change.ts';
-import type { Contract, Patch, Shown } from '../contract/contract.ts';
+import type { Contract, Patch, EntityResponse } from '../contract/contract.ts';
 import type { Route } from '../http/route.ts';
 import { directoryLoaderOf, type DirectoryLoader } from './directory.ts';
 import { filteringOf, type Filtering } from './filtering.ts';
@@ -35,7 +35,7 @@ export interface Resource {
 
 export function defineResource<C extends Contract, E extends Entity>(
   contract: C,
-  model: EntityModel<E, Shown<C>>,
+  model: EntityModel<E, EntityResponse<C>>,
   definition: Definition<C, E> = {},
 ): Resource {
   checkPlain(contract, definition.operations ?? {});

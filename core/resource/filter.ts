@@ -105,8 +105,8 @@ function referenceField(name: string, field: AnyReference, by: string): Referenc
 }
 
 /** True for a property that is shown and is in the directory for all objects. */
-function shows({ shown, to }: AnyReference, property: string): boolean {
-  const { properties = {} } = shown as Partial<TObject>;
+function shows({ response, to }: AnyReference, property: string): boolean {
+  const { properties = {} } = response as Partial<TObject>;
   return property in properties && (to.directory?.keeps.includes(property) ?? false);
 }
 
@@ -121,7 +121,7 @@ function namedWay(path: string, property: string, to: Target): FilterWay {
 }
 
 function wordsOf(field: Field): Pick<PlainField, 'aliases'> & { readonly values: readonly string[] } {
-  const { enum: values = [] } = field.shown as { enum?: readonly string[] };
+  const { enum: values = [] } = field.response as { enum?: readonly string[] };
   const { aliases } = field.options as { aliases?: Readonly<Record<string, string>> };
   return aliases ? { values, aliases } : { values };
 }
@@ -217,12 +217,14 @@ export function askedBy(
   return (directory, query) => {
     const asked = all.filter(({ name }) => query[name] !== undefined);
     if (asked.length === 0) return null;
-    return Object.fromEntries(asked.map(({ name, field }) => [name, asShown(directory, field, query[name])]));
+    return Object.fromEntries(
+      asked.map(({ name, field }) => [name, toResponseValue(directory, field, query[name])]),
+    );
   };
 }
 
 /** Converts an id to the key that the field shows and is compared by. */
-function asShown(directory: Directory, field: Field, given: unknown): unknown {
+function toResponseValue(directory: Directory, field: Field, given: unknown): unknown {
   if (!isReference(field) || field.by === 'id') return given;
   return entriesOf(directory, field.to).get(String(given))?.[field.by] ?? given;
 }

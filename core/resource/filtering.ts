@@ -50,7 +50,7 @@ export interface Filtering extends EventFiltering {
   /** Returns the conditions of a list. @throws ApiError validation_failed */
   conditions(ctx: Context, asked: readonly Asked[]): Promise<readonly Condition[]>;
   /** Returns a predicate for objects in their public representation. @throws ApiError validation_failed */
-  passes(ctx: Context, asked: readonly Asked[]): Promise<(shown: unknown) => boolean>;
+  passes(ctx: Context, asked: readonly Asked[]): Promise<(object: unknown) => boolean>;
 }
 
 /** Checks the filter of a subscription to a type of event before the subscription is created. @throws ApiError validation_failed */
@@ -129,7 +129,7 @@ export function createFiltering(options: FilteringOptions & { readonly columns: 
       const meant = filters.map((filter) => withTurns(filter, columnsIn(ctx.directory, new Map())));
       const passes = passesOf({ all: meant }, known);
       const nowMs = ctx.nowMs();
-      return (shown) => passes(shown, createSearched(), nowMs);
+      return (object) => passes(object, createSearched(), nowMs);
     },
   };
 }

@@ -7,7 +7,7 @@ import { safeHtml } from '../lib/markdown.ts';
 import { didYouMean } from '../lib/nearest.ts';
 import { givenAs } from '../lib/schema.ts';
 
-type Shown = Readonly<Record<string, unknown>>;
+type ResponseFields = Readonly<Record<string, unknown>>;
 
 /** Returns the parameter of the operations that list and get objects. */
 export function htmlQueryOf(contract: Contract): TObject['properties'] {
@@ -21,8 +21,8 @@ export function htmlQueryOf(contract: Contract): TObject['properties'] {
 export function includedHtml(
   contract: Contract,
   { include }: { readonly include?: unknown },
-): <S>(shown: S) => S {
-  if (include === undefined) return (shown) => shown;
+): <S>(response: S) => S {
+  if (include === undefined) return (response) => response;
   const fields = htmlFieldsOf(contract);
   const names = String(include).split(',');
   const unknown = names.find((name) => !fields.has(name));
@@ -31,9 +31,9 @@ export function includedHtml(
     const fix = `${unknown} cannot be included.${didYouMean(unknown, known)} Choose from ${known.join(', ')}.`;
     throw invalidField('include', 'invalid_enum', fix);
   }
-  return (shown) => {
-    const all: Record<string, unknown> = { ...(shown as Shown) };
+  return (response) => {
+    const all: Record<string, unknown> = { ...(response as ResponseFields) };
     for (const name of names) all[name] = safeHtml(String(all[fields.get(name)!] ?? ''));
-    return all as typeof shown;
+    return all as typeof response;
   };
 }

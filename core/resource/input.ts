@@ -62,8 +62,8 @@ function checked(directory: Directory, field: Field, given: unknown, path: strin
 }
 
 /** Adds the defaults of omitted parts, as defined in the schema of the response. */
-function filled({ shown }: Field, given: unknown): unknown {
-  const { properties } = shown as { properties?: Readonly<Record<string, { default?: unknown }>> };
+function filled({ response }: Field, given: unknown): unknown {
+  const { properties } = response as { properties?: Readonly<Record<string, { default?: unknown }>> };
   if (!properties || typeof given !== 'object') return given;
   const parts = Object.entries(properties).filter(([, part]) => part.default !== undefined);
   return { ...Object.fromEntries(parts.map(([name, part]) => [name, part.default])), ...given };

@@ -1,7 +1,7 @@
 // Derives the model of a resource from its contract: the columns of its fields, its representation, and the events of its changes. The
 // column of a field has its name in snake case.
 import type { TObject } from 'typebox';
-import { isRestorable, type Contract, type Kept, type Shown } from '../contract/contract.ts';
+import { isRestorable, type Contract, type Kept, type EntityResponse } from '../contract/contract.ts';
 import { actorParts, isReference, keptName } from '../contract/schemas.ts';
 import type { Field, FieldOptions, Reference, Target } from '../contract/field.ts';
 import { defineModel, type EntityModel, type ModelSpec } from '../changes/kind.ts';
@@ -31,11 +31,13 @@ export interface Storage<C extends Contract, X extends KeptBeside, E extends Ent
   /** Columns of fields that need a mapping of their own, by the name of the field in the row. */
   readonly columns?: Readonly<Record<string, Column>>;
   /** Representation of computed fields. */
-  readonly shows?: { readonly [K in keyof Shown<C>]?: (entity: E, view: View) => Shown<C>[K] };
+  readonly shows?: {
+    readonly [K in keyof EntityResponse<C>]?: (entity: E, view: View) => EntityResponse<C>[K];
+  };
   /** Whole representation, if written by hand for speed or shape. */
-  readonly wire?: (entity: E, view: View) => Shown<C>;
+  readonly wire?: (entity: E, view: View) => EntityResponse<C>;
   /** Representation in events, if it shows less than the API. */
-  readonly told?: (entity: E, shown: Shown<C>) => Shown<C>;
+  readonly toEventData?: (entity: E, rendered: EntityResponse<C>) => EntityResponse<C>;
   /** Values of a past row that do not follow from the contract. */
   readonly asItWas?: (was: Wire, view: Pick<View, 'directory'>) => Partial<E>;
   readonly events?: ModelSpec<E, Wire>['events'];
@@ -57,18 +59,20 @@ export interface Storage<C extends Contract, X extends KeptBeside, E extends Ent
 export function modelOf<C extends Contract, const X extends KeptBeside = Record<never, never>>(
   contract: C,
   storage: Storage<C, X, EntityOf<C, X>> = {},
-): EntityModel<EntityOf<C, X>, Shown<C>> {
+): EntityModel<EntityOf<C, X>, EntityResponse<C>> {
   type E = EntityOf<C, X>;
   const wire = (storage.wire ?? wireOf<E>(contract, storage.shows ?? {})) as ModelSpec<E, Wire>['wire'];
-  const { told } = storage;
+  const { toEventData } = storage;
   const spec: ModelSpec<E, Wire> = {
     name: contract.name,
     table: storage.table ?? contract.path,
     fields: columnsOf(contract, storage) as ModelSpec<E, Wire>['fields'],
     wire,
     // A past row cannot be derived from events that show less than the API.
-    ...(!told && { asItWas: rowAsItWas<E>(contract, storage.asItWas) }),
-    ...(told && { told: (entity, view) => told(entity, wire(entity, view) as Shown<C>) }),
+    ...(!toEventData && { asItWas: rowAsItWas<E>(contract, storage.asItWas) }),
+    ...(toEventData && {
+      toEventData: (entity, view) => toEventData(entity, wire(entity, view) as EntityResponse<C>),
+    }),
     events: storage.events ?? ((before, after) => [plainEvent(contract, before, after)]),
     ...teamOf<E>(contract),
     ...aliasOf(contract),
@@ -76,7 +80,7 @@ export function modelOf<C extends Contract, const X extends KeptBeside = Record<
   };
   if (contract.ofTeam && !spec.team)
     throw new Error(`Objects of ${contract.name} belong to a team: define it by a field or by \`team\`.`);
-  return defineModel(spec) as EntityModel<E, Shown<C>>;
+  return defineModel(spec) as EntityModel<E, EntityResponse<C>>;
 }
 
 /** An object is also found by its alias field, which has a unique index. */
@@ -157,15 +161,15 @@ function wireOf<E extends Entity>(
   );
   const restorable = isRestorable(contract);
   return (entity, view) => {
-    const shown = { ...empty };
-    shown.id = entity.id;
-    for (let i = 0; i < names.length; i++) shown[names[i]!] = showers[i]!(entity, view);
+    const rendered = { ...empty };
+    rendered.id = entity.id;
+    for (let i = 0; i < names.length; i++) rendered[names[i]!] = showers[i]!(entity, view);
     const { createdAt, updatedAt } = entity as E & { createdAt: number; updatedAt: number };
-    shown.version = entity.version;
-    shown.createdAt = isoTime(createdAt);
-    shown.updatedAt = isoTime(updatedAt);
-    if (restorable) shown.deletedAt = isoTime(deletedAtOf(entity));
-    return shown;
+    rendered.version = entity.version;
+    rendered.createdAt = isoTime(createdAt);
+    rendered.updatedAt = isoTime(updatedAt);
+    if (restorable) rendered.deletedAt = isoTime(deletedAtOf(entity));
+    return rendered;
   };
 }
 
@@ -198,11 +202,11 @@ function referenceShower<E extends Entity>(
   const { to, by } = field;
   const key = keptName(name, field);
   const missing = field.options.nullable ? null : '';
-  const parts = Object.keys((field.shown as Partial<TObject>).properties ?? {}).filter(
+  const parts = Object.keys((field.response as Partial<TObject>).properties ?? {}).filter(
     (part) => part !== 'id',
   );
-  const shown = by === 'id' ? parts : [by];
-  const unknown = shown.filter((part) => !to.directory?.keeps.includes(part));
+  const rendered = by === 'id' ? parts : [by];
+  const unknown = rendered.filter((part) => !to.directory?.keeps.includes(part));
   if (unknown.length > 0)
     throw new Error(
       `${contract.name}.${name} shows ${unknown.join(', ')} of ${to.name}, which the directory does not contain.`,

@@ -4,7 +4,7 @@ import { created, getEntity, removed, updated } from '../changes/operations.ts';
 import { readOrder } from '../changes/order.ts';
 import type { ChangeSet, Entity, OrderVersion } from '../changes/change.ts';
 import type { EntityModel } from '../changes/kind.ts';
-import type { Contract, Created, Patch, Shown } from '../contract/contract.ts';
+import type { Contract, Created, Patch, EntityResponse } from '../contract/contract.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Condition, Page, SortKey } from '../store/page.ts';
@@ -21,10 +21,10 @@ type Query = PageParameters & { readonly deleted?: Deleted } & Readonly<Record<s
 
 /** Operations of a resource. `parentId` is the object in the path, if the resource has a parent. */
 export interface Operations<C extends Contract> {
-  list(ctx: Context, query: Query, parentId: string | null): Promise<Page<Shown<C>>>;
+  list(ctx: Context, query: Query, parentId: string | null): Promise<Page<EntityResponse<C>>>;
   create(ctx: Context, body: Created<C>, parentId: string | null): Promise<ChangeSet>;
   /** @param asOf moment at which the object is shown; default now */
-  get(ctx: Context, id: string, asOf?: string): Promise<Shown<C>>;
+  get(ctx: Context, id: string, asOf?: string): Promise<EntityResponse<C>>;
   update(ctx: Context, id: string, patch: Patch<C>, ifMatch: number | null): Promise<ChangeSet>;
   delete(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet>;
   restore(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet>;
@@ -62,7 +62,7 @@ export interface Rules<C extends Contract, E extends Entity> {
   readonly placeholders?: {
     readonly sql: string;
     /** Returns the object as lists show it. */
-    shown(whole: Shown<C>): Shown<C>;
+    response(whole: EntityResponse<C>): EntityResponse<C>;
   };
   /** Applies `where` to an object at a past moment, in its public representation: for resources that can be read `asOf`. */
   readonly wasAmong?: (query: Query, was: Was) => boolean;
@@ -70,7 +70,7 @@ export interface Rules<C extends Contract, E extends Entity> {
 
 export function plainOperations<C extends Contract, E extends Entity>(
   contract: C,
-  model: EntityModel<E, Shown<C>>,
+  model: EntityModel<E, EntityResponse<C>>,
   rules: Rules<C, E>,
   filtering: Filtering = filteringOf(contract, model),
 ): Operations<C> {
@@ -83,7 +83,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
   const order = orderOf(contract);
   const sortings = sortingsOf(contract);
   const askedIn = askedBy(contract);
-  const then = readsAt<Shown<C>>(contract, filtering, rules.wasAmong);
+  const then = readsAt<EntityResponse<C>>(contract, filtering, rules.wasAmong);
 
   const find = async (ctx: Context, id: string): Promise<E> => {
     const entity = await getEntity(ctx, model, id);
@@ -141,14 +141,17 @@ const inOrder = (set: ChangeSet, order: OrderVersion | null): ChangeSet =>
   order ? { ...set, changes: set.changes.map((change) => ({ ...change, order })) } : set;
 
 function withPlaceholders<C extends Contract>(
-  page: Page<Shown<C>>,
+  page: Page<EntityResponse<C>>,
   { deleted = 'exclude' }: Query,
   placeholders: Rules<C, Entity>['placeholders'],
-): Page<Shown<C>> {
+): Page<EntityResponse<C>> {
   if (!placeholders || deleted !== 'exclude') return page;
-  const isDeleted = (shown: Shown<C>): boolean =>
-    ((shown as { readonly deletedAt?: string | null }).deletedAt ?? null) !== null;
-  return { ...page, data: page.data.map((shown) => (isDeleted(shown) ? placeholders.shown(shown) : shown)) };
+  const isDeleted = (response: EntityResponse<C>): boolean =>
+    ((response as { readonly deletedAt?: string | null }).deletedAt ?? null) !== null;
+  return {
+    ...page,
+    data: page.data.map((response) => (isDeleted(response) ? placeholders.response(response) : response)),
+  };
 }
 
 /** One of many parents has few objects: with this hint the planner finds them by parent even if the list has another order. */

@@ -61,7 +61,7 @@ export function narrowable(routes: readonly Operation[], scope: string): Narrowa
   const reading = scope === read ? own : [...own, ...routes.filter((route) => route.scope === read)];
   const events = Object.keys(namespaceScopes).filter((namespace) => namespaceScopes[namespace] === read);
   return {
-    fields: scope === read ? shownFields(scope) : [...new Set(own.flatMap(writtenFields))],
+    fields: scope === read ? readableFields(scope) : [...new Set(own.flatMap(writtenFields))],
     teams:
       reading.length > 0 &&
       reading.every(({ rows }) => rows === 'team') &&
@@ -70,7 +70,7 @@ export function narrowable(routes: readonly Operation[], scope: string): Narrowa
 }
 
 /** Returns the fields of objects that plugins read individually; no other read scope can be narrowed to fields. */
-function shownFields(scope: string): string[] {
+function readableFields(scope: string): string[] {
   const contract = contracts.find(({ path }) => `${path}:read` === scope) as Contract | undefined;
   const isRead = contract?.calls?.some((call) => call === 'get' || call === 'list') ?? false;
   return contract && isRead ? Object.keys(contract.fields) : [];

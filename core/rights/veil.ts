@@ -8,8 +8,8 @@ const always = ['id', 'version', 'createdAt', 'updatedAt'];
 
 /** @param value an object, a page of objects, or the data of an event */
 export function veiled(value: unknown, { fields, teams }: Narrowing): unknown {
-  const shown = fields === null ? value : onlyFields(value, fields);
-  return teams === null ? shown : withoutOthers(shown, teams);
+  const visible = fields === null ? value : onlyFields(value, fields);
+  return teams === null ? visible : withoutOthers(visible, teams);
 }
 
 /** Redacts an event that the holder may read. The path of its cause is removed, because it names issues without their teams. */

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { SidecarPrograms } from './fleet/bundle.ts';
 import type { Role } from './fleet/fleet.ts';
 import type { JailLevel } from './jail/level.ts';
-import type { LogLevel, Progress, RunLimits, Told } from './protocol.ts';
+import type { LogLevel, Progress, RunLimits, CallReply } from './protocol.ts';
 import type { HandlerKind } from '../../sdk/plugin/handlers.ts';
 
 export interface Sandbox {
@@ -57,7 +57,7 @@ export interface Tape {
   /** The run starts; called again if the run is restarted. */
   begin(): void;
   /** Called for each message to the guest. */
-  told(message: Told): void;
+  recordReply(message: CallReply): void;
   /** Called for the calls of the guest; `acked` counts the messages that the guest has consumed, the order of the run included. */
   heard(acked: number, calls: readonly MadeCall[]): void;
 }

@@ -57,7 +57,7 @@ export interface EntryReport {
  * Answer to a call of the guest: `value` is JSON text, an error is a code and a message. `elapsedMs` is the age of the run on the
  * guest's clock from now on. `more`: deliver this answer together with the next one.
  */
-export type Told = { run: RunNonce; call: number; elapsedMs: number; more?: true } & (
+export type CallReply = { run: RunNonce; call: number; elapsedMs: number; more?: true } & (
   { t: 'answer'; value: string } | { t: 'refuse'; code: string; message: string }
 );
 
@@ -78,7 +78,7 @@ export type ToSidecar =
       limits: RunLimits;
       fresh: boolean;
     }
-  | Told
+  | CallReply
   | { t: 'stop'; run: RunNonce }
   /** Drops idle isolates whose name begins with `prefix`. */
   | { t: 'evict'; prefix: string }

@@ -65,7 +65,7 @@ export function unseenOp(workspaceId: string, id: string): Op {
 }
 
 /** Marks the first key of a workspace as shown, so that the next start does not replace it. */
-export async function firstKeyShown(store: Store, workspaceId: string): Promise<void> {
+export async function markFirstKeySeen(store: Store, workspaceId: string): Promise<void> {
   const [unseen] = await store.readSystem(findUnseen);
   if (unseen?.unseen_key.startsWith(`${workspaceId}/`))
     await store.commit([systemOp(setSeen, { key: unseen.unseen_key })]);

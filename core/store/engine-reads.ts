@@ -37,7 +37,7 @@ export function createReads({
   onDamage,
 }: ReadsWith): Pick<Store, 'read' | 'readOne' | 'readSystem'> {
   /** Maps engine errors to StoreError, so that callers can tell store faults from invalid requests. @throws StoreError */
-  const told = async <T>(statement: Statement<unknown>, work: () => T | Promise<T>): Promise<T> => {
+  const mapErrors = async <T>(statement: Statement<unknown>, work: () => T | Promise<T>): Promise<T> => {
     try {
       guard.check(statement.text);
       return await work();
@@ -60,13 +60,14 @@ export function createReads({
     return rows.map((values) => rowOf(columns, values)) as R[];
   };
   return {
-    read: (scope, statement, params = {}) => told(statement, () => read(scope, statement, params)),
+    read: (scope, statement, params = {}) => mapErrors(statement, () => read(scope, statement, params)),
     readOne: <R>(scope: Scope, statement: Statement<R>, params: Params = {}) =>
-      told(statement, () => {
+      mapErrors(statement, () => {
         const { prepared, columns } = compile(statement);
         const values = prepared.get(bind(statement, params, scope.workspaceId));
         return values === undefined ? undefined : (rowOf(columns, values) as R);
       }),
-    readSystem: (statement, params = {}) => told(statement, () => readRows(compile, statement, params, null)),
+    readSystem: (statement, params = {}) =>
+      mapErrors(statement, () => readRows(compile, statement, params, null)),
   };
 }

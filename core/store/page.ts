@@ -89,10 +89,10 @@ export async function readPage(
     ...params,
     limit: query.limit + 1,
   });
-  const { shown, partial } = upToBytes(rows.slice(0, query.limit), long);
-  const hasNextPage = rows.length > shown.length;
-  const data = partial.size === 0 ? shown : await withLong(store, scope, query, shown, partial);
-  const last = shown.at(-1);
+  const { pageRows, partial } = upToBytes(rows.slice(0, query.limit), long);
+  const hasNextPage = rows.length > pageRows.length;
+  const data = partial.size === 0 ? pageRows : await withLong(store, scope, query, pageRows, partial);
+  const last = pageRows.at(-1);
   const endCursor = last
     ? encodeCursor(
         sealing,
@@ -100,7 +100,7 @@ export async function readPage(
         order.map((_, index) => last[`k${index}`] as CursorValue),
       )
     : null;
-  return { data, pageInfo: { hasNextPage, endCursor }, next: rows[shown.length] };
+  return { data, pageInfo: { hasNextPage, endCursor }, next: rows[pageRows.length] };
 }
 
 /** Sorted entries of the request parameters, because their order does not make a different list. */
@@ -185,20 +185,20 @@ function columnsOf(select: string, without: readonly string[]): Columns {
 function upToBytes(
   rows: readonly Row[],
   long: readonly string[],
-): { shown: Row[]; partial: ReadonlySet<Value> } {
-  const shown: Row[] = [];
+): { pageRows: Row[]; partial: ReadonlySet<Value> } {
+  const pageRows: Row[] = [];
   const partial = new Set<Value>();
   let bytes = 0;
   for (const row of rows) {
     if (bytes > pageBytesMax) break;
-    shown.push(row);
+    pageRows.push(row);
     for (const column of long) {
       const value = row[column];
       if (typeof value === 'number') partial.add(row.id!);
       bytes += typeof value === 'number' ? value : typeof value === 'string' ? value.length : 0;
     }
   }
-  return { shown, partial };
+  return { pageRows, partial };
 }
 
 /** Reads the missing long columns. Omits rows that were deleted meanwhile. */

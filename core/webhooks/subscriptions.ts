@@ -3,7 +3,7 @@
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Directory } from '../context.ts';
 import { expandPattern, namespaceOf } from '../events/catalogue.ts';
-import { shownData, type EventRow } from '../events/event.ts';
+import { renderData, type EventRow } from '../events/event.ts';
 import { erasOf, readPastWants, type Eras } from '../events/past-wants.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { parseFilter, type FilterFields } from '../lib/filter.ts';
@@ -100,7 +100,7 @@ export function createSubscriptions(options: {
       const wanting: Wanting[] = [];
       const subscribers = (await of(scope)).byType.at(event.sequence).get(event.type) ?? none;
       if (subscribers.length === 0) return wanting;
-      const data = shownData(event);
+      const data = renderData(event);
       const searched = createSearched();
       for (const subscriber of subscribers) {
         const { endpoint } = subscriber;
@@ -116,7 +116,7 @@ export function createSubscriptions(options: {
         .get(event.type)
         ?.find(({ endpoint }) => endpoint.id === endpointId);
       if (!subscriber || isPingOf(endpointId, event)) return false;
-      return wants(scope, subscriber, event, shownData(event), createSearched());
+      return wants(scope, subscriber, event, renderData(event), createSearched());
     },
     enabled: async (scope, endpointId) => (await of(scope)).endpoints.get(endpointId),
     enabledIds: async (scope) => new Set((await of(scope)).endpoints.keys()),

@@ -49,8 +49,8 @@ function startAgent(): Agent {
 }
 
 /** Compares a line of the README with an output line; `…` matches any text. */
-function matches(shown: string, said: string): boolean {
-  const [begin = '', end] = shown.replace('http://127.0.0.1:4700', server.url).split('…');
+function matches(expected: string, said: string): boolean {
+  const [begin = '', end] = expected.replace('http://127.0.0.1:4700', server.url).split('…');
   return end === undefined ? said === begin : said.startsWith(begin) && said.endsWith(end);
 }
 
@@ -144,17 +144,17 @@ try {
   check('the agent exits with 0', (await agent.ended) === 0);
 
   const transcript = readFileSync(join(import.meta.dir, 'README.md'), 'utf8');
-  const shown =
+  const expected =
     /\n\$ bun examples\/agent\/main\.ts\n([^`]+)```/.exec(transcript)?.[1]?.trim().split('\n') ?? [];
-  const differs = shown.filter((line) => !said.some((one) => matches(line, one)));
-  check('its output matches README.md', shown.length === said.length && differs.length === 0, {
+  const differs = expected.filter((line) => !said.some((one) => matches(line, one)));
+  check('its output matches README.md', expected.length === said.length && differs.length === 0, {
     differs,
     said,
   });
 
   step('The audit log records all actions');
   const { data: log } = await api<{ data: Entry[] }>('GET', '/audit-log?limit=100');
-  const told = new Set(
+  const audited = new Set(
     log.map(({ action, actor, target }) => `${action} ${target.id} by ${actor.kind} ${actor.name}`),
   );
   const [raise, remove] = [raising.url, deleting.url].map((url) => url.slice(url.lastIndexOf('/') + 1));
@@ -165,7 +165,7 @@ try {
     `automation.proposed ${remove} by app Tidy`,
     `automation.rejected ${remove} by user Ana`,
   ])
-    check(entry.replace(/ \S+_\S+/, ''), told.has(entry), [...told]);
+    check(entry.replace(/ \S+_\S+/, ''), audited.has(entry), [...audited]);
   const byApp = log.filter(({ actor }) => actor.kind === 'app');
   check(
     'all actions of the agent are recorded on behalf of Ben',

@@ -215,8 +215,8 @@ try {
       decided.every(({ status, reason }) => status !== 'rejected' || reason === 'A person looks at these.'),
     decided,
   );
-  const told = await api<{ data: { type: string }[] }>('GET', '/events?types=automation.*&limit=100');
-  const types = counted(told.data.map(({ type }) => type));
+  const automation = await api<{ data: { type: string }[] }>('GET', '/events?types=automation.*&limit=100');
+  const types = counted(automation.data.map(({ type }) => type));
   check(
     'the feed contains automation.proposed, approved and rejected',
     types['automation.proposed'] === 6 &&

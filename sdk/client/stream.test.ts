@@ -178,13 +178,13 @@ test('after a restore of the server it goes on where the histories part, where s
       { status: 409 },
     );
   await using server = startServer(events(frame(7)), changed, events(frame(7, 'two')));
-  const told: object[] = [];
-  const got = await read(server.url, 2, { onHistoryChanged: (place) => void told.push(place) });
+  const changes: object[] = [];
+  const got = await read(server.url, 2, { onHistoryChanged: (place) => void changes.push(place) });
   expect(got.map(({ sequence, generation }) => [sequence, generation])).toEqual([
     [7, 'one'],
     [7, 'two'],
   ]);
-  expect(told).toEqual([{ after: 6, generation: 'two' }]);
+  expect(changes).toEqual([{ after: 6, generation: 'two' }]);
   expect(server.asked.map(({ lastEventId }) => lastEventId)).toEqual([null, '7:one', '6:two']);
   await using other = startServer(changed);
   await expect(read(other.url, 1)).rejects.toMatchObject({ code: 'history_changed', status: 409 });

@@ -109,12 +109,12 @@ function notBundled(logs: BuildOutput['logs'], refused: readonly Refusal[], root
     ...findImport(importer, path),
     message: `${nameOf(importer, roots)} imports ${path}${why}`,
   }));
-  const told: Places = logs.flatMap(({ message, position }) =>
+  const parseFaults: Places = logs.flatMap(({ message, position }) =>
     position && position.line > 0
       ? [{ file: nameOf(position.file, roots), line: position.line, column: position.column, message }]
       : [],
   );
-  const places = [...refusals, ...told].slice(0, placesMax);
+  const places = [...refusals, ...parseFaults].slice(0, placesMax);
   const reasons =
     places.length > 0
       ? places.map(({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`)

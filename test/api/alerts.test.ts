@@ -6,7 +6,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await Bun.sleep(2);
 }
 
-const told = async (app: TestApp, key = app.workspace.apiKey): Promise<Json[]> =>
+const problemEvents = async (app: TestApp, key = app.workspace.apiKey): Promise<Json[]> =>
   (await app.clientOf(key)('GET', '/api/v1/events?types=system.*&limit=100')).json.data;
 
 test('what lasts a minute is told to every workspace, what flaps is not, and neither is told again after a restart', async () => {
@@ -18,12 +18,14 @@ test('what lasts a minute is told to every workspace, what flaps is not, and nei
   app.services.problems.raise('disk', 'Only 3 MB are free.');
   app.clock.advance(30_000);
   app.services.problems.clear('held');
-  expect(await told(app)).toEqual([]);
+  expect(await problemEvents(app)).toEqual([]);
   app.clock.advance(30_000);
-  await until(async () => (await told(app)).length > 0 && (await told(app, other.apiKey)).length > 0);
+  await until(
+    async () => (await problemEvents(app)).length > 0 && (await problemEvents(app, other.apiKey)).length > 0,
+  );
 
   for (const key of [app.workspace.apiKey, other.apiKey]) {
-    const events = await told(app, key);
+    const events = await problemEvents(app, key);
     expect(events).toMatchObject([
       {
         type: 'system.problem_raised',
@@ -39,12 +41,12 @@ test('what lasts a minute is told to every workspace, what flaps is not, and nei
   app.services.problems.raise('backup', 'The last backup is 4 days old.');
   app.clock.advance(120_000);
   await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'A commit behind what might be told' });
-  expect(await told(app)).toHaveLength(1);
+  expect(await problemEvents(app)).toHaveLength(1);
 
   app = await app.restart();
   app.clock.advance(60_000);
-  await until(async () => (await told(app)).length > 1);
-  expect((await told(app))[1]).toMatchObject({
+  await until(async () => (await problemEvents(app)).length > 1);
+  expect((await problemEvents(app))[1]).toMatchObject({
     type: 'system.problem_cleared',
     data: { kind: 'backup', since, until: new Date(app.clock.nowMs()).toISOString() },
   });
@@ -64,10 +66,10 @@ test('what cannot be written is told once it can, both that it was there and tha
   );
   problems.clear('plugins');
   store.commit = commit;
-  expect(await told(app)).toEqual([]);
+  expect(await problemEvents(app)).toEqual([]);
   app.clock.advance(60_000);
-  await until(async () => (await told(app)).length === 2);
-  expect((await told(app)).map(({ type }) => type)).toEqual([
+  await until(async () => (await problemEvents(app)).length === 2);
+  expect((await problemEvents(app)).map(({ type }) => type)).toEqual([
     'system.problem_raised',
     'system.problem_cleared',
   ]);

@@ -139,8 +139,13 @@ describe('whatever is asked of a route, both entrances answer alike:', () => {
     const text = route.method === 'GET' ? undefined : (JSON.stringify(body) ?? (route.body ? '' : undefined));
     const first = await http(route.method, path, text, headers);
     const second = await values(route.method, path, body, headers);
-    const shown = [second, first].map((reply) => [route.name, query, body, visible(reply, comparable())]);
-    expect(shown[0]).toEqual(shown[1]!);
+    const visibleReplies = [second, first].map((reply) => [
+      route.name,
+      query,
+      body,
+      visible(reply, comparable()),
+    ]);
+    expect(visibleReplies[0]).toEqual(visibleReplies[1]!);
     return first;
   };
 

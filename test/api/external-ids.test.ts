@@ -112,8 +112,8 @@ test('sent by many at once it makes one issue, and a repeated key gets its own a
   );
   expect(replies.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201]);
   expect(new Set(replies.map(({ json }) => json.id)).size).toBe(1);
-  const told = await app.eventTypes(from);
-  expect(told.filter((type) => type === 'issue.created')).toHaveLength(1);
+  const eventTypes = await app.eventTypes(from);
+  expect(eventTypes.filter((type) => type === 'issue.created')).toHaveLength(1);
   const again = await put(
     'contested',
     { team: 'ENG', title: 'Contested', estimate: 0 },

@@ -27,9 +27,9 @@ test('the time and the author of a creation are kept, and its event happens now'
     labels: ['bug'],
   });
   expect(status).toBe(201);
-  const { json: shown } = await app.call('GET', `/api/v1/issues/${json.id}`);
+  const { json: fetched } = await app.call('GET', `/api/v1/issues/${json.id}`);
   const now = new Date(app.clock.nowMs()).toISOString();
-  expect(shown).toMatchObject({
+  expect(fetched).toMatchObject({
     createdAt: at('2019-05-01'),
     updatedAt: now,
     creator: { kind: 'user', id: ana, name: 'Ana' },

@@ -109,6 +109,6 @@ test('labels that are added and removed at the same time are all added and remov
   const { labels, version } = (await app.call('GET', at(id))).json;
   expect(labels.map(({ name }: Json) => name).sort()).toEqual(names.slice(12).sort());
   expect(version).toBe(25);
-  const told = await app.eventTypes(from);
-  expect(told.filter((type) => type === 'issue.labeled')).toHaveLength(24);
+  const eventTypes = await app.eventTypes(from);
+  expect(eventTypes.filter((type) => type === 'issue.labeled')).toHaveLength(24);
 });

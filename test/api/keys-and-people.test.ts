@@ -120,24 +120,24 @@ test('without grace the old key ends with the answer; a lost answer is had again
 
 test('a key says when it was last used, written at most once a minute and not as a change', async () => {
   const { id, key } = (await mint({})).json;
-  const shown = async (): Promise<Json> => (await app.call('GET', `/api/v1/api-keys/${id}`)).json;
+  const readKey = async (): Promise<Json> => (await app.call('GET', `/api/v1/api-keys/${id}`)).json;
   await noted();
-  expect((await shown()).lastUsedAt).toBeNull();
+  expect((await readKey()).lastUsedAt).toBeNull();
   const [usedAt, after] = [app.clock.now(), await app.lastSequence()];
   await statusOf(key);
   await noted();
-  expect(await shown()).toMatchObject({ lastUsedAt: new Date(usedAt).toISOString(), version: 1 });
+  expect(await readKey()).toMatchObject({ lastUsedAt: new Date(usedAt).toISOString(), version: 1 });
   app.clock.advance(30_000);
   await statusOf(key);
   await noted();
-  expect((await shown()).lastUsedAt).toBe(new Date(usedAt).toISOString());
+  expect((await readKey()).lastUsedAt).toBe(new Date(usedAt).toISOString());
   app.clock.advance(60_000);
   const laterAt = app.clock.now();
   await statusOf(key);
   // What is not written yet is written when the server stops.
   app = await app.restart();
   step = scenarioOf(app);
-  expect((await shown()).lastUsedAt).toBe(new Date(laterAt).toISOString());
+  expect((await readKey()).lastUsedAt).toBe(new Date(laterAt).toISOString());
   expect(await app.eventTypes(after)).toEqual([]);
 });
 

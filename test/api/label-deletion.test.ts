@@ -55,8 +55,8 @@ test('its issues lose it, get a version, and tell what they had', async () => {
     body: { version: 2, labels: [bug], updatedAt: new Date(app.clock.now()).toISOString() },
   });
   await step('GET', `/issues/${without.id}`, undefined, { status: 200, body: without });
-  const [told] = (await app.call('GET', `/api/v1/issues/${with_.id}/history`)).json.data.slice(-1);
-  expect(told).toMatchObject({
+  const [recorded] = (await app.call('GET', `/api/v1/issues/${with_.id}/history`)).json.data.slice(-1);
+  expect(recorded).toMatchObject({
     type: 'issue.labeled',
     actor: { kind: 'api_key' },
     data: { labels: [bug], previous: { labels: with_.labels } },
@@ -82,9 +82,9 @@ test('where many carry it the first go at once and the others after them, by the
   const from = await app.lastSequence();
   expect((await app.call('DELETE', `/api/v1/labels/${id}`)).status).toBe(204);
   await app.settled();
-  const [deletion, ...told] = await eventsAfter(from);
-  const labeled = told.filter(({ type }) => type === 'issue.labeled');
-  expect([told.length, labeled.length, new Set(labeled.map(({ data }) => data.id)).size]).toEqual([
+  const [deletion, ...recorded] = await eventsAfter(from);
+  const labeled = recorded.filter(({ type }) => type === 'issue.labeled');
+  expect([recorded.length, labeled.length, new Set(labeled.map(({ data }) => data.id)).size]).toEqual([
     460, 230, 230,
   ]);
   for (const { actor, data } of labeled)

@@ -82,11 +82,11 @@ test('every object of every body refuses read-only and unknown properties by the
   };
   for (const route of app.app.routes) {
     if (!route.body) continue;
-    const shown = propertiesOf(Object.values(route.responses)[0]);
+    const responseFields = propertiesOf(Object.values(route.responses)[0]);
     const places = closedObjects(route.body);
     expect([route.name, places.length > 0]).toEqual([route.name, true]);
     for (const { at, known } of places)
-      for (const name of new Set([...Object.keys(shown), ...never])) {
+      for (const name of new Set([...Object.keys(responseFields), ...never])) {
         if (known.includes(name)) continue;
         await refused(route, at, name, 'x');
         await refused(route, at, name, null);

@@ -104,8 +104,8 @@ test('a path that no route has says so, with the one that was probably meant', a
     ['GET', '/robots.txt', null],
   ] as const) {
     const { status, json } = await app.call(method, path);
-    const shown = path.replace(/x{1000,}/, '…');
+    const displayPath = path.replace(/x{1000,}/, '…');
     const ends = meant === null ? '' : ` Did you mean ${meant}?`;
-    expect([status, json.error.message]).toEqual([404, `There is no route ${method} ${shown}.${ends}`]);
+    expect([status, json.error.message]).toEqual([404, `There is no route ${method} ${displayPath}.${ends}`]);
   }
 });

@@ -88,8 +88,9 @@ async function step(issues: Modelled[], command: Command): Promise<string[]> {
   }
   if (command.do === 'list') {
     const { json } = await app.call('GET', '/api/v1/issues?limit=100&fields=version');
-    const shown = new Map<string, number>(json.data.map(({ id, version }: Json) => [id, version]));
-    for (const { id, version, deleted } of issues) expect(shown.get(id)).toBe(deleted ? undefined : version);
+    const listedVersions = new Map<string, number>(json.data.map(({ id, version }: Json) => [id, version]));
+    for (const { id, version, deleted } of issues)
+      expect(listedVersions.get(id)).toBe(deleted ? undefined : version);
     return [];
   }
   const issue = issues[command.at];

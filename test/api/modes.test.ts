@@ -13,7 +13,7 @@ let app: TestApp;
 let own: Seeds;
 let writes: Route[];
 let document: Json;
-const proposalShown = Compile(schemasOf(proposal).shown);
+const proposalResponse = Compile(schemasOf(proposal).response);
 const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
 const hookUrl = `http://127.0.0.1:${receiver.port}/`;
 
@@ -112,7 +112,7 @@ function isProposalDeclared({ name, method, path }: Route, { status, json, heade
     name,
     expect.arrayContaining([{ $ref: '#/components/schemas/Proposal' }]),
   ]);
-  expect([name, [...proposalShown.Errors(json)]]).toEqual([name, []]);
+  expect([name, [...proposalResponse.Errors(json)]]).toEqual([name, []]);
   const said = Object.keys(declared.headers).map((header) => header.toLowerCase());
   for (const header of ['location', 'tatami-mode', 'etag'])
     expect([name, header, said.includes(header)]).toEqual([name, header, headers.has(header)]);
@@ -149,7 +149,7 @@ test('propose answers every write with a proposal or a clear refusal, and change
     expect([route.name, status >= 200 && status < 500]).toEqual([route.name, true]);
   }
   await app.settled();
-  const told = new Set((await app.eventTypes(from)).filter((type) => !type.startsWith('inbox.')));
-  expect([...told]).toEqual(['automation.proposed']);
+  const emittedTypes = new Set((await app.eventTypes(from)).filter((type) => !type.startsWith('inbox.')));
+  expect([...emittedTypes]).toEqual(['automation.proposed']);
   expect(proposed.length).toBeGreaterThan(writes.length * 0.5);
 });

@@ -146,19 +146,22 @@ test('an issue is created, moved, accepted and changed in bulk by names', async 
 });
 
 test('other resources take names wherever they refer to something', async () => {
-  const shown = async (path: string): Promise<Json> => (await app.call('GET', `/api/v1${path}`)).json;
+  const fetchJson = async (path: string): Promise<Json> => (await app.call('GET', `/api/v1${path}`)).json;
   const project = await made('/projects', {
     name: 'Led',
     lead: 'ana@acme.example',
     members: ['Ben', 'Ana Lind'],
   });
-  expect(await shown(`/projects/${project}`)).toMatchObject({
+  expect(await fetchJson(`/projects/${project}`)).toMatchObject({
     lead: { id: ids.ana },
     members: [{ id: ids.ben }, { id: ids.ana }],
   });
   const pipeline = await made('/pipelines', { name: 'Web', team: 'Operations', stages: ['staging', 'live'] });
   const release = await made('/releases', { name: 'Spring', tag: '1.0', pipelineId: 'web' });
-  expect(await shown(`/releases/${release}`)).toMatchObject({ pipeline: { id: pipeline }, stage: 'staging' });
+  expect(await fetchJson(`/releases/${release}`)).toMatchObject({
+    pipeline: { id: pipeline },
+    stage: 'staging',
+  });
   const hours = { monday: [{ from: '09:00', to: '17:00' }] };
   const calendar = await made('/calendars', { name: 'Office', timeZone: 'UTC', hours });
   const waiting = await made('/workflows', { name: 'Waiting', type: 'started', team: 'Operations' });
@@ -169,12 +172,12 @@ test('other resources take names wherever they refer to something', async () => 
     calendar: 'office',
     pausedIn,
   });
-  expect(await shown(`/sla-policies/${policy}`)).toMatchObject({
+  expect(await fetchJson(`/sla-policies/${policy}`)).toMatchObject({
     calendar: { id: calendar },
     pausedIn: ['triage', waiting],
   });
   const guest = await made('/members', { name: 'Gus', role: 'guest', teams: ['Operations'] });
-  expect(await shown(`/members/${guest}`)).toMatchObject({ teams: ['OPS'] });
+  expect(await fetchJson(`/members/${guest}`)).toMatchObject({ teams: ['OPS'] });
   const given = { name: 'k', memberId: 'ben@acme.example', scopes: ['issues:read'] };
   const key = await app.call('POST', '/api/v1/api-keys', given);
   expect(key.json.member.id).toBe(ids.ben);
@@ -191,7 +194,7 @@ test('other resources take names wherever they refer to something', async () => 
   await app.call('PATCH', '/api/v1/teams/OPS', { transitions: null });
   await made('/fields', { key: 'tester', name: 'Tester', type: 'member' });
   const issue = await file({ fields: { tester: 'ana@acme.example' } });
-  expect((await shown(`/issues/${issue}`)).fields).toEqual({ tester: ids.ana });
+  expect((await fetchJson(`/issues/${issue}`)).fields).toEqual({ tester: ids.ana });
 });
 
 test('the columns of a board are named by labels, people and options, and so are its moves', async () => {

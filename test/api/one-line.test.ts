@@ -46,8 +46,8 @@ test('names that differ only by white space around them are one name', async () 
   const issue = await app.call('POST', '/api/v1/issues', {
     ...{ team: 'ENG', title: '\u2003Down ', labels: [' outage '] },
   });
-  const shown = (await app.call('GET', `/api/v1/issues/${issue.json.id}`)).json;
-  expect(shown).toMatchObject({ title: 'Down', labels: [{ name: 'Outage' }] });
+  const response = (await app.call('GET', `/api/v1/issues/${issue.json.id}`)).json;
+  expect(response).toMatchObject({ title: 'Down', labels: [{ name: 'Outage' }] });
   const listed = await app.call('GET', '/api/v1/issues?label=Outage%20');
   expect(listed.json.data.map(({ id }: Json) => id)).toEqual([issue.json.id]);
   const blank = await app.call('POST', '/api/v1/labels', { name: '\u00a0 \u3000' });
@@ -89,10 +89,10 @@ test('titles and names are stored, shown and announced in one line', async () =>
       { name: stored, columns: [{ title: stored }] },
     ],
   ];
-  for (const [path, body, shown] of bodies) {
+  for (const [path, body, response] of bodies) {
     const { json } = await app.call('POST', `/api/v1${path}`, body);
     expect([path, json]).toEqual([path, expect.objectContaining({ id: expect.any(String) })]);
-    expect(json).toMatchObject(shown);
+    expect(json).toMatchObject(response);
   }
   const since = await app.lastSequence();
   const changed = await app.call('PATCH', '/api/v1/issues/ENG-1', { title: 'Two\nlines' });

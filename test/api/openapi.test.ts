@@ -116,8 +116,8 @@ function isDocumented(name: string, reply: Reply, schema = schemaOf(name, reply.
       name,
       expect.arrayContaining([reply.json.error.code]),
     ]);
-  const shown = reply.headers.get('content-type') === 'application/json' ? reply.json : reply.text;
-  if (schema) expect([name, [...Compile(schema).Errors(shown)]]).toEqual([name, []]);
+  const actual = reply.headers.get('content-type') === 'application/json' ? reply.json : reply.text;
+  if (schema) expect([name, [...Compile(schema).Errors(actual)]]).toEqual([name, []]);
   else if (reply.status < 400) expect([name, reply.text]).toEqual([name, '']);
 }
 
@@ -163,8 +163,10 @@ test('every operation names its scope, its limits and its errors; every example 
     if (example) expect(example.value.error.code).toBe(code);
   }
   // No operation answers that: it is the answer to a method that is none.
-  const shown = Object.keys(document.components.examples);
-  expect(codes.map(([code]) => code).filter((code) => !shown.includes(code))).toEqual(['method_not_allowed']);
+  const actual = Object.keys(document.components.examples);
+  expect(codes.map(([code]) => code).filter((code) => !actual.includes(code))).toEqual([
+    'method_not_allowed',
+  ]);
 });
 
 /** Every operation once, on every kind of object, so that every event type happens. @returns the operations seen */
@@ -225,16 +227,16 @@ test('what the server answers is what the document says', async () => {
 
 /** Nothing that anybody asks for makes one. */
 async function haveProblem(): Promise<void> {
-  const toldTimes = async (times: number): Promise<void> => {
+  const waitForEvents = async (times: number): Promise<void> => {
     app.clock.advance(60_000);
-    const told = async (): Promise<Json[]> =>
+    const problemEvents = async (): Promise<Json[]> =>
       (await app.call('GET', '/api/v1/events?types=system.*')).json.data;
-    while ((await told()).length < times) await Bun.sleep(2);
+    while ((await problemEvents()).length < times) await Bun.sleep(2);
   };
   app.services.problems.raise('backup', 'It is old.');
-  await toldTimes(1);
+  await waitForEvents(1);
   app.services.problems.clear('backup');
-  await toldTimes(2);
+  await waitForEvents(2);
 }
 
 test('the webhooks section lists the event types that happen, no other, and events and deliveries are as it says', async () => {

@@ -47,9 +47,9 @@ test('readers see the same events packed as they would plain, and events of one 
     `/api/v1/issues/${id}/history?limit=100`,
     '/api/v1/audit-log?limit=100',
   ];
-  const shown = async (): Promise<string[]> =>
+  const readTexts = async (): Promise<string[]> =>
     Promise.all(doors.map(async (door) => (await app.call('GET', door)).text));
-  const packed = await shown();
+  const packed = await readTexts();
   const { data: events } = JSON.parse(packed[0]!);
   const one = async (): Promise<unknown[]> =>
     Promise.all(

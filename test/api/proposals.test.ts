@@ -75,11 +75,11 @@ test('whoever may not write may propose, and another approves just what was show
   });
   expect(made.json.effects[0].fields).toContainEqual({ name: 'priority', before: 'none', after: 'high' });
   expect(await issueNow(issue.id)).toMatchObject({ priority: 'none', version: issue.version });
-  const told = await eventsAfter(from);
-  expect(told.map(({ type }) => type).filter((type) => !type.startsWith('inbox.'))).toEqual([
+  const emitted = await eventsAfter(from);
+  expect(emitted.map(({ type }) => type).filter((type) => !type.startsWith('inbox.'))).toEqual([
     'automation.proposed',
   ]);
-  expect(JSON.stringify(told)).not.toContain('It takes a minute.');
+  expect(JSON.stringify(emitted)).not.toContain('It takes a minute.');
   const [item] = (await other('GET', '/api/v1/inbox')).json.data;
   expect(item).toMatchObject({ kind: 'proposal_made', reason: 'proposal', target: { kind: 'proposal', id } });
 
@@ -148,9 +148,9 @@ test('where the ground has moved, nothing is written and the new diff is shown f
     message: expect.stringContaining('revision 2'),
   });
   expect(await issueNow(issue.id)).toEqual(before);
-  const shown = (await other('GET', `/api/v1/proposals/${id}`)).json;
-  expect([shown.status, shown.revision]).toEqual(['open', 2]);
-  expect(shown.effects[0].fields).toContainEqual({ name: 'description', before: 'Theirs', after: 'Ours' });
+  const current = (await other('GET', `/api/v1/proposals/${id}`)).json;
+  expect([current.status, current.revision]).toEqual(['open', 2]);
+  expect(current.effects[0].fields).toContainEqual({ name: 'description', before: 'Theirs', after: 'Ours' });
   // Whoever looked at the first revision does not approve the second.
   expect((await approve(id)).json.error.message).toContain('revision 2');
   expect((await approve(id, { revision: 2 })).status).toBe(200);
@@ -260,8 +260,8 @@ test('after seven days a proposal ends by itself', async () => {
 test('simulating an approval shows what it would come to, and decides nothing', async () => {
   const issue = await create('Looked at');
   const { id } = (await propose(issue.id, { priority: 'low' })).json;
-  const shown = await other('POST', `/api/v1/proposals/${id}/approve`, {}, { 'tatami-mode': 'simulate' });
-  expect([shown.status, shown.json.status]).toEqual([200, 'approved']);
+  const current = await other('POST', `/api/v1/proposals/${id}/approve`, {}, { 'tatami-mode': 'simulate' });
+  expect([current.status, current.json.status]).toEqual([200, 'approved']);
   await app.call('PATCH', `/api/v1/issues/${issue.id}`, { priority: 'high' });
   const moved = await other('POST', `/api/v1/proposals/${id}/approve`, {}, { 'tatami-mode': 'simulate' });
   expect([moved.status, moved.json.revision]).toEqual([200, 2]);

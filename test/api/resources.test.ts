@@ -134,10 +134,10 @@ test('a label is unique by name in its team, and leaves issues when it is delete
     events: ['label.deleted', 'issue.updated', 'issue.labeled'],
   });
   await step('GET', path, undefined, { status: 404, error: ['not_found'] });
-  const shown = { status: 200, body: { labels: [{ name: 'bug' }], version: 2 } };
-  await step('GET', `/issues/${issue.id}`, undefined, shown);
+  const current = { status: 200, body: { labels: [{ name: 'bug' }], version: 2 } };
+  await step('GET', `/issues/${issue.id}`, undefined, current);
   // What the issue shows is what it has, so setting just that is no change.
-  await step('PATCH', `/issues/${issue.id}`, { labels: ['bug'] }, shown);
+  await step('PATCH', `/issues/${issue.id}`, { labels: ['bug'] }, current);
   expect(await race('/labels', { name: 'contested' })).toBe(1);
 });
 
@@ -285,9 +285,9 @@ test('an issue that moved into a state while it was being deleted still shows it
       app.call('PATCH', `/api/v1/issues/${issue.id}`, { stateId: state.id }),
       app.call('DELETE', `/api/v1/workflows/${state.id}`),
     ]);
-    const shown = (await app.call('GET', `/api/v1/issues/${issue.id}`)).json.state;
-    expect([shown.name, shown.type]).toEqual(
-      shown.id === state.id ? [`Fleeting ${round}`, 'started'] : ['Backlog', 'backlog'],
+    const current = (await app.call('GET', `/api/v1/issues/${issue.id}`)).json.state;
+    expect([current.name, current.type]).toEqual(
+      current.id === state.id ? [`Fleeting ${round}`, 'started'] : ['Backlog', 'backlog'],
     );
   }
 });

@@ -48,8 +48,8 @@ test('deleted issues are listed on request, with the time of their deletion', as
   expect((await app.call('GET', `/api/v1/issues?after=${pageInfo.endCursor}`)).json.error.code).toBe(
     'invalid_cursor',
   );
-  const [told] = (await app.call('GET', `/api/v1/issues/${gone.id}/history`)).json.data.slice(-1);
-  expect([told.data.deletedAt, told.data.previous]).toEqual([deletedAt, { deletedAt: null }]);
+  const [recorded] = (await app.call('GET', `/api/v1/issues/${gone.id}/history`)).json.data.slice(-1);
+  expect([recorded.data.deletedAt, recorded.data.previous]).toEqual([deletedAt, { deletedAt: null }]);
   await step('POST', `/issues/${gone.id}/restore`, undefined, {
     status: 200,
     body: { deletedAt: null },
@@ -86,8 +86,8 @@ test('a purged issue is gone with its comments, its external id is free, and its
   db.close();
   const again = await make(external);
   expect(Number(again.identifier.slice(4))).toBe(Number(identifier.slice(4)) + 1);
-  const told = (await app.call('GET', '/api/v1/events?types=issue.purged')).json.data;
-  expect(told).toMatchObject([{ data: { id, identifier, ...external }, actor: { kind: 'api_key' } }]);
+  const recorded = (await app.call('GET', '/api/v1/events?types=issue.purged')).json.data;
+  expect(recorded).toMatchObject([{ data: { id, identifier, ...external }, actor: { kind: 'api_key' } }]);
 });
 
 test('what still has sub-issues, also deleted ones, is not purged and says what to do, and only owners and admins purge', async () => {

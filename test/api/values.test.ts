@@ -51,11 +51,11 @@ test('parameters are what their texts in a URL are', async () => {
   for (const [query, url] of rows) {
     const reply = await app.call('GET', `/api/v1/issues?${url}`);
     const outcome = await ask('issues.list', { query });
-    const shown = outcome.error
+    const outcomeBody = outcome.error
       ? { code: outcome.error.code, message: outcome.error.message }
       : JSON.parse(outcome.body!);
     const { code, message } = reply.json.error ?? {};
-    expect([url, shown]).toEqual([url, reply.status < 400 ? reply.json : { code, message }]);
+    expect([url, outcomeBody]).toEqual([url, reply.status < 400 ? reply.json : { code, message }]);
   }
 });
 

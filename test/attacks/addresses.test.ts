@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { password } from '../identity/member.ts';
-import { createVisitor, saidBy, type Shown } from '../identity/visitor.ts';
+import { createVisitor, saidBy, type PageResponse } from '../identity/visitor.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ afterAll(() => app.stop());
 
 const members = '/api/v1/members';
 
-async function joins(email: string, name = 'Ana'): Promise<Shown> {
+async function joins(email: string, name = 'Ana'): Promise<PageResponse> {
   const { json: made } = await app.call('POST', members, { name: 'Somebody' });
   const { json } = await app.call('POST', `${members}/${made.id}/invitation`);
   return createVisitor(app).post(new URL(json.url).pathname, { name, email, password });

@@ -6,7 +6,7 @@ import { startApp, type Client, type TestApp } from '../app.ts';
 import { createAuthenticator, type Authenticator } from '../identity/authenticator.ts';
 import { openMailbox, type Mailbox } from '../identity/mailbox.ts';
 import { ask, formTokenOf, password } from '../identity/member.ts';
-import { createVisitor, saidBy, type Shown, type Visitor } from '../identity/visitor.ts';
+import { createVisitor, saidBy, type PageResponse, type Visitor } from '../identity/visitor.ts';
 import { makeGrant } from '../oauth/grant.ts';
 
 const another = 'nine herons at the mill';
@@ -45,7 +45,7 @@ async function invited(
   return { id: made.id, path: new URL(json.url).pathname, sentTo: json.sentTo };
 }
 
-const joins = (visitor: Visitor, path: string, email: string, more: object = {}): Promise<Shown> =>
+const joins = (visitor: Visitor, path: string, email: string, more: object = {}): Promise<PageResponse> =>
   visitor.post(path, { name: 'Vic', email, password, ...more });
 
 /** A guest of the first workspace who gives an address that is not theirs. */
@@ -90,17 +90,17 @@ async function resetByMail(email: string, word: string): Promise<Visitor> {
   return visitor;
 }
 
-const signIn = (visitor: Visitor, email: string, word = password): Promise<Shown> =>
+const signIn = (visitor: Visitor, email: string, word = password): Promise<PageResponse> =>
   visitor.post('/sign-in', { email, password: word });
 const revokedAt = async (id: string): Promise<string | null> =>
   (await app.call('GET', `/api/v1/grants/${id}`)).json.revokedAt;
 
 /** The workspaces of which an invitation says that the account is a member already. */
 async function placesOf(visitor: Visitor, calls = [app.call, callB]): Promise<string[]> {
-  const told = await Promise.all(
+  const pageTexts = await Promise.all(
     calls.map(async (call) => saidBy(await visitor.get((await invited(call, {})).path))),
   );
-  return told.flatMap((text) => /is a member of (\w+) already/.exec(text)?.[1] ?? []);
+  return pageTexts.flatMap((text) => /is a member of (\w+) already/.exec(text)?.[1] ?? []);
 }
 
 test('the first proof of a mailbox ends passkeys, codes, grants and sessions from before it', async () => {

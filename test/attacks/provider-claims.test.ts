@@ -7,7 +7,7 @@ import { join as joinPath } from 'node:path';
 import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
 import { ask, formTokenOf, invite, join, password } from '../identity/member.ts';
 import { createAuthenticator } from '../identity/authenticator.ts';
-import { createVisitor, type Shown, type Visitor } from '../identity/visitor.ts';
+import { createVisitor, type PageResponse, type Visitor } from '../identity/visitor.ts';
 
 const key = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 let folder: string;
@@ -76,7 +76,7 @@ function says(inIdToken: Json, inUserinfo: Json = {}): void {
   userinfo = { sub, ...inUserinfo };
 }
 
-async function back(visitor: Visitor, path = '/sign-in/with/one'): Promise<Shown> {
+async function back(visitor: Visitor, path = '/sign-in/with/one'): Promise<PageResponse> {
   const left = await visitor.post(path, { to: '/docs' });
   const { searchParams } = new URL(left.headers.get('refresh')!.replace('0;url=', ''));
   nonce = searchParams.get('nonce')!;

@@ -164,12 +164,12 @@ for (const [how, take] of [
     expect((await take(admin.id)).status).toBeLessThan(300);
     const events: Json[] = (await app.call('GET', `${v1}/events?after=${before}`)).json.data;
     expect(await state()).toEqual(ended);
-    const told = events.filter(({ type }) => !type.startsWith('inbox'));
-    expect(told.map(({ type }) => type).sort()).toEqual(
+    const emitted = events.filter(({ type }) => !type.startsWith('inbox'));
+    expect(emitted.map(({ type }) => type).sort()).toEqual(
       ['api_key.revoked', `member.${how === 'removed' ? 'removed' : 'updated'}`, 'webhook.disabled'].sort(),
     );
     // One commit, by whoever took the right away.
-    expect(new Set(told.map(({ actor, created_at }) => `${actor.id} ${created_at}`)).size).toBe(1);
+    expect(new Set(emitted.map(({ actor, created_at }) => `${actor.id} ${created_at}`)).size).toBe(1);
     const { json: inbox } = await app.call('GET', `${v1}/inbox?limit=100`);
     expect(inbox.data.map((item: Json) => item.kind)).toContain('webhook_disabled');
   });

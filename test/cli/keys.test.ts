@@ -33,14 +33,18 @@ test('a first start that ended before its key was shown is finished by the next 
   await app.stop();
 
   const second = await serveTatami(['--data-dir', dataDir, '--first-start', '--json']);
-  const shown = JSON.parse(second.start);
-  expect(shown).toMatchObject({ workspaceId: unseen.workspaceId, teamKey: 'OPS', userId: unseen.userId });
-  expect(await statusWith(second.url, shown.apiKey)).toBe(200);
+  const startOutput = JSON.parse(second.start);
+  expect(startOutput).toMatchObject({
+    workspaceId: unseen.workspaceId,
+    teamKey: 'OPS',
+    userId: unseen.userId,
+  });
+  expect(await statusWith(second.url, startOutput.apiKey)).toBe(200);
   expect(await statusWith(second.url, unseen.apiKey)).toBe(401);
   const linkStatus = async (url: string) => (await fetch(second.url + new URL(url).pathname)).status;
-  expect([await linkStatus(shown.setUpUrl), await linkStatus(unseen.setUpUrl)]).toEqual([200, 404]);
+  expect([await linkStatus(startOutput.setUpUrl), await linkStatus(unseen.setUpUrl)]).toEqual([200, 404]);
   const plugins = await fetch(`${second.url}/api/v1/plugins`, {
-    headers: { authorization: `Bearer ${shown.apiKey}` },
+    headers: { authorization: `Bearer ${startOutput.apiKey}` },
   });
   expect(await plugins.json()).toMatchObject({ data: [{ pluginId: 'auto-triage' }] });
   second.child.kill('SIGKILL');
@@ -49,7 +53,7 @@ test('a first start that ended before its key was shown is finished by the next 
   const third = await serveTatami(['--data-dir', dataDir, '--first-start', '--json']);
   expect(JSON.parse(third.start).apiKey).toBeUndefined();
   expect(JSON.parse(third.start).setUpUrl).toBeUndefined();
-  expect(await statusWith(third.url, shown.apiKey)).toBe(200);
+  expect(await statusWith(third.url, startOutput.apiKey)).toBe(200);
   third.child.kill('SIGKILL');
   await third.child.exited;
 });

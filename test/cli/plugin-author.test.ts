@@ -226,8 +226,8 @@ test('an upgrade shows what is asked for otherwise, and an older version needs i
 
   const upgraded = await install('two');
   expect(upgraded.code).toBe(0);
-  const [, ...told] = upgraded.err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
-  expect(told).toEqual([
+  const [, ...outputLines] = upgraded.err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
+  expect(outputLines).toEqual([
     expect.stringMatching(/^com\.test\.upgrade 1\.1\.0 replaces 1\.0\.0 \(installed as plg_/),
     '+ Read issues, and write only their priority and title. (issues:write: to set)',
     'before: Read issues, and write only their priority.',
@@ -264,7 +264,7 @@ test('the same version with other code says so, and a filter that differs is sho
   const { err } = await install('other');
   expect(err).toMatch(/Change the version number, or add --replace\./);
   expect(err).toMatch(/as plg_\w+ with different code \(sha256 [0-9a-f]{12}…, before [0-9a-f]{12}…\)/);
-  const told = err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
-  expect(told).toContain('+ Receive issue.created events where {"priority":["high"]}.');
-  expect(told).toContain('before: Receive issue.created events.');
+  const outputLines = err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
+  expect(outputLines).toContain('+ Receive issue.created events where {"priority":["high"]}.');
+  expect(outputLines).toContain('before: Receive issue.created events.');
 });

@@ -16,7 +16,7 @@ const issueNamed = async (title: string): Promise<Json> => {
   await app.settled();
   return json;
 };
-const shown = async (id: string): Promise<Json> => (await app.call('GET', `/api/v1/issues/${id}`)).json;
+const readIssue = async (id: string): Promise<Json> => (await app.call('GET', `/api/v1/issues/${id}`)).json;
 const newestRun = async (plugin: string): Promise<Json> =>
   (await app.call('GET', `/api/v1/plugins/${plugin}/runs`)).json.data[0];
 
@@ -62,11 +62,11 @@ test('an undo is shown before it is done, says what stays, and can be taken back
   expect([done.code, done.json]).toMatchObject([0, { undid: [id], skipped: [] }]);
   await app.settled();
   expect(await app.eventTypes(from)).toEqual(['comment.deleted', 'issue.updated', 'automation.undone']);
-  expect((await shown(issue.id)).priority).toBe('none');
+  expect((await readIssue(issue.id)).priority).toBe('none');
 
   const again = await run('plugin', 'undo', done.json.id);
   expect([again.code, again.out]).toMatchObject([0, expect.stringContaining('tatami plugin undo und_')]);
-  expect((await shown(issue.id)).priority).toBe('high');
+  expect((await readIssue(issue.id)).priority).toBe('high');
 });
 
 test('an undo of a time is of a plugin, and lists what others changed since', async () => {
@@ -164,7 +164,7 @@ test('proposals are listed, shown field by field, approved in part and rejected 
   expect([unsaid.code, unsaid.json.error.message]).toEqual([2, expect.stringContaining('--reason')]);
   const rejected = await run('proposals', 'reject', second.id, '--reason', 'Not urgent.');
   expect([rejected.code, rejected.out]).toMatchObject([0, expect.stringContaining('Reason: Not urgent.')]);
-  expect((await shown(issue.id)).priority).toBe('none');
+  expect((await readIssue(issue.id)).priority).toBe('none');
   const undone = await asJson('plugin', 'undo', first.id);
   expect(undone.json).toMatchObject({ undid: [first.id], changes: [{ action: 'update' }] });
   const unknown = await asJson('proposals', 'show', 'prp_01m7wd7tg0m9eyzxz43fzy5v7m');

@@ -183,7 +183,7 @@ test.each(wrong)('packing names the line of %s', async (what, source, place, say
   const { code, err } = await pack(name);
   expect([code, err]).toEqual([1, expect.stringContaining(`tatami: plugin.ts:${place}`)]);
   expect(err).toContain(says);
-  const [shown = '', mark = ''] = err.split('\n').slice(1);
-  expect(shown).toContain(line);
+  const [frameLine = '', mark = ''] = err.split('\n').slice(1);
+  expect(frameLine).toContain(line);
   expect(mark).toMatch(/^ +\| +\^$/);
 });

@@ -60,8 +60,8 @@ test('an endpoint is registered with everything asked for, its secret is shown o
   expect((await said('list')).out).toBe(
     `${json.id}  on   ${receiver.url}  issue.created,issue.updated  in order  for the shop\n`,
   );
-  const shown = await said('create', '--url', receiver.url, '--events', 'comment.*');
-  expect(shown.out).toMatch(
+  const output = await said('create', '--url', receiver.url, '--events', 'comment.*');
+  expect(output.out).toMatch(
     /^whe_\w{26} {2}\S+ {2}comment\.\*\nSigning secret, shown only once: {2}whsec_\S+\n$/,
   );
 });
@@ -73,10 +73,10 @@ test('a delivery is listed, shown with its attempt, and sent again as a new deli
   expect((await said('deliveries', endpoint.id)).out).toContain(
     `${delivery.id}  delivered   1 attempt   issue.created  ${delivery.eventId}  → ${endpoint.id}\n`,
   );
-  const shown = await said('deliveries', delivery.id);
-  expect(shown.out).toContain('→ 200');
-  expect(shown.out).toContain(`> X-Webhook-Delivery: ${delivery.id}`);
-  expect(shown.out).toContain('Über – 日本');
+  const output = await said('deliveries', delivery.id);
+  expect(output.out).toContain('→ 200');
+  expect(output.out).toContain(`> X-Webhook-Delivery: ${delivery.id}`);
+  expect(output.out).toContain('Über – 日本');
 
   receiver.received.length = 0;
   const again = await run('replay', delivery.id);
@@ -111,8 +111,8 @@ test('a secret is rotated with an overlap or without one', async () => {
     expect((await verify(body, headers.get('x-webhook-signature')!, secret, { nowSeconds })).type).toBe(
       'issue.created',
     );
-  const shown = await said('rotate', endpoint.id, '--overlap-hours', '0');
-  expect(shown.out).toMatch(
+  const output = await said('rotate', endpoint.id, '--overlap-hours', '0');
+  expect(output.out).toMatch(
     /^whe_\w+ {2}the previous secret no longer signs\nNew signing secret, shown only once: {2}whsec_\S+\n$/,
   );
 });

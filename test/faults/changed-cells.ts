@@ -14,7 +14,7 @@ const partly = 'shown in part, or in the words of a release';
 const related = 'moves with other rows, without an event of its object';
 
 /** Columns of which the log tells nothing, or not all. */
-export const untold: Readonly<Record<string, string>> = {
+export const unloggedColumns: Readonly<Record<string, string>> = {
   'issues.updated_at': related,
   'issues.sla_due_at': related,
   'relations.creator_kind': partly,
@@ -67,7 +67,7 @@ interface Column {
 }
 
 /** Every column that the log tells. */
-export function toldColumns(db: Database.Database): Column[] {
+export function loggedColumns(db: Database.Database): Column[] {
   const tables = contracts.flatMap(({ name, events }) => {
     const model = models.get(name);
     return model && eventsOf(events).length > 0 ? [model.table] : [];
@@ -75,7 +75,7 @@ export function toldColumns(db: Database.Database): Column[] {
   return [...tables, 'issue_labels', 'relations', 'attachments'].flatMap((table) =>
     (db.prepare(`PRAGMA table_info(${table})`).all() as Omit<Column, 'table'>[])
       .map((column) => ({ ...column, table }))
-      .filter(({ name }) => name !== 'workspace_id' && untold[`${table}.${name}`] === undefined),
+      .filter(({ name }) => name !== 'workspace_id' && unloggedColumns[`${table}.${name}`] === undefined),
   );
 }
 
@@ -86,7 +86,7 @@ export function missedChange(db: Database.Database, column: Column, random: Rand
     string,
     Value
   >[];
-  const possible = rows.filter((row) => isTold(column, row));
+  const possible = rows.filter((row) => isLogged(column, row));
   if (possible.length === 0) return null;
   const row = random.of(possible);
   const value = changed(row[name] ?? null, column, random);
@@ -144,12 +144,12 @@ export function missedDeletion(db: Database.Database, table: string, random: Ran
 }
 
 /** Tables of which the log tells every row until it ends. */
-export const toldTables: readonly string[] = [
+export const loggedTables: readonly string[] = [
   ...new Set(contracts.map(({ name }) => models.get(name)?.table)),
 ].filter((table) => table !== undefined && leftBehind[table] === undefined) as string[];
 
 /** Events of a personal view do not tell what it holds. */
-function isTold({ table, name }: Column, row: Readonly<Record<string, Value>>): boolean {
+function isLogged({ table, name }: Column, row: Readonly<Record<string, Value>>): boolean {
   const hidden = ['name', 'description', 'sort', 'layout', 'group_by', 'filter_json'];
   return table !== 'views' || row.visibility === 'shared' || !hidden.includes(name);
 }

@@ -16,7 +16,13 @@ import { leftBehind } from '../../core/exchange/tables.ts';
 import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { printedSeed, randomOf } from '../random.ts';
-import { missedChange, missedDeletion, toldColumns, toldTables, untold } from './changed-cells.ts';
+import {
+  missedChange,
+  missedDeletion,
+  loggedColumns,
+  loggedTables,
+  unloggedColumns,
+} from './changed-cells.ts';
 import { createWorld } from './random-operations.ts';
 
 const seed = printedSeed();
@@ -153,10 +159,10 @@ test('what one change means for other objects is as the log says: comments, labe
 test('objects that may go without an event are those that stay behind where a workspace moves', () => {
   const tables = ofServer.map((name) => models.get(name)?.table ?? name);
   expect(tables.filter((table) => leftBehind[table] === undefined)).toEqual([]);
-  const told = contracts
+  const loggedTables = contracts
     .map(({ name }) => models.get(name)?.table ?? '')
     .filter((table) => table in leftBehind);
-  expect(told.toSorted()).toEqual(tables.toSorted());
+  expect(loggedTables.toSorted()).toEqual(tables.toSorted());
 });
 
 test('after random operations the doctor finds nothing, and then it finds a changed cell and a deleted row', async () => {
@@ -176,13 +182,13 @@ test('after random operations the doctor finds nothing, and then it finds a chan
   expect(await found(dataDir, clock.now())).toEqual([]);
   const db = new Database(join(dataDir, 'tatami.db'));
   db.exec('PRAGMA foreign_keys = OFF');
-  const columns = toldColumns(db);
+  const columns = loggedColumns(db);
   const tried = isLong ? columns : Array.from({ length: 15 }, () => random.of(columns));
   expect(tried.flatMap((column) => missedChange(db, column, random) ?? [])).toEqual([]);
-  const emptied = isLong ? toldTables : Array.from({ length: 5 }, () => random.of(toldTables));
+  const emptied = isLong ? loggedTables : Array.from({ length: 5 }, () => random.of(loggedTables));
   expect(emptied.flatMap((table) => missedDeletion(db, table, random) ?? [])).toEqual([]);
   const known = new Set(columns.map(({ table }) => table));
-  for (const name of Object.keys(untold)) {
+  for (const name of Object.keys(unloggedColumns)) {
     const [table = '', column] = name.split('.');
     expect([name, known.has(table)]).toEqual([name, true]);
     expect(db.prepare(`SELECT name FROM pragma_table_info('${table}')`).pluck().all()).toContain(column);

@@ -66,10 +66,10 @@ test(`the core is killed ${kills} times while a plugin works: effects exactly on
   expect(new Set(added).size).toBe(filed);
   const runs = await everything(call, '/plugins/com.test.exactly-once/runs');
   expect(runs.length).toBe(filed);
-  const told = (await everything(call, '/events?types=automation.run')).map(
+  const emitted = (await everything(call, '/events?types=automation.run')).map(
     (event: Json) => event.data.runId,
   );
-  expect(told.toSorted()).toEqual(runs.map(({ id }) => id).toSorted());
+  expect(emitted.toSorted()).toEqual(runs.map(({ id }) => id).toSorted());
   child.kill('SIGTERM');
   await child.exited;
   rmSync(dir, { recursive: true, force: true });

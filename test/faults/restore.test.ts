@@ -123,8 +123,8 @@ test('a backup made while 16 write is a prefix of the log that has all that was 
 }, 60_000);
 
 /** Addresses begin with that of the server that shows them. */
-function sameUrls(original: { data: { url?: string } }, shown: { data: { url?: string } } | undefined) {
-  const url = shown?.data.url;
+function sameUrls(original: { data: { url?: string } }, restored: { data: { url?: string } } | undefined) {
+  const url = restored?.data.url;
   return url === undefined ? {} : { data: { ...original.data, url } };
 }
 

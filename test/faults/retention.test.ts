@@ -107,7 +107,7 @@ test('what was deleted goes for good with all that was its own; what lives keeps
     `comments/${lonely}`,
   ])
     expect((await app.call('DELETE', `/api/v1/${path}`)).status).toBeLessThan(300);
-  const shown = (await app.call('GET', `/api/v1/issues/${living}`)).json;
+  const current = (await app.call('GET', `/api/v1/issues/${living}`)).json;
   const events = await app.lastSequence();
   // Words go at once: two issues live, and an answer. A search has what is pending indexed first.
   expect((await app.call('GET', '/api/v1/search?q=again')).json.data).toHaveLength(1);
@@ -133,7 +133,7 @@ test('what was deleted goes for good with all that was its own; what lives keeps
   expect([count(app, 'comments'), count(app, 'issue_labels'), count(app, 'labels', "name = 'gone'")]).toEqual(
     [2, 0, 0],
   );
-  expect((await app.call('GET', `/api/v1/issues/${living}`)).json).toEqual(shown);
+  expect((await app.call('GET', `/api/v1/issues/${living}`)).json).toEqual(current);
   expect((await app.call('GET', `/api/v1/issues/${alone}`)).status).toBe(404);
   expect((await app.call('POST', `/api/v1/issues/${alone}/restore`)).status).toBe(404);
   expect(await app.lastSequence()).toBe(events + 2);

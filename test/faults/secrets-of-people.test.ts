@@ -86,8 +86,8 @@ async function addsFactors(visitor: Visitor): Promise<void> {
   const setUp = '/account/one-time-codes';
   await visitor.get('/account');
   await visitor.post(setUp);
-  const shown = await visitor.get(setUp);
-  const [, grouped = ''] = /<code class="code">([A-Z2-7 ]+)</.exec(shown.text) ?? [];
+  const setUpPage = await visitor.get(setUp);
+  const [, grouped = ''] = /<code class="code">([A-Z2-7 ]+)</.exec(setUpPage.text) ?? [];
   const secret = keep('the secret of codes', grouped.replaceAll(' ', ''));
   const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: app.clock.now() });
   const confirmed = await visitor.post(`${setUp}/confirm`, { code });
@@ -237,6 +237,10 @@ test('passwords, links, sessions, codes, tokens and secrets of apps lie nowhere 
   ]);
   expect(foundIn(places, secrets)).toEqual([]);
   // A search that finds nothing has looked in the right places: what is no secret is there.
-  const told = foundIn(places, new Map([['the address', email]])).map((words) => words.split(' in ')[1]);
-  expect(told).toEqual(expect.arrayContaining(['the answers', `${database}-wal`, join(backup, 'tatami.db')]));
+  const matchedPaths = foundIn(places, new Map([['the address', email]])).map(
+    (words) => words.split(' in ')[1],
+  );
+  expect(matchedPaths).toEqual(
+    expect.arrayContaining(['the answers', `${database}-wal`, join(backup, 'tatami.db')]),
+  );
 }, 60_000);

@@ -18,7 +18,7 @@ interface Tally {
   answered: number;
   /** Asked on a connection that nothing had been said of, and not answered. */
   reset: number;
-  toldToClose: number;
+  closeRequested: number;
 }
 
 /** Asks one thing after the other on a connection it keeps, and on a new one where it is told to, until it is refused. */
@@ -56,7 +56,7 @@ function askOn(socket: Socket, tally: Tally, ask: () => string): Promise<void> {
       asked = false;
       tally.answered++;
       if (closes) {
-        tally.toldToClose++;
+        tally.closeRequested++;
         return resolve();
       }
       asked = true;
@@ -89,7 +89,7 @@ test.concurrent(
       const { child, url, start } = await begin(dir.path('data'));
       key ||= JSON.parse(start).apiKey;
       const { read, write } = requestsOf(key);
-      const tally: Tally = { answered: 0, reset: 0, toldToClose: 0 };
+      const tally: Tally = { answered: 0, reset: 0, closeRequested: 0 };
       const asking = Array.from({ length: clients }, (_, index) =>
         keepAsking(Number(new URL(url).port), tally, () => (index % 4 === 0 ? write : read)),
       );
@@ -99,7 +99,7 @@ test.concurrent(
       expect(await child.exited).toBe(0);
       await Promise.all(asking);
       expect(tally.reset).toBe(0);
-      expect(tally.toldToClose).toBeGreaterThanOrEqual(clients / 2);
+      expect(tally.closeRequested).toBeGreaterThanOrEqual(clients / 2);
     }
   },
   240_000,
@@ -132,12 +132,12 @@ test.concurrent(
     await fetch(`${url}/healthz`);
     while (others.slice(0, 50).some(({ text }) => text() === '')) await Bun.sleep(10);
     child.kill('SIGTERM');
-    const toldMs = performance.now();
+    const signaledMs = performance.now();
     await said('stopping');
     for (const { socket } of inFlight) socket.write(write.slice(-5));
     const code = await child.exited;
     clearInterval(dripping);
-    expect([code, performance.now() - toldMs < 10_000]).toEqual([0, true]);
+    expect([code, performance.now() - signaledMs < 10_000]).toEqual([0, true]);
     await Promise.all([...others, ...inFlight].map(({ closed }) => closed));
     const answers = inFlight.map(({ text }) => `${text().slice(0, 12)} ${/connection: close/i.test(text())}`);
     expect(answers).toEqual(inFlight.map(() => 'HTTP/1.1 201 true'));

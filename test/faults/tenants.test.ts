@@ -118,7 +118,7 @@ const isRead = (statement: Statement<unknown>): boolean =>
   /^\s*(SELECT|WITH)/i.test(statement.sql) && statement.returnsRows;
 
 /** A row that says something: not the zeroes and NULLs of an aggregate over nothing. */
-const tells = (row: object): boolean => Object.values(row).some((value) => value !== null && value !== 0);
+const hasData = (row: object): boolean => Object.values(row).some((value) => value !== null && value !== 0);
 
 test('every registered statement of a tenant names its workspace', () => {
   expect(statements.length).toBeGreaterThan(40);
@@ -132,9 +132,9 @@ const readAs = (scope: Scope, statement: Statement<unknown>, params: Params): Pr
 async function leakOf(statement: Statement<unknown>, random: () => number): Promise<string | null> {
   for (let round = 0; round < rounds; round++) {
     const params = victimsParams(statement, random);
-    const shown = await readAs(stranger, statement, params);
-    if (shown.some(tells))
-      return `${statement.name} ${JSON.stringify(params)} showed ${JSON.stringify(shown)} (seed ${seed})`;
+    const rows = await readAs(stranger, statement, params);
+    if (rows.some(hasData))
+      return `${statement.name} ${JSON.stringify(params)} showed ${JSON.stringify(rows)} (seed ${seed})`;
   }
   return null;
 }
@@ -148,7 +148,7 @@ test('no read shows a stranger anything, with whatever ids it is asked', async (
   const mute = new Set(reads.map(({ name }) => name));
   for (const statement of reads)
     for (let round = 0; round < ownRounds && mute.has(statement.name); round++)
-      if ((await readAs(victim, statement, victimsParams(statement, random))).some(tells))
+      if ((await readAs(victim, statement, victimsParams(statement, random))).some(hasData))
         mute.delete(statement.name);
   expect([[...mute], mute.size < reads.length / 4]).toEqual([[...mute], true]);
 });

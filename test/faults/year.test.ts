@@ -142,8 +142,8 @@ test('a year of a self-hoster loses what the first disk lost since its last back
   await restoreFrom(newest!.path);
   oracle = backedUp;
   expect(await titles()).toEqual(oracle);
-  const told = await feed(reader);
-  expect([told.status, told.json.error.code]).toEqual([409, 'history_changed']);
+  const reply = await feed(reader);
+  expect([reply.status, reply.json.error.code]).toEqual([409, 'history_changed']);
 
   // Summer and autumn: old events move to files, backups are pruned, and the second disk is lost with a copy that is up to date.
   for (let month = 0; month < 6; month++) {

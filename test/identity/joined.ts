@@ -1,7 +1,7 @@
 // People who join a workspace by the pages that lead there.
 import { expect } from 'bun:test';
 import type { TestApp } from '../app.ts';
-import { createVisitor, type Shown, type Visitor } from './visitor.ts';
+import { createVisitor, type PageResponse, type Visitor } from './visitor.ts';
 
 export const password = 'seven geese over the pond';
 
@@ -20,7 +20,7 @@ export interface Community {
   invite(id: string): Promise<string>;
   /** Somebody who has joined, signed in. */
   joined(): Promise<Joined>;
-  signInOn(visitor: Visitor, email: string, word?: string, to?: string): Promise<Shown>;
+  signInOn(visitor: Visitor, email: string, word?: string, to?: string): Promise<PageResponse>;
 }
 
 export function createCommunity(app: TestApp): Community {

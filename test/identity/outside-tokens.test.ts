@@ -151,11 +151,11 @@ const lies: readonly (readonly [how: string, lie: Lie])[] = [
   ['that is none', { altered: () => 'e30' }],
 ];
 
-for (const [how, told] of lies)
+for (const [how, claims] of lies)
   test(`an ID token ${how} signs nobody in`, async () => {
     lie = {};
     expect(await back(createVisitor(app))).toBe('/docs');
-    lie = told;
+    lie = claims;
     const visitor = createVisitor(app);
     expect(await back(visitor)).toBeNull();
     expect((await visitor.get('/account')).status).toBe(303);

@@ -7,7 +7,7 @@ import { join as joinPath } from 'node:path';
 import { createSystemClock, startApp, type TestApp } from '../app.ts';
 import { forgetPassword, invite, join, password } from './member.ts';
 import { startOutsideProvider, type OutsideProvider } from './outside-provider.ts';
-import { createVisitor, saidBy, type Shown, type Visitor } from './visitor.ts';
+import { createVisitor, saidBy, type PageResponse, type Visitor } from './visitor.ts';
 
 let folder: string;
 let north: OutsideProvider;
@@ -55,7 +55,7 @@ beforeEach(() => {
   }
 });
 
-const addressIn = ({ headers }: Shown): string => headers.get('refresh')?.replace('0;url=', '') ?? '';
+const addressIn = ({ headers }: PageResponse): string => headers.get('refresh')?.replace('0;url=', '') ?? '';
 const pathOf = (url: URL): string => url.pathname + url.search;
 const isIn = async (visitor: Visitor): Promise<boolean> => (await visitor.get('/account')).status === 200;
 
@@ -65,7 +65,7 @@ async function leave(visitor: Visitor, key = 'north', to = '/docs'): Promise<str
   return addressIn(left);
 }
 
-async function signIn(visitor: Visitor, provider = north, key = 'north'): Promise<Shown> {
+async function signIn(visitor: Visitor, provider = north, key = 'north'): Promise<PageResponse> {
   return visitor.get(pathOf(await provider.visit(await leave(visitor, key))));
 }
 

@@ -156,10 +156,10 @@ test('under another name of the server a page links to its own address, and a fo
   const { json } = await app.call('PATCH', `/api/v1/issues/${issue.id}`, { priority: 'low' }, propose);
   const other = createVisitor({ url: app.url.replace('127.0.0.1', 'localhost') });
   for (const path of ['/sign-in?to=%2Fdocs', '/account', '/join/x', '/device', `/proposals/${json.id}`]) {
-    const shown = await other.get(path);
-    expect([path, shown.status]).toEqual([path, 403]);
-    expect(shown.text).toContain(`href="${app.url}${path}"`);
-    expect(shown.text).not.toContain('<form');
+    const page = await other.get(path);
+    expect([path, page.status]).toEqual([path, 403]);
+    expect(page.text).toContain(`href="${app.url}${path}"`);
+    expect(page.text).not.toContain('<form');
   }
   const after = await app.lastSequence();
   // Browsers send these for a form of a page that sends no referrer, whatever the name of the server.
@@ -178,8 +178,8 @@ test('under another name of the server a page links to its own address, and a fo
 
 test('a proxy may leave the port out of the name that it passes on', async () => {
   const { hostname } = new URL(app.url);
-  const shown = await fetch(`${app.url}/sign-in`, { headers: { host: hostname } });
-  expect(shown.status).toBe(200);
+  const page = await fetch(`${app.url}/sign-in`, { headers: { host: hostname } });
+  expect(page.status).toBe(200);
   const otherPort = await fetch(`${app.url}/sign-in`, { headers: { host: `${hostname}:1` } });
   expect(otherPort.status).toBe(403);
 });

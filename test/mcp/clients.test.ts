@@ -102,21 +102,21 @@ describe.each(generations.map((generation) => [generation] as const))(
       const parent = await agent.call('issues_create', { team: 'ENG', title: `Parent ${generation}` });
       const short = { assignee: 'me', project: project.name, parent: parent.identifier, state: 'started' };
       const me = (await rest('GET', '/members/me')).id;
-      const shown = {
+      const expected = {
         ...{ assignee: { id: me }, project: { id: project.id }, parent: { id: parent.id } },
         state: { type: 'started' },
       };
       const byName = await agent.call('issues_create', { team: 'ENG', title: 'By name', ...short });
-      expect(await rest('GET', `/issues/${byName.id}`)).toMatchObject(shown);
+      expect(await rest('GET', `/issues/${byName.id}`)).toMatchObject(expected);
       const { id: stateId } = (await rest('GET', `/issues/${byName.id}`)).state;
       const byId = { assigneeId: me, projectId: project.id, parentId: parent.id, stateId };
       const created = await agent.call('issues_create', { teamKey: 'ENG', title: 'By id', ...byId });
-      expect(await rest('GET', `/issues/${created.id}`)).toMatchObject(shown);
+      expect(await rest('GET', `/issues/${created.id}`)).toMatchObject(expected);
       const cleared = { assignee: null, project: null, parent: null };
       const updated = await agent.call('issues_update', { id: created.id, ...cleared });
       expect(updated).toMatchObject({ status: 'done', issue: cleared });
       const again = await agent.call('issues_update', { id: created.id, ...byId });
-      expect(again).toMatchObject({ status: 'done', issue: shown });
+      expect(again).toMatchObject({ status: 'done', issue: expected });
     });
 
     test('pages through what it finds', async () => {
@@ -260,11 +260,11 @@ test('an agent hears of changes to what it watches, and of no others', async () 
   const { json: issue } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Watched' });
   const { json: other } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Another' });
   const heard: string[] = [];
-  let told = (): void => undefined;
-  const once = new Promise<void>((resolve) => (told = resolve));
+  let notify = (): void => undefined;
+  const once = new Promise<void>((resolve) => (notify = resolve));
   agent.client.setNotificationHandler('notifications/resources/updated', ({ params }: Json) => {
     heard.push(params.uri);
-    told();
+    notify();
   });
   const subscription = await agent.client.listen({
     resourceSubscriptions: [`tatami://issues/${issue.identifier}`],

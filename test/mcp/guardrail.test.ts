@@ -226,17 +226,17 @@ test('a call can wait for the decision, and gives up in time', async () => {
 });
 
 test('a client that can show pages is handed the one of the proposal, and calls again', async () => {
-  const shown: string[] = [];
+  const openedUrls: string[] = [];
   const capable = await connect(app, token, 'current', { capabilities: { elicitation: { url: {} } } });
   capable.client.setRequestHandler('elicitation/create', async ({ params }: Json) => {
-    shown.push(params.url);
+    openedUrls.push(params.url);
     await approve(params.url.split('/').at(-1));
     return { action: 'accept' };
   });
   const issue = await foreign();
   const answer = await capable.call('issues_update', { id: issue.id, title: 'Seen', wait: 30 });
   expect(answer).toMatchObject({ status: 'approved' });
-  expect(shown).toEqual([answer.url]);
+  expect(openedUrls).toEqual([answer.url]);
   expect((await issueNow(issue.id)).title).toBe('Seen');
   await capable.close();
 });

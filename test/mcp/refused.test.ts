@@ -253,9 +253,9 @@ test('a watcher hears of nothing that it may not read', async () => {
       'notifications/resources/updated',
       ({ params }: Json) => void heard.push(params.uri),
     );
-  let told = (): void => undefined;
-  const once = new Promise<void>((resolve) => (told = resolve));
-  other.client.setNotificationHandler('notifications/resources/updated', () => told());
+  let notify = (): void => undefined;
+  const once = new Promise<void>((resolve) => (notify = resolve));
+  other.client.setNotificationHandler('notifications/resources/updated', () => notify());
   const uris = { resourceSubscriptions: [`tatami://issues/${issue.identifier}`] };
   for (const one of [deaf, stranger, other]) await one.client.listen(uris);
   await rest('PATCH', `/issues/${issue.id}`, { priority: 'low' });

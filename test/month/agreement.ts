@@ -26,22 +26,22 @@ async function agreeOnIssue(company: Company, issue: Issue): Promise<void> {
     const at = event.data.version - 1;
     (versions[at] ??= { by: actorOf(event), types: [] }).types.push(event.type);
   }
-  const told: object[] = versions.map(({ by, types }) => ({ by, types: types.toSorted() }));
-  expect({ id: issue.id, told }).toEqual({ id: issue.id, told: [...issue.history] });
+  const emitted: object[] = versions.map(({ by, types }) => ({ by, types: types.toSorted() }));
+  expect({ id: issue.id, told: emitted }).toEqual({ id: issue.id, told: [...issue.history] });
   // The last that its history says, also of one that is deleted.
   const last = history.findLast(({ type }) => ofIssues.includes(type)).data;
-  const lastly: object = { ...shownOf(last), isDeleted: last.deletedAt !== null };
+  const lastly: object = { ...modelFields(last), isDeleted: last.deletedAt !== null };
   expect(lastly).toEqual(writtenIn(issue));
   expect(history.filter(({ type }) => type === 'comment.added')).toHaveLength(issue.comments);
   const breaks = history.filter(({ type }) => ['sla.at_risk', 'sla.breached', 'sla.met'].includes(type));
   const inModel = issue.clocks.flatMap((clock) =>
-    clock.told.map((what) => `sla.${what} ${clock.policy.name}`),
+    clock.emitted.map((what) => `sla.${what} ${clock.policy.name}`),
   );
   const said = breaks.map(({ type, data }) => `${type} ${data.policy.name}`);
   expect({ id: issue.id, said: said.toSorted() }).toEqual({ id: issue.id, said: inModel.toSorted() });
   if (issue.isDeleted)
     return expect((await company.app.call('GET', `/api/v1/issues/${issue.id}`)).status).toBe(404);
-  expect(shownOf(await ok('GET', `/issues/${issue.id}`))).toMatchObject(shownOf(last));
+  expect(modelFields(await ok('GET', `/issues/${issue.id}`))).toMatchObject(modelFields(last));
   const clocks = (await ok('GET', `/issues/${issue.id}/sla`)).data.map((clock: Json) => ({
     ...{ policy: clock.policy.name, state: clock.state, startedAt: clock.startedAt },
     ...{ dueAt: clock.dueAt, reachedAt: clock.reachedAt, endedAt: clock.endedAt },
@@ -72,14 +72,17 @@ function writtenIn(issue: Issue): object {
 }
 
 /** An issue as the server shows it, in the words of the model. */
-function shownOf(shown: Json): object {
-  const { title, priority, estimate, dueDate, fields, version } = shown;
+function modelFields(response: Json): object {
+  const { title, priority, estimate, dueDate, fields, version } = response;
   return {
     ...{ title, priority, estimate, dueDate, fields, version },
-    ...{ state: shown.state.type, team: shown.team.key, creator: shown.creator.id },
-    ...{ assignee: shown.assignee?.id ?? null, parent: shown.parent?.id ?? null },
-    ...{ project: shown.project?.id ?? null, milestone: shown.milestone?.id ?? null },
-    ...{ cycle: shown.cycle?.number ?? null, labels: shown.labels.map(({ id }: Json) => id).toSorted() },
+    ...{ state: response.state.type, team: response.team.key, creator: response.creator.id },
+    ...{ assignee: response.assignee?.id ?? null, parent: response.parent?.id ?? null },
+    ...{ project: response.project?.id ?? null, milestone: response.milestone?.id ?? null },
+    ...{
+      cycle: response.cycle?.number ?? null,
+      labels: response.labels.map(({ id }: Json) => id).toSorted(),
+    },
   };
 }
 
@@ -98,9 +101,9 @@ async function agreeOnAudit({ all, model }: Company): Promise<void> {
 
 async function agreeOnCycles({ app, ok, all, model }: Company): Promise<void> {
   const now = app.clock.now();
-  const shown = await all('/cycles');
+  const response = await all('/cycles');
   for (const cycle of model.cycles.all) {
-    const found = shown.find(({ team, number }) => team === cycle.team && number === cycle.number);
+    const found = response.find(({ team, number }) => team === cycle.team && number === cycle.number);
     if (!found) {
       expect(cycle.startsAt).toBeGreaterThan(now);
       continue;
@@ -119,10 +122,10 @@ async function agreeOnCycles({ app, ok, all, model }: Company): Promise<void> {
 
 async function agreeOnProjects({ ok, projects, model }: Company): Promise<void> {
   for (const { id, milestones } of projects) {
-    const shown = await ok('GET', `/projects/${id}/progress`);
+    const response = await ok('GET', `/projects/${id}/progress`);
     const ofIt = model.live().filter(({ project }) => project === id);
-    expect(shown.progress).toEqual(countsOf(ofIt));
-    expect(shown.milestones.map(({ progress }: Json) => progress)).toEqual(
+    expect(response.progress).toEqual(countsOf(ofIt));
+    expect(response.milestones.map(({ progress }: Json) => progress)).toEqual(
       milestones.map((milestone) => countsOf(ofIt.filter((issue) => issue.milestone === milestone))),
     );
   }
@@ -154,12 +157,15 @@ async function agreeOnInboxes({ as, model, people }: Company): Promise<void> {
       if (!json.pageInfo.hasNextPage) break;
       after = `&after=${json.pageInfo.endCursor}`;
     }
-    const told = items
+    const emitted = items
       .filter(({ reason }) => reason !== 'plugin' && reason !== 'system')
       .map(({ reason, issue, count, readAt }) =>
         [reason, issue?.id ?? '-', count, readAt ? 'read' : 'unread'].join(' '),
       );
-    expect({ member, told: told.toSorted() }).toEqual({ member, told: model.inboxes.of(member).toSorted() });
+    expect({ member, told: emitted.toSorted() }).toEqual({
+      member,
+      told: model.inboxes.of(member).toSorted(),
+    });
     const { json } = await as(member)('GET', '/api/v1/inbox/unread-count');
     expect(json.unread).toBe(model.inboxes.unread(member));
   }

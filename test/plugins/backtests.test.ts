@@ -113,11 +113,11 @@ test('a run sees the state, the names and the lists of the moment, and not those
   }`;
   const { report } = await backtest('backtests', { package: await packSource(source) });
   expect(report.failures).toEqual([]);
-  const told = Object.fromEntries(report.effects.slice(0, 3).map((one: Json) => [one.field, one]));
-  expect(told.title.wouldBe).toBe('first words|Then|false|first words|Said then.|1');
-  expect(told.title.before).toBe('Seen then');
-  expect(told.estimate.wouldBe).toBe(2);
-  expect(told.labels).toMatchObject({ before: [{ name: 'Then' }], wouldBe: [], people: 'same' });
+  const reported = Object.fromEntries(report.effects.slice(0, 3).map((one: Json) => [one.field, one]));
+  expect(reported.title.wouldBe).toBe('first words|Then|false|first words|Said then.|1');
+  expect(reported.title.before).toBe('Seen then');
+  expect(reported.estimate.wouldBe).toBe(2);
+  expect(reported.labels).toMatchObject({ before: [{ name: 'Then' }], wouldBe: [], people: 'same' });
   expect(report.asOfNow).toEqual([{ operation: 'comments.list', reads: report.runs.total }]);
 });
 
@@ -277,18 +277,18 @@ test('two are under way at once, the command line says what a third waits behind
       TATAMI_SERVER: app.url,
       TATAMI_TOKEN: app.workspace.apiKey,
     });
-    let told = '';
+    let reported = '';
     const waits = Promise.withResolvers<void>();
     const reading = (async () => {
       for await (const chunk of child.stderr.pipeThrough(new TextDecoderStream()))
-        if ((told += chunk).includes('is queued behind')) waits.resolve();
+        if ((reported += chunk).includes('is queued behind')) waits.resolve();
       waits.resolve();
     })();
     await waits.promise;
     child.kill('SIGINT');
     expect(await child.exited).toBe(130);
     await reading;
-    expect(told).toMatch(
+    expect(reported).toMatch(
       new RegExp(`is queued behind ${busy[0]} of com.test.busy 1.0.0 \\(.+\\), ${busy[1]} of`),
     );
   } finally {

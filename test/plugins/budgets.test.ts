@@ -34,7 +34,7 @@ async function createIssue(call: Client, key: string): Promise<Json> {
 }
 const comments = async (call: Client, issue: Json): Promise<number> =>
   (await call('GET', `/api/v1/issues/${issue.id}/comments`)).json.data.length;
-const told = async (call: Client): Promise<Json[]> =>
+const budgetItems = async (call: Client): Promise<Json[]> =>
   (await call('GET', '/api/v1/inbox')).json.data.filter((item: Json) => item.kind === 'plugin_budget');
 
 test('a plugin that has spent its runs of the day waits for the next; others go on, and the inbox says so once', async () => {
@@ -48,7 +48,7 @@ test('a plugin that has spent its runs of the day waits for the next; others go 
   for (let i = 0; i < 4; i++) issues.push(await createIssue(call, key));
   const counts = await Promise.all(issues.map((issue) => comments(call, issue)));
   expect(counts).toEqual([2, 2, 1, 1]);
-  expect(await told(call)).toMatchObject([{ body: expect.stringContaining('2 runs') }]);
+  expect(await budgetItems(call)).toMatchObject([{ body: expect.stringContaining('2 runs') }]);
   const usage = (await call('GET', `${path}/usage`)).json;
   expect(usage).toMatchObject({
     budget: { runs: 2, cpuMs: expect.any(Number), whenSpent: 'stop' },
@@ -61,7 +61,7 @@ test('a plugin that has spent its runs of the day waits for the next; others go 
   await app.settled();
   expect(await Promise.all(issues.map((issue) => comments(call, issue)))).toEqual([2, 2, 2, 2]);
   await createIssue(call, key);
-  expect((await told(call)).length).toBe(2);
+  expect((await budgetItems(call)).length).toBe(2);
   await call('PATCH', path, { budget: {} });
   expect((await call('GET', `${path}/usage`)).json.spent).toBeNull();
 });
@@ -103,9 +103,9 @@ test('what was used outlives a restart, by day, by scope and by issue; a scope t
     await own.settled();
     own = await own.restart();
     const path = '/api/v1/plugins/com.test.kept';
-    const shown = async (): Promise<Json> => (await own.call('GET', `${path}/scopes`)).json;
+    const readScopes = async (): Promise<Json> => (await own.call('GET', `${path}/scopes`)).json;
     expect((await own.call('GET', `${path}/usage`)).json.data).toMatchObject([{ runs: 1, calls: 1 }]);
-    expect(await shown()).toMatchObject({
+    expect(await readScopes()).toMatchObject({
       data: [
         { scope: 'issues:write', calls: 1, usedAt: '2026-11-20T12:00:00.000Z' },
         { scope: 'comments:write', calls: 1 },
@@ -124,13 +124,13 @@ test('what was used outlives a restart, by day, by scope and by issue; a scope t
     await own.settled();
     own.clock.advance(2 * dayMs);
     await own.settled();
-    const { suggestion } = await shown();
+    const { suggestion } = await readScopes();
     expect(suggestion).toMatchObject({
       grant: ['issues:write', 'comments:write'],
       reason: expect.stringContaining('labels:read'),
     });
     expect((await own.call('PATCH', path, { grant: suggestion.grant })).status).toBe(200);
-    expect((await shown()).suggestion).toBeNull();
+    expect((await readScopes()).suggestion).toBeNull();
   } finally {
     await own.stop();
   }

@@ -32,11 +32,11 @@ test('an install that does not fit the server is shown incompatible and does not
   try {
     const { id } = await install(own.call, await packSource(noticing));
     const path = `/api/v1/plugins/${id}`;
-    const shown = async (): Promise<Json> => (await own.call('GET', path)).json;
+    const readPlugin = async (): Promise<Json> => (await own.call('GET', path)).json;
     await wantServer(own, id, '>=99.0.0');
     let before = await own.lastSequence();
     own = await own.restart();
-    expect(await shown()).toMatchObject({
+    expect(await readPlugin()).toMatchObject({
       state: 'incompatible',
       stateReason: expect.stringContaining('>=99.0.0'),
     });
@@ -50,7 +50,7 @@ test('an install that does not fit the server is shown incompatible and does not
     await wantServer(own, id, '*');
     before = await own.lastSequence();
     own = await own.restart();
-    expect(await shown()).toMatchObject({ state: 'active', stateReason: null });
+    expect(await readPlugin()).toMatchObject({ state: 'active', stateReason: null });
     await own.settled();
     expect(await own.eventTypes(before)).toContain('plugin.updated');
     await own.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Seen' });

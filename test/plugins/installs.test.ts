@@ -85,7 +85,7 @@ test('only settings that were given are kept: a new version brings its own defau
       scopes: { 'comments:write': { why: 'test' } }, settings: { type: 'object', ${settings} },
       schedules: { say: { cron: '0 3 * * *', handle: (_, ctx) => ctx.log.info(JSON.stringify(ctx.settings)) } } }`);
   const path = '/api/v1/plugins/com.test.settings';
-  const shown = async (): Promise<Json> => (await call('GET', path)).json.settings;
+  const readSettings = async (): Promise<Json> => (await call('GET', path)).json.settings;
   const refusalOf = async (settings: object): Promise<Json> =>
     (await call('PATCH', path, { settings })).json.error;
 
@@ -100,15 +100,15 @@ test('only settings that were given are kept: a new version brings its own defau
   expect((await refusalOf({ tone: 'loud' })).message).toBe(
     'settings.tone: The value must be one of dry, kind.',
   );
-  expect(await shown()).toEqual({ greeting: 'Hello' });
+  expect(await readSettings()).toEqual({ greeting: 'Hello' });
   await call('PATCH', path, { settings: { times: 2 } });
-  expect(await shown()).toEqual({ times: 2, greeting: 'Hello' });
+  expect(await readSettings()).toEqual({ times: 2, greeting: 'Hello' });
 
   await install(
     call,
     await version('1.1.0', `properties: { ${greeting('Welcome')}, times: { type: 'integer' } }`),
   );
-  expect(await shown()).toEqual({ times: 2, greeting: 'Welcome' });
+  expect(await readSettings()).toEqual({ times: 2, greeting: 'Welcome' });
   await call('POST', `${path}/schedules/say/run`);
   await app.settled();
   const [run] = (await call('GET', `${path}/runs`)).json.data;
@@ -126,7 +126,7 @@ test('only settings that were given are kept: a new version brings its own defau
     details: [{ path: 'settings.times', issue: 'unknown_field' }],
   });
   await install(call, renamed, { settings: { count: 3 } });
-  expect(await shown()).toEqual({ count: 3, greeting: 'Hi' });
+  expect(await readSettings()).toEqual({ count: 3, greeting: 'Hi' });
   expect((await refusalOf({ cont: 3 })).message).toEndWith('Did you mean count? Remove it from `settings`.');
 
   await install(call, await version('1.3.0', `properties: { count: {}, team: {} }, required: ['team']`), {

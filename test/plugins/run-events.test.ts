@@ -57,12 +57,12 @@ test('a run that changed something is told once, behind what it changed, and is 
     'comment.added',
     'automation.run',
   ]);
-  const told = events.at(-1)!;
-  expect(told).toMatchObject({
+  const runEvent = events.at(-1)!;
+  expect(runEvent).toMatchObject({
     actor: { kind: 'plugin', id: made.id, name: 'com.test.changes' },
     cause: { rootEventId: events[0]!.id, parentRunId: run.id, depth: 1 },
   });
-  expect(told.data).toEqual({
+  expect(runEvent.data).toEqual({
     ...{ runId: run.id, installId: made.id, pluginId: 'com.test.changes', pluginVersion: '1.2.3' },
     ...{ handler: 'issue.created', handlerKind: 'event', eventId: events[0]!.id, mode: 'apply' },
     ...{
@@ -106,8 +106,8 @@ test('what a run proposes is told with its proposal', async () => {
   const from = await last();
   await file('ask');
   const [{ proposalId }] = await runsOf('com.test.asks');
-  const told = (await eventsAfter(from)).filter(({ type }) => type === 'automation.run');
-  expect(told.map(({ data }) => data)).toMatchObject([{ mode: 'propose', changed: 0, proposalId }]);
+  const runEvent = (await eventsAfter(from)).filter(({ type }) => type === 'automation.run');
+  expect(runEvent.map(({ data }) => data)).toMatchObject([{ mode: 'propose', changed: 0, proposalId }]);
 });
 
 test('a run that fails is told when it is tried no more, with the code and no word of the plugin', async () => {
@@ -127,8 +127,8 @@ test('a run that fails is told when it is tried no more, with the code and no wo
     await app.settled();
   }
   const ended = await run();
-  const told = (await eventsAfter(from)).filter(({ type }) => type.startsWith('automation.'));
-  expect(told).toMatchObject([
+  const runEvent = (await eventsAfter(from)).filter(({ type }) => type.startsWith('automation.'));
+  expect(runEvent).toMatchObject([
     {
       type: 'automation.failed',
       cause: { parentRunId: ended.id },
@@ -136,7 +136,7 @@ test('a run that fails is told when it is tried no more, with the code and no wo
     },
   ]);
   expect(ended.attempt).toBeGreaterThan(1);
-  expect(JSON.stringify(told)).not.toContain('ttm_secret');
+  expect(JSON.stringify(runEvent)).not.toContain('ttm_secret');
 });
 
 test('a run that somebody cancels is told as failed by whoever canceled it', async () => {

@@ -55,8 +55,8 @@ test('a run commits its effects, its record and its events together, as the plug
   const issue = await create(call, key, 'One');
   await app.settled();
 
-  const shown = (await call('GET', `/api/v1/issues/${issue.id}`)).json;
-  expect(shown).toMatchObject({ title: 'One!', priority: 'high', version: 2, labels: [{ name: 'bug' }] });
+  const readBack = (await call('GET', `/api/v1/issues/${issue.id}`)).json;
+  expect(readBack).toMatchObject({ title: 'One!', priority: 'high', version: 2, labels: [{ name: 'bug' }] });
   const comments = (await call('GET', `/api/v1/issues/${issue.id}/comments`)).json.data;
   expect(comments).toMatchObject([{ body: 'seen One!', author: { kind: 'plugin', id: plugin.id } }]);
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Static } from 'typebox';
 import type * as sdk from '@tatami/sdk/plugin';
-import type { Created, Patch, Shown } from '../../core/contract/contract.ts';
+import type { Created, Patch, EntityResponse } from '../../core/contract/contract.ts';
 import { contracts } from '../../core/contracts.ts';
 import { compileCheck, compileQuery } from '../../core/http/validate.ts';
 import { textsOf } from '../../core/http/values.ts';
@@ -37,18 +37,18 @@ type Same<A, B> = [Plain<A>, Plain<B>] extends [Plain<B>, Plain<A>] ? true : fal
 
 test('the types are those that the contracts have in the server (checked by `bun check`)', () => {
   const same: {
-    shown: [
-      Same<sdk.Issue, Shown<typeof issue>>,
-      Same<sdk.Comment, Shown<typeof comment>>,
-      Same<sdk.Project, Shown<typeof project>>,
-      Same<sdk.Label, Shown<typeof label>>,
-      Same<sdk.WorkflowState, Shown<typeof state>>,
-      Same<sdk.Team, Shown<typeof team>>,
-      Same<sdk.Member, Shown<typeof member>>,
-      Same<sdk.Workspace, Shown<typeof workspace>>,
-      Same<sdk.ApiKey, Shown<typeof apiKey>>,
-      Same<sdk.Webhook, Shown<typeof webhook>>,
-      Same<sdk.Plugin, Shown<typeof plugin>>,
+    responses: [
+      Same<sdk.Issue, EntityResponse<typeof issue>>,
+      Same<sdk.Comment, EntityResponse<typeof comment>>,
+      Same<sdk.Project, EntityResponse<typeof project>>,
+      Same<sdk.Label, EntityResponse<typeof label>>,
+      Same<sdk.WorkflowState, EntityResponse<typeof state>>,
+      Same<sdk.Team, EntityResponse<typeof team>>,
+      Same<sdk.Member, EntityResponse<typeof member>>,
+      Same<sdk.Workspace, EntityResponse<typeof workspace>>,
+      Same<sdk.ApiKey, EntityResponse<typeof apiKey>>,
+      Same<sdk.Webhook, EntityResponse<typeof webhook>>,
+      Same<sdk.Plugin, EntityResponse<typeof plugin>>,
       Same<sdk.IssueCreated, Static<typeof IssueCreated>>,
     ];
     bodies: [
@@ -62,7 +62,7 @@ test('the types are those that the contracts have in the server (checked by `bun
       Same<sdk.LabelPatch, Patch<typeof label>>,
     ];
   } = {
-    shown: [true, true, true, true, true, true, true, true, true, true, true, true],
+    responses: [true, true, true, true, true, true, true, true, true, true, true, true],
     bodies: [true, true, true, true, true, true, true, true],
   };
   expect(Object.values(same).flat()).not.toContain(false);

@@ -29,7 +29,7 @@ function versionOf(version: string, priority: string, more = '', scopes = ''): s
 }
 
 const path = (): string => `/api/v1/plugins/${plugin.id}/shadow`;
-const shown = async (): Promise<Json> => (await app.call('GET', path())).json;
+const readShadow = async (): Promise<Json> => (await app.call('GET', path())).json;
 
 async function begin(source: string): Promise<Json> {
   const { status, json } = await app.call('POST', path(), { package: await packSource(source) });
@@ -55,7 +55,7 @@ test('it sees what the real run saw, and what it would do otherwise is told', as
   const bug = await create('Bug');
   expect(await create('Wish')).toMatchObject({ priority: 'low', estimate: 3 });
   expect(bug).toMatchObject({ priority: 'high', estimate: 2, version: 2 });
-  const { report, waiting } = await shown();
+  const { report, waiting } = await readShadow();
   expect(waiting).toBe(0);
   expect(report).toMatchObject({ runs: 2, same: 1, different: 1, failed: 0, dropped: 0 });
   expect(report.cpuMs).toBeGreaterThan(0);
@@ -70,7 +70,7 @@ test('it sees what the real run saw, and what it would do otherwise is told', as
 test('a restart goes on with it, and the command shows it', async () => {
   app = await app.restart();
   await create('Wish after');
-  expect((await shown()).report).toMatchObject({ runs: 3, same: 2, different: 1 });
+  expect((await readShadow()).report).toMatchObject({ runs: 3, same: 2, different: 1 });
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
   const { code, out } = await tatami(['plugin', 'shadow', 'com.test.beside'], remote);
   expect([code, out]).toEqual([0, expect.stringContaining('runs 3: 2 same, 1 different, 0 failed')]);
@@ -80,7 +80,7 @@ test('a restart goes on with it, and the command shows it', async () => {
 test('an upgrade stops it, and what it counted stays', async () => {
   await install(app.call, await packSource(versionOf('1.1.0', 'high')));
   await app.settled();
-  expect(await shown()).toMatchObject({ isRunning: false, stoppedBy: 'upgraded', report: { runs: 3 } });
+  expect(await readShadow()).toMatchObject({ isRunning: false, stoppedBy: 'upgraded', report: { runs: 3 } });
   expect((await app.call('DELETE', path())).status).toBe(409);
 });
 
@@ -88,13 +88,13 @@ test('it may no more than the install, and sends nothing', async () => {
   const asking = `await ctx.comments.create(issue.id, { body: 'Said.' });`;
   await begin(versionOf('3.0.0', 'high', asking, `'comments:write': { why: 'test' }`));
   const issue = await create('Wish for more');
-  const { report } = await shown();
+  const { report } = await readShadow();
   expect(report).toMatchObject({ runs: 1, different: 1, failed: 1 });
   expect(JSON.stringify(report.differences[0].fields)).toContain('comments:write');
   expect((await app.call('GET', `/api/v1/issues/${issue.id}/comments`)).json.data).toEqual([]);
   expect((await app.call('DELETE', path())).status).toBe(204);
   await create('Nobody looks');
-  expect(await shown()).toMatchObject({ isRunning: false, stoppedBy: 'asked', report: { runs: 1 } });
+  expect(await readShadow()).toMatchObject({ isRunning: false, stoppedBy: 'asked', report: { runs: 1 } });
 });
 
 test('at most a hundred runs wait for it; what comes beyond them is dropped, and stays counted', async () => {
@@ -107,7 +107,7 @@ test('at most a hundred runs wait for it; what comes beyond them is dropped, and
   const file = () => app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Wish' });
   let most = 0;
   const look = async (): Promise<Json> => {
-    const { waiting: now, report } = await shown();
+    const { waiting: now, report } = await readShadow();
     most = Math.max(most, now);
     return report;
   };
@@ -121,6 +121,6 @@ test('at most a hundred runs wait for it; what comes beyond them is dropped, and
   expect(most).toBeGreaterThan(90);
   expect(most).toBeLessThanOrEqual(100);
   expect((await app.call('DELETE', path())).status).toBe(204);
-  expect(await shown()).toMatchObject({ isRunning: false, waiting: 0 });
-  expect((await shown()).report.dropped).toBeGreaterThanOrEqual(later.dropped);
+  expect(await readShadow()).toMatchObject({ isRunning: false, waiting: 0 });
+  expect((await readShadow()).report.dropped).toBeGreaterThanOrEqual(later.dropped);
 });

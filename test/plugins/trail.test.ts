@@ -210,8 +210,8 @@ test('a proposal that was worked out anew says its revision', async () => {
   expect((await call('POST', `/api/v1/proposals/${proposalId}/approve`, {})).status).toBe(409);
   await app.settled();
   const { data } = (await call('GET', `/api/v1/issues/${asked.id}/trail`)).json;
-  const told = data
+  const updates = data
     .flatMap(({ nodes }: Json) => nodes)
     .filter(({ type }: Json) => type === 'automation.proposed');
-  expect(told.map(({ fields }: Json) => fields)).toEqual([[], [{ field: 'revision', from: 1, to: 2 }]]);
+  expect(updates.map(({ fields }: Json) => fields)).toEqual([[], [{ field: 'revision', from: 1, to: 2 }]]);
 });

@@ -39,7 +39,7 @@ test('an event of an undo, and of a run, shows its issue as the commit leaves it
   const act = (name: string): Promise<Json> =>
     ask('POST', `plugins/com.test.undo-told/actions/${name}`, { target: issue.id });
   /** Every event of the issue shows it as it is now. */
-  const expectTold = async (after: number, ...types: string[]): Promise<void> => {
+  const expectEvents = async (after: number, ...types: string[]): Promise<void> => {
     const { updatedAt: _, ...now } = await ask('GET', `issues/${issue.id}`);
     const { data } = await ask('GET', `events?after=${after}&limit=100`);
     const events = (data as Json[]).filter((event) => event.data.id === issue.id);
@@ -51,18 +51,18 @@ test('an event of an undo, and of a run, shows its issue as the commit leaves it
 
   const start = await app.lastSequence();
   const related = await act('relate');
-  await expectTold(start, ...changed, added, 'issue.attachment_added');
+  await expectEvents(start, ...changed, added, 'issue.attachment_added');
 
   const unrelated = await act('unrelate');
   const beforeFirst = await app.lastSequence();
   await ask('POST', `runs/${unrelated.id}/undo`);
-  await expectTold(beforeFirst, ...changed, added);
+  await expectEvents(beforeFirst, ...changed, added);
 
   const beforeSecond = await app.lastSequence();
   const away = await ask('POST', `runs/${related.id}/undo`);
-  await expectTold(beforeSecond, ...changed, removed, 'issue.attachment_removed');
+  await expectEvents(beforeSecond, ...changed, removed, 'issue.attachment_removed');
 
   const beforeThird = await app.lastSequence();
   await ask('POST', `undos/${away.id}/undo`);
-  await expectTold(beforeThird, ...changed, added, 'issue.attachment_added');
+  await expectEvents(beforeThird, ...changed, added, 'issue.attachment_added');
 });

@@ -49,7 +49,7 @@ async function newestRun(call: Client, plugin: string): Promise<Json> {
   return (await call('GET', `/api/v1/plugins/${plugin}/runs`)).json.data[0];
 }
 
-const shown = async (call: Client, id: string): Promise<Json> =>
+const readIssue = async (call: Client, id: string): Promise<Json> =>
   (await call('GET', `/api/v1/issues/${id}`)).json;
 const comments = async (call: Client, id: string): Promise<Json[]> =>
   (await call('GET', `/api/v1/issues/${id}/comments`)).json.data;
@@ -80,12 +80,12 @@ const end = async (call: Client): Promise<number> => (await eventsAfter(call, 0)
 
 test('the undo of a run puts back what it wrote and removes what it made, in one commit, and the plugin does not do it again', async () => {
   const { call, issue, run, plugin } = await triaged('com.test.undo-run');
-  const triagedIssue = await shown(call, issue.id);
+  const triagedIssue = await readIssue(call, issue.id);
   expect(triagedIssue).toMatchObject({ priority: 'high', title: 'One!', labels: [{ name: 'bug' }] });
   const from = await end(call);
 
   const simulated = await undo(call, `runs/${run.id}`, undefined, { 'tatami-mode': 'simulate' });
-  expect(await shown(call, issue.id)).toEqual(triagedIssue);
+  expect(await readIssue(call, issue.id)).toEqual(triagedIssue);
   expect((await eventsAfter(call, from)).length).toBe(0);
 
   const undone = await undo(call, `runs/${run.id}`);
@@ -101,7 +101,7 @@ test('the undo of a run puts back what it wrote and removes what it made, in one
   });
   const field = (name: string) => undone.changes[1].fields.find((one: Json) => one.field === name);
   expect(field('priority')).toEqual({ field: 'priority', from: 'high', to: 'none' });
-  expect(await shown(call, issue.id)).toMatchObject({ ...said(issue), priority: 'none', labels: [] });
+  expect(await readIssue(call, issue.id)).toMatchObject({ ...said(issue), priority: 'none', labels: [] });
   expect(await comments(call, issue.id)).toEqual([]);
 
   const events = await eventsAfter(call, from);
@@ -131,20 +131,20 @@ test('the undo of a run puts back what it wrote and removes what it made, in one
 
 test('an undo is undone: all is again as the run left it, and can be undone once more', async () => {
   const { call, issue, run } = await triaged('com.test.undo-undo');
-  const [left, [comment]] = [await shown(call, issue.id), await comments(call, issue.id)];
+  const [left, [comment]] = [await readIssue(call, issue.id), await comments(call, issue.id)];
   const first = await undo(call, `runs/${run.id}`);
-  const before = await shown(call, issue.id);
+  const before = await readIssue(call, issue.id);
   const second = await undo(call, `undos/${first.id}`);
   expect(second.changes.map(({ kind, action }: Json) => [kind, action])).toEqual([
     ['issue', 'update'],
     ['comment', 'restore'],
   ]);
-  expect(said(await shown(call, issue.id))).toEqual(said(left));
+  expect(said(await readIssue(call, issue.id))).toEqual(said(left));
   expect((await comments(call, issue.id)).map(said)).toEqual([said(comment)]);
   expect((await call('GET', `/api/v1/runs/${run.id}`)).json.undoneBy).toBe(null);
 
   await undo(call, `undos/${second.id}`);
-  expect(said(await shown(call, issue.id))).toEqual(said(before));
+  expect(said(await readIssue(call, issue.id))).toEqual(said(before));
   expect((await call('GET', `/api/v1/runs/${run.id}`)).json.undoneBy).toBe(first.id);
   const third = await undo(call, `runs/${run.id}`);
   expect(third.message).toContain('was already undone by');
@@ -174,7 +174,7 @@ test('what people changed since stays: it is listed with what was written, what 
     },
   ]);
   // A label that somebody added stays when the plugin's own goes.
-  expect(await shown(call, issue.id)).toMatchObject({
+  expect(await readIssue(call, issue.id)).toMatchObject({
     title: 'By hand',
     priority: 'none',
     labels: [{ name: 'feature' }],
@@ -205,7 +205,7 @@ test('an issue that a run made is removed, unless others have worked on it since
     if (isWorkedOn) await call('POST', `/api/v1/issues/${made}/comments`, { body: 'I take this' });
     await app.settled();
     const undone = await undo(call, `runs/${run.id}`);
-    const left = await shown(call, made);
+    const left = await readIssue(call, made);
     if (isWorkedOn) {
       const { data } = (await call('GET', `/api/v1/issues/${made}/history?limit=100`)).json;
       const comment = data.findLast(({ type }: Json) => type === 'comment.added');
@@ -222,7 +222,7 @@ test('an issue that a run made is removed, unless others have worked on it since
       ]);
       expect((await call('GET', `/api/v1/issues/${made}`)).status).toBe(404);
       await undo(call, `undos/${undone.id}`);
-      expect((await shown(call, made)).title).toBe('Follow-up of Alone');
+      expect((await readIssue(call, made)).title).toBe('Follow-up of Alone');
       expect((await comments(call, made)).length).toBe(1);
     }
   }
@@ -236,16 +236,16 @@ test('all that a plugin did in a time is undone at once, several runs on one iss
   // A person's change, which the plugin answers with another run.
   await call('PATCH', `/api/v1/issues/${second.id}`, { priority: 'low' });
   await app.settled();
-  expect(await shown(call, second.id)).toMatchObject({ priority: 'high', title: 'Two!' });
+  expect(await readIssue(call, second.id)).toMatchObject({ priority: 'high', title: 'Two!' });
 
   const undone = await undo(call, `plugins/${plugin.pluginId}`, { since });
   expect(undone.undid.length).toBe(2);
   // The person's priority is what the second run found, so there the way back ends.
-  expect(await shown(call, second.id)).toMatchObject({ priority: 'low', title: 'Two' });
+  expect(await readIssue(call, second.id)).toMatchObject({ priority: 'low', title: 'Two' });
   expect(undone.skipped).toMatchObject([
     { id: second.id, field: 'priority', reason: 'changed', now: 'low', changedBy: { kind: 'api_key' } },
   ]);
-  expect(await shown(call, issue.id)).toMatchObject({ priority: 'high', title: 'One!' });
+  expect(await readIssue(call, issue.id)).toMatchObject({ priority: 'high', title: 'One!' });
 });
 
 test('who undoes needs what it takes to write it, and a run that wrote nothing says so', async () => {
@@ -316,8 +316,8 @@ test('relations and links that a run made or took away go and come back, and the
     { kind: 'attachment', action: 'restore' },
   ]);
   expect(await parts()).toEqual(made);
-  const told = await eventsAfter(call, before);
-  expect(told.map(({ type, data }) => [type, data.relation?.id ?? data.attachment?.id])).toEqual([
+  const emitted = await eventsAfter(call, before);
+  expect(emitted.map(({ type, data }) => [type, data.relation?.id ?? data.attachment?.id])).toEqual([
     ['issue.relation_added', made[0]![0]],
     ['issue.relation_added', made[0]![0]],
     ['issue.attachment_added', made[1]![0]],

@@ -159,10 +159,7 @@ test('what filters a list filters subscriptions, by the same name', async () => 
     for (const name of names) {
       const query = `${name}=${encodeURIComponent(example[name])}`;
       const { data } = (await app.call('GET', `${manyPath(contract)}?${query}`)).json;
-      expect([name, new Set(data.map((shown: Json) => shown[name]))]).toEqual([
-        name,
-        new Set([example[name]]),
-      ]);
+      expect([name, new Set(data.map((item: Json) => item[name]))]).toEqual([name, new Set([example[name]])]);
       const subscribed = await app.call('POST', '/api/v1/webhooks', {
         url: `http://127.0.0.1:${receiver.port}/`,
         events: [contract.events.created],
@@ -181,9 +178,9 @@ test('what sorts a list sorts it both ways', async () => {
     for (const name of names) {
       const sorted = async (sort: string): Promise<Json[]> =>
         (await app.call('GET', `${manyPath(contract)}?limit=100&sort=${sort}`)).json.data;
-      const values = (await sorted(name)).map((shown) => shown[name]).filter((value) => value !== null);
+      const values = (await sorted(name)).map((item) => item[name]).filter((value) => value !== null);
       // Words stand in the order of their list.
-      const { enum: words } = contract.fields[name]!.shown as { enum?: readonly string[] };
+      const { enum: words } = contract.fields[name]!.response as { enum?: readonly string[] };
       const ranks = words ? values.map((value) => words.indexOf(value)) : values;
       expect([name, ranks]).toEqual([name, ranks.toSorted()]);
       expect([name, (await sorted(`-${name}`)).length]).toEqual([name, (await sorted(name)).length]);

@@ -267,8 +267,8 @@ test('what may belong to a team is listed and told of where it is of theirs, or 
     expect([path, idsOf(listed)]).toEqual([path, idsOf(theirs)]);
     expect([path, theirs.length < all.length, theirs.length > 0]).toEqual([path, true, true]);
     const types = namespace === 'workflow' ? 'workflow.state_created' : `${namespace}.created`;
-    const told: Json[] = (await guest('GET', `${v1}/events?types=${types}&limit=100`)).json.data;
-    expect([path, idsOf(told.map(({ data }) => data))]).toEqual([path, idsOf(theirs)]);
+    const events: Json[] = (await guest('GET', `${v1}/events?types=${types}&limit=100`)).json.data;
+    expect([path, idsOf(events.map(({ data }) => data))]).toEqual([path, idsOf(theirs)]);
   }
   const { json: teams } = await guest('GET', `${v1}/teams`);
   expect(teams.data.map(({ key }: Json) => key)).toEqual(['ENG']);

@@ -29,7 +29,7 @@ test('the values in the query of a webhook are shown at no door, and used for se
     ),
   );
   const url = `${receiver.url}?token=${secrets[0]}&${secrets[1]}`;
-  const shown = `${receiver.url}?token=…&…`;
+  const masked = `${receiver.url}?token=…&…`;
   const made = await call('POST', '/api/v1/webhooks', { url, events: ['webhook.*', 'issue.*'] });
   expect(made).toMatchObject({ status: 201, json: { url } });
   const path = `/api/v1/webhooks/${made.json.id}`;
@@ -42,7 +42,7 @@ test('the values in the query of a webhook are shown at no door, and used for se
     receiver.received.every(({ event }) => !secrets.some((one) => JSON.stringify(event).includes(one))),
   ).toBe(true);
 
-  expect((await call('GET', path)).json.url).toBe(shown);
+  expect((await call('GET', path)).json.url).toBe(masked);
   const { json: deliveries } = await call('GET', `${path}/deliveries`);
   const doors = [
     path,

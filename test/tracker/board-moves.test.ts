@@ -32,7 +32,7 @@ const cardsOf = async (board: Json, query = ''): Promise<Json> =>
   (await app.call('GET', `/api/v1/boards/${board.id}/cards${query}`)).json;
 
 /** The ids of the cards in each column that has any. */
-async function shownOf(board: Json): Promise<Record<string, string[]>> {
+async function cardsByColumn(board: Json): Promise<Record<string, string[]>> {
   const { columns } = await cardsOf(board, '?perColumn=100&fields=title');
   return Object.fromEntries(
     columns.flatMap(({ key, cards, count }: Json) => {
@@ -53,7 +53,7 @@ test('moves at once lose and double no card, and no two take one place', async (
     others.map((issueId) => move(board, { issueId, column: 'Backlog', after: anchor })),
   );
   expect(sent.map(({ status }) => status)).toEqual(others.map(() => 200));
-  const { Backlog: order = [] } = await shownOf(board);
+  const { Backlog: order = [] } = await cardsByColumn(board);
   expect([order[0], order.toSorted()]).toEqual([anchor, ids.toSorted()]);
   const { json } = await app.call('GET', '/api/v1/events?types=board.card_moved&limit=100');
   const ranks = json.data
@@ -66,7 +66,7 @@ test('moves at once lose and double no card, and no two take one place', async (
   );
   expect(new Set(twice.map(({ status }) => status))).toEqual(new Set([200]));
   expect(
-    Object.values(await shownOf(board))
+    Object.values(await cardsByColumn(board))
       .flat()
       .toSorted(),
   ).toEqual(ids.toSorted());
@@ -87,12 +87,12 @@ test('a place within a column is not taken by a card that leaves it meanwhile', 
     'GET',
     `/api/v1/events?types=board.card_moved&limit=100&after=${await firstOf(board)}`,
   );
-  const told = new Map(json.data.map(({ data }: Json) => [data.issue.id, data.column]));
-  const stand = Object.entries(await shownOf(board)).flatMap(([column, all]) =>
+  const movedTo = new Map(json.data.map(({ data }: Json) => [data.issue.id, data.column]));
+  const stand = Object.entries(await cardsByColumn(board)).flatMap(([column, all]) =>
     all.map((id) => [id, column]),
   );
   expect(new Map(stand.filter(([id]) => id !== anchor) as [string, string][])).toEqual(
-    new Map([...told] as [string, string][]),
+    new Map([...movedTo] as [string, string][]),
   );
 });
 
@@ -113,7 +113,7 @@ test('a hard limit is not passed by moves at once, and a soft one shows that it 
     code: 'conflict',
     message: expect.stringContaining('its limit'),
   });
-  const { Todo = [], Backlog = [] } = await shownOf(board);
+  const { Todo = [], Backlog = [] } = await cardsByColumn(board);
   expect([Todo.length, Backlog.length]).toEqual([2, 4]);
   // Who stands there may still be moved there.
   expect((await move(board, { issueId: Todo[1], column: 'Todo', position: 'top' })).status).toBe(200);
@@ -134,7 +134,7 @@ test('ranks that get long are written anew, and every card stays where it stands
     expect((await move(board, { issueId: moved, column: 'Backlog', before: other })).status).toBe(200);
     order = [d, moved, other, a];
   }
-  expect((await shownOf(board)).Backlog).toEqual(order);
+  expect((await cardsByColumn(board)).Backlog).toEqual(order);
   const ranks: string[] = [];
   let respaced = 0;
   for (let after = before; ;) {
@@ -177,8 +177,8 @@ test('a random walk of moves leaves the board as a model has it', async () => {
       beside === null ? (way === 'top' ? 0 : rest.length) : rest.indexOf(beside) + (way === 'after' ? 1 : 0);
     model.set(column, rest.toSpliced(at, 0, issueId));
     if (turn % 10 > 0) continue;
-    const shown = await shownOf(board);
-    expect({ seed, turn, shown }).toEqual({
+    const actual = await cardsByColumn(board);
+    expect({ seed, turn, shown: actual }).toEqual({
       seed,
       turn,
       shown: Object.fromEntries([...model].filter(([, all]) => all.length > 0)),

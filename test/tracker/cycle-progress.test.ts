@@ -107,17 +107,17 @@ test(`the progress of cycles is what a model counts (seed ${seed})`, async () =>
     if (random() < 0.05) app = await app.restart();
     for (let acts = Math.floor(random() * 6); acts > 0; acts--) await act();
   }
-  const told: Json[] = [];
+  const reportedDays: Json[] = [];
   for (const cycle of cycles) {
     const progress = await get(`/cycles/${cycle.id}/progress`);
     expect(progress.timeZone).toBe('America/New_York');
     expect(progress.days).toEqual([...days.get(cycle.id)!.values()]);
     expect(progress.days).toHaveLength(5);
-    told.push(...progress.days);
+    reportedDays.push(...progress.days);
   }
   // The model saw all of it happen.
   for (const what of ['scope', 'started', 'completed', 'canceled'])
-    expect([what, told.some(({ points }) => points[what] > 0)]).toEqual([what, true]);
+    expect([what, reportedDays.some(({ points }) => points[what] > 0)]).toEqual([what, true]);
 });
 
 test('what is upcoming has no progress, and what is active has it up to now', async () => {

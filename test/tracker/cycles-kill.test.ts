@@ -55,10 +55,10 @@ test.skipIf(!process.env.TATAMI_LONG)(
       const ids = (await rolled(cycle)).map(({ issue }) => issue.id);
       expect(new Set(ids).size).toBe(ids.length);
     }
-    const told = (await everything(call, '/events?types=cycle.started,cycle.completed')).map(
+    const emitted = (await everything(call, '/events?types=cycle.started,cycle.completed')).map(
       ({ type, data }) => `${data.number} ${type}`,
     );
-    expect(told).toEqual(['1 cycle.started', '1 cycle.completed', '2 cycle.started', '2 cycle.completed']);
+    expect(emitted).toEqual(['1 cycle.started', '1 cycle.completed', '2 cycle.started', '2 cycle.completed']);
     const changes = await everything(call, '/events?types=issue.updated');
     expect(new Set(changes.map(({ data }) => `${data.id} ${data.version}`)).size).toBe(changes.length);
     child.kill('SIGTERM');

@@ -58,7 +58,7 @@ async function events(after: number, namespace = 'cycle.'): Promise<Json[]> {
   }
 }
 /** What happened to the cycles of a team. */
-const told = async (after: number, key: string): Promise<string[]> =>
+const emittedFor = async (after: number, key: string): Promise<string[]> =>
   (await events(after))
     .filter(({ data }) => data.team === key)
     .map(({ type, data }) => `${data.name} ${type.slice(6)}`);
@@ -99,7 +99,7 @@ describe('a rhythm', () => {
     const from = await app.lastSequence();
     const [first] = await cyclesOf(key);
     await until(first.startsAt);
-    expect(await told(from, key)).toEqual(['Cycle 1 started', 'Cycle 2 created']);
+    expect(await emittedFor(from, key)).toEqual(['Cycle 1 started', 'Cycle 2 created']);
     const [active, next] = await cyclesOf(key);
     expect([active.status, active.startedAt]).toEqual(['active', active.startsAt]);
     expect(Date.parse(next.startsAt) - Date.parse(active.endsAt)).toBe(7 * dayMs);
@@ -160,7 +160,7 @@ describe('cycles', () => {
     app.clock.jump(Date.parse(kept[1].endsAt) + 8 * dayMs - app.clock.now());
     app = await app.restart();
     await app.settled();
-    const names = await told(from, key);
+    const names = await emittedFor(from, key);
     expect(names).toEqual([
       'Cycle 1 started',
       'Cycle 3 created',
@@ -179,7 +179,7 @@ describe('cycles', () => {
     app = await app.restart();
     await app.settled();
     await moved(1_000);
-    expect(await told(from, key)).toEqual(names);
+    expect(await emittedFor(from, key)).toEqual(names);
     app.clock.jump(30 * dayMs);
   });
 
@@ -190,15 +190,15 @@ describe('cycles', () => {
     const from = await app.lastSequence();
     app.clock.jump(3 * dayMs);
     await moved(2 * 60_000);
-    expect(await told(from, key)).toEqual(['Cycle 1 started', 'Cycle 1 completed']);
+    expect(await emittedFor(from, key)).toEqual(['Cycle 1 started', 'Cycle 1 completed']);
     expect((await get(`/issues/${work.id}`)).cycle.number).toBe(2);
     app.clock.jump(-3 * dayMs);
     await moved(2 * 60_000);
     app.clock.jump(3 * dayMs);
     await moved(2 * 60_000);
-    expect(await told(from, key)).toEqual(['Cycle 1 started', 'Cycle 1 completed']);
+    expect(await emittedFor(from, key)).toEqual(['Cycle 1 started', 'Cycle 1 completed']);
     await moved(dayMs);
-    expect(await told(from, key)).toEqual(['Cycle 1 started', 'Cycle 1 completed', 'Cycle 2 started']);
+    expect(await emittedFor(from, key)).toEqual(['Cycle 1 started', 'Cycle 1 completed', 'Cycle 2 started']);
   });
 
   test('do not overlap, and two that are made at once are apart or one of them is refused', async () => {
@@ -246,7 +246,7 @@ describe('cycles', () => {
     const ends = await Promise.all([1, 2, 3].map(() => send('POST', `/cycles/${first.id}/complete`)));
     expect(ends.map(({ json }) => json.status)).toEqual(['completed', 'completed', 'completed']);
     await app.settled();
-    expect(await told(from, key)).toEqual(['Cycle 1 started', 'Cycle 1 completed']);
+    expect(await emittedFor(from, key)).toEqual(['Cycle 1 started', 'Cycle 1 completed']);
     expect((await send('PATCH', `/cycles/${first.id}`, { endsAt: '2040-01-01T00:00:00Z' })).status).toBe(422);
   });
 
@@ -259,7 +259,7 @@ describe('cycles', () => {
     app.clock.advance(dayMs);
     await Promise.all([1, 2].map(() => send('POST', `/cycles/${first.id}/complete`)));
     await app.settled();
-    expect(await told(from, key)).toEqual(['Cycle 1 completed']);
+    expect(await emittedFor(from, key)).toEqual(['Cycle 1 completed']);
     expect((await get(`/issues/${work.id}`)).cycle).toBeNull();
     const { data } = await get(`/cycles/${first.id}/rollovers`);
     expect(data).toMatchObject([{ issue: { id: work.id, identifier: work.identifier }, to: null }]);
@@ -337,7 +337,7 @@ describe('issues', () => {
     for (let starts = 0; starts < 3; starts++) app = await app.restart();
     await send('PATCH', `/issues/${all[2]!.id}`, { cycleId: third.id });
     await app.settled();
-    expect(await told(from, key)).toEqual(['Cycle 1 completed', 'Cycle 2 started']);
+    expect(await emittedFor(from, key)).toEqual(['Cycle 1 completed', 'Cycle 2 started']);
     const inFirst = (await get(`/issues?cycle=${first.id}`)).data.map(({ id }: Json) => id);
     expect(inFirst).toEqual([done.id]);
     expect((await get(`/issues/${all[2]!.id}`)).cycle.id).toBe(third.id);

@@ -65,8 +65,8 @@ test('an edit mentions anew, a rename changes nothing, and who was removed is no
   const from = await app.lastSequence();
   const edited = (await app.call('PATCH', one, { body: 'Ask @zoë.' })).json;
   expect(edited.mentions).toEqual([{ id: zoe.id, name: 'Zoë Kovač' }]);
-  const [told] = (await app.call('GET', `${v1}/events?after=${from}&types=comment.updated`)).json.data;
-  expect(told.data.previous).toEqual({
+  const [event] = (await app.call('GET', `${v1}/events?after=${from}&types=comment.updated`)).json.data;
+  expect(event.data.previous).toEqual({
     body: 'Ask @ana.',
     mentions: [{ id: company.ana.id, name: 'Ana Lindqvist' }],
     editedAt: null,

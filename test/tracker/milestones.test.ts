@@ -34,7 +34,7 @@ async function setting(issues: number) {
 }
 
 /** What of the milestone was told since. */
-async function toldOf({ id }: Json, since: number): Promise<Json[]> {
+async function eventsOf({ id }: Json, since: number): Promise<Json[]> {
   await app.settled();
   const { data } = await got(`/events?limit=100&after=${since}`);
   return data.filter(({ type, data }: Json) => type.startsWith('milestone.') && data.id === id);
@@ -97,9 +97,9 @@ test('the last of its issues completes it, once, and one that is opened again op
   const since = await app.lastSequence();
   await patched(ids[0]!, { stateId: states.completed });
   await patched(ids[1]!, { stateId: states.canceled });
-  expect(await toldOf(milestone, since)).toEqual([]);
+  expect(await eventsOf(milestone, since)).toEqual([]);
   await patched(ids[2]!, { stateId: states.completed });
-  const [completed, ...more] = await toldOf(milestone, since);
+  const [completed, ...more] = await eventsOf(milestone, since);
   expect([completed.type, more]).toEqual(['milestone.completed', []]);
   expect(completed.actor).toEqual({ kind: 'system', id: 'milestone', name: 'Milestone' });
   expect(completed.data).toMatchObject({
@@ -115,12 +115,12 @@ test('the last of its issues completes it, once, and one that is opened again op
   await app.settled();
   await patched(ids[0]!, { stateId: states.completed });
   await app.call('DELETE', `${v1}/issues/${late.id}`);
-  const told = ['milestone.completed', 'milestone.updated', 'milestone.completed'];
-  expect(typesOf(await toldOf(milestone, since))).toEqual(told);
+  const expected = ['milestone.completed', 'milestone.updated', 'milestone.completed'];
+  expect(typesOf(await eventsOf(milestone, since))).toEqual(expected);
   await app.call('POST', `${v1}/issues/${late.id}/restore`);
   await app.settled();
   await patched(late.id, { milestoneId: null });
-  expect(typesOf(await toldOf(milestone, since))).toEqual([...told, ...told.slice(1)]);
+  expect(typesOf(await eventsOf(milestone, since))).toEqual([...expected, ...expected.slice(1)]);
 });
 
 test('the last two issues that are done at the same moment complete it once, round after round', async () => {
@@ -132,10 +132,10 @@ test('the last two issues that are done at the same moment complete it once, rou
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     await app.settled();
   }
-  const told = Array.from({ length: 8 }, (_, n) =>
+  const expected = Array.from({ length: 8 }, (_, n) =>
     n % 2 === 0 ? 'milestone.completed' : 'milestone.updated',
   );
-  expect(typesOf(await toldOf(milestone, since))).toEqual(told);
+  expect(typesOf(await eventsOf(milestone, since))).toEqual(expected);
 });
 
 test('one that is opened while it completes is never told completed with an open issue', async () => {
@@ -177,7 +177,7 @@ test('a deleted milestone leaves its issues, also one that is given it at the sa
     const issue = await got(`/issues/${id}`);
     expect([issue.milestone, issue.project.id]).toEqual([null, project.id]);
   }
-  expect(typesOf(await toldOf(milestone, since))).toEqual(['milestone.deleted']);
+  expect(typesOf(await eventsOf(milestone, since))).toEqual(['milestone.deleted']);
   expect((await app.call('GET', path)).status).toBe(404);
   expect((await app.call('POST', `${v1}/issues/${ids[1]}/restore`)).json.milestone).toBeNull();
   expect((await patched(ids[0]!, { milestoneId: milestone.id })).status).toBe(422);

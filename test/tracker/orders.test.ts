@@ -69,12 +69,12 @@ async function allAtOnce(asked: readonly Asked[], ask: (one: Asked) => Promise<R
     events.push(...data);
     if (!pageInfo.hasNextPage) break;
   }
-  const tellsOf = ({ type, data }: Json, id: string): boolean =>
+  const isMoveOf = ({ type, data }: Json, id: string): boolean =>
     type === 'board.card_moved'
       ? data.issue.id === id && data.column !== null
       : type === 'issue.updated' && data.id === id && 'subOrder' in data.previous;
   const placeOf = ({ id }: Asked): number => {
-    const at = events.findIndex((event) => tellsOf(event, id));
+    const at = events.findIndex((event) => isMoveOf(event, id));
     return at < 0 ? events.length : at;
   };
   return asked

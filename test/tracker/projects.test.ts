@@ -266,11 +266,11 @@ test('its days are told as they ended, of what was in it then', async () => {
   day([1, 0, 1, 0], [3, 0, 3, 0]);
   await change(two, { projectId: project.id, stateId: stateId('canceled') });
   day([2, 0, 1, 1], [3, 0, 3, 0]);
-  const shown = await progress(first);
-  expect(shown.days.slice(0, 5)).toEqual(days);
+  const response = await progress(first);
+  expect(response.days.slice(0, 5)).toEqual(days);
   // A day on which nothing happened is as the one before it.
-  expect(shown.days[5]).toEqual({ ...days[4], day: today() });
-  expect((await progress(today())).days).toEqual([shown.days[5]]);
+  expect(response.days[5]).toEqual({ ...days[4], day: today() });
+  expect((await progress(today())).days).toEqual([response.days[5]]);
   expect((await app.call('GET', `${v1}/projects/${project.id}/progress`)).json.days).toBeNull();
   for (const since of ['soon', '2026-02-30', '2040-01-01', '2020-01-01']) {
     const { error } = await progress(since);

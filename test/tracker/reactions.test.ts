@@ -51,9 +51,9 @@ test('a reaction is shown, grouped by emoji with who and how many, and told with
       who: [{ kind: 'user', id: ben.id, name: 'Ben Okafor' }],
     },
   ]);
-  const { data: told } = (await app.call('GET', `${v1}/events?after=${from}`)).json;
-  expect(told.map(({ type }: Json) => type)).toEqual(Array(3).fill('reaction.added'));
-  expect(told[0].data).toEqual(made.json);
+  const { data: events } = (await app.call('GET', `${v1}/events?after=${from}`)).json;
+  expect(events.map(({ type }: Json) => type)).toEqual(Array(3).fill('reaction.added'));
+  expect(events[0].data).toEqual(made.json);
   expect((await app.call('GET', `${v1}/issues/${issue.id}`)).json.version).toBe(1);
 });
 

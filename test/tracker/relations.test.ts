@@ -59,8 +59,8 @@ test('a relation is shown from both sides, across teams, and told of both issues
       { id: json.id, type: 'blocked_by', issue: { id: other.id, identifier: other.identifier } },
     ],
   ]);
-  const { id: _, relation: __, ...shown } = events[1].data;
-  expect((await app.call('GET', `/api/v1/issues/${one.id}`)).json).toMatchObject(shown);
+  const { id: _, relation: __, ...eventData } = events[1].data;
+  expect((await app.call('GET', `/api/v1/issues/${one.id}`)).json).toMatchObject(eventData);
   const history = await app.call('GET', `/api/v1/issues/${other.id}/history`);
   expect(history.json.data.map(({ type }: Json) => type)).toEqual(['issue.created', 'issue.relation_added']);
 });

@@ -98,13 +98,13 @@ describe('who sees the issues of one team', () => {
     const cycle = await post('/cycles', { team: 'OPS', startsAt: at(hour), endsAt: at(9 * hour) });
     await app.call('PATCH', `${v1}/issues/${outside.id}`, { cycleId: cycle.id });
     await post(`/cycles/${cycle.id}/start`);
-    const shown = async (part: string) =>
+    const responseOf = async (part: string) =>
       JSON.parse((await askAs(app, rights, 'GET', `${v1}/cycles/${cycle.id}/${part}`)).text);
-    expect((await shown('progress')).days[0].issues.scope).toBe(0);
+    expect((await responseOf('progress')).days[0].issues.scope).toBe(0);
     expect((await app.call('GET', `${v1}/cycles/${cycle.id}/progress`)).json.days[0].issues.scope).toBe(1);
     await post(`/cycles/${cycle.id}/complete`);
     await app.settled();
-    expect((await shown('rollovers')).data).toEqual([]);
+    expect((await responseOf('rollovers')).data).toEqual([]);
     expect((await app.call('GET', `${v1}/cycles/${cycle.id}/rollovers`)).json.data).toHaveLength(1);
   });
 });

@@ -83,14 +83,14 @@ describe.concurrent.each(directories)('%s', (file) => {
 
   test('each step is told before it begins', () => {
     const dir = unpacked(packed);
-    const told: string[] = [];
+    const messages: string[] = [];
     migrate({
       ...{ path: join(dir, 'tatami.db'), snapshots: join(dir, 'snapshots'), nowMs: Date.now },
-      onStep: (message) => told.push(message),
+      onStep: (message) => messages.push(message),
     });
     const missing = migrations.slice(packed.schema).map(({ name }) => name);
-    expect(told.length).toBe(missing.length + 1);
-    for (const [index, name] of missing.entries()) expect(told[index + 1]).toContain(name);
+    expect(messages.length).toBe(missing.length + 1);
+    for (const [index, name] of missing.entries()) expect(messages[index + 1]).toContain(name);
   });
 
   test('an older build refuses what a newer one made, and names the snapshot', () => {

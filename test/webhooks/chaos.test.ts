@@ -101,8 +101,8 @@ async function play(seed: number): Promise<void> {
     clock.advance(3_600_000);
     await app.settled();
   }
-  const told = [seed, played.join(' ')];
-  for (const endpoint of endpoints) expect([...told, await openOf(endpoint)]).toEqual([...told, []]);
+  const context = [seed, played.join(' ')];
+  for (const endpoint of endpoints) expect([...context, await openOf(endpoint)]).toEqual([...context, []]);
 
   for (const [n, endpoint] of endpoints.entries()) {
     const all: Json[] = [];
@@ -117,8 +117,8 @@ async function play(seed: number): Promise<void> {
     // What is shown as delivered was taken, once; what was taken is shown as delivered.
     const counted = new Map<string, number>();
     for (const { delivery } of got) counted.set(delivery, (counted.get(delivery) ?? 0) + 1);
-    expect([...told, [...counted.keys()].toSorted(), Math.max(0, ...counted.values()) <= 1]).toEqual([
-      ...told,
+    expect([...context, [...counted.keys()].toSorted(), Math.max(0, ...counted.values()) <= 1]).toEqual([
+      ...context,
       all
         .filter(({ status }) => status === 'delivered')
         .map(({ id }) => id)
@@ -129,7 +129,7 @@ async function play(seed: number): Promise<void> {
     const latest = new Map<string, number>();
     for (const { delivery, event } of got.filter(({ delivery }) => byId.get(delivery).origin === 'event')) {
       const before = latest.get(event.data.id) ?? 0;
-      expect([...told, event.sequence > before]).toEqual([...told, true]);
+      expect([...context, event.sequence > before]).toEqual([...context, true]);
       latest.set(event.data.id, event.sequence);
       void delivery;
     }

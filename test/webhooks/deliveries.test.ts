@@ -293,7 +293,7 @@ test('the signing secret is nowhere in the clear: not in the database, the answe
   await file();
   await app.settled();
   const parts = [secret, secret.slice('whsec_'.length)];
-  const shown = JSON.stringify([
+  const output = JSON.stringify([
     (await call('GET', '/api/v1/webhooks')).json,
     (await call('GET', `/api/v1/webhooks/${id}`)).json,
     (await call('GET', '/api/v1/events?limit=100')).json,
@@ -305,7 +305,7 @@ test('the signing secret is nowhere in the clear: not in the database, the answe
     .filter((name) => !name.endsWith('.sock'))
     .map((name) => readFileSync(join(app.dataDir, name)).toString('latin1'));
   for (const part of parts) {
-    expect(shown.includes(part)).toBe(false);
+    expect(output.includes(part)).toBe(false);
     for (const content of files) expect(content.includes(part)).toBe(false);
   }
 });

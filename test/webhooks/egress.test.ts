@@ -82,9 +82,9 @@ test('the table has at least 120 targets', () => {
 
 describe('nothing is dialled for', () => {
   for (const template of HOSTILE_URLS) {
-    const shown =
+    const label =
       template.length > 80 ? `${template.slice(0, 40)}… (${template.length} characters)` : template;
-    test(`the URL ${JSON.stringify(shown)}`, async () => {
+    test(`the URL ${JSON.stringify(label)}`, async () => {
       const url = template.replaceAll('PORT', String(canary.port));
       expect(REFUSALS).toContain(await refusal(send(build(), url)));
       expect(REFUSALS).toContain(await refusal(build().checkUrl(url)));

@@ -84,8 +84,8 @@ test('after 120 hours of failure each endpoint is switched off, told in log and 
   for (let day = 0; day < 5; day++) {
     filed.push((await hooks.file(`Day ${day}`)).id);
     await pass(hooks, clock, 24 * hour - 1);
-    const shown = (await hooks.call('GET', '/api/v1/webhooks')).json.data;
-    expect(shown.map(({ enabled }: Json) => enabled)).toEqual(Array(10).fill(true));
+    const webhooks = (await hooks.call('GET', '/api/v1/webhooks')).json.data;
+    expect(webhooks.map(({ enabled }: Json) => enabled)).toEqual(Array(10).fill(true));
   }
   filed.push((await hooks.file('Day 5')).id);
   await pass(hooks, clock, hour);

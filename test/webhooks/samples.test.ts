@@ -151,12 +151,12 @@ test('a sample is tried again, shown with its bytes, and replayed as a new deliv
   receiver.answer = () => new Response();
   hooks.app.clock.advance(6_000);
   await hooks.app.settled();
-  const shown = await hooks.delivery(json.id);
-  expect(shown).toMatchObject({ origin: 'sample', status: 'delivered', attempts: 2 });
+  const delivery = await hooks.delivery(json.id);
+  expect(delivery).toMatchObject({ origin: 'sample', status: 'delivered', attempts: 2 });
   const { json: again } = await hooks.call('POST', `/api/v1/deliveries/${json.id}/replay`);
   await hooks.app.settled();
   expect(again).toMatchObject({ origin: 'sample', eventId: json.eventId });
-  expect(receiver.received.map(({ body }) => body)).toEqual(Array(3).fill(shown.payload));
+  expect(receiver.received.map(({ body }) => body)).toEqual(Array(3).fill(delivery.payload));
 });
 
 test('a key makes and reads samples only of what it could read', async () => {

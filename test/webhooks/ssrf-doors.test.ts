@@ -62,8 +62,8 @@ test('a name that comes to point into any of these networks is refused at each a
     answers = HOSTILE_ADDRESSES.indexOf(address) % 2 === 0 ? [address] : ['1.1.1.1', address];
     const { json: ping } = await hooks.call('POST', `/api/v1/webhooks/${endpoint.id}/ping`);
     await hooks.app.settled();
-    const shown: Json = await hooks.delivery(ping.id);
-    const [attempt] = shown.attemptList;
+    const delivery: Json = await hooks.delivery(ping.id);
+    const [attempt] = delivery.attemptList;
     expect([address, attempt.statusCode, attempt.error]).toEqual([
       address,
       null,

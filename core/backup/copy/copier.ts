@@ -102,7 +102,7 @@ export function createCopier(given: CopierOptions): Copier {
   const schedule = (delayMs: number): void => {
     cancel = clock.after(delayMs, () => {
       void take().then(sending.sendIfIdle).catch(failed);
-      lag.tell(stateOf(copying), files.fault());
+      lag.report(stateOf(copying), files.fault());
       if (!stopped) schedule(everyMs);
     });
   };

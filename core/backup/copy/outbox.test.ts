@@ -68,15 +68,15 @@ test('a file that cannot be read is told, and all else is sent', async () => {
   writeFileSync(path, 'first');
   writeFileSync(join(archive(), 'ws_1/501-900.jsonl.zst'), 'second');
   const destination = createDestination(() => rmSync(path));
-  const told: string[] = [];
+  const reported: string[] = [];
   const files = createFilesSender({
     ...{ destination, folder: archive(), installation },
-    onUnreadable: (name) => void told.push(name),
+    onUnreadable: (name) => void reported.push(name),
   });
   const outbox = createOutbox({ destination, spool: spool(), installation, files });
   await outbox.send();
   expect(destination.names.map((name) => name.split('/').at(-2))).toEqual(['ws_1', 'segments']);
-  expect(told).toEqual(['ws_1/1-500.jsonl.zst']);
+  expect(reported).toEqual(['ws_1/1-500.jsonl.zst']);
   expect(files.fault()).toContain('ws_1/1-500.jsonl.zst');
   writeFileSync(path, 'first');
   await outbox.send();

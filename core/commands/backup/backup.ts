@@ -11,7 +11,7 @@ import { yieldProcessor } from '../../lib/processor.ts';
 import { version } from '../../version.ts';
 import { usage } from '../flags.ts';
 import { createProgress, isTerminal, pourFile, printResult, say } from '../output.ts';
-import { backupLines, inMegabytes, percent, shownBackup } from './shown.ts';
+import { backupLines, inMegabytes, percent, toBackupOutput } from './shown.ts';
 
 export interface BackupOptions {
   dataDir?: string;
@@ -42,7 +42,7 @@ export async function backup(target: string, options: BackupOptions, folder: str
   const into = resolve(folder, target);
   const made = await make(dataDir, into, options);
   const pruned = keep ? await pruneBackups(into, keep) : null;
-  printResult({ ...shownBackup(made), ...(pruned ? { deleted: pruned.deleted } : {}) }, options, (shown) =>
+  printResult({ ...toBackupOutput(made), ...(pruned ? { deleted: pruned.deleted } : {}) }, options, (shown) =>
     [...backupLines(shown), ...(shown.deleted ?? []).map((path) => `deleted   ${path}`)].join('\n'),
   );
 }
@@ -82,7 +82,7 @@ async function toStdout(dataDir: string, options: BackupOptions): Promise<void> 
   try {
     const made = await make(dataDir, folder, options);
     await pourFile(made.path);
-    say(backupLines({ ...shownBackup(made), path: 'stdout' }).join('\n'));
+    say(backupLines({ ...toBackupOutput(made), path: 'stdout' }).join('\n'));
   } finally {
     clean();
   }

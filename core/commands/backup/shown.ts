@@ -9,7 +9,7 @@ export const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1
 export const percent = (done: number, of: number): string =>
   `${Math.min(100, Math.floor((done / Math.max(1, of)) * 100))} %`;
 
-export function shownManifest(manifest: Manifest) {
+export function toManifestOutput(manifest: Manifest) {
   const { parts, workspaces, log, ...rest } = manifest;
   return {
     ...rest,
@@ -20,11 +20,11 @@ export function shownManifest(manifest: Manifest) {
   };
 }
 
-export function shownBackup({ path, manifest }: Backup) {
-  return { path, bytes: statSync(path).size, ...shownManifest(manifest) };
+export function toBackupOutput({ path, manifest }: Backup) {
+  return { path, bytes: statSync(path).size, ...toManifestOutput(manifest) };
 }
 
-export function backupLines(shown: ReturnType<typeof shownBackup>): string[] {
+export function backupLines(shown: ReturnType<typeof toBackupOutput>): string[] {
   return [
     `backup    ${shown.path}`,
     `contains  ${counted(shown.workspaces, 'workspace')}, ${counted(shown.events, 'event')}, up to commit ${shown.position}`,

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { createProgress, exitCodes, mayPass, printResult, type Progress } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { formatOf } from './formats/detect.ts';
-import { optional, storable, type ImportRow, type Told } from './formats/row.ts';
+import { optional, storable, type ImportRow, type RowReporter } from './formats/row.ts';
 import { fitDescription, fitTitle, teamKeyOf, withTimesInOrder } from './fit.ts';
 import { findIssues, inBatches } from './found.ts';
 import { linkRows, type Linking } from './links.ts';
@@ -41,7 +41,7 @@ export async function importIssues(file: string, options: ImportOptions): Promis
     options.people === undefined ? new Map<string, string>() : await readPeople(options.people, call);
   const names = new Map<string, string>();
   const linking = { call, source, made: report, note, left: leftIn(report), names, people };
-  async function* read(told: Told): AsyncGenerator<ImportRow> {
+  async function* read(told: RowReporter): AsyncGenerator<ImportRow> {
     for await (const row of format.read(file, { teamFrom }, told)) yield storable(row);
   }
   try {
@@ -66,7 +66,7 @@ function noteStop({ created, skipped }: Report, error: unknown, note: Progress['
   );
 }
 
-interface Shown {
+interface ImportProgress {
   readonly report: Report;
   readonly progress: Progress;
   /** How many rows the file has. */
@@ -75,9 +75,9 @@ interface Shown {
 
 /** @returns how many rows have links or comments */
 async function makeIssues(
-  read: (told: Told) => AsyncIterable<ImportRow>,
+  read: (told: RowReporter) => AsyncIterable<ImportRow>,
   linking: Linking & Planning & { readonly names: Map<string, string>; readonly people: People },
-  { report, progress, total }: Shown,
+  { report, progress, total }: ImportProgress,
 ): Promise<number> {
   const { call, source, note, left, names, people } = linking;
   const outcome = outcomeIn(report, progress);
@@ -113,9 +113,9 @@ async function makeIssues(
 }
 
 async function linkIssues(
-  read: (told: Told) => AsyncIterable<ImportRow>,
+  read: (told: RowReporter) => AsyncIterable<ImportRow>,
   linking: Linking,
-  { progress, total }: Omit<Shown, 'report'>,
+  { progress, total }: Omit<ImportProgress, 'report'>,
 ): Promise<void> {
   const startedMs = performance.now();
   let linked = 0;
@@ -139,12 +139,12 @@ function outcomeIn(report: Report, progress: Progress): Outcome {
 }
 
 const leftIn =
-  ({ left }: Report): Told['left'] =>
+  ({ left }: Report): RowReporter['left'] =>
   (what, rows = 1) =>
     void (left[what] = (left[what] ?? 0) + rows);
 
 /** What is wrong with a file is told when it is read first. */
-const untold: Told = { bad: () => {}, left: () => {} };
+const untold: RowReporter = { bad: () => {}, left: () => {} };
 
 function paceOf({ created, skipped, failed }: Report, total: number, tookMs: number): string {
   const pace = paceText(created + skipped + failed, total, tookMs);

@@ -11,7 +11,7 @@ import { firstOf } from '../table.ts';
 import { findAuthorizationServer, type AuthorizationServer } from './authorization-server.ts';
 import { isSamePlace, readLogins, serverName, writeLogins, type Login } from './credentials.ts';
 import { withLogins } from './lock.ts';
-import { shownLogin, type ShownLogin } from './shown.ts';
+import { toLoginSummary, type LoginSummary } from './shown.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface LoginOptions {
@@ -31,10 +31,10 @@ export async function login({ device = false, scopes, json, ...flags }: LoginOpt
   const made = await describe(from, tokens);
   await keep(from, made);
   if (token !== null) say('TATAMI_TOKEN is set and takes precedence over this login.');
-  printResult(shownLogin(made), { json }, linesOf);
+  printResult(toLoginSummary(made), { json }, linesOf);
 }
 
-function linesOf({ server, workspace, member, scopes }: ShownLogin): string {
+function linesOf({ server, workspace, member, scopes }: LoginSummary): string {
   return `Logged in to ${server} as ${member.name}, in the workspace ${workspace.name}.\nScopes: ${firstOf(scopes)}`;
 }
 

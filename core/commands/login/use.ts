@@ -2,7 +2,7 @@
 import { printResult } from '../output.ts';
 import { isSamePlace, readLogins, writeLogins, type Login } from './credentials.ts';
 import { withLogins } from './lock.ts';
-import { shownLogin } from './shown.ts';
+import { toLoginSummary } from './shown.ts';
 import { theLogin } from './which.ts';
 
 export interface UseOptions {
@@ -12,7 +12,7 @@ export interface UseOptions {
 /** @param named a workspace or a server; without it, what there is */
 export async function use(named: string | undefined, options: UseOptions): Promise<void> {
   const logins = named === undefined ? readLogins() : await choose(named);
-  const shown = logins.map((login, at) => ({ ...shownLogin(login), isCurrent: at === 0 }));
+  const shown = logins.map((login, at) => ({ ...toLoginSummary(login), isCurrent: at === 0 }));
   printResult(shown, options, (all) =>
     all.length === 0
       ? 'You are not logged in. Log in with `tatami login --server URL`.'

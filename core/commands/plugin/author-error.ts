@@ -6,7 +6,7 @@ import { CommandError, exitCodes } from '../output.ts';
 import { codeFrame } from './code-frame.ts';
 import { placeInManifest, type Bundle } from './manifest-place.ts';
 
-type Told = SourcePlace & { readonly message: string };
+type SourceDiagnostic = SourcePlace & { readonly message: string };
 
 /**
  * @param folder of the plugin
@@ -23,7 +23,7 @@ export function authorError(error: unknown, folder: string, bundle: Bundle | und
   return new CommandError(headline, exitCodes.failed, { cause: error, lines });
 }
 
-function placesIn(error: unknown, bundle: Bundle | undefined): readonly Told[] {
+function placesIn(error: unknown, bundle: Bundle | undefined): readonly SourceDiagnostic[] {
   if (error instanceof PackageError) {
     if (error.places.length > 0) return error.places;
     return inManifest(bundle, error.path.replaceAll('/', '.').replace(/^\./, ''), error.message);
@@ -34,7 +34,7 @@ function placesIn(error: unknown, bundle: Bundle | undefined): readonly Told[] {
 }
 
 /** @param path of the package document: `manifest.on.issue.created` */
-function inManifest(bundle: Bundle | undefined, path: string, message: string): Told[] {
+function inManifest(bundle: Bundle | undefined, path: string, message: string): SourceDiagnostic[] {
   const place = bundle && placeOfDetail(bundle, path);
   return place ? [{ ...place, message }] : [];
 }

@@ -1,6 +1,6 @@
 // Where two versions of a plugin would not do the same, as people read it: what both make otherwise field by field, and what one of them
 // alone makes in one line.
-import { shown } from './run.ts';
+import { displayValue } from './run.ts';
 
 /** One field of one object, with what each version makes of it; null for nothing. */
 export interface Difference {
@@ -25,7 +25,7 @@ export function differenceLines(
   });
 }
 
-const madeIt = (value: unknown): string => (value === null ? 'nothing' : shown(value));
+const madeIt = (value: unknown): string => (value === null ? 'nothing' : displayValue(value));
 
 /** `only 1.1.0 makes a comment on ENG-12: body "Thanks"`. */
 function madeLine(
@@ -37,8 +37,8 @@ function madeLine(
   const on = fields.find(({ field }) => field === 'issue');
   const said = fields
     .filter((one) => one !== on)
-    .map((one) => `${one.field} ${shown(one[made])}`)
+    .map((one) => `${one.field} ${displayValue(one[made])}`)
     .join(', ');
-  const where = on ? ` on ${shown(on[made])}` : '';
+  const where = on ? ` on ${displayValue(on[made])}` : '';
   return `    only ${version} creates a ${kind.replaceAll('_', ' ')}${where}: ${said}`;
 }

@@ -1,7 +1,7 @@
 import { createEgress, resolveWithSystem, type Egress } from '../../lib/egress/egress.ts';
 import { createSealing } from '../../lib/sealing.ts';
 import type { Row } from '../../store/statement.ts';
-import { openAddress, shownAddress } from '../../webhooks/endpoints/address.ts';
+import { openAddress, displayAddress } from '../../webhooks/endpoints/address.ts';
 import { endpointModel } from '../../webhooks/endpoints/kind.ts';
 import { warning, type Check, type Finding } from '../check.ts';
 
@@ -31,7 +31,7 @@ export const endpoints: Check = {
           await Promise.all(
             enabled.slice(at, at + atOnce).map((row) => {
               const endpoint = endpointModel.fromRow(row);
-              const { host } = new URL(shownAddress(endpoint));
+              const { host } = new URL(displayAddress(endpoint));
               return reached(
                 egress,
                 openAddress(sealing, String(row.workspace_id), endpoint),

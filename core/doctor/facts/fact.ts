@@ -20,9 +20,9 @@ export function fact(name: string, columns: readonly string[], agrees: Fact['agr
 }
 
 /** Returns a fact that a column equals the value of the event; it always agrees if `told` returns undefined. */
-export function equal(name: string, column: string, told: (data: Data, type: string) => unknown): Fact {
+export function equal(name: string, column: string, logged: (data: Data, type: string) => unknown): Fact {
   return fact(name, [column], (row, { data, type }) => {
-    const value = told(data, type);
+    const value = logged(data, type);
     return value === undefined || sameValue(storedIn(row, column), value);
   });
 }
@@ -33,12 +33,12 @@ export function storedIn(row: Row, column: string): unknown {
 }
 
 /** Returns a time as Unix milliseconds; undefined if the event has no such field. */
-export function timeOf(told: unknown): number | null | undefined {
-  if (typeof told === 'string') return Date.parse(told);
-  return told === undefined ? undefined : null;
+export function timeOf(logged: unknown): number | null | undefined {
+  if (typeof logged === 'string') return Date.parse(logged);
+  return logged === undefined ? undefined : null;
 }
 
 /** Returns the id of a referenced object; undefined if the event has no such field. */
-export function idOf(told: unknown): unknown {
-  return told === null || told === undefined ? told : (told as { readonly id: unknown }).id;
+export function idOf(logged: unknown): unknown {
+  return logged === null || logged === undefined ? logged : (logged as { readonly id: unknown }).id;
 }

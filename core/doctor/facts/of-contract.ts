@@ -23,13 +23,13 @@ function fieldFacts({ fields }: Contract, references: References): Fact[] {
     if (field.options.computed || field.options.unlogged) return [];
     if (field.type === 'actor') return actorFacts(name);
     if (isReference(field)) return [referenceFact(name, field, references)];
-    return isShownAsKept(field) ? [valueFact(name, field)] : [];
+    return isRenderedAsStored(field) ? [valueFact(name, field)] : [];
   });
 }
 
 /** False for the labels of a template, which are stored by id and shown with their names. */
-const isShownAsKept = ({ type, given, shown }: Field): boolean =>
-  type !== 'json' || JSON.stringify(given) === JSON.stringify(shown);
+const isRenderedAsStored = ({ type, given, response }: Field): boolean =>
+  type !== 'json' || JSON.stringify(given) === JSON.stringify(response);
 
 function valueFact(name: string, { type }: Field): Fact {
   const column = snake(name);
@@ -42,11 +42,11 @@ function valueFact(name: string, { type }: Field): Fact {
 function actorFacts(name: string): Fact[] {
   return actorParts(name).map((part) => {
     const key = part.slice(name.length).toLowerCase();
-    const told = (data: Data): unknown => {
+    const logged = (data: Data): unknown => {
       if (data[name] === undefined) return undefined;
       return (data[name] as Data | null)?.[key] ?? null;
     };
-    return equal(name, snake(part), told);
+    return equal(name, snake(part), logged);
   });
 }
 
@@ -56,12 +56,12 @@ function referenceFact(name: string, field: Refers, references: References): Fac
   const { to, by } = field;
   const column = snake(keptName(name, field));
   return fact(name, [column], (row, { data }) => {
-    const [told, stored] = [data[name], row[column] ?? null];
-    if (told === undefined) return true;
+    const [logged, stored] = [data[name], row[column] ?? null];
+    if (logged === undefined) return true;
     // An event contains null for a reference to an object that was deleted earlier.
-    if (told === null || told === '')
+    if (logged === null || logged === '')
       return stored === null || references.isGone(to.name, row.workspace_id, stored);
-    return stored === (by === 'id' ? idOf(told) : references.teamOf(row.workspace_id, told));
+    return stored === (by === 'id' ? idOf(logged) : references.teamOf(row.workspace_id, logged));
   });
 }
 

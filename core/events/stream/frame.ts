@@ -35,8 +35,8 @@ export function frameOf(row: EventRow, generation: string): Frame {
 }
 
 /** Returns the frame of an event with redacted fields. */
-export function veiledFrame(shown: EventEnvelope, generation: string): string {
-  return `${idOf(shown.sequence, generation)}${body(shown.type, JSON.stringify(shown))}`;
+export function veiledFrame(event: EventEnvelope, generation: string): string {
+  return `${idOf(event.sequence, generation)}${body(event.type, JSON.stringify(event))}`;
 }
 
 /** Has no id, so that a reconnecting reader continues after the last event of the log. */

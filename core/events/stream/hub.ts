@@ -54,9 +54,9 @@ export function createHub(options: HubOptions): Hub {
       while (again) {
         again = false;
         await readOn(options, newest);
-        const told = [...waiting];
+        const callbacks = [...waiting];
         waiting.clear();
-        for (const callback of told) callback();
+        for (const callback of callbacks) callback();
       }
     } catch (error) {
       options.onError(error);

@@ -113,9 +113,9 @@ export class EventStream {
   offer(sample: EventEnvelope): void {
     if (!this.wantsSample(sample.type) || this.#samples.length >= samplesMax) return;
     const { shows } = this.reader;
-    const shown = shows ? shows(sample) : sample;
-    if (!shown) return;
-    this.#samples.push(sampleFrame(shown));
+    const visible = shows ? shows(sample) : sample;
+    if (!visible) return;
+    this.#samples.push(sampleFrame(visible));
     this.#stopWaiting();
   }
 
@@ -177,14 +177,14 @@ export class EventStream {
   }
 
   #take({ frames, through }: Piece): string {
-    const shown = frames.flatMap((frame) => {
+    const visible = frames.flatMap((frame) => {
       const text = this.#textOf(frame);
       return text === null ? [] : [{ sequence: frame.sequence, text }];
     });
-    const last = shown.at(-1);
+    const last = visible.at(-1);
     this.#silent = last ? through - last.sequence : this.#silent + through - this.#position;
     this.#position = through;
-    return shown.map(({ text }) => text).join('');
+    return visible.map(({ text }) => text).join('');
   }
 
   /** Frames are shared, so a redacted event gets a frame of its own. */
@@ -192,8 +192,8 @@ export class EventStream {
     const { shows } = this.reader;
     if (!shows) return text;
     const whole = renderEvent(event);
-    const shown = shows(whole);
-    return shown === whole ? text : shown && veiledFrame(shown, this.#setting.generation);
+    const visible = shows(whole);
+    return visible === whole ? text : visible && veiledFrame(visible, this.#setting.generation);
   }
 
   /** Returns a position frame if many events were omitted, or the heartbeat if it is due. */

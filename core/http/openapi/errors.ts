@@ -21,7 +21,7 @@ const Detail = named(
   ),
 );
 
-export const ErrorShown = named(
+export const ErrorResponse = named(
   'Error',
   Closed(
     {

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, isoTime, requireVersion } from '../../changes/operations.ts';
 import { idOrName } from '../../contract/field.ts';
-import { shownProperties } from '../../contract/schemas.ts';
+import { responseProperties } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
@@ -73,7 +73,7 @@ const ApiKeyRoll = named(
   }),
 );
 const minted = {
-  ...shownProperties(apiKey),
+  ...responseProperties(apiKey),
   key: Type.String({ description: 'Complete key, shown only in this response.' }),
 };
 const ApiKeyMinted = named('ApiKeyMinted', Closed(minted));
@@ -170,7 +170,7 @@ async function rollApiKey(
     changes,
     successor,
     old,
-    text: shown,
+    text: keyText,
   } = rollKey(ctx, key, {
     graceMs: Math.round(graceHours * hourMs),
     maker: makerOf(ctx),
@@ -180,7 +180,7 @@ async function rollApiKey(
   return {
     changes,
     ops: handingOps(ctx, key.memberId),
-    body: { ...apiKeyModel.wire(successor, ctx), key: shown, previous },
+    body: { ...apiKeyModel.wire(successor, ctx), key: keyText, previous },
     status: 201,
     location: placeOf(ctx, successor.id),
   };

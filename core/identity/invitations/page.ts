@@ -10,7 +10,7 @@ import type { Proofs } from '../accounts/proof.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import { newPasswordField } from '../accounts/password-field.ts';
 import { passwordProblem } from '../accounts/password-rules.ts';
-import { faultOfShownName, shownNameMax } from '../../lib/shown-name.ts';
+import { displayNameFault, displayNameMax } from '../../lib/shown-name.ts';
 import { card, hidden, leadTo, leadToSignIn, pageRoute, problem, readSignedForm } from '../pages.ts';
 import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 import { passwordOf } from '../sign-in/page.ts';
@@ -40,8 +40,8 @@ export const afterJoining = (to: string): string => (to === openedPath ? joinedP
 
 /** Returns an error message for an invalid name or address; null for valid ones. */
 export function aboutProblem({ name, email }: { name: string; email: string }): string | null {
-  const wrong = faultOfShownName(name);
-  if (wrong !== null) return `The name ${wrong}. Enter a name of 1 to ${shownNameMax} visible characters.`;
+  const wrong = displayNameFault(name);
+  if (wrong !== null) return `The name ${wrong}. Enter a name of 1 to ${displayNameMax} visible characters.`;
   return addressKey(email) === null ? addressAdvice : null;
 }
 

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { flag, json, string, text, time } from '../../contract/field.ts';
-import { shownNameMax } from '../../lib/shown-name.ts';
+import { displayNameMax } from '../../lib/shown-name.ts';
 
 const redirectUris = Type.Array(
   Type.String({
@@ -23,7 +23,7 @@ export const oauthApp = defineContract({
   doc: 'Third-party program that members can authorize with OAuth 2. Its `id` is the `client_id`.',
   fields: {
     name: text({
-      max: shownNameMax,
+      max: displayNameMax,
       required: true,
       asGiven: true,
       doc: 'Name of the app, shown on the consent page.',

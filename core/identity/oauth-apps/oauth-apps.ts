@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, isoTime, updated } from '../../changes/operations.ts';
 import type { Created } from '../../contract/contract.ts';
-import { schemasOf, shownProperties } from '../../contract/schemas.ts';
+import { schemasOf, responseProperties } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -24,7 +24,7 @@ const { create: example } = oauthApp.examples;
 const OAuthAppCreated = named(
   'OAuthAppCreated',
   Closed({
-    ...shownProperties(oauthApp),
+    ...responseProperties(oauthApp),
     secret: nullable(
       Type.String({
         description: 'Client secret of a confidential app, shown only in this response; null for other apps.',

@@ -1,7 +1,7 @@
 // Rules for the registration of OAuth apps.
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { faultOfShownName, isLikeOurs } from '../../lib/shown-name.ts';
+import { displayNameFault, isLikeOurs } from '../../lib/shown-name.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
 import { callingMember, isAdmin } from '../members/roles.ts';
@@ -32,11 +32,14 @@ export async function requireRegistrar(ctx: Context): Promise<void> {
     throw new ApiError('forbidden', 'Only an admin or an owner can register and change OAuth apps.');
 }
 
-type Shown = Pick<OAuthApp, 'name' | 'homepage' | 'redirectUris'>;
+type PublicAppFields = Pick<OAuthApp, 'name' | 'homepage' | 'redirectUris'>;
 
 /** @param before null for a new app. @throws ApiError validation_failed */
-export function checkApp({ name, homepage, redirectUris }: Shown, before: Pick<Shown, 'name'> | null): void {
-  const fault = faultOfShownName(name);
+export function checkApp(
+  { name, homepage, redirectUris }: PublicAppFields,
+  before: Pick<PublicAppFields, 'name'> | null,
+): void {
+  const fault = displayNameFault(name);
   if (fault !== null)
     throw invalidField('name', 'invalid_format', {
       why: `The name ${fault}.`,

@@ -23,7 +23,7 @@ export interface OutsidePerson {
   /** Null if the provider sends none, or has not verified it. */
   readonly verifiedEmail: string | null;
   /** Label of the account at the provider, for its owner. */
-  readonly shownAs: string;
+  readonly displayName: string;
 }
 
 export interface OutsideClient {
@@ -82,7 +82,7 @@ export function createOutsideClient(options: {
         expectedNonce: ceremony.secret('nonce'),
         pkceCodeVerifier: ceremony.secret('verifier'),
         idTokenExpected: true,
-        ...(isAnew && tellsSignInTime(configuration) ? { maxAge: proofSeconds } : {}),
+        ...(isAnew && reportsSignInTime(configuration) ? { maxAge: proofSeconds } : {}),
       });
       const claims = tokens.claims();
       if (!claims) throw new Error('The provider sent no ID token.');
@@ -92,7 +92,7 @@ export function createOutsideClient(options: {
 }
 
 /** A browser can remove `prompt` from the URL, so `auth_time` is checked if the provider supports it. Google does not. */
-function tellsSignInTime(configuration: Configuration): boolean {
+function reportsSignInTime(configuration: Configuration): boolean {
   return configuration.serverMetadata().claims_supported?.includes('auth_time') ?? false;
 }
 
@@ -177,7 +177,7 @@ function personIn(
     ...{ issuer, subject },
     name: textOf('name')?.slice(0, 80) ?? null,
     verifiedEmail: verifiedEmailIn(signed, further),
-    shownAs: textOf('email') ?? textOf('preferred_username') ?? textOf('name') ?? subject.slice(0, 100),
+    displayName: textOf('email') ?? textOf('preferred_username') ?? textOf('name') ?? subject.slice(0, 100),
   };
 }
 

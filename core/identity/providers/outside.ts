@@ -155,7 +155,7 @@ async function accountFor(
   else if ((await options.links.use(person)) !== accountId)
     throw new ApiError(
       'forbidden',
-      `${person.shownAs} at ${settings.name} is not linked with the account that you are signed in to. Use a linked account.`,
+      `${person.displayName} at ${settings.name} is not linked with the account that you are signed in to. Use a linked account.`,
     );
   return { accountId, isNew: false };
 }
@@ -174,7 +174,7 @@ async function accountOf(
 ): Promise<Found> {
   const linked = await links.use(person);
   if (linked !== null) return { accountId: linked, isNew: false };
-  const { verifiedEmail, shownAs } = person;
+  const { verifiedEmail, displayName } = person;
   const { key, name, takesInvitations } = settings;
   const admitted =
     verifiedEmail === null
@@ -193,7 +193,7 @@ async function accountOf(
       : 'Sign in another way, then link both on your account page. If you are new, ask for an invitation and open its link first.';
   throw new ApiError(
     'forbidden',
-    `No account on this server is linked with ${shownAs} at ${name}. ${advice}`,
+    `No account on this server is linked with ${displayName} at ${name}. ${advice}`,
   );
 }
 

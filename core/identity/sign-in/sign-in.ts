@@ -144,7 +144,7 @@ function createCheck({ services: { sealing, log }, passwords, limits }: SignInOp
   ): Promise<Checked> => {
     const candidates = candidatesOf(sealing, arrival, accounts, subject);
     const isKnownDevice = candidates.some(({ attempt }) => attempt.device !== null);
-    const told = { account: accounts[0]?.id ?? 'unknown', peer: arrival.peer, isKnownDevice };
+    const logFields = { account: accounts[0]?.id ?? 'unknown', peer: arrival.peer, isKnownDevice };
     const taken: Attempt[] = [];
     let waitSeconds: number | null = null;
     for (const { accounts: some, attempt } of candidates) {
@@ -161,7 +161,7 @@ function createCheck({ services: { sealing, log }, passwords, limits }: SignInOp
       return { account: found };
     }
     const why = waitSeconds === null ? 'wrong password' : 'too many failures';
-    log('info', `sign-in refused: ${why}`, told);
+    log('info', `sign-in refused: ${why}`, logFields);
     return { account: null, waitSeconds };
   };
 }

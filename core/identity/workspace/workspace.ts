@@ -10,7 +10,7 @@ import { modelOf } from '../../resource/kind.ts';
 import { workspace } from './contract.ts';
 
 export const workspaceModel = modelOf(workspace, { table: 'workspaces' });
-const { shown, update } = schemasOf(workspace);
+const { response, update } = schemasOf(workspace);
 
 export const workspaces = defineResource(workspace, workspaceModel, {
   routes: [
@@ -21,7 +21,7 @@ export const workspaces = defineResource(workspace, workspaceModel, {
       summary: 'Get the workspace of the token',
       scope: 'workspace:read',
       limit: 'read',
-      responses: { 200: shown },
+      responses: { 200: response },
       read: async (ctx) => workspaceModel.wire(await getEntity(ctx, workspaceModel, ctx.workspaceId), ctx),
     }),
     defineRoute({
@@ -33,7 +33,7 @@ export const workspaces = defineResource(workspace, workspaceModel, {
       limit: 'write',
       body: update,
       example: workspace.examples.update,
-      responses: { 200: shown },
+      responses: { 200: response },
       async write(ctx, { body, ifMatch }) {
         requireTeams(ctx, body.publicTriage?.teams ?? []);
         if (body.guarded) await requireMayGuard(ctx);

@@ -28,15 +28,15 @@ test('where a turn breaks, those who wait are told, and later ones get theirs', 
     if (isBroken) throw new Error('the ledger is broken');
   });
   const first = turns.run(payer('a', 'x'), () => 'done');
-  let told: unknown = null;
+  let received: unknown = null;
   turns
     .run(payer('b', 'y'), () => 'never')
     .catch((error: unknown) => {
-      told = error;
+      received = error;
     });
   expect(await first).toBe('done');
   await new Promise((resolve) => setImmediate(resolve));
-  expect(told).toEqual(new Error('the ledger is broken'));
+  expect(received).toEqual(new Error('the ledger is broken'));
   isBroken = false;
   expect(await turns.run(payer('b', 'y'), () => 'again')).toBe('again');
 });

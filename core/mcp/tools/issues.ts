@@ -11,7 +11,7 @@ import {
   idempotencyKey,
   keyOf,
   one,
-  shownBy,
+  responseFieldsOf,
   some,
   unlisted,
   type Asked,
@@ -88,7 +88,7 @@ function search(routeOf: RouteOf): Tool {
       ),
       ...some(query, ['after']),
     }),
-    output: Closed(shownBy(routeOf('search.query'))),
+    output: Closed(responseFieldsOf(routeOf('search.query'))),
     async call({ agent, args }) {
       const asked = { limit: foundDefault, ...args };
       if (args.q === undefined) return listed(agent, asked);
@@ -128,7 +128,7 @@ function get(routeOf: RouteOf): Tool {
     isIdempotent: true,
     operations: ['issues.get'],
     input: Closed({ id: nameOf(issue) }),
-    output: Closed(shownBy(routeOf('issues.get'))),
+    output: Closed(responseFieldsOf(routeOf('issues.get'))),
     call: async ({ agent, args }) =>
       (await agent.ask('issues.get', { params: { id: String(args.id) } })).json,
   };
@@ -151,7 +151,7 @@ function create(routeOf: RouteOf): Tool {
       title: Type.String({ minLength: 1, maxLength: 500, description: 'Title of the issue.' }),
       ...idempotencyKey,
     }),
-    output: Closed(shownBy(route)),
+    output: Closed(responseFieldsOf(route)),
     call: async ({ agent, args }) =>
       (await agent.ask('issues.create', { body: given(args, Object.keys(fields)), ...keyOf(args) })).json,
   };
@@ -184,7 +184,7 @@ function update(routeOf: RouteOf, baseUrl: string): Tool {
     output: Closed({
       ...proposedOutput,
       issue: Type.Optional(routeOf('issues.update').responses[200]!),
-      changes: Type.Optional(shownBy(routeOf('issues.bulk-update')).data!),
+      changes: Type.Optional(responseFieldsOf(routeOf('issues.bulk-update')).data!),
     }),
     call: (asked) => updateIssues(asked, given(asked.args, Object.keys(fields)), baseUrl),
   };
@@ -224,7 +224,7 @@ function remove(routeOf: RouteOf, baseUrl: string): Tool {
     input: Closed({ ...selection, ...waitInput, ...idempotencyKey }),
     output: Closed({
       ...proposedOutput,
-      changes: Type.Optional(shownBy(routeOf('issues.bulk-delete')).data!),
+      changes: Type.Optional(responseFieldsOf(routeOf('issues.bulk-delete')).data!),
     }),
     async call(asked) {
       const { agent, args } = asked;

@@ -7,7 +7,16 @@ import { issue } from '../../tracker/issues/contract.ts';
 import { teamKey } from '../../tracker/teams/contract.ts';
 import type { Agent, Json } from '../agent.ts';
 import { decisionWithin, secondsOf, urlOfProposal, waitInput } from './guarded.ts';
-import { given, idempotencyKey, keyOf, one, shownBy, some, type RouteOf, type Tool } from './tool.ts';
+import {
+  given,
+  idempotencyKey,
+  keyOf,
+  one,
+  responseFieldsOf,
+  some,
+  type RouteOf,
+  type Tool,
+} from './tool.ts';
 
 const reading = { isRead: true, isDestructive: false, isIdempotent: true } as const;
 
@@ -39,7 +48,7 @@ function comment(routeOf: RouteOf): Tool {
       body: one(body, 'body'),
       ...idempotencyKey,
     }),
-    output: Closed(shownBy(route)),
+    output: Closed(responseFieldsOf(route)),
     async call({ agent, args }) {
       const said = given(args, ['body', 'parentId']);
       return (
@@ -59,7 +68,7 @@ function getBoard(routeOf: RouteOf): Tool {
       'Gets the columns of a board from left to right, each with its number of cards and the first cards. Use it to see the progress of work. Boards are listed as resources, `tatami://boards/{id}`.',
     operations: ['boards.cards', 'issues.list'],
     input: Closed({ ...params!.properties, ...some(query, ['perColumn']) }),
-    output: Closed(shownBy(routeOf('boards.cards'))),
+    output: Closed(responseFieldsOf(routeOf('boards.cards'))),
     async call({ agent, args }) {
       const query = { perColumn: 10, ...given(args, ['perColumn']) };
       return (await agent.ask('boards.cards', { params: { id: String(args.id) }, query })).json;
@@ -129,7 +138,7 @@ function backtest(routeOf: RouteOf): Tool {
       ...some(body, tried),
       ...idempotencyKey,
     }),
-    output: Closed(shownBy(route)),
+    output: Closed(responseFieldsOf(route)),
     async call({ agent, args }) {
       if ((args.id === undefined) === (args.backtest === undefined))
         throw invalidField('id', 'required', 'Give either the `id` of a plugin or the id of a `backtest`.');

@@ -71,7 +71,7 @@ export function listedInput({ properties, ...rest }: TObject): TObject {
 }
 
 /** Returns the properties of the first response of a route. */
-export function shownBy({ responses }: Route): Record<string, TSchema> {
+export function responseFieldsOf({ responses }: Route): Record<string, TSchema> {
   const [schema] = Object.values(responses);
   return (schema as TObject).properties;
 }

@@ -6,7 +6,7 @@ import {
   redirectHostOf,
   redirectUrisMax,
 } from '../../identity/oauth-apps/redirect-uris.ts';
-import { faultOfShownName, isLikeOurs } from '../../lib/shown-name.ts';
+import { displayNameFault, isLikeOurs } from '../../lib/shown-name.ts';
 import { ClientRefused, grantTypes, type GrantType, type OAuthClient } from './client.ts';
 
 export type SaidOfItself = Pick<
@@ -80,7 +80,7 @@ function readRedirectUris({ redirect_uris: given }: Given, isNeeded: boolean): s
 
 function readName({ client_name: given }: Given, otherwise: string): string {
   if (given === undefined || given === '') return otherwise;
-  const fault = typeof given === 'string' ? faultOfShownName(given) : 'is not a string';
+  const fault = typeof given === 'string' ? displayNameFault(given) : 'is not a string';
   if (fault !== null)
     throw refused(`client_name: the name ${fault}. Give a name that is readable in one line.`);
   const name = given as string;

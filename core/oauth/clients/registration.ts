@@ -106,9 +106,9 @@ export function createRegistration(options: {
 /** @param secret a new client secret, to be shown once */
 function informationOf(id: string, said: SaidOfItself, createdAt: number, secret?: string): Information {
   const client = { id, kind: 'registered', ...said, registeredIn: null } as const;
-  const { client_secret: _, ...shown } = protocolMetadata(client);
+  const { client_secret: _, ...metadata } = protocolMetadata(client);
   return {
-    ...shown,
+    ...metadata,
     client_id_issued_at: Math.floor(createdAt / 1000),
     ...(secret === undefined ? {} : { client_secret: secret, client_secret_expires_at: 0 }),
   };

@@ -40,11 +40,11 @@ export function registrationRoutes(registration: Registration): readonly Route[]
 type Manage = (registration: Registration, id: string, arrival: Arrival) => Promise<RawAnswer>;
 
 const manage: Readonly<Record<'GET' | 'PUT' | 'DELETE', Manage>> = {
-  GET: async (registration, id, arrival) => told(await registration.read(id, tokenOf(arrival))),
+  GET: async (registration, id, arrival) => informationAnswer(await registration.read(id, tokenOf(arrival))),
   PUT: async (registration, id, arrival) => {
     const body = await readBody(arrival);
     requireSame(body, id);
-    return told(await registration.replace(id, tokenOf(arrival), body));
+    return informationAnswer(await registration.replace(id, tokenOf(arrival), body));
   },
   DELETE: async (registration, id, arrival) =>
     (await registration.remove(id, tokenOf(arrival))) ? { contentType, status: 204, body: '' } : refusedToken,
@@ -91,7 +91,7 @@ const refusedToken: RawAnswer = {
   headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
 };
 
-function told(information: object | null): RawAnswer {
+function informationAnswer(information: object | null): RawAnswer {
   return information ? json(200, information) : refusedToken;
 }
 

@@ -72,10 +72,10 @@ async function decideAsked(
   { who, code, form, peer }: { who: SignedIn; code: string; form: URLSearchParams; peer: string },
 ): Promise<RawAnswer> {
   const server = await options.engine();
-  const told = (isNew: boolean, answer: RawAnswer): RawAnswer =>
+  const answerIfNew = (isNew: boolean, answer: RawAnswer): RawAnswer =>
     isNew ? answer : codePage(who, '', 'This code was already used. Start again on your device.');
   const decision = form.get('decision');
-  if (decision === 'deny') return told(await server.settleDevice(code, denied), refused);
+  if (decision === 'deny') return answerIfNew(await server.settleDevice(code, denied), refused);
   const asked = await askedOf(options, asking, who, form.get('workspace'), peer);
   if ('without' in asked) return withoutPage(asked.without);
   const given = givenBy(asked.view, form);
@@ -87,7 +87,7 @@ async function decideAsked(
       wrong,
     });
   const made = await makeGrant(options, asked, given);
-  return told(made !== null && (await server.settleDevice(code, made)), connected);
+  return answerIfNew(made !== null && (await server.settleDevice(code, made)), connected);
 }
 
 /** A code from the URL is only filled in, so that the person compares it with the device first (RFC 8628 §5.4). */

@@ -87,7 +87,7 @@ function grantAdapter({ grants, baseUrl }: Shelves): Adapter {
 
 function tokenAdapter(kind: string, { tokens, grants, nowMs, forget }: Shelves): Adapter {
   /** Converts the remaining lifetime on our clock to an expiry on the machine's clock, which the library reads. */
-  const told = (token: string, kept: KeptToken | null): AdapterPayload | undefined => {
+  const payloadOf = (token: string, kept: KeptToken | null): AdapterPayload | undefined => {
     if (!kept) return undefined;
     const { payload, isConsumed, expiresAt } = kept;
     const leftSeconds = expiresAt === null ? null : Math.floor((expiresAt - nowMs()) / 1000);
@@ -101,10 +101,10 @@ function tokenAdapter(kind: string, { tokens, grants, nowMs, forget }: Shelves):
   return {
     ...empty,
     upsert: (token, payload, seconds) => tokens.put(kind, token, { ...payload }, seconds),
-    find: async (token) => told(token, await tokens.find(kind, token)),
+    find: async (token) => payloadOf(token, await tokens.find(kind, token)),
     async findByUserCode(code) {
       const kept = await tokens.findByUserCode(kind, code);
-      return told(String(kept?.payload.jti), kept);
+      return payloadOf(String(kept?.payload.jti), kept);
     },
     // `revokeByGrantId` stays empty: revoking the grant ends its tokens. A second use of a token revokes the grant here.
     async consume(token) {

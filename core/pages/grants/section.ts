@@ -7,10 +7,10 @@ import type { AccountSection } from '../../identity/account/page.ts';
 import type { grant } from '../../identity/grants/contract.ts';
 import { hidden } from '../../identity/pages.ts';
 import type { Seat, SignedIn } from '../../identity/sessions/sessions.ts';
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import { consentSentenceOf } from '../../rights/words.ts';
 
-type ShownGrant = Shown<typeof grant>;
+type GrantResponse = EntityResponse<typeof grant>;
 
 interface GrantPages extends ChangeOptions {
   readonly app: () => App;
@@ -45,7 +45,7 @@ async function placeOf(options: GrantPages, who: SignedIn, seat: Seat): Promise<
 }
 
 function itemOf(
-  { id, client, redirectHost, resource, scopes, createdAt, lastUsedAt }: ShownGrant,
+  { id, client, redirectHost, resource, scopes, createdAt, lastUsedAt }: GrantResponse,
   form: Html,
 ): Html {
   const day = (time: string): string => time.slice(0, 10);
@@ -71,7 +71,7 @@ function itemOf(
 }
 
 interface Page {
-  readonly data: readonly ShownGrant[];
+  readonly data: readonly GrantResponse[];
   readonly pageInfo: { readonly endCursor: string | null; readonly hasNextPage: boolean };
 }
 
@@ -80,11 +80,11 @@ async function grantsIn(
   { app, sessions }: GrantPages,
   who: SignedIn,
   { workspaceId, memberId }: Seat,
-): Promise<ShownGrant[]> {
+): Promise<GrantResponse[]> {
   const principal = await sessions.principal(who, workspaceId);
   if (!principal) return [];
   const ask = app().caller((body) => ({ taken: structuredClone(body) as Page, bytes: 0 }));
-  const all: ShownGrant[] = [];
+  const all: GrantResponse[] = [];
   for (let after: string | null | undefined; after !== null;) {
     const query = { member: memberId, limit: 100, after };
     const answer = await ask(app().route('grants.list'), { principal, isCounted: true, params: {}, query });

@@ -9,7 +9,7 @@ import type { Seat, Sessions, SignedIn } from '../../identity/sessions/sessions.
 import { ApiError } from '../../lib/errors.ts';
 import { Closed, idOf } from '../../lib/schema.ts';
 import { proposal } from '../../proposals/contract.ts';
-import type { ShownProposal } from '../../proposals/kind.ts';
+import type { ProposalResponse } from '../../proposals/kind.ts';
 import { Type } from 'typebox';
 import { proposalPage } from './view.ts';
 
@@ -23,7 +23,7 @@ interface ProposalPageOptions {
 interface Seen {
   readonly seat: Seat;
   readonly principal: Principal;
-  readonly proposal: ShownProposal;
+  readonly proposal: ProposalResponse;
 }
 
 export function proposalPageRoutes(options: ProposalPageOptions): Route[] {
@@ -120,7 +120,7 @@ async function find(
     const principal = await options.sessions.principal(who, seat.workspaceId);
     if (!principal) continue;
     const found: Outcome<unknown> = await call(route, { principal, isCounted: true, params: { id } });
-    if (!found.error) return { seat, principal, proposal: found.body as ShownProposal };
+    if (!found.error) return { seat, principal, proposal: found.body as ProposalResponse };
     if (found.error.code !== 'not_found') refusal = found.error;
   }
   throw refusal;

@@ -80,14 +80,14 @@ export async function callAction(
   return {
     changes: [],
     ops: queueRunOps(work.queue, ctx.scope, run, now),
-    body: shownToCaller(ctx, row, work),
+    body: toCallerResponse(ctx, row, work),
     status: 202,
     location: `${ctx.baseUrl}/api/v1/plugins/${install.id}/actions/${name}/runs/${run.id}`,
     async completed() {
       await work.ends.wait(ctx.scope, run.id, waitMs);
       const ended = await findRun(ctx.store, ctx.scope, run.id);
       if (!ended) return null;
-      return { body: shownToCaller(ctx, ended, work), status: open.has(ended.status) ? 202 : 200 };
+      return { body: toCallerResponse(ctx, ended, work), status: open.has(ended.status) ? 202 : 200 };
     },
   };
 }
@@ -105,7 +105,7 @@ export async function getActionRun(ctx: Context, id: string, work: ActionWork) {
   const caller = row && inputOf(row)?.caller;
   if (!row || row.handler_kind !== 'action' || !caller || !isSameCaller(caller.actor, ctx.actor))
     throw notFound();
-  return shownToCaller(ctx, row, work);
+  return toCallerResponse(ctx, row, work);
 }
 
 /** All members who use an app share the id of its actor, so the member must match as well. */
@@ -114,10 +114,10 @@ function isSameCaller(one: Actor, other: Actor): boolean {
 }
 
 /** Omits the logs for callers without their scope, because logs can hold data from other servers. The result is always shown. */
-function shownToCaller({ scopes }: Context, row: RunRow, work: ActionWork) {
-  const shown = showRun(row, work);
+function toCallerResponse({ scopes }: Context, row: RunRow, work: ActionWork) {
+  const response = showRun(row, work);
   const { scope } = effectTable.logs;
-  return scopes.has(scope) ? shown : { ...shown, logs: [], leftOut: [scope] };
+  return scopes.has(scope) ? response : { ...response, logs: [], leftOut: [scope] };
 }
 
 function runOf(ctx: Context, install: Install, name: string, input: RunInput): NewRun {

@@ -7,7 +7,7 @@ export const handlerName = Type.String({
   description: 'Name of the handler in the manifest.',
 });
 
-const ActionShown = named(
+const ActionResponse = named(
   'PluginAction',
   Closed({
     name: handlerName,
@@ -25,7 +25,7 @@ const ActionShown = named(
 );
 export const ActionList = named(
   'PluginActionList',
-  Closed({ data: Type.Array(ActionShown, { description: 'All actions, in the order of the manifest.' }) }),
+  Closed({ data: Type.Array(ActionResponse, { description: 'All actions, in the order of the manifest.' }) }),
 );
 export const ActionCall = named(
   'PluginActionCall',

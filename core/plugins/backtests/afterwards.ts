@@ -1,5 +1,5 @@
 // Finds the later changes of an issue's fields after an event: the next change by a person, and the change by the run of that time.
-import { shownData, type EventRow } from '../../events/event.ts';
+import { renderData, type EventRow } from '../../events/event.ts';
 import { pageOfSubject, type EventFacts } from '../../events/log.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { Scope, Store } from '../../store/store.ts';
@@ -34,7 +34,7 @@ export async function afterwardsOf(
     for (const one of page.events) {
       const target = targetOf(one, runId) === 'people' ? people : targetOf(one, runId) === 'run' ? run : null;
       if (target)
-        for (const [field, value] of changedBy(shownData(one)))
+        for (const [field, value] of changedBy(renderData(one)))
           if (!target.has(field)) target.set(field, value);
     }
     if (!page.more || fields.every((field) => people.has(field))) break;

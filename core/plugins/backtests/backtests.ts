@@ -197,7 +197,7 @@ async function queued(
   return {
     changes: [],
     ops: [insertBacktestOp(ctx.scope, row, code), queue.add(ctx.scope, row.id, row.id, row.created_at)],
-    body: shownWhole(row, work),
+    body: toFullResponse(row, work),
     status: 202,
     location: `${ctx.baseUrl}/api/v1/backtests/${row.id}`,
   };
@@ -218,12 +218,12 @@ export async function listBacktests(
     after: cursorOf(query),
     asked: { plugin: pluginId },
   });
-  return { data: data.map((row) => shown(row as unknown as BacktestRow, work)), pageInfo };
+  return { data: data.map((row) => toBacktestResponse(row as unknown as BacktestRow, work)), pageInfo };
 }
 
 /** @throws ApiError not_found */
 export async function getBacktest(ctx: Context, id: string, { work }: Pick<BacktestRules, 'work'>) {
-  return shownWhole(await rowOf(ctx, id), work);
+  return toFullResponse(await rowOf(ctx, id), work);
 }
 
 /** @throws ApiError not_found; conflict if the backtest has ended */
@@ -236,7 +236,7 @@ export async function cancelBacktest(ctx: Context, id: string, rules: BacktestRu
     changes: [],
     ops: [endBacktestOp(ctx.scope, id, { status: 'canceled', now }), rules.queue.remove(ctx.scope, id)],
     afterCommit: () => rules.work.cancel(id),
-    body: shownWhole({ ...row, status: 'canceled', finished_at: now }, { progress: () => null }),
+    body: toFullResponse({ ...row, status: 'canceled', finished_at: now }, { progress: () => null }),
   };
 }
 
@@ -254,7 +254,7 @@ async function rowOf(ctx: Context, id: string): Promise<BacktestRow> {
 
 type Progressing = Pick<BacktestWork, 'progress'>;
 
-function shown(row: BacktestRow, work: Progressing) {
+function toBacktestResponse(row: BacktestRow, work: Progressing) {
   const isOpen = row.finished_at === null;
   return {
     id: row.id,
@@ -272,8 +272,8 @@ function shown(row: BacktestRow, work: Progressing) {
   };
 }
 
-function shownWhole(row: BacktestRow, work: Progressing) {
+function toFullResponse(row: BacktestRow, work: Progressing) {
   const report: unknown = row.report_json === null ? null : JSON.parse(row.report_json);
   const isGate = row.kind === 'gate';
-  return { ...shown(row, work), report: isGate ? null : report, gate: isGate ? report : null };
+  return { ...toBacktestResponse(row, work), report: isGate ? null : report, gate: isGate ? report : null };
 }

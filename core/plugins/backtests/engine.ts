@@ -94,7 +94,7 @@ export function createEngine(options: EngineOptions): Engine {
     return async (event) => {
       const [subscription] = byType.get(event.type) ?? [];
       if (!subscription) return false;
-      return wants(scope, subscription, event, { shown: renderEvent(event), searched: createSearched() });
+      return wants(scope, subscription, event, { envelope: renderEvent(event), searched: createSearched() });
     };
   };
 
@@ -166,7 +166,7 @@ function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine[
     } finally {
       await convoy.arrived();
     }
-    return collector.report({ window: shownWindow(window), events, endedBy });
+    return collector.report({ window: toWindowResponse(window), events, endedBy });
   };
 }
 
@@ -185,7 +185,7 @@ function comparing(store: Store, scope: Scope, install: Install, collector: Coll
     (last = last.then(() => compare(event, effects)));
 }
 
-function shownWindow({ sinceMs, untilMs, to }: Window): BacktestReport['window'] {
+function toWindowResponse({ sinceMs, untilMs, to }: Window): BacktestReport['window'] {
   const iso = (ms: number): string => new Date(ms).toISOString();
   return { since: iso(sinceMs), until: iso(untilMs), toSequence: to };
 }

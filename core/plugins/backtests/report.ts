@@ -43,7 +43,7 @@ const Counted = Closed({
 });
 export type Sampled = Static<typeof Counted>;
 
-const EffectShown = Closed({
+const ReportedEffect = Closed({
   eventId,
   sequence: count('Sequence of the event, whose state the run saw.'),
   at: described(time, 'Time of the event.'),
@@ -91,7 +91,7 @@ export const BacktestReport = named(
       { description: 'Outcomes of the runs.' },
     ),
     fields: Type.Array(FieldTotals, { description: 'Totals by field, for updates of issues.' }),
-    effects: Type.Array(EffectShown, { description: 'Effects on issue fields, the first 500.' }),
+    effects: Type.Array(ReportedEffect, { description: 'Effects on issue fields, the first 500.' }),
     effectsLeftOut: count('Number of effects beyond the listed ones.'),
     effectsRepeated: count(
       'Number of repeated effects on the same issue, which occur because a backtest commits nothing.',

@@ -17,7 +17,7 @@ import {
   listBacktests,
   type BacktestRules,
 } from './backtests.ts';
-import { BacktestCreate, BacktestListed, BacktestShown, GateCreate, PluginBacktest } from './schema.ts';
+import { BacktestCreate, BacktestListed, BacktestResponse, GateCreate, PluginBacktest } from './schema.ts';
 
 const packageBytesMax = 6 * 1024 * 1024;
 const ofPlugin = Closed({ id: pluginRef });
@@ -63,7 +63,7 @@ function routesOfPlugin(rules: BacktestRules): Route[] {
       bodyBytesMax: packageBytesMax,
       example: { since: '2026-10-20T00:00:00Z' },
       errors: ['conflict'],
-      responses: { 202: BacktestShown },
+      responses: { 202: BacktestResponse },
       write: (ctx, { params, body }) => backtestPlugin(ctx, params.id, body, rules),
     }),
     defineRoute({
@@ -80,7 +80,7 @@ function routesOfPlugin(rules: BacktestRules): Route[] {
       bodyBytesMax: packageBytesMax,
       example: { package: { format: packageFormat }, runs: 20 },
       errors: ['conflict'],
-      responses: { 202: BacktestShown },
+      responses: { 202: BacktestResponse },
       write: (ctx, { params, body }) => gatePlugin(ctx, params.id, body, rules),
     }),
   ];
@@ -120,7 +120,7 @@ function routesOfAll(rules: BacktestRules): Route[] {
       bodyBytesMax: packageBytesMax,
       example: { package: { format: packageFormat }, since: '2026-10-20T00:00:00Z' },
       errors: ['conflict'],
-      responses: { 202: BacktestShown },
+      responses: { 202: BacktestResponse },
       write: (ctx, { body }) => backtestPackage(ctx, body, rules),
     }),
   ];
@@ -137,7 +137,7 @@ function routesOfOne(rules: BacktestRules): Route[] {
       also: seeingBacktest,
       limit: 'read',
       params,
-      responses: { 200: BacktestShown },
+      responses: { 200: BacktestResponse },
       read: (ctx, { params }) => getBacktest(ctx, params.id, rules),
     }),
     defineRoute({
@@ -150,7 +150,7 @@ function routesOfOne(rules: BacktestRules): Route[] {
       limit: 'write',
       params,
       errors: ['conflict'],
-      responses: { 200: BacktestShown },
+      responses: { 200: BacktestResponse },
       write: (ctx, { params }) => cancelBacktest(ctx, params.id, rules),
     }),
   ];

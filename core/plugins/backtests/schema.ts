@@ -85,7 +85,7 @@ const facts = {
 };
 
 export const BacktestListed = named('BacktestListed', Closed(facts));
-export const BacktestShown = named(
+export const BacktestResponse = named(
   'Backtest',
   Closed({
     ...facts,

@@ -46,10 +46,10 @@ export function worldOf({ past, values, source, lane, noteNow }: WorldOptions): 
         if (route.kind !== 'read') return real.call(route, call);
         const then = await askPast(real, route, call);
         if (then) return then;
-        const before = past.told();
+        const before = past.answered();
         const outcome = await real.call(route, call);
         // A single object was found through the log; membership of a list is only known for the present.
-        const isFound = route.name.endsWith('.get') && (past.told() > before || showsStaged(route, call));
+        const isFound = route.name.endsWith('.get') && (past.answered() > before || showsStaged(route, call));
         if (!isFound) noteNow(route.name);
         return outcome;
       },

@@ -11,7 +11,7 @@ import { hostBudget } from '../installs/contract.ts';
 import { words } from './budget.ts';
 import type { BegunRun, Spent, Usage } from './usage.ts';
 
-const tell = tenantStatement(
+const markNotified = tenantStatement(
   'plugin_usage.tell',
   `INSERT INTO plugin_usage (workspace_id, install_id, day, runs, cpu_ms, calls, egress_bytes, told)
    VALUES (:ws, :installId, :day, 0, 0, 0, 0, 1)
@@ -37,21 +37,21 @@ export type Gate = (scope: Scope, install: Install) => Promise<Passage>;
 export function createGate(options: GateOptions): Gate {
   const { usage } = options;
   /** Day of the last notification by install. Entries of earlier days are dropped. */
-  const told = new Map<string, number>();
+  const notifiedDays = new Map<string, number>();
   return async (scope, install) => {
     const begun = await usage.begin(scope, install);
     const { spent } = begun;
     if (!spent) return { ...begun, heldUpBy: null };
-    if (told.get(install.id) !== spent.day) {
-      for (const [id, day] of told) if (day !== spent.day) told.delete(id);
-      told.set(install.id, spent.day);
-      await tellAdmins(options, scope, install, spent);
+    if (notifiedDays.get(install.id) !== spent.day) {
+      for (const [id, day] of notifiedDays) if (day !== spent.day) notifiedDays.delete(id);
+      notifiedDays.set(install.id, spent.day);
+      await notifyAdmins(options, scope, install, spent);
     }
     return { ...begun, heldUpBy: install.budget.whenSpent === 'propose' ? null : spent };
   };
 }
 
-async function tellAdmins(
+async function notifyAdmins(
   { clock, ids, committer, directoryOf }: GateOptions,
   scope: Scope,
   install: Install,
@@ -73,6 +73,6 @@ async function tellAdmins(
     { ids, nowMs, directory },
   );
   // The guard prevents a second notification by another process, or by this one after a restart.
-  const once = tenantOp(scope, tell, { installId: id, day }, { expectRows: 1 });
+  const once = tenantOp(scope, markNotified, { installId: id, day }, { expectRows: 1 });
   await committer.commit(systemAuthor(scope, 'plugins', directory), items, [once], []);
 }

@@ -6,7 +6,7 @@ import { issue } from '../../tracker/issues/contract.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { WholeBudget } from '../installs/contract.ts';
 import { showCosts, showScopes, showUsage } from './costs.ts';
-import { spentShown } from './schema.ts';
+import { spentResponse } from './schema.ts';
 import type { Usage } from './usage.ts';
 
 const params = Closed({ id: pluginRef });
@@ -23,7 +23,7 @@ const UsageOfPlugin = named(
       WholeBudget,
       'Daily budget per UTC day: the configured values, else the limits of the host.',
     ),
-    spent: spentShown('Exhausted part of the budget; null while none is.'),
+    spent: spentResponse('Exhausted part of the budget; null while none is.'),
     data: Type.Array(
       Closed({
         day: described(date, 'Day in UTC.'),

@@ -54,10 +54,10 @@ export function createGapCount(options: CountOptions): GapStep {
     const directory = await options.directoryOf(scope);
     const author = systemAuthor(scope, 'sandbox', directory);
     const rest = waiting === 0 ? queue.finish(item) : queue.defer(item, neverMs);
-    const isTold = waiting > 0 && gap.cause === 'system';
+    const isNotified = waiting > 0 && gap.cause === 'system';
     const committed = await options.committer.commit(
       author,
-      isTold ? itemsForAdmins(missedNote(install, waiting), { ids, nowMs, directory }) : [],
+      isNotified ? itemsForAdmins(missedNote(install, waiting), { ids, nowMs, directory }) : [],
       [rest, countedOp(scope, gap.id, missed, waiting === 0 ? nowMs : null)],
       [],
       { commitDelayMs: backgroundCommitDelayMs },

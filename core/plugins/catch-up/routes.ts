@@ -4,7 +4,7 @@ import { Closed } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { seeing, steering } from '../installs/rights.ts';
 import { catchUp, showCatchUp } from './catch-up.ts';
-import { CatchUpShown } from './schema.ts';
+import { BackfillResponse } from './schema.ts';
 
 const params = Closed({ id: pluginRef });
 
@@ -19,7 +19,7 @@ export function catchUpRoutes(queue: WorkQueue): Route[] {
       also: seeing,
       limit: 'read',
       params,
-      responses: { 200: CatchUpShown },
+      responses: { 200: BackfillResponse },
       read: (ctx, { params }) => showCatchUp(ctx, params.id),
     }),
     defineRoute({
@@ -34,7 +34,7 @@ export function catchUpRoutes(queue: WorkQueue): Route[] {
       limit: 'write',
       params,
       errors: ['conflict'],
-      responses: { 202: CatchUpShown },
+      responses: { 202: BackfillResponse },
       write: (ctx, { params }) => catchUp(ctx, params.id, queue),
     }),
   ];

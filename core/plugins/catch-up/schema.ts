@@ -5,7 +5,7 @@ import { plugin } from '../installs/contract.ts';
 
 const catchUpStatuses = ['nothing', 'off', 'counting', 'offered', 'running', 'done'] as const;
 
-export const CatchUpShown = named(
+export const BackfillResponse = named(
   'CatchUp',
   Closed({
     pluginId: idOf(plugin.id, 'Id of the install.'),

@@ -18,7 +18,7 @@ import { receive, type ReceiveOptions } from './receive.ts';
 import { idOfRoute, mintToken, openRoutesOf, openSealed, putRouteOp, removeRouteOp } from './rows.ts';
 
 const url = Type.String({ description: 'URL of the route; anyone who knows it can send requests.' });
-const shown = {
+const routeFields = {
   name: handlerName,
   method: enumeration('RouteMethod', ['GET', 'POST'], 'HTTP method of the route.'),
   auth: enumeration(
@@ -32,7 +32,7 @@ const RouteList = named(
   Closed({
     data: Type.Array(
       Closed({
-        ...shown,
+        ...routeFields,
         why: Type.String({
           description: 'Purpose of the route, by the author of the plugin; empty if there is none.',
         }),
@@ -46,7 +46,7 @@ const RouteList = named(
 const RouteOpened = named(
   'PluginRouteOpened',
   Closed({
-    ...shown,
+    ...routeFields,
     url,
     secret: nullable(
       Type.String({ description: 'Signing secret for senders, shown only once; null for a public route.' }),

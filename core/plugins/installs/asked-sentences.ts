@@ -17,7 +17,7 @@ export function secretSentence(name: string, { hosts, header }: Members<'secrets
 }
 
 /** Returns the API representation of a schedule. */
-export function shownSchedule(name: string, schedule: Members<'schedules'>[string]) {
+export function toScheduleResponse(name: string, schedule: Members<'schedules'>[string]) {
   const zone = zoneOf(schedule);
   return { name, cron: schedule.cron ?? null, timeZone: zone, tz: zone };
 }

@@ -103,7 +103,7 @@ function checkSubscriptions(manifest: PluginManifest, rules: RequestRules): void
       });
   for (const [type, { filter }] of Object.entries(manifest.on ?? {}))
     if (filter) {
-      requireShownFields(manifest, type, filter);
+      requireReadableFields(manifest, type, filter);
       parseFilter(filter, rules.filterFields(type), `package.manifest.on.${type}.filter`, {
         under: rules.addedFields(type),
       });
@@ -111,7 +111,7 @@ function checkSubscriptions(manifest: PluginManifest, rules: RequestRules): void
 }
 
 /** A filter on a hidden field would reveal its value, because the plugin sees if its handler ran. */
-function requireShownFields({ scopes = {} }: PluginManifest, type: string, filter: object): void {
+function requireReadableFields({ scopes = {} }: PluginManifest, type: string, filter: object): void {
   const scope = scopeOfEvent(type as EventType);
   const fields = scopes[scope]?.fields;
   const outside = fields && Object.keys(filter).find((name) => !fields.includes(name));

@@ -17,9 +17,12 @@ import { findKept } from './versions.ts';
 /** Returns the requests of the installed and of the pending version. */
 export async function showConsent(ctx: Context, ref: string) {
   const install = await getInstall(ctx, ref);
-  const shown = async (version: Parameters<typeof consentOf>[0]) =>
+  const consentFor = async (version: Parameters<typeof consentOf>[0]) =>
     consentOf(version, install, await unhandledOneOffs(ctx, install.id, version.manifest));
-  return { installed: await shown(install), pending: install.pending && (await shown(install.pending)) };
+  return {
+    installed: await consentFor(install),
+    pending: install.pending && (await consentFor(install.pending)),
+  };
 }
 
 /** Switches to the pending version under the given grant. */

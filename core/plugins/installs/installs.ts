@@ -53,14 +53,14 @@ export interface InstallRules extends PackageRules, NetRules {
 }
 
 /** Returns the install, with the exhausted budget that its runs wait for. */
-async function shownStanding(ctx: Context, install: Install, usage: Pick<Usage, 'spent'>) {
+async function toStatusResponse(ctx: Context, install: Install, usage: Pick<Usage, 'spent'>) {
   const heldUp = install.state === 'active' ? await heldUpBy(usage, ctx.scope, install) : null;
   return { ...installModel.wire(install, ctx), waitsFor: showSpent(heldUp) };
 }
 
 export async function listInstalls(ctx: Context, page: PageParameters, { usage }: InstallRules) {
   const { data, pageInfo } = await pageOfModel(ctx, installModel, page, { where: [notDeleted] });
-  return { data: await Promise.all(data.map((install) => shownStanding(ctx, install, usage))), pageInfo };
+  return { data: await Promise.all(data.map((install) => toStatusResponse(ctx, install, usage))), pageInfo };
 }
 
 /** Finds an install by `plg_…` or by the manifest's id. @throws ApiError not_found */
@@ -78,7 +78,7 @@ async function findByPluginId(ctx: Context, pluginId: string): Promise<Install |
 }
 
 export async function showInstall(ctx: Context, idOrPluginId: string, { usage }: InstallRules) {
-  return shownStanding(ctx, await getInstall(ctx, idOrPluginId), usage);
+  return toStatusResponse(ctx, await getInstall(ctx, idOrPluginId), usage);
 }
 
 /** Returns the requests of a package, compared with the installed version if there is one. Installs nothing. */

@@ -1,6 +1,6 @@
 // Checks that everything a package refers to exists at installation: scopes and event types, and the teams, labels and people in filters
 // and narrowings. References of the previous version may have been deleted since and are not checked again.
-import { tellsOfRun } from '../../../sdk/plugin/event-types.ts';
+import { isRunEvent } from '../../../sdk/plugin/event-types.ts';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { sameValue } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
@@ -32,7 +32,7 @@ function requireScopes(scopes: object | null): void {
 }
 
 function requireSentTypes(on: object | null): void {
-  const ofRun = Object.keys(on ?? {}).find(tellsOfRun);
+  const ofRun = Object.keys(on ?? {}).find(isRunEvent);
   if (ofRun !== undefined)
     throw invalidField(`package.manifest.on.${ofRun}`, 'invalid_enum', {
       why: `Plugins cannot subscribe to ${ofRun}, because each run would trigger another.`,

@@ -8,8 +8,8 @@ import { Closed, enumeration, named } from '../../lib/schema.ts';
 import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { allScopes } from '../../rights/scopes.ts';
 import { sentenceOf } from '../../rights/words.ts';
-import { spentShown } from '../budgets/schema.ts';
-import { shownSchedule } from './asked-sentences.ts';
+import { spentResponse } from '../budgets/schema.ts';
+import { toScheduleResponse } from './asked-sentences.ts';
 import { additions, consentOf } from './consent.ts';
 import {
   BudgetGiven,
@@ -76,7 +76,7 @@ export const installModel = modelOf(plugin, {
       Object.entries(manifest.secrets ?? {}).map(([name, { hosts, header }]) => ({
         ...{ name, hosts: [...hosts], header, setAt: isoTime(secretsSet[name] ?? null) },
       })),
-    state: shownState,
+    state: toStateResponse,
     pending: ({ pending, manifest, grant }) =>
       pending && {
         version: pending.manifest.version,
@@ -96,7 +96,7 @@ export const installModel = modelOf(plugin, {
         Object.entries(manifest.on ?? {}).flatMap(([type, { filter }]) => (filter ? [[type, filter]] : [])),
       ),
     schedules: ({ manifest }) =>
-      Object.entries(manifest.schedules ?? {}).map(([name, schedule]) => shownSchedule(name, schedule)),
+      Object.entries(manifest.schedules ?? {}).map(([name, schedule]) => toScheduleResponse(name, schedule)),
   },
   events(before, after) {
     if (!before) return ['plugin.installed'];
@@ -111,19 +111,19 @@ export const installModel = modelOf(plugin, {
   },
 });
 
-function shownState({ state, pending, probationLeft }: Install): Install['state'] {
+function toStateResponse({ state, pending, probationLeft }: Install): Install['state'] {
   if (state !== 'active') return state;
   if (pending) return 'needs_consent';
   return probationLeft > 0 ? 'probation' : 'active';
 }
 
-export const InstallShown = schemasOf(plugin).shown;
+export const InstallResponse = schemasOf(plugin).response;
 /** The install with its present state, which its events do not include. */
 export const InstallStanding = named(
   'PluginStanding',
   Closed({
-    ...(InstallShown as TSchema as TObject).properties,
-    waitsFor: spentShown('Exhausted daily budget that runs wait for; null if there is none.'),
+    ...(InstallResponse as TSchema as TObject).properties,
+    waitsFor: spentResponse('Exhausted daily budget that runs wait for; null if there is none.'),
   }),
 );
 

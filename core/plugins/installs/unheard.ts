@@ -10,20 +10,20 @@ import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import { unheardReason } from './hearing.ts';
 import { installModel } from './schema.ts';
 
-const untold = systemStatement<Row>(
+const unnotified = systemStatement<Row>(
   'plugins.untold',
   'startup checks the installs of earlier versions',
   `SELECT workspace_id, ${installModel.select} FROM plugins WHERE deleted_at IS NULL AND state = 'active' AND state_reason IS NULL`,
 );
 
-export async function tellUnheard(options: {
+export async function notifyUnmatched(options: {
   readonly store: Store;
   readonly committer: Committer;
   readonly ids: Ids;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   nowMs(): number;
 }): Promise<void> {
-  for (const row of await options.store.readSystem(untold)) {
+  for (const row of await options.store.readSystem(unnotified)) {
     const install = installModel.fromRow(row);
     const reason = unheardReason(install);
     if (reason === null) continue;
@@ -40,8 +40,8 @@ export async function tellUnheard(options: {
       },
       { ids: options.ids, nowMs, directory },
     );
-    const told = installModel.update(install, { stateReason: reason }, nowMs);
-    const changes: Change[] = told ? [told, ...items] : [];
+    const changedInstall = installModel.update(install, { stateReason: reason }, nowMs);
+    const changes: Change[] = changedInstall ? [changedInstall, ...items] : [];
     const author = systemAuthor(scope, 'plugins', directory);
     await options.committer.commit(author, changes, [], []);
   }

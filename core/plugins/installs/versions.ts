@@ -79,7 +79,7 @@ export function versionOps(
   ];
 }
 
-export const VersionShown = named(
+export const VersionResponse = named(
   'PluginVersion',
   Closed({
     id: idOf(idPrefixes.pluginVersion),

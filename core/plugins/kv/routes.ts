@@ -4,7 +4,7 @@ import { Closed, pageOf, pageQuery } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { seeing, steering } from '../installs/rights.ts';
 import { deleteValue, getValue, listValues, setValue } from './kv.ts';
-import { kvKey, KvListed, KvSet, KvShown } from './schema.ts';
+import { kvKey, KvListed, KvSet, KvResponse } from './schema.ts';
 
 const ofPlugin = Closed({ id: pluginRef });
 const params = Closed({ id: pluginRef, key: kvKey });
@@ -40,7 +40,7 @@ export const kvRoutes = [
     also: seeing,
     limit: 'read',
     params,
-    responses: { 200: KvShown },
+    responses: { 200: KvResponse },
     read: (ctx, { params }) => getValue(ctx, params.id, params.key),
   }),
   defineRoute({
@@ -57,7 +57,7 @@ export const kvRoutes = [
     example: { value: { seen: 3 } },
     bodyBytesMax: 3 * 1024 * 1024,
     bodyPartsMax: 200_000,
-    responses: { 200: KvShown },
+    responses: { 200: KvResponse },
     write: (ctx, { params, body, ifMatch }) => setValue(ctx, params.id, params.key, body.value, ifMatch),
   }),
   defineRoute({

@@ -10,7 +10,7 @@ const key = Type.String({ description: 'Key of the value.' });
 const value = Type.Unknown({ description: 'Any JSON value, up to 2 MiB.' });
 const updatedAt = described(time, 'Time of the last write.');
 
-export const KvShown = named(
+export const KvResponse = named(
   'PluginValue',
   Closed({
     key,

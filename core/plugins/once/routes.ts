@@ -29,7 +29,7 @@ const oneOffName = Type.String({
   description: 'Name of the one-time job: `remind` or `remind:key`.',
 });
 
-const ScheduledShown = named(
+const ScheduledRunResponse = named(
   'ScheduledRun',
   Closed({
     name: oneOffName,
@@ -56,10 +56,13 @@ async function listScheduled(ctx: Context, ref: string, query: PageParameters) {
     asked: { installId },
   });
   const isWhole = ctx.scopes.has(effectTable.logs.scope);
-  return { data: data.map((row) => shown(row as unknown as OneOffRow, manifest, isWhole)), pageInfo };
+  return {
+    data: data.map((row) => toScheduledRunResponse(row as unknown as OneOffRow, manifest, isWhole)),
+    pageInfo,
+  };
 }
 
-function shown(row: OneOffRow, manifest: Install['manifest'], isWhole: boolean) {
+function toScheduledRunResponse(row: OneOffRow, manifest: Install['manifest'], isWhole: boolean) {
   const { event } = JSON.parse(row.input_json) as RunInput;
   return {
     name: row.name,
@@ -95,7 +98,7 @@ export const scheduledRoutes = [
     limit: 'read',
     params: Closed({ id: pluginRef }),
     query: Closed(pageQuery),
-    responses: { 200: pageOf(ScheduledShown) },
+    responses: { 200: pageOf(ScheduledRunResponse) },
     errors: ['invalid_cursor'],
     read: (ctx, { params, query }) => listScheduled(ctx, params.id, query),
   }),

@@ -206,8 +206,8 @@ function answerText(
   // An encoded body could have any size after decoding, and could hide secrets from redaction.
   if (encoding.toLowerCase() !== 'identity')
     throw denied(`The response has an unrequested content encoding (${encoding.slice(0, 40)}).`);
-  const shown = Object.entries(headers).map(([name, value]) => [redact(name), redact(value)]);
-  return JSON.stringify({ status, headers: shown, body: redact(new TextDecoder().decode(body)) });
+  const redactedHeaders = Object.entries(headers).map(([name, value]) => [redact(name), redact(value)]);
+  return JSON.stringify({ status, headers: redactedHeaders, body: redact(new TextDecoder().decode(body)) });
 }
 
 /**

@@ -71,7 +71,7 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
       const job = { runId, workspaceId, installId: `replay.${run.install_id}`, code, recording };
       const askedMs = performance.now();
       try {
-        return shown(await inTurn(ctx.scope, async () => replay(await sandbox.get(), job)));
+        return toReplayResponse(await inTurn(ctx.scope, async () => replay(await sandbox.get(), job)));
       } catch (error) {
         if (!(error instanceof ReplayInterrupted)) throw error;
         throw new ApiError('unavailable', `The replay was interrupted: ${error.message}`, { cause: error });
@@ -128,7 +128,7 @@ function whyNoRecording({ id, status, finished_at: finishedAt }: RunRow): string
     : `${id} has no recording: no attempt ended, recording is disabled, or the recording expired or was removed with its issue.`;
 }
 
-function shown({ divergence, ...rest }: Replayed): Replayed {
+function toReplayResponse({ divergence, ...rest }: Replayed): Replayed {
   if (!divergence) return { ...rest, divergence };
   const { recorded, replayed } = divergence;
   return { ...rest, divergence: { ...divergence, recorded: short(recorded), replayed: short(replayed) } };

@@ -4,7 +4,7 @@ import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf } from '../../lib/schema.ts';
 import { seeingRun, steeringRun } from '../installs/rights.ts';
 import { getRecording, type Replays } from './replays.ts';
-import { RecordingShown, ReplayGiven, ReplayShown } from './schema.ts';
+import { RecordingResponse, ReplayGiven, RunReplayResponse } from './schema.ts';
 
 const params = Closed({ id: idOf(idPrefixes.run) });
 
@@ -22,7 +22,7 @@ export function recorderRoutes(replays: Replays): Route[] {
       limit: 'read',
       params,
       errors: ['conflict'],
-      responses: { 200: RecordingShown },
+      responses: { 200: RecordingResponse },
       read: (ctx, { params }) => getRecording(ctx, params.id),
     }),
     defineRoute({
@@ -40,7 +40,7 @@ export function recorderRoutes(replays: Replays): Route[] {
       example: { package: { format: packageFormat } },
       bodyBytesMax: 6 * 1024 * 1024,
       errors: ['conflict', 'unavailable'],
-      responses: { 200: ReplayShown },
+      responses: { 200: RunReplayResponse },
       write: async (ctx, { params, body }) => ({
         changes: [],
         body: await replays.replay(ctx, params.id, body),

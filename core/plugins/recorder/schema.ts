@@ -7,7 +7,7 @@ const text = (description: string) => Type.String({ description });
 const whole = (description: string) => Type.Integer({ description });
 
 /** Part of a run. */
-export const RecordingFactsShown = named(
+export const RecordingFactsResponse = named(
   'RunRecordingFacts',
   Closed({
     bytes: whole('Compressed size on disk in bytes; 0 if not stored.'),
@@ -59,7 +59,7 @@ const End = Closed(
   { description: 'End of the last attempt.' },
 );
 
-export const RecordingShown = named(
+export const RecordingResponse = named(
   'RunRecording',
   Closed({
     format: Type.Literal(1, { description: 'Version of this format.' }),
@@ -106,7 +106,7 @@ export const ReplayGiven = named(
 
 const any = (description: string) => Type.Unknown({ description });
 
-export const ReplayShown = named(
+export const RunReplayResponse = named(
   'RunReplay',
   Closed({
     result: enumeration('ReplayResult', ['identical', 'diverged'], 'Result of the replay.'),

@@ -2,7 +2,7 @@
 // run, so that most of the cost falls there.
 import type { Shares } from '../../lib/fairness/shares.ts';
 import type { Payer } from '../../lib/payer.ts';
-import type { MadeCall, Tape, Told } from '../../sandbox/supervisor.ts';
+import type { MadeCall, Tape, CallReply } from '../../sandbox/supervisor.ts';
 import type { RecordedCall, UnansweredCall } from './recording.ts';
 
 /** Characters of arguments and answers that a tape can hold. A longer tape is dropped, and the recording marked as truncated. */
@@ -25,7 +25,7 @@ export interface RunTape extends Tape {
 /** @param room quota for long tapes, shared by all runs */
 export function createTape(room: Shares, payer: Payer): RunTape {
   let made: MadeCall[] = [];
-  let told: Told[] = [];
+  let delivered: CallReply[] = [];
   /** Number of messages that the guest had received at each of its entries. */
   let entries: number[] = [];
   let chars = 0;
@@ -38,7 +38,7 @@ export function createTape(room: Shares, payer: Payer): RunTape {
   };
   const clear = (): void => {
     made = [];
-    told = [];
+    delivered = [];
     entries = [];
     release();
   };
@@ -66,9 +66,9 @@ export function createTape(room: Shares, payer: Payer): RunTape {
       chars = 0;
       isCut = false;
     },
-    told(message) {
+    recordReply(message) {
       if (isCut) return;
-      told.push(message);
+      delivered.push(message);
       count(message.t === 'answer' ? message.value.length : message.message.length);
     },
     heard(acked, calls) {
@@ -79,20 +79,20 @@ export function createTape(room: Shares, payer: Payer): RunTape {
         count(call[2].length);
       }
     },
-    read: () => readTape(made, told, entries),
+    read: () => readTape(made, delivered, entries),
   };
 }
 
 /** The first message is the job itself, and the first entry its start. */
 const orders = 1;
 
-function readTape(made: readonly MadeCall[], told: readonly Told[], entries: readonly number[]) {
+function readTape(made: readonly MadeCall[], delivered: readonly CallReply[], entries: readonly number[]) {
   const open = new Map<number, UnansweredCall>(
     made.map(([number, op, args], at) => [number, { call: at + 1, op, args }]),
   );
   const calls: RecordedCall[] = [];
   let entry = 0;
-  for (const [at, message] of told.entries()) {
+  for (const [at, message] of delivered.entries()) {
     const nth = at + 1 + orders;
     while (entry < entries.length && entries[entry]! < nth) entry++;
     const asked = open.get(message.call);

@@ -28,7 +28,7 @@ export const AutomationRun = named(
     handler: text('Event type, or name of the schedule, action or route.'),
     handlerKind,
     eventId: nullable(idOf(idPrefixes.event, 'Id of the event that triggered the run; null if none did.')),
-    mode: described(plugin.fields.mode.shown, 'Mode of the last attempt.'),
+    mode: described(plugin.fields.mode.response, 'Mode of the last attempt.'),
     status: enumeration('RunEnd', ['succeeded', 'dead'], 'Status of the ended run.'),
     attempt: count('Number of attempts.'),
     calls: count('Number of host calls in the last attempt.'),

@@ -7,7 +7,7 @@ import type { Committer } from '../../changes/commit.ts';
 import {
   actionOf,
   cutText,
-  shownValues,
+  displayChanges,
   valueCharsMax,
   valuesOf,
   type ChangeAction,
@@ -16,7 +16,7 @@ import {
 import { nameOf } from '../../changes/object-name.ts';
 import type { Directory } from '../../context.ts';
 import type { Scope, Store } from '../../store/store.ts';
-import { shownNames } from '../undo/kinds.ts';
+import { apiNamesOf } from '../undo/kinds.ts';
 import { oneTimeJobModelName, type OneOff } from '../once/entries.ts';
 import { findEntry, kvModelName, type KvEntry } from '../kv/entries.ts';
 
@@ -50,7 +50,7 @@ export function effectOf(change: Change, outcome?: EffectOutcome): Effect {
         old !== null && !['version', 'updatedAt'].includes(name) && !sameValue(old[name], value),
     )
     .map(([name]) => name);
-  const named = shownNames(kind, fields);
+  const named = apiNamesOf(kind, fields);
   return { kind, id, action: actionOf(change), fields: named, ...(outcome ? { outcome } : {}) };
 }
 
@@ -66,18 +66,18 @@ export async function previewEffects(
   changes: readonly Change[],
   outcomeOf?: (change: Change) => EffectOutcome,
 ): Promise<Effect[]> {
-  const shown = committer.preview(at.directory, changes);
+  const previews = committer.preview(at.directory, changes);
   const valuesOfOne = async (change: Change): Promise<Values> => {
     if (change.kind === kvModelName) return keptValues(store, at.scope, change.after as KvEntry);
     if (change.kind === oneTimeJobModelName) return oneOffValues(change);
-    return shownValues(change.kind, valuesOf(change, shown.get(change) ?? {}));
+    return displayChanges(change.kind, valuesOf(change, previews.get(change) ?? {}));
   };
   const effects: Effect[] = [];
   let chars = 0;
   for (const change of changes) {
     const values = await valuesOfOne(change);
     chars += JSON.stringify(values).length;
-    const name = ownName(change) ?? nameOf(change, shown.get(change) ?? {});
+    const name = ownName(change) ?? nameOf(change, previews.get(change) ?? {});
     effects.push({
       ...effectOf(change, outcomeOf?.(change)),
       ...(chars <= runCharsMax ? { name, values } : {}),

@@ -1,6 +1,6 @@
 // Commits the end of an attempt in one batch: its staged writes, its record and recording, the event about its end, and the end or the
 // deferral of its work row.
-import { tellsOfRun } from '../../../sdk/plugin/event-types.ts';
+import { isRunEvent } from '../../../sdk/plugin/event-types.ts';
 import type { Change } from '../../changes/change.ts';
 import type { Author, Committed, Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
@@ -17,7 +17,7 @@ import { endedError } from './failure.ts';
 import { withAuthorPlaces } from './logs.ts';
 import { endedRunOp, endOpenRunOp, recordRunOp, type RunRecord } from './record.ts';
 import { releaseNextOps } from './rows.ts';
-import { ranBy, tellOver } from './told.ts';
+import { ranBy, endedRunEvent } from './told.ts';
 
 export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> {
   /** JSON text of the returned value. */
@@ -76,8 +76,8 @@ export async function commitEnding(
   ];
   const own = hasRow ? [queue.finish(item)] : [];
   const guards = [...own, ...writeGuards(held, tried, ending, now)];
-  const told = tellOver({ ...overOf(held, tried, ending), by, changes });
-  const committed = await commit(author, told ? [...changes, told] : changes, guards, last, delayed);
+  const runEvent = endedRunEvent({ ...overOf(held, tried, ending), by, changes });
+  const committed = await commit(author, runEvent ? [...changes, runEvent] : changes, guards, last, delayed);
   return readOrWritten(committed, own.length);
 }
 
@@ -179,7 +179,7 @@ function recordOf(
     error,
     startedAt: tried?.startedAt ?? nowMs,
     finishedAt: againAtMs === undefined ? nowMs : null,
-    events: made.filter(({ type }) => !tellsOfRun(type)).map(({ id, type }) => ({ id, type })),
+    events: made.filter(({ type }) => !isRunEvent(type)).map(({ id, type }) => ({ id, type })),
     calls: tried?.calls ?? [],
     result: result ?? null,
     pluginVersion: tried?.install.pluginVersion ?? null,

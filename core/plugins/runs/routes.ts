@@ -6,7 +6,7 @@ import { pluginRef } from '../installs/ref.ts';
 import { seeing, seeingRun, steering } from '../installs/rights.ts';
 import { cancelRun, type CancelWork } from './cancel.ts';
 import { getRun, listRuns, runSchedule } from './runs.ts';
-import { RunShown, runStatus } from './schema.ts';
+import { RunResponse, runStatus } from './schema.ts';
 
 const scheduleName = Type.String({
   pattern: '^[a-z][a-zA-Z0-9-]{0,39}$',
@@ -29,7 +29,7 @@ function routesOfPlugin(work: CancelWork): Route[] {
       limit: 'read',
       params: Closed({ id: pluginRef }),
       query: Closed({ ...pageQuery, status: Type.Optional(runStatus) }),
-      responses: { 200: pageOf(RunShown) },
+      responses: { 200: pageOf(RunResponse) },
       errors: ['invalid_cursor'],
       read: (ctx, { params, query }) => listRuns(ctx, params.id, query, work),
     }),
@@ -44,7 +44,7 @@ function routesOfPlugin(work: CancelWork): Route[] {
       limit: 'write',
       params: Closed({ id: pluginRef, name: scheduleName }),
       errors: ['conflict'],
-      responses: { 202: RunShown },
+      responses: { 202: RunResponse },
       write: (ctx, { params }) => runSchedule(ctx, params.id, params.name, work.queue),
     }),
   ];
@@ -61,7 +61,7 @@ function routesOfOne(work: CancelWork): Route[] {
       also: seeingRun,
       limit: 'read',
       params: Closed({ id: idOf(idPrefixes.run) }),
-      responses: { 200: RunShown },
+      responses: { 200: RunResponse },
       read: (ctx, { params }) => getRun(ctx, params.id, work),
     }),
     defineRoute({
@@ -76,7 +76,7 @@ function routesOfOne(work: CancelWork): Route[] {
       limit: 'write',
       params: Closed({ id: idOf(idPrefixes.run) }),
       errors: ['conflict'],
-      responses: { 200: RunShown },
+      responses: { 200: RunResponse },
       write: (ctx, { params }) => cancelRun(ctx, params.id, work),
     }),
   ];

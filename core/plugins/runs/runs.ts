@@ -72,7 +72,7 @@ export async function listRuns(
   const heldUp = await activity.heldUp(ctx.scope, installId);
   return {
     data: rows.map((row) =>
-      shownToReader(ctx, showRun(row, activity, { recording: recordings.get(row.id), heldUp })),
+      toReaderResponse(ctx, showRun(row, activity, { recording: recordings.get(row.id), heldUp })),
     ),
     pageInfo,
   };
@@ -83,7 +83,7 @@ export async function getRun(ctx: Context, id: string, activity: RunActivity) {
   if (!row) throw notFound();
   const recordings = await recordingFacts(ctx.store, ctx.scope, [id]);
   const heldUp = await activity.heldUp(ctx.scope, row.install_id);
-  return shownToReader(ctx, showRun(row, activity, { recording: recordings.get(id), heldUp }));
+  return toReaderResponse(ctx, showRun(row, activity, { recording: recordings.get(id), heldUp }));
 }
 
 /** Finds a run, storing it first if it has no row yet. */
@@ -183,10 +183,10 @@ export function showRun(
   };
 }
 
-type ShownRun = ReturnType<typeof showRun>;
+type RunResponseBody = ReturnType<typeof showRun>;
 
 /** Text written by plugins can hold data from other servers, so it requires an additional scope. */
-function shownToReader({ scopes }: Context, run: ShownRun): ShownRun {
+function toReaderResponse({ scopes }: Context, run: RunResponseBody): RunResponseBody {
   if (scopes.has(textScope)) return run;
   const message = `The message requires the scope ${textScope}.`;
   return {

@@ -41,11 +41,11 @@ const beside: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the event of an ended run; null if the run makes none. */
-export function tellOver(over: Over): Change | null {
+export function endedRunEvent(over: Over): Change | null {
   const { run, status, mode, by, error } = over;
   const did = doneBy(over);
-  const isTold = status === 'dead' ? isTrueFailure(over) : hasActed(did);
-  if (!isTold) return null;
+  const isEmitted = status === 'dead' ? isTrueFailure(over) : hasActed(did);
+  if (!isEmitted) return null;
   const data: Static<typeof AutomationRun> = {
     runId: run.id,
     installId: run.install_id,

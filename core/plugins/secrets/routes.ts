@@ -3,7 +3,7 @@ import { Closed } from '../../lib/schema.ts';
 import { Type } from 'typebox';
 import { pluginRef } from '../installs/ref.ts';
 import { seeing, steering } from '../installs/rights.ts';
-import { secretName, SecretSet, SecretShown } from './schema.ts';
+import { secretName, SecretSet, SecretResponse } from './schema.ts';
 import { deleteSecret, getSecret, listSecrets, setSecret } from './secrets.ts';
 
 const ofPlugin = Closed({ id: pluginRef });
@@ -21,7 +21,7 @@ export const secretRoutes = [
     params: ofPlugin,
     responses: {
       200: Closed({
-        data: Type.Array(SecretShown, { description: 'All secrets that the manifest declares.' }),
+        data: Type.Array(SecretResponse, { description: 'All secrets that the manifest declares.' }),
       }),
     },
     read: (ctx, { params }) => listSecrets(ctx, params.id),
@@ -35,7 +35,7 @@ export const secretRoutes = [
     also: seeing,
     limit: 'read',
     params,
-    responses: { 200: SecretShown },
+    responses: { 200: SecretResponse },
     read: (ctx, { params }) => getSecret(ctx, params.id, params.name),
   }),
   defineRoute({
@@ -51,7 +51,7 @@ export const secretRoutes = [
     params,
     body: SecretSet,
     example: { value: 'sk_test_1234567890' },
-    responses: { 200: SecretShown },
+    responses: { 200: SecretResponse },
     write: (ctx, { params, body, ifMatch }) => setSecret(ctx, params.id, params.name, body.value, ifMatch),
   }),
   defineRoute({

@@ -7,7 +7,7 @@ export const secretName = Type.String({
   description: 'Name of the secret in the manifest, such as `ACME_KEY`.',
 });
 
-export const SecretShown = named(
+export const SecretResponse = named(
   'PluginSecret',
   Closed({
     name: Type.String({ description: 'Name of the secret in the manifest.' }),

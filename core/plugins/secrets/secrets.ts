@@ -9,7 +9,7 @@ import { installModel, type Install } from '../installs/schema.ts';
 import { dropSecretOp, keepSecretOp } from './rows.ts';
 
 export async function listSecrets(ctx: Context, pluginId: string) {
-  return { data: shownOf(ctx, await getInstall(ctx, pluginId)) };
+  return { data: secretResponses(ctx, await getInstall(ctx, pluginId)) };
 }
 
 export async function getSecret(ctx: Context, pluginId: string, name: string) {
@@ -61,13 +61,13 @@ function changeOf(ctx: Context, install: Install, secretsSet: Install['secretsSe
   return change;
 }
 
-function shownOf(ctx: Context, install: Install) {
+function secretResponses(ctx: Context, install: Install) {
   return installModel.wire(install, ctx).secrets;
 }
 
 /** @throws ApiError not_found, naming the declared secrets */
 function oneOf(ctx: Context, install: Install, name: string) {
-  const all = shownOf(ctx, install);
+  const all = secretResponses(ctx, install);
   const found = all.find((one) => one.name === name);
   if (found) return found;
   const names = all.map((one) => one.name).join(', ') || 'none';

@@ -46,7 +46,7 @@ export const emptyReport: ShadowReport = {
 const stoppings = ['asked', 'upgraded', 'removed'] as const;
 export type StoppedBy = (typeof stoppings)[number];
 
-export const ShadowShown = named(
+export const ShadowResponse = named(
   'Shadow',
   Closed({
     pluginId: idOf(plugin.id, 'Id of the install.'),

@@ -56,7 +56,7 @@ export async function beginShadow(
     changes: [],
     ops: [beginShadowOp(ctx.scope, row, version)],
     afterCommit: () => rules.shadows.begin(row, version),
-    body: shown(row, { waiting: 0, report: emptyReport }),
+    body: toShadowResponse(row, { waiting: 0, report: emptyReport }),
     status: 201,
     location: `${ctx.baseUrl}/api/v1/plugins/${install.id}/shadow`,
   };
@@ -69,8 +69,8 @@ export async function getShadow(ctx: Context, pluginId: string, { shadows }: Pic
   if (!row) throw noShadow(install);
   const seen = row.stopped_at === null ? shadows.seen(install.id) : null;
   const whole = seen ?? { waiting: 0, report: JSON.parse(row.report_json) as ShadowReport };
-  if (ctx.scopes.has(effectTable.logs.scope)) return shown(row, whole);
-  return shown(row, { ...whole, report: { ...whole.report, differences: [] } });
+  if (ctx.scopes.has(effectTable.logs.scope)) return toShadowResponse(row, whole);
+  return toShadowResponse(row, { ...whole, report: { ...whole.report, differences: [] } });
 }
 
 /** @throws ApiError not_found; conflict if the shadow has stopped */
@@ -103,7 +103,7 @@ function rowOf(ctx: Context, installId: string): Promise<ShadowRow | undefined> 
   return ctx.store.readOne(ctx.scope, findShadow, { installId });
 }
 
-function shown(row: ShadowRow, seen: { readonly waiting: number; readonly report: ShadowReport }) {
+function toShadowResponse(row: ShadowRow, seen: { readonly waiting: number; readonly report: ShadowReport }) {
   return {
     pluginId: row.install_id,
     pluginVersion: row.plugin_version,

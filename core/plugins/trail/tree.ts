@@ -1,7 +1,7 @@
 // Builds the tree of one root: events, the runs that they caused, the events that those made, and their deliveries.
 import type { Context, Directory } from '../../context.ts';
 import { isoTime } from '../../changes/operations.ts';
-import { shownData, type EventRow } from '../../events/event.ts';
+import { renderData, type EventRow } from '../../events/event.ts';
 import { mayReadEvent, type Rights } from '../../rights/rights.ts';
 import { veiledData } from '../../rights/veil.ts';
 import type { RunError } from '../runs/failure.ts';
@@ -62,10 +62,10 @@ export function treeOf(
   const commits = commitsOf(readable);
   const lineOf = new Map(commits.flatMap(([first, ...others]) => others.map(({ id }) => [id, first.id])));
   const nodes = [
-    ...commits.map((told) =>
-      isUndone(told[0])
-        ? undoNode(told[0], { undoable, directory })
-        : eventNode(ctx, told, { undos, approvals, directory }),
+    ...commits.map((commit) =>
+      isUndone(commit[0])
+        ? undoNode(commit[0], { undoable, directory })
+        : eventNode(ctx, commit, { undos, approvals, directory }),
     ),
     ...runs.map((run) => runNode(run, sight)),
     ...proposals.map((proposal) => proposalNode(proposal, sight)),
@@ -136,8 +136,8 @@ interface Decided {
   readonly directory: Directory;
 }
 
-function eventNode(rights: Rights, told: Commit, { undos, approvals, directory }: Decided): TrailNode {
-  const [event] = told;
+function eventNode(rights: Rights, commit: Commit, { undos, approvals, directory }: Decided): TrailNode {
+  const [event] = commit;
   const { id, cause, actor, createdAt, type, requestId } = event;
   const undo = requestId === null ? undefined : undos.get(requestId);
   const root = cause.rootEventId === id ? null : cause.rootEventId;
@@ -148,17 +148,17 @@ function eventNode(rights: Rights, told: Commit, { undos, approvals, directory }
     kind: 'event',
     at: isoTime(createdAt),
     type,
-    types: told.map((one) => one.type),
+    types: commit.map((one) => one.type),
     actor: nameOfActor(actor, directory),
     isUndo: undo !== undefined,
-    fields: fieldsOf(rights, told),
+    fields: fieldsOf(rights, commit),
   };
 }
 
-function fieldsOf(rights: Rights, told: Commit): TrailNode['fields'] {
+function fieldsOf(rights: Rights, commit: Commit): TrailNode['fields'] {
   const fields = new Map<string, TrailNode['fields'][number]>();
-  for (const event of told) {
-    const data = veiledData(rights, { type: event.type, data: shownData(event) });
+  for (const event of commit) {
+    const data = veiledData(rights, { type: event.type, data: renderData(event) });
     for (const [field, from] of Object.entries(previousOf(event, data)))
       fields.set(field, { field, from: short(from), to: short(data[field]) });
   }

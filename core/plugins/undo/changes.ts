@@ -10,7 +10,7 @@ import { ApiError } from '../../lib/errors.ts';
 import type { Op } from '../../store/store.ts';
 import { short } from '../../changes/diff.ts';
 import type { Fold, Folded, Skip } from './fold.ts';
-import { tellsDeletion } from './guards.ts';
+import { emitsDeletion } from './guards.ts';
 import { contractOf, type Operated, type UndoModels } from './kinds.ts';
 import { patchOf } from './values.ts';
 
@@ -18,11 +18,11 @@ export interface Undoing {
   readonly changes: readonly Change[];
   /** Ops of the operations that the undo performed. */
   readonly ops: readonly Op[];
-  readonly shown: readonly ShownChange[];
+  readonly represented: readonly UndoChangeResponse[];
   readonly skipped: readonly Skip[];
 }
 
-interface ShownChange {
+interface UndoChangeResponse {
   readonly kind: string;
   readonly id: string;
   readonly issue: { readonly id: string; readonly identifier: string | null } | null;
@@ -38,7 +38,7 @@ export async function undoing(
 ): Promise<Undoing> {
   const changes: Change[] = [];
   const ops: Op[] = [];
-  const shown: ShownChange[] = [];
+  const represented: UndoChangeResponse[] = [];
   const left = [...skipped];
   for (const folded of objects.values()) {
     const { cause } = folded;
@@ -50,13 +50,13 @@ export async function undoing(
       ops.push(...made.ops);
       const own = made.changes.find(({ id }) => id === folded.entity.id)?.after ?? folded.entity;
       left.push(...leftOut(folded, own));
-      shown.push(showChange(ctx, folded, own));
+      represented.push(showChange(ctx, folded, own));
     }
   }
   return {
     changes,
     ops,
-    shown: shown.filter(({ action, fields }) => action !== 'update' || fields.length > 0),
+    represented: represented.filter(({ action, fields }) => action !== 'update' || fields.length > 0),
     skipped: left,
   };
 }
@@ -123,7 +123,7 @@ async function update(ctx: Context, models: UndoModels, folded: Folded): Promise
 /** Returns null if objects of this kind cannot be deleted. */
 async function removal(ctx: Context, models: UndoModels, folded: Folded): Promise<Operated | null> {
   const { model: kind, entity } = folded;
-  if (!tellsDeletion(kind.name)) {
+  if (!emitsDeletion(kind.name)) {
     const request: AskedWrite | null = requestOf(models, folded);
     return request && orNull(() => models.ask(ctx, folded.cause!, [request]));
   }
@@ -160,7 +160,7 @@ function showChange(
   ctx: Context,
   { model: kind, entity, isRemoved, moved }: Folded,
   after: Entity,
-): ShownChange {
+): UndoChangeResponse {
   const base = { kind: kind.name, id: entity.id, issue: issueOf(ctx, kind, entity) };
   if (isRemoved) return { ...base, action: 'remove', fields: [] };
   const [from, to] = [kind.wire(entity, ctx), kind.wire(after, ctx)];
@@ -175,13 +175,13 @@ function showChange(
 }
 
 /** Returns the issue itself, or the issue of an object. */
-export function issueOf(ctx: Context, kind: Folded['model'], entity: Entity): ShownChange['issue'] {
-  const shown = kind.wire(entity, ctx) as {
+export function issueOf(ctx: Context, kind: Folded['model'], entity: Entity): UndoChangeResponse['issue'] {
+  const represented = kind.wire(entity, ctx) as {
     identifier?: string | null;
     issue?: { id?: string; identifier?: string | null } | null;
   };
-  if (kind.name === 'issue') return { id: entity.id, identifier: shown.identifier ?? null };
-  return shown.issue?.id === undefined
+  if (kind.name === 'issue') return { id: entity.id, identifier: represented.identifier ?? null };
+  return represented.issue?.id === undefined
     ? null
-    : { id: shown.issue.id, identifier: shown.issue.identifier ?? null };
+    : { id: represented.issue.id, identifier: represented.issue.identifier ?? null };
 }

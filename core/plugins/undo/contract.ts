@@ -63,7 +63,7 @@ const SkippedUndo = named(
   }),
 );
 
-export const UndoShown = named(
+export const UndoResponse = named(
   'Undo',
   Closed({
     id: nullable(

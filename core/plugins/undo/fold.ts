@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import type { Cause } from '../../events/origin.ts';
 import type { skipReasons } from './contract.ts';
-import { isGone, workOn, leadsBack, tellsDeletion } from './guards.ts';
+import { isGone, workOn, leadsBack, emitsDeletion } from './guards.ts';
 import { keyOf, type KeptChange } from './kept.ts';
 import { contractOf, referencedKind, type UndoModels, type UndoModel } from './kinds.ts';
 import { neededFor } from './together.ts';
@@ -169,7 +169,7 @@ async function hindrance(
 
 function canComeBack(models: UndoModels, { name, comesBack }: UndoModel): boolean {
   if (contractOf(name)?.undo === 'operations') return models.operation(name, 'restore') !== undefined;
-  return tellsDeletion(name) || comesBack !== undefined;
+  return emitsDeletion(name) || comesBack !== undefined;
 }
 
 /** Returns why a reference cannot be restored: its target is gone, or is below the object itself. Null if it can. */

@@ -121,4 +121,4 @@ export async function leadsBack(
 }
 
 /** True if deletions of this kind have an event of their own. */
-export const tellsDeletion = (kind: string): boolean => contractOf(kind)?.events.deleted !== undefined;
+export const emitsDeletion = (kind: string): boolean => contractOf(kind)?.events.deleted !== undefined;

@@ -63,7 +63,7 @@ export function contractOf(kind: string): Contract | undefined {
 }
 
 /** Returns the API name of a field of the row. */
-export function shownName(kind: string, field: string): string {
+export function apiNameOf(kind: string, field: string): string {
   if (field === 'labelIds') return 'labels';
   if (field === 'fieldValues') return 'fields';
   const found = Object.entries(contractOf(kind)?.fields ?? {}).find(
@@ -74,10 +74,10 @@ export function shownName(kind: string, field: string): string {
 }
 
 /** Returns the API names of fields, without duplicates and fields that the API does not show. */
-export function shownNames(kind: string, fields: readonly string[]): string[] {
-  const shown = contractOf(kind)?.fields;
-  const names = new Set(fields.map((field) => shownName(kind, field)));
-  return [...names].filter((name) => !shown || name in shown || name === 'deletedAt');
+export function apiNamesOf(kind: string, fields: readonly string[]): string[] {
+  const apiFields = contractOf(kind)?.fields;
+  const names = new Set(fields.map((field) => apiNameOf(kind, field)));
+  return [...names].filter((name) => !apiFields || name in apiFields || name === 'deletedAt');
 }
 
 /** Returns the kind that a field of the row refers to; undefined if it is no reference. */

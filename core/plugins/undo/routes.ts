@@ -8,7 +8,7 @@ import { readTime } from '../../lib/time.ts';
 import { proposal } from '../../proposals/contract.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { getInstall } from '../installs/installs.ts';
-import { UndoRange, UndoShown } from './contract.ts';
+import { UndoRange, UndoResponse } from './contract.ts';
 import { keptOf, keptOfInstall, type KeptRow } from './kept.ts';
 import { contractOf, type UndoModels } from './kinds.ts';
 import { undoAll, undoneAtOnce, undoOne } from './undo.ts';
@@ -66,7 +66,7 @@ function undoOf(what: string, name: string, prefix: string, summary: string, mod
     also: ofOne,
     limit: 'write',
     params: Closed({ id: idOf(prefix) }),
-    responses: { 200: UndoShown },
+    responses: { 200: UndoResponse },
     errors: ['conflict'],
     write: (ctx, { params }) => undoOne(ctx, models, params.id),
   });
@@ -89,7 +89,7 @@ export function undoRoutes(models: UndoModels): Route[] {
       params: Closed({ id: pluginRef }),
       body: UndoRange,
       example: { since: '2026-11-20T12:00:00Z' },
-      responses: { 200: UndoShown },
+      responses: { 200: UndoResponse },
       errors: ['conflict'],
       write: async (ctx, { params, body }) => undoAll(ctx, models, await rowsIn(ctx, params.id, body)),
     }),

@@ -8,7 +8,7 @@ import { short } from '../../changes/diff.ts';
 import { issueOf } from './changes.ts';
 import type { Skip } from './fold.ts';
 import { keyOf } from './kept.ts';
-import { shownName, type UndoModels } from './kinds.ts';
+import { apiNameOf, type UndoModels } from './kinds.ts';
 
 /** Events of one object that are searched for the later change. */
 const lookedAt = 50;
@@ -35,18 +35,18 @@ export async function showSkipped(
   { after, undone }: { readonly after: ReadonlyMap<string, Entity>; readonly undone: ReadonlySet<string> },
 ) {
   const histories = new Map<string, EventRow[]>();
-  const shown = [];
+  const responses = [];
   for (const { change, field, reason, work } of skipped) {
     const kind = models.named(change.kind);
     const entity = after.get(keyOf(change)) ?? (await kind?.find(ctx, change.id));
-    const name = field === null ? null : shownName(change.kind, field);
+    const name = field === null ? null : apiNameOf(change.kind, field);
     const issue = kind ? issueOf(ctx, kind, entity ?? change.after) : null;
     const events = histories.get(change.id) ?? (await newestEvents(ctx, change, issue?.id));
     histories.set(change.id, events);
     const valueIn = (of: Entity | undefined): unknown =>
       name === null || !kind || !of ? null : short(kind.wire(of, ctx)[name]);
     const changed = reason === 'irreversible' ? undefined : changeOf(events, undone, name);
-    shown.push({
+    responses.push({
       ...{ kind: change.kind, id: change.id, issue, field: name, reason },
       ranSet: valueIn(change.after),
       now: valueIn(entity),
@@ -59,7 +59,7 @@ export async function showSkipped(
       ),
     });
   }
-  return shown;
+  return responses;
 }
 
 /** Returns the event that made an object a child of another: its last move there, or its creation. */

@@ -56,7 +56,7 @@ export async function undoAll(
   const undid = rows.map(({ id }) => id);
   const changes = await changesOf(ctx, rows);
   const fold = await foldChanges(ctx, models, changes);
-  const { changes: made, ops, shown, skipped: left } = await undoing(ctx, models, fold);
+  const { changes: made, ops, represented, skipped: left } = await undoing(ctx, models, fold);
   if (made.length === 0) requireReversible(left);
   const skipped = await showSkipped(ctx, models, left, {
     after: new Map(made.map((change) => [keyOf(change), change.after])),
@@ -66,24 +66,24 @@ export async function undoAll(
   const id = ctx.ids.next(idPrefixes.undo);
   const cause = newestCause(changes);
   const [{ install_id: installId } = { install_id: null }] = rows;
-  const told = {
+  const eventData = {
     undo: { id },
     undid,
     plugin: installId === null ? null : { id: installId },
-    changed: shown.length,
+    changed: represented.length,
     skipped: skipped.length,
   };
-  const done = { undid, changes: shown, skipped };
+  const done = { undid, changes: represented, skipped };
   const of = { installId: null, cause, nowMs: ctx.nowMs(), undid };
   return {
     changes: [
       ...made,
       ...(await takeApprovalsBack(ctx, rows)),
-      { ...announce({ kind: 'automation', id: undid[0]! }, 'automation.undone', told), cause },
+      { ...announce({ kind: 'automation', id: undid[0]! }, 'automation.undone', eventData), cause },
     ],
     ops: [...ops, ...keepChangesOps(ctx.scope, id, made, of), ...(await markOps(ctx, rows, id))],
-    body: { ...done, id, message: saidOf('', shown.length, skipped) },
-    simulated: { ...done, id: null, message: saidOf('would be ', shown.length, skipped) },
+    body: { ...done, id, message: saidOf('', represented.length, skipped) },
+    simulated: { ...done, id: null, message: saidOf('would be ', represented.length, skipped) },
     status: 200,
   };
 }

@@ -35,7 +35,7 @@ export function pageOfAll(
   { all, keys, begin, isWhole }: Standing,
 ): Page<Was> {
   const placed = all
-    .map((shown) => ({ shown, place: placeOf(keys, shown) }))
+    .map((response) => ({ shown: response, place: placeOf(keys, response) }))
     .filter(({ place }) => begin === null || compared(keys, place, begin) > 0)
     .sort((a, b) => compared(keys, a.place, b.place));
   const page: typeof placed = [];
@@ -47,7 +47,7 @@ export function pageOfAll(
   }
   const last = page.at(-1);
   return {
-    data: page.map(({ shown }) => shown),
+    data: page.map(({ shown: response }) => response),
     pageInfo: {
       hasNextPage: !isWhole || placed.length > page.length,
       endCursor: last ? encodeCursor(ctx.sealing, listOf(ctx, contract, query), last.place) : null,

@@ -39,7 +39,7 @@ export interface Moment {
   readonly atMs: number;
 }
 
-export function shownMoment({ sequence, atMs }: Moment): Static<typeof AsOf> {
+export function toMomentResponse({ sequence, atMs }: Moment): Static<typeof AsOf> {
   return { sequence, at: isoTime(atMs) };
 }
 

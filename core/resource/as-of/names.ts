@@ -104,34 +104,34 @@ function entryOf(
 }
 
 /** Times are stored in milliseconds. */
-const keptOf = ({ type }: Field, shown: unknown): unknown =>
-  type === 'time' && typeof shown === 'string' ? Date.parse(shown) : shown;
+const keptOf = ({ type }: Field, source: unknown): unknown =>
+  type === 'time' && typeof source === 'string' ? Date.parse(source) : source;
 
 /** Returns the id of an object that is shown by its id, or by a unique field. */
-function idOf({ to, by }: { to: Target; by: string }, shown: unknown, directory: Directory): string | null {
-  if (shown === null || shown === undefined) return null;
-  if (by === 'id') return (shown as { id: string }).id;
-  return idsNamed(entriesOf(directory, to), by, String(shown))[0] ?? null;
+function idOf({ to, by }: { to: Target; by: string }, source: unknown, directory: Directory): string | null {
+  if (source === null || source === undefined) return null;
+  if (by === 'id') return (source as { id: string }).id;
+  return idsNamed(entriesOf(directory, to), by, String(source))[0] ?? null;
 }
 
 /** Returns the objects in the directory that an object refers to, each by entity and id. */
-export function referredIn(contract: Contract, shown: Was): [kind: string, id: string][] {
+export function referredIn(contract: Contract, source: Was): [kind: string, id: string][] {
   return Object.entries(contract.fields).flatMap(([name, field]) => {
-    const value = shown[name];
+    const value = source[name];
     if (!isReference(field) || !field.to.directory || field.by !== 'id' || value === null) return [];
     return [[field.to.name, (value as { id: string }).id]] as [string, string][];
   });
 }
 
 /** Returns the object with the names of a directory. */
-export function renamed(contract: Contract, shown: Was, directory: Directory): Was {
-  const all: Record<string, unknown> & { id: string } = { ...shown };
+export function renamed(contract: Contract, source: Was, directory: Directory): Was {
+  const all: Record<string, unknown> & { id: string } = { ...source };
   for (const [name, field] of Object.entries(contract.fields)) {
-    const value = shown[name];
+    const value = source[name];
     if (!isReference(field) || !field.to.directory || field.by !== 'id' || value === null) continue;
     const { id } = value as { id: string };
     const known = entriesOf(directory, field.to).get(id);
-    const parts = Object.keys((field.shown as Partial<TObject>).properties ?? {});
+    const parts = Object.keys((field.response as Partial<TObject>).properties ?? {});
     all[name] = Object.fromEntries(parts.map((part) => [part, part === 'id' ? id : (known?.[part] ?? '')]));
   }
   return all;

@@ -14,7 +14,7 @@ import { askedBy } from '../filter.ts';
 import type { Filtering } from '../filtering.ts';
 import { sortingsOf, sortKeysOf } from '../sort.ts';
 import { beginOf, pageOfAll } from './list.ts';
-import { AsOf, asOfQuery, momentOf, shownMoment, type Moment } from './moment.ts';
+import { AsOf, asOfQuery, momentOf, toMomentResponse, type Moment } from './moment.ts';
 import { directoryAt, referredIn, renamed } from './names.ts';
 import { objectsAt, type Was } from './objects.ts';
 import { keysOf } from './sorting.ts';
@@ -31,13 +31,13 @@ export function asOfQueryOf({ asOf }: Contract): TObject['properties'] {
 }
 
 /** Returns the schemas of responses that name the moment which they show, if it is not now. */
-export function withMoment(contract: Contract): { shown: TSchema; page: TSchema } {
+export function withMoment(contract: Contract): { response: TSchema; page: TSchema } {
   const asOf = { asOf: Type.Optional(AsOf) };
   const schemas = schemasOf(contract);
-  const { properties: own } = schemas.shown as TSchema as TObject;
-  const shown = named(`${contract.title}AsOf`, Closed({ ...own, ...asOf }));
+  const { properties: own } = schemas.response as TSchema as TObject;
+  const response = named(`${contract.title}AsOf`, Closed({ ...own, ...asOf }));
   const { properties } = schemas.page as TObject;
-  return { shown, page: named(`${contract.title}AsOfPage`, Closed({ ...properties, ...asOf })) };
+  return { response, page: named(`${contract.title}AsOfPage`, Closed({ ...properties, ...asOf })) };
 }
 
 /** @throws what the reads throw: ApiError not_found, validation_failed, invalid_cursor */
@@ -63,7 +63,7 @@ export function readsAt<W>(
       const was = (await objectsAt(ctx, contract, [id], moment)).get(id);
       if (!was || !isListedAt(was, 'exclude') || !isSeen(ctx, contract, was)) throw notFound();
       const directory = await directoryAt(ctx, moment, referredIn(contract, was));
-      return { ...renamed(contract, was, directory), asOf: shownMoment(moment) } as W;
+      return { ...renamed(contract, was, directory), asOf: toMomentResponse(moment) } as W;
     },
     async list(ctx, query, asOf) {
       const moment = await momentOf(ctx, asOf);
@@ -82,7 +82,7 @@ export function readsAt<W>(
         .filter(passes);
       const keys = keysOf(contract, sort);
       const page = pageOfAll(then, contract, query, { all, keys, begin, isWhole: true });
-      return { ...page, asOf: shownMoment(moment) } as Page<W>;
+      return { ...page, asOf: toMomentResponse(moment) } as Page<W>;
     },
   };
 }

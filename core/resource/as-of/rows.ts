@@ -31,21 +31,21 @@ function keep(
   row: Record<string, unknown>,
   name: string,
   field: Field,
-  shown: unknown,
+  value: unknown,
   directory: Directory,
 ): void {
   if (field.type === 'actor') {
-    const { kind = null, id = null, name: called = null } = (shown ?? {}) as Record<string, unknown>;
+    const { kind = null, id = null, name: called = null } = (value ?? {}) as Record<string, unknown>;
     Object.assign(row, { [`${name}Kind`]: kind, [`${name}Id`]: id, [`${name}Name`]: called });
-  } else if (!isReference(field)) row[name] = field.type === 'time' ? msOf(shown) : shown;
-  else if (shown === null) row[keptName(name, field)] = null;
-  else if (field.by === 'id') row[keptName(name, field)] = (shown as { id: string }).id;
+  } else if (!isReference(field)) row[name] = field.type === 'time' ? msOf(value) : value;
+  else if (value === null) row[keptName(name, field)] = null;
+  else if (field.by === 'id') row[keptName(name, field)] = (value as { id: string }).id;
   else {
-    const [id] = idsNamed(entriesOf(directory, field.to), field.by, String(shown));
+    const [id] = idsNamed(entriesOf(directory, field.to), field.by, String(value));
     if (id !== undefined) row[keptName(name, field)] = id;
   }
 }
 
-function msOf(shown: unknown): number | null {
-  return typeof shown === 'string' ? Date.parse(shown) : null;
+function msOf(value: unknown): number | null {
+  return typeof value === 'string' ? Date.parse(value) : null;
 }

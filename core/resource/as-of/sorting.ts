@@ -8,7 +8,7 @@ import type { Was } from './objects.ts';
 
 /** Sort value, never null, with its direction. */
 export interface Key {
-  readonly of: (shown: Was) => string | number;
+  readonly of: (response: Was) => string | number;
   readonly direction: 'asc' | 'desc';
 }
 
@@ -33,7 +33,7 @@ export function keysOf(contract: Contract, sort: string, special: SpecialKeys = 
 }
 
 function valueOf(contract: Contract, name: string, missing: 'above' | 'below'): Key['of'] {
-  if (name === 'createdAt' || name === 'updatedAt') return (shown) => Date.parse(String(shown[name]));
+  if (name === 'createdAt' || name === 'updatedAt') return (response) => Date.parse(String(response[name]));
   const field = contract.fields[name];
   if (!field || isReference(field)) throw new Error(`${contract.path} cannot be sorted by ${name}.`);
   const [above, below] = endsOf(field);
@@ -44,8 +44,8 @@ function valueOf(contract: Contract, name: string, missing: 'above' | 'below'): 
 
 const sortedCharacters = 200;
 
-function comparedOf({ type, shown }: Field): (value: unknown) => string | number {
-  const { enum: words = [] } = shown as { enum?: readonly string[] };
+function comparedOf({ type, response }: Field): (value: unknown) => string | number {
+  const { enum: words = [] } = response as { enum?: readonly string[] };
   if (type === 'choice') return (value) => words.indexOf(String(value));
   if (type === 'number') return Number;
   if (type === 'day') return String;
@@ -54,8 +54,8 @@ function comparedOf({ type, shown }: Field): (value: unknown) => string | number
 }
 
 /** Returns the sort values of an object, followed by its id. */
-export function placeOf(keys: readonly Key[], shown: Was): CursorValue[] {
-  return [...keys.map(({ of }) => of(shown)), shown.id];
+export function placeOf(keys: readonly Key[], response: Was): CursorValue[] {
+  return [...keys.map(({ of }) => of(response)), response.id];
 }
 
 /** Compares two positions by the keys, then by the id, in the direction of the last key. */

@@ -2,7 +2,7 @@
 import type { SidecarProcess } from '../fleet/process.ts';
 import type { CallAnswer, SandboxJob } from '../job.ts';
 import { messageMax, textMaxOf } from '../protocol.ts';
-import type { RunNonce, Told } from '../protocol.ts';
+import type { RunNonce, CallReply } from '../protocol.ts';
 import { failed, type Ending } from './ending.ts';
 import type { RunClock, RunTimers } from './time.ts';
 
@@ -18,7 +18,7 @@ export interface RunCallsOptions {
   readonly clock: RunClock;
   readonly timers: RunTimers;
   isOver(): boolean;
-  send(message: Told): void;
+  send(message: CallReply): void;
   stop(ending: Ending): void;
 }
 

@@ -1,6 +1,6 @@
 // Exchanges the messages of one run with its sidecar, and requests its stop.
 import type { SidecarProcess } from '../fleet/process.ts';
-import type { RunNonce, Told } from '../protocol.ts';
+import type { RunNonce, CallReply } from '../protocol.ts';
 import type { Drained } from '../frames.ts';
 import type { SandboxJob } from '../job.ts';
 import type { Ending } from './ending.ts';
@@ -16,7 +16,7 @@ export interface RunChannel {
   readonly active: boolean;
   /** Ending of the run after a requested stop; undefined if no stop was requested. */
   readonly stopping: Ending | undefined;
-  send(message: Told): void;
+  send(message: CallReply): void;
   /** @throws ProtocolBreach */
   hear(frame: Drained): void;
   /** Asks the sidecar to dispose of the isolate; the run then ends as `ending`. */
@@ -54,7 +54,7 @@ export function createRunChannel(options: RunChannelOptions): RunChannel {
       if (closed) return;
       sent++;
       sidecar.send(message);
-      tape?.told(message);
+      tape?.recordReply(message);
       options.onSent();
     },
     hear(frame) {

@@ -1,7 +1,7 @@
 // Answers the calls and timers of a replay from its recording, grouped and timed as recorded.
 import type { Pace } from '../job.ts';
 import { messageMax } from '../protocol.ts';
-import type { RunNonce, Told } from '../protocol.ts';
+import type { RunNonce, CallReply } from '../protocol.ts';
 import type { RunCalls } from './calls.ts';
 import type { Ending } from './ending.ts';
 import type { RunClock } from './time.ts';
@@ -10,7 +10,7 @@ export interface PacedCallsOptions {
   readonly nonce: RunNonce;
   readonly pace: Pace;
   readonly clock: RunClock;
-  send(message: Told): void;
+  send(message: CallReply): void;
   stop(ending: Ending): void;
 }
 

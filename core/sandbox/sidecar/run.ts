@@ -45,7 +45,7 @@ export interface GuestRun {
 export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOptions): GuestRun {
   const budget = createBudget(guest, limits);
   const inbox = createInbox();
-  const tell = createTelling(run, send);
+  const reporter = createReporter(run, send);
   let inside = false;
   let ended = false;
 
@@ -56,14 +56,14 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
   };
 
   const fail = (error: unknown, received: number): void => {
-    tell.say(lastWordsOf(error), received);
+    reporter.say(lastWordsOf(error), received);
     end(isCpuFault(error) && budget.isOver() ? budget.overspent() : endOf(error));
   };
 
   const hear = (outbox: Outbox, received: number): void => {
     const { parts, how } = read(outbox);
     // The end of a run also acknowledges all messages.
-    tell.say(parts.length > 0 || how ? parts : nothing, received);
+    reporter.say(parts.length > 0 || how ? parts : nothing, received);
     if (budget.isOver()) end(budget.overspent());
     else if (how) end(how);
   };
@@ -98,7 +98,7 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
     get cpuMs() {
       return budget.cpuMs();
     },
-    acked: tell.acked,
+    acked: reporter.acked,
     start(handler, input) {
       const text = limitsText(limits);
       if (text !== guest.limitsText) inbox.add('limits', '', text, 0);
@@ -152,7 +152,7 @@ function createInbox() {
 }
 
 /** Sends the guest's output to the core; `ackedNow` counts the core's messages that the guest had consumed by then. */
-function createTelling(run: RunNonce, send: Send) {
+function createReporter(run: RunNonce, send: Send) {
   let acked = 0;
   return {
     acked: () => acked,

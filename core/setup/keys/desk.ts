@@ -44,7 +44,7 @@ export function createKeyDesk(options: DeskOptions): KeyDesk {
       const { id: memberId } = await findMember(store, scope, member);
       const { change, text } = newKey(options, { name, scopes: [...new Set(scopes)], memberId, expiresAt });
       await commit(scope, directory, [change]);
-      return { ...shown(options, scope, change.after, directory), key: text };
+      return { ...toListedKey(options, scope, change.after, directory), key: text };
     },
     async list({ workspace }) {
       const workspaces =
@@ -55,7 +55,7 @@ export function createKeyDesk(options: DeskOptions): KeyDesk {
         const limit = listedMax + 1 - keys.length;
         const rows = await store.read(scope, newestKeys, { limit });
         const directory = await directoryOf(scope);
-        keys.push(...rows.map((row) => shown(options, scope, apiKeyModel.fromRow(row), directory)));
+        keys.push(...rows.map((row) => toListedKey(options, scope, apiKeyModel.fromRow(row), directory)));
         if (keys.length > listedMax) break;
       }
       return { workspaces, keys: keys.slice(0, listedMax), hasMore: keys.length > listedMax };
@@ -68,7 +68,7 @@ export function createKeyDesk(options: DeskOptions): KeyDesk {
         const lost = await lossOfKey({ ...options, scope, directory }, key);
         await commit(scope, directory, [change, ...lost.changes], lost.ops);
       }
-      return shown(options, scope, change?.after ?? key, directory);
+      return toListedKey(options, scope, change?.after ?? key, directory);
     },
     async roll({ key: given, graceMs, allScopes: isWider, expiresAt }) {
       const { scope, key } = await findKey(store, given);
@@ -79,8 +79,8 @@ export function createKeyDesk(options: DeskOptions): KeyDesk {
         ...(expiresAt === undefined ? {} : { expiresAt }),
       });
       await commit(scope, directory, changes);
-      const previous = shown(options, scope, old, directory);
-      return { ...shown(options, scope, successor, directory), key: text, previous };
+      const previous = toListedKey(options, scope, old, directory);
+      return { ...toListedKey(options, scope, successor, directory), key: text, previous };
     },
   };
 }
@@ -100,7 +100,7 @@ function committerOf({ committer }: DeskOptions): Commit {
   };
 }
 
-function shown(
+function toListedKey(
   { baseUrl }: DeskOptions,
   { workspaceId }: Scope,
   key: ApiKey,

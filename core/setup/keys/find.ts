@@ -116,6 +116,6 @@ function exactOrAll<T extends { readonly exact: boolean | 0 | 1 }>(found: readon
 }
 
 function namesOf(all: readonly Named[]): string {
-  const shown = all.slice(0, 20).map(({ id, name }) => `${id} (${name})`);
-  return all.length > shown.length ? `${shown.join(', ')}, …` : shown.join(', ');
+  const displayed = all.slice(0, 20).map(({ id, name }) => `${id} (${name})`);
+  return all.length > displayed.length ? `${displayed.join(', ')}, …` : displayed.join(', ');
 }

@@ -58,11 +58,11 @@ async function accountNamed(store: Store, given: string): Promise<Account> {
       `No account has the address ${given}. To invite a person without an account, run: tatami members invite <member> --data-dir <dir>`,
     );
   if (first.isProven || others.length === 0) return first;
-  const shown = await Promise.all(
+  const displayed = await Promise.all(
     [first, ...others].map(async ({ id }) => `${id} (${(await placesOf(store, id)).join(', ')})`),
   );
   throw new ApiError(
     'not_found',
-    `Several accounts have the address ${given}, and none has confirmed it. Give the id of the account: ${shown.join('; ')}.`,
+    `Several accounts have the address ${given}, and none has confirmed it. Give the id of the account: ${displayed.join('; ')}.`,
   );
 }

@@ -57,7 +57,7 @@ export function startDirectory(dir: Directory, options: StartOptions): Started {
   } catch (error) {
     return startUnwritable(dir, error, options);
   }
-  tell(known, dir, options.log);
+  logMove(known, dir, options.log);
   return { ...migrateHere(dir, options), onlyToRead: null, release: () => undefined };
 }
 
@@ -134,7 +134,7 @@ function startNew(dir: Directory, options: StartOptions): Started {
   return { ...migrateHere(dir, options), onlyToRead: null, release: () => undefined };
 }
 
-function tell(known: Recognised, dir: Directory, log: Log): void {
+function logMove(known: Recognised, dir: Directory, log: Log): void {
   if (known === 'moved')
     log('info', 'the data directory was moved or copied while no server ran; the server continues with it', {
       dir: dir.path,

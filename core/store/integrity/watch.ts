@@ -8,7 +8,7 @@ const everyMs = 1_000;
 /** @returns a function that stops the watch and returns true if the files are currently moved */
 export function watchFiles(
   { database, logHead }: Kept,
-  told: { onMoved(which: string): void; onBack(): void },
+  listener: { onMoved(which: string): void; onBack(): void },
 ): () => boolean {
   const paths = [database, logHead];
   let opened: (string | null)[] | null = null;
@@ -18,8 +18,8 @@ export function watchFiles(
     const now = await Promise.all(paths.map(identityOf));
     opened ??= now;
     const moved = paths.find((_, index) => now[index] !== opened?.[index]);
-    if (moved !== undefined && !isMoved) told.onMoved(moved);
-    if (moved === undefined && isMoved) told.onBack();
+    if (moved !== undefined && !isMoved) listener.onMoved(moved);
+    if (moved === undefined && isMoved) listener.onBack();
     isMoved = moved !== undefined;
     looking = false;
   };

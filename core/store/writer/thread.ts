@@ -92,20 +92,20 @@ function startThread(): Thread {
   worker.on('error', ended);
   worker.on('exit', (code) => ended(new Error(`The writer thread ended with code ${code}.`)));
 
-  const tell = (store: number, ask: Ask): void =>
+  const post = (store: number, ask: Ask): void =>
     worker.postMessage(JSON.stringify({ store, ask } satisfies ToThread));
   const ask = (store: number, question: Ask): Promise<Answer> =>
     new Promise((resolve) => {
       if (gone) return resolve(faultToWire(gone, true));
       if (asked.size === 0) worker.ref();
       asked.set(store, resolve);
-      tell(store, question);
+      post(store, question);
     });
 
   return {
     open({ copying, ...where }) {
       const store = stores++;
-      tell(store, { do: 'open', ...where, spool: copying?.spool ?? null });
+      post(store, { do: 'open', ...where, spool: copying?.spool ?? null });
       return createWriter(
         (question) => ask(store, question),
         () => copying?.nowMs() ?? 0,

@@ -8,7 +8,7 @@ import { defineResource } from '../../resource/define.ts';
 import { issueModel, type Issue } from '../issues/kind.ts';
 import { attachment } from './contract.ts';
 import { fileRoutes } from './files.ts';
-import { attachmentModel, toldOf } from './kind.ts';
+import { attachmentModel, withIssueEvents } from './kind.ts';
 
 export const attachments = defineResource(attachment, attachmentModel, {
   async where(ctx, _query, issueId) {
@@ -29,7 +29,7 @@ export const attachments = defineResource(attachment, attachmentModel, {
       const issue = await getEntity(ctx, issueModel, found.issueId);
       requireOwnOfGuest(ctx, found);
       const set = removed(ctx, attachmentModel, found, ifMatch);
-      return { ...set, changes: set.changes.map((change) => toldOf(issue, change)) };
+      return { ...set, changes: set.changes.map((change) => withIssueEvents(issue, change)) };
     },
   },
   routes: fileRoutes(attached),
@@ -68,5 +68,5 @@ function attached(ctx: Context, issue: Issue, what: Attaching): ChangeSet {
     },
     attachment.path,
   );
-  return { ...set, changes: set.changes.map((change) => toldOf(issue, change)) };
+  return { ...set, changes: set.changes.map((change) => withIssueEvents(issue, change)) };
 }

@@ -51,7 +51,7 @@ export const fileRoutes = (attach: Attach): readonly Route[] => [
         }),
       ),
     }),
-    responses: { 201: schemasOf(attachment).shown },
+    responses: { 201: schemasOf(attachment).response },
     errors: ['budget_exceeded'],
     async admitsFile(ctx, { params }, announcedBytes) {
       await getEntity(ctx, issueModel, (params as { id: string }).id);

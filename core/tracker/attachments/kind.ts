@@ -2,7 +2,7 @@
 import { asLeft, type Change } from '../../changes/change.ts';
 import type { EntityModel } from '../../changes/kind.ts';
 import { plain, type Column } from '../../changes/columns.ts';
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import type { EventType } from '../../events/catalogue.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { modelOf, type EntityOf } from '../../resource/kind.ts';
@@ -29,55 +29,58 @@ const moveIssue = tenantStatement(
 const added: EventType = 'issue.attachment_added';
 const removed: EventType = 'issue.attachment_removed';
 
-export const attachmentModel: EntityModel<Attachment, Shown<typeof attachment>> = modelOf(attachment, {
-  kept,
-  shows: {
-    issue({ issueId, issuePlace }, { directory }) {
-      const [teamId = '', number = ''] = issuePlace.split(' ');
-      const key = directory.teams.get(teamId)?.key ?? '';
-      return { id: issueId, identifier: number === '' ? null : `${key}-${number}` };
+export const attachmentModel: EntityModel<Attachment, EntityResponse<typeof attachment>> = modelOf(
+  attachment,
+  {
+    kept,
+    shows: {
+      issue({ issueId, issuePlace }, { directory }) {
+        const [teamId = '', number = ''] = issuePlace.split(' ');
+        const key = directory.teams.get(teamId)?.key ?? '';
+        return { id: issueId, identifier: number === '' ? null : `${key}-${number}` };
+      },
+    },
+    events: (before, { deletedAt }) => [before && deletedAt !== null ? removed : added],
+    special: {
+      subjectId: ({ issueId }) => issueId,
+      related: (scope, _before, { issueId, updatedAt }) => ({
+        last: [tenantOp(scope, moveIssue, { issueId, at: updatedAt }, { expectRows: 1 })],
+      }),
+      async comesBack(ctx, deleted) {
+        if (deleted.kind !== 'link')
+          throw new ApiError(
+            'not_found',
+            'A deleted file cannot be restored, because its content is deleted as well. Upload it again.',
+          );
+        const issue = await issueModel.find(ctx, deleted.issueId);
+        if (!issue) throw new ApiError('not_found', 'The issue was deleted.');
+        return withIssueEvents(issue, attachmentModel.update(deleted, { deletedAt: null }, ctx.nowMs())!);
+      },
+      team: {
+        of: ({ issuePlace }) => issuePlace.split(' ')[0]!,
+        isIn: (list) =>
+          `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = attachments.issue_id AND i.team_id IN (${list}))`,
+      },
     },
   },
-  events: (before, { deletedAt }) => [before && deletedAt !== null ? removed : added],
-  special: {
-    subjectId: ({ issueId }) => issueId,
-    related: (scope, _before, { issueId, updatedAt }) => ({
-      last: [tenantOp(scope, moveIssue, { issueId, at: updatedAt }, { expectRows: 1 })],
-    }),
-    async comesBack(ctx, deleted) {
-      if (deleted.kind !== 'link')
-        throw new ApiError(
-          'not_found',
-          'A deleted file cannot be restored, because its content is deleted as well. Upload it again.',
-        );
-      const issue = await issueModel.find(ctx, deleted.issueId);
-      if (!issue) throw new ApiError('not_found', 'The issue was deleted.');
-      return toldOf(issue, attachmentModel.update(deleted, { deletedAt: null }, ctx.nowMs())!);
-    },
-    team: {
-      of: ({ issuePlace }) => issuePlace.split(' ')[0]!,
-      isIn: (list) =>
-        `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = attachments.issue_id AND i.team_id IN (${list}))`,
-    },
-  },
-});
+);
 
 /** Replaces the events of a change with events of the issue, whose data is the issue with the attachment added. */
-export function toldOf(issue: Issue, change: Change & { readonly after: object }): Change {
+export function withIssueEvents(issue: Issue, change: Change & { readonly after: object }): Change {
   return {
     ...change,
     events(view) {
       const at = (change.after as Attachment).updatedAt;
       const left = asLeft(view, issueModel.name, issue);
-      const shown = issueModel.wire({ ...left, updatedAt: Math.max(left.updatedAt, at) }, view);
+      const response = issueModel.wire({ ...left, updatedAt: Math.max(left.updatedAt, at) }, view);
       return change.events(view).map((draft) => ({
         ...draft,
         entityKind: issueModel.name,
         entityId: issue.id,
         learnsOf: left.number === null ? left.id : null,
-        data: { ...shown, attachment: attachmentModel.wire(change.after as Attachment, view) },
+        data: { ...response, attachment: attachmentModel.wire(change.after as Attachment, view) },
       }));
     },
-    followedBy: (later) => toldOf(issue, change.followedBy(later)),
+    followedBy: (later) => withIssueEvents(issue, change.followedBy(later)),
   };
 }

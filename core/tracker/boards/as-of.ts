@@ -2,14 +2,14 @@
 // rank; any other uses the rank of its last move before the moment. Cost: the issues, plus one event per earlier move of the cards that
 // moved since.
 import type { Context } from '../../context.ts';
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import { cursorOf } from '../../changes/list.ts';
-import { shownData } from '../../events/event.ts';
+import { renderData } from '../../events/event.ts';
 import { eventsAt } from '../../events/log.ts';
 import { decodeCursor, encodeCursor, type CursorValue } from '../../lib/cursor.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
 import { limitDefault } from '../../lib/schema.ts';
-import { momentOf, shownMoment, type Moment } from '../../resource/as-of/moment.ts';
+import { momentOf, toMomentResponse, type Moment } from '../../resource/as-of/moment.ts';
 import { objectsAt, type Was } from '../../resource/as-of/objects.ts';
 import { contextAt, isSeen } from '../../resource/as-of/reads.ts';
 import { compared, placeOf, type Key as SortedBy } from '../../resource/as-of/sorting.ts';
@@ -17,7 +17,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import { allIssuesAt, parentsAt } from '../issues/as-of.ts';
 import { issueKeys } from '../issues/sorting.ts';
 import { issueFiltering } from '../issues/filter.ts';
-import type { ShownIssue } from '../issues/kind.ts';
+import type { IssueResponse } from '../issues/kind.ts';
 import { seeingIssues } from '../issues/seen.ts';
 import { shapeIssues, type Shape } from '../issues/shape.ts';
 import { perColumnDefault } from './bodies.ts';
@@ -67,7 +67,7 @@ export async function boardCardsAt(
   const pages = new Map<string, PageOfCell>();
   for (const { name, cell } of filledOf(layout, perColumn))
     pages.set(name, await pageOf(was, cell, { shape, asOf, limit: perColumn, from: null }));
-  return { ...answerOf(sight.board, layout, pages), asOf: shownMoment(moment) };
+  return { ...answerOf(sight.board, layout, pages), asOf: toMomentResponse(moment) };
 }
 
 /** @throws ApiError not_found, also for a column or lane that the board did not have; validation_failed, invalid_cursor, budget_exceeded */
@@ -85,12 +85,12 @@ export async function columnCardsAt(
     after === undefined ? null : decodeCursor(ctx.sealing, listOf(ctx, was.sight.board, cell, asOf), after);
   const limit = query.limit ?? limitDefault;
   const { cards: data, pageInfo } = await pageOf(was, cell, { shape, asOf, limit, from });
-  return { data, pageInfo, asOf: shownMoment(was.moment) };
+  return { data, pageInfo, asOf: toMomentResponse(was.moment) };
 }
 
 /** A card with its position: its rank, or the values of the sort keys. */
 interface CardThen {
-  readonly shown: Was;
+  readonly response: Was;
   readonly grouped: Grouped;
   readonly at: readonly CursorValue[];
 }
@@ -107,10 +107,10 @@ interface BoardThen {
 
 async function boardAt(ctx: Context, id: string, asOf: string): Promise<BoardThen> {
   const moment = await momentOf(ctx, asOf);
-  const shown = (await objectsAt(ctx, contract, [id], moment)).get(id);
-  if (!shown || shown.deletedAt !== null || !isSeen(ctx, contract, shown)) throw notFound();
+  const response = (await objectsAt(ctx, contract, [id], moment)).get(id);
+  if (!response || response.deletedAt !== null || !isSeen(ctx, contract, response)) throw notFound();
   const then = await contextAt(seeingIssues(ctx), moment);
-  const board = entityOf(shown as Was & Shown<typeof contract>, then);
+  const board = entityOf(response as Was & EntityResponse<typeof contract>, then);
   const sight = await sightOf(then, board);
   const passes = await issueFiltering.passes(then, [{ tree: board.filter, at: 'filter', wasTaken: true }]);
   const { conditions } = sight;
@@ -122,14 +122,14 @@ async function boardAt(ctx: Context, id: string, asOf: string): Promise<BoardThe
   const keys: SortedBy[] = isByHand ? [{ of: () => '', direction: 'asc' }] : issueKeys(board.sort, then);
   const cards = issues.map((issue): CardThen => {
     const rank = ranks?.get(issue.id) ?? defaultRank(Date.parse(String(issue.createdAt)), issue.id);
-    return { shown: issue, grouped: groupedOf(issue, then), at: ranks ? [rank] : placeOf(keys, issue) };
+    return { response: issue, grouped: groupedOf(issue, then), at: ranks ? [rank] : placeOf(keys, issue) };
   });
   return { moment, seeing: then, sight, keys, cards: cards.sort((a, b) => compared(keys, a.at, b.at)) };
 }
 
 /** Converts the API representation back to the stored form. */
 function entityOf(
-  { team: key, createdAt, updatedAt, ...rest }: Shown<typeof contract>,
+  { team: key, createdAt, updatedAt, ...rest }: EntityResponse<typeof contract>,
   { directory }: Context,
 ): Board {
   const team = [...directory.teams.values()].find((one) => one.key === key);
@@ -137,8 +137,8 @@ function entityOf(
   return { ...rest, teamId: team?.id ?? null, ...times };
 }
 
-function groupedOf(shown: Was, { directory }: Context): Grouped {
-  const { state, assignee, priority, labels, fields } = shown as Was & ShownIssue;
+function groupedOf(response: Was, { directory }: Context): Grouped {
+  const { state, assignee, priority, labels, fields } = response as Was & IssueResponse;
   return {
     stateId: state.id,
     assigneeId: assignee?.id ?? null,
@@ -170,14 +170,14 @@ async function pageOf(
       (from === null || compared(keys, at, from) > 0),
   );
   const page = all.slice(0, limit);
-  const shown = await parentsAt(
+  const response = await parentsAt(
     seeing,
     moment,
-    page.map((card) => card.shown),
+    page.map((card) => card.response),
   );
   const last = page.at(-1);
   return {
-    cards: (await shapeIssues(seeing, shown as (Was & ShownIssue)[], shape)).map((card): Card =>
+    cards: (await shapeIssues(seeing, response as (Was & IssueResponse)[], shape)).map((card): Card =>
       withoutDescription(card),
     ),
     pageInfo: {
@@ -235,7 +235,7 @@ async function ranksAt(
   for (let from = 0; from < sequences.length; from += 500) {
     const events = await eventsAt(store, scope, sequences.slice(from, from + 500));
     for (const event of events.sort((a, b) => a.sequence - b.sequence)) {
-      const { board, issue, rank } = shownData(event) as {
+      const { board, issue, rank } = renderData(event) as {
         board: { id: string };
         issue: { id: string };
         rank: string;

@@ -1,6 +1,6 @@
 // Bodies of the board routes beyond create, read, update and delete.
 import { Type, type Static } from 'typebox';
-import { shownProperties } from '../../contract/schemas.ts';
+import { responseProperties } from '../../contract/schemas.ts';
 import {
   Closed,
   described,
@@ -19,9 +19,12 @@ import { issue } from '../issues/contract.ts';
 import { placeInputs } from '../issues/place.ts';
 import { board } from './contract.ts';
 
-const { description: _long, ...shown } = shownProperties(issue);
+const { description: _long, ...cardProperties } = responseProperties(issue);
 
-export const BoardCard = named('BoardCard', Closed(shown, { description: 'Issue without its description.' }));
+export const BoardCard = named(
+  'BoardCard',
+  Closed(cardProperties, { description: 'Issue without its description.' }),
+);
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const page = pageOf(BoardCard) as ReturnType<typeof Closed>;
@@ -40,7 +43,7 @@ const BoardLaneCards = named(
   }),
 );
 
-const BoardColumnShown = named(
+const BoardColumnResponse = named(
   'BoardColumnShown',
   Closed({
     key,
@@ -66,7 +69,7 @@ export const BoardCards = named(
   'BoardCards',
   Closed({
     board: described(idAndName(idOf(board.id), 'the board'), 'The board.'),
-    columns: Type.Array(BoardColumnShown, { description: 'Columns, left to right.' }),
+    columns: Type.Array(BoardColumnResponse, { description: 'Columns, left to right.' }),
     lanes: nullable(
       Type.Array(Closed({ key, title, count: count('Number of cards in the swimlane.') }), {
         description: 'Swimlanes, top to bottom; null if the board has none.',

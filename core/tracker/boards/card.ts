@@ -68,7 +68,7 @@ export function cardMoved(placed: Placed): Change {
   const others = room?.others ?? [];
   const after: CardEntity = { id, version: 1, issueId, rank, column, lane, others };
   const writeOthers = (scope: Scope): Op[] => room?.ops(scope) ?? [];
-  const tellOthers = (): EventDraft[] => others.map((other) => moveEvent(board, other, null, null));
+  const otherMoveEvents = (): EventDraft[] => others.map((other) => moveEvent(board, other, null, null));
   return {
     kind: cardKind,
     id,
@@ -82,13 +82,13 @@ export function cardMoved(placed: Placed): Change {
       tenantOp(scope, put, { boardId: board.id, issueId, version, rank }, { expectRows: 1 }),
     ],
     isOfTeams: (ids) => board.teamId !== null && ids.has(board.teamId),
-    events: () => [moveEvent(board, { issueId, rank }, column, lane), ...tellOthers()],
+    events: () => [moveEvent(board, { issueId, rank }, column, lane), ...otherMoveEvents()],
     // Only the first change of a run on a board respaces ranks.
     followedBy: (later) => ({
       ...later,
       after: Object.assign({}, later.after, { others }),
       ops: (scope) => [...writeOthers(scope), ...later.ops(scope)],
-      events: (view) => [...later.events(view), ...tellOthers()],
+      events: (view) => [...later.events(view), ...otherMoveEvents()],
     }),
   };
 }

@@ -199,8 +199,8 @@ function cardShape(
       },
     );
     const issues = data.map((issue) => issueModel.wire(issue, ctx));
-    const shown = await shapeIssues(ctx, issues, shape);
-    return new Map(shown.map((card, index) => [issues[index]!.id, withoutDescription(card)]));
+    const shaped = await shapeIssues(ctx, issues, shape);
+    return new Map(shaped.map((card, index) => [issues[index]!.id, withoutDescription(card)]));
   };
 }
 

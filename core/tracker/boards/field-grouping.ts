@@ -16,9 +16,9 @@ interface Values {
   readonly none?: string;
   readonly resolve?: Grouping['resolve'];
   /** Returns the stored key for a value as issues show it. */
-  keyOf(shown: FieldValue): Key;
+  keyOf(fieldValue: FieldValue): Key;
   /** Returns the value as issues show it for the value of a column; undefined if unknown. */
-  shownOf(sight: Sight, value: string): FieldValue | undefined;
+  fieldValueOf(sight: Sight, value: string): FieldValue | undefined;
   titleOf(sight: Sight, value: string): string;
   derived(sight: Sight, counted: ReadonlySet<Key>): readonly (string | null)[];
 }
@@ -34,7 +34,7 @@ function optionsOf({ options }: FieldEntry): Values {
       return named?.value ?? given;
     },
     keyOf: String,
-    shownOf: (_, value) => find(value)?.value,
+    fieldValueOf: (_, value) => find(value)?.value,
     titleOf: (_, value) => find(value)?.name ?? value,
     derived: (_, counted) => [
       null,
@@ -46,7 +46,7 @@ function optionsOf({ options }: FieldEntry): Values {
 const members: Values = {
   resolve: (ctx, _, given, path) => idOfName(ctx, member, given, path),
   keyOf: String,
-  shownOf: ({ directory }, value) => (directory.members.has(value) ? value : undefined),
+  fieldValueOf: ({ directory }, value) => (directory.members.has(value) ? value : undefined),
   titleOf: ({ directory }, value) => directory.members.get(value)?.name ?? value,
   derived: ({ directory }, counted) => named(directory.members, counted),
 };
@@ -58,7 +58,7 @@ const boxes = new Map([
 const checkbox: Values = {
   // SQLite reads JSON booleans as 0 and 1.
   keyOf: Number,
-  shownOf: (_, value) => boxes.get(value),
+  fieldValueOf: (_, value) => boxes.get(value),
   titleOf: (_, value) => (value === 'true' ? 'Checked' : 'Not checked'),
   derived: () => [null, ...boxes.keys()],
 };
@@ -71,7 +71,8 @@ function valuesOf(field: FieldEntry): Values | null {
 
 function byField(field: FieldEntry, values: Values): Grouping {
   const { id, key } = field;
-  const keyOf = (shown: FieldValue | undefined): Key => (shown === undefined ? null : values.keyOf(shown));
+  const keyOf = (fieldValue: FieldValue | undefined): Key =>
+    fieldValue === undefined ? null : values.keyOf(fieldValue);
   return {
     column: customValue(field),
     none: values.none ?? none,
@@ -79,15 +80,15 @@ function byField(field: FieldEntry, values: Values): Grouping {
     keysOn: ({ fieldValues }) => [keyOf(fieldValues?.[id])],
     keysOf(sight, value) {
       if (value === null) return [null];
-      const shown = values.shownOf(sight, value);
-      return shown === undefined ? [] : [keyOf(shown)];
+      const fieldValue = values.fieldValueOf(sight, value);
+      return fieldValue === undefined ? [] : [keyOf(fieldValue)];
     },
     titleOf: (sight, value) =>
       value === null ? `No ${key.replaceAll('_', ' ')}` : values.titleOf(sight, value),
     derived: (sight, counted) => values.derived(sight, counted),
     moved(sight, { fieldValues }, { value, keys }) {
       if (keys.includes(keyOf(fieldValues?.[id]))) return {};
-      return { fields: { [key]: value === null ? null : (values.shownOf(sight, value) ?? null) } };
+      return { fields: { [key]: value === null ? null : (values.fieldValueOf(sight, value) ?? null) } };
     },
   };
 }

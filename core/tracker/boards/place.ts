@@ -45,14 +45,14 @@ export async function rankOn(
   const binding = new Binding();
   const sql = `SELECT c.rank FROM issues LEFT JOIN board_cards AS c
       ON c.workspace_id = :ws AND c.board_id = :boardId AND c.issue_id = issues.id
-    WHERE issues.workspace_id = :ws AND issues.id = :id AND ${shownOn(sight, binding).join(' AND ')}`;
+    WHERE issues.workspace_id = :ws AND issues.id = :id AND ${visibleConditions(sight, binding).join(' AND ')}`;
   const { id, createdAt } = issue;
   const params = { ...binding.params, id, boardId: board.id };
   const found = await ctx.store.readOne(ctx.scope, composedStatement<{ rank: string | null }>(sql), params);
   return found ? (stagedCards(ctx, board).get(id)?.rank ?? found.rank ?? defaultRank(createdAt, id)) : null;
 }
 
-const shownOn = (sight: BoardSight, binding: Binding): string[] => [
+const visibleConditions = (sight: BoardSight, binding: Binding): string[] => [
   ...binding.add(sight.conditions),
   ...ofTeams(sight, binding),
 ];
@@ -135,7 +135,7 @@ async function standingIn(
   const binding = new Binding();
   const where = [
     `issues.workspace_id = :ws AND issues.id IN ${binding.list(ids)}`,
-    ...shownOn(sight, binding),
+    ...visibleConditions(sight, binding),
     hasKey(sight, sight.columns, column.keys, binding),
     ...(lane && sight.lanes ? [hasKey(sight, sight.lanes, lane.keys, binding)] : []),
   ];

@@ -2,7 +2,7 @@
 // extracted when the text is written. A deleted first comment stays in lists without its text while the thread has replies.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, updated } from '../../changes/operations.ts';
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import { schemasOf } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
@@ -36,7 +36,7 @@ const resolution = (verb: 'resolve' | 'unresolve', summary: string) =>
     limit: 'write',
     params,
     errors: ['conflict'],
-    responses: { 200: schemasOf(comment).shown },
+    responses: { 200: schemasOf(comment).response },
     write: (ctx, { params, ifMatch }) => setResolved(ctx, params.id, verb === 'resolve', ifMatch),
   });
 
@@ -57,15 +57,15 @@ const history = defineRoute({
 });
 
 /** Placeholder for a deleted comment in its thread: keeps author and times, drops the content. */
-const placeholderOf = (shown: Shown<typeof comment>): Shown<typeof comment> => ({
-  ...shown,
+const placeholderOf = (response: EntityResponse<typeof comment>): EntityResponse<typeof comment> => ({
+  ...response,
   body: '',
   mentions: [],
 });
 
 const rules: Rules<typeof comment, Comment> = {
   placeholders: {
-    shown: placeholderOf,
+    response: placeholderOf,
     sql: `(parent_id IS NULL AND EXISTS (SELECT 1 FROM comments AS r
     WHERE r.workspace_id = :ws AND r.parent_id = comments.id AND r.parent_id IS NOT NULL AND r.deleted_at IS NULL))`,
   },
@@ -112,8 +112,8 @@ export const comments = defineResource(comment, commentModel, {
       const found = await commentModel.find(ctx, id);
       if (!found || (found.deletedAt !== null && !(await isPlaceholder(ctx, found)))) throw notFound();
       await getEntity(ctx, issueModel, found.issueId);
-      const shown = commentModel.wire(found, ctx);
-      return found.deletedAt === null ? shown : placeholderOf(shown);
+      const response = commentModel.wire(found, ctx);
+      return found.deletedAt === null ? response : placeholderOf(response);
     },
     async delete(ctx, id, ifMatch) {
       await requireModerator(ctx, await findComment(ctx, id));

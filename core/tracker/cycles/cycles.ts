@@ -48,7 +48,7 @@ const turn = {
   scope: 'cycles:write',
   limit: 'write',
   errors: ['conflict'],
-  responses: { 200: schemasOf(cycle).shown },
+  responses: { 200: schemasOf(cycle).response },
 } as const;
 
 export const cycles = defineResource(cycle, cycleModel, {

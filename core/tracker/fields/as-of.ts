@@ -2,7 +2,7 @@
 // of a deleted field come back when it is restored. A value is therefore taken from the last event written while the field existed, never
 // from an event about another field with the same key.
 import type { Context } from '../../context.ts';
-import { shownData, type EventRow } from '../../events/event.ts';
+import { renderData, type EventRow } from '../../events/event.ts';
 import type { Moment } from '../../resource/as-of/moment.ts';
 import { lastEvents, type Was } from '../../resource/as-of/objects.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -54,32 +54,33 @@ export async function withFieldsAt(
   for (const { key, spans } of await fieldsOf(ctx, turns, at)) {
     const [now, ...earlier] = spans;
     const isFresh = ({ id }: Was): boolean => (lastOf.get(id) ?? 0) > now!.after;
-    const told = [
+    const eventValues = [
       ...issues.flatMap((was) => (isFresh(was) ? [[was.id, was.fields as Values | null] as const] : [])),
-      ...(await toldEarlier(ctx, new Set(issues.flatMap((was) => (isFresh(was) ? [] : was.id))), earlier)),
+      ...(await earlierValues(ctx, new Set(issues.flatMap((was) => (isFresh(was) ? [] : was.id))), earlier)),
     ];
-    for (const [id, values] of told) if (values && key in values) had.get(id)![key] = values[key]!;
+    for (const [id, values] of eventValues) if (values && key in values) had.get(id)![key] = values[key]!;
   }
   return issues.map((was) => ({ ...was, fields: had.get(was.id)! }));
 }
 
 /** Returns the values in the last event of each issue within one of the spans. */
-async function toldEarlier(
+async function earlierValues(
   ctx: Context,
   open: Set<string>,
   spans: readonly Span[],
 ): Promise<[id: string, values: Values | null][]> {
-  const told: [string, Values | null][] = [];
+  const eventValues: [string, Values | null][] = [];
   for (const { after, before } of spans)
     for (const event of await lastEvents(ctx, 'subject', 'issue', [...open], before - 1)) {
       if (event.sequence <= after) continue;
-      told.push([event.entityId, valuesIn(event)]);
+      eventValues.push([event.entityId, valuesIn(event)]);
       open.delete(event.entityId);
     }
-  return told;
+  return eventValues;
 }
 
-const valuesIn = (event: EventRow): Values | null => (shownData(event) as { fields?: Values }).fields ?? null;
+const valuesIn = (event: EventRow): Values | null =>
+  (renderData(event) as { fields?: Values }).fields ?? null;
 
 /** Returns the fields that existed at the moment. @param lifecycle creations, deletions and restorations of all fields, in order */
 async function fieldsOf(
@@ -103,6 +104,6 @@ async function fieldsOf(
     there.map(([id]) => id),
     at,
   ))
-    keys.set(event.entityId, String(shownData(event).key));
+    keys.set(event.entityId, String(renderData(event).key));
   return there.map(([id, spans]) => ({ id, key: keys.get(id) ?? '', spans }));
 }

@@ -133,7 +133,7 @@ export const fieldsGiven = recordOf<FieldValue | null>(
 );
 
 /** Custom field values in a response. */
-export const fieldsShown = recordOf<FieldValue>(
+export const fieldsResponse = recordOf<FieldValue>(
   types,
   'Map of field key → value; fields without a value are omitted.',
 );

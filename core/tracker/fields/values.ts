@@ -23,26 +23,26 @@ export const numberMax = 1e15;
 const nothing: Record<string, FieldValue> = {};
 
 /** Converts stored values to the API representation. */
-export function shownFields(
+export function toFieldsResponse(
   values: FieldValues | null,
   { fields }: Pick<Directory, 'fields'>,
 ): Record<string, FieldValue> {
   if (values === null) return nothing;
-  const shown: Record<string, FieldValue> = {};
+  const response: Record<string, FieldValue> = {};
   for (const [id, value] of Object.entries(values)) {
     const field = fields.get(id);
-    if (field) shown[field.key] = value;
+    if (field) response[field.key] = value;
   }
-  return shown;
+  return response;
 }
 
 /** Converts the API representation to stored values. */
 export function keptFields(
-  shown: Readonly<Record<string, FieldValue>> | null | undefined,
+  response: Readonly<Record<string, FieldValue>> | null | undefined,
   { fields }: Pick<Directory, 'fields'>,
 ): FieldValues | null {
   const values = [...fields.values()].flatMap(({ id, key }) => {
-    const value = shown?.[key];
+    const value = response?.[key];
     return value === undefined ? [] : [[id, value] as const];
   });
   return values.length === 0 ? null : Object.fromEntries(values);

@@ -2,13 +2,13 @@
 // from the tables as usual; changed issues are read from the log, then filtered and sorted in memory by the same rules. Cost: the list,
 // plus one event per issue changed since.
 import type { Context } from '../../context.ts';
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import { pageOfModel } from '../../changes/list.ts';
-import { shownData } from '../../events/event.ts';
+import { renderData } from '../../events/event.ts';
 import type { CursorValue } from '../../lib/cursor.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { beginOf, pageOfAll } from '../../resource/as-of/list.ts';
-import { momentOf, shownMoment, type Moment } from '../../resource/as-of/moment.ts';
+import { momentOf, toMomentResponse, type Moment } from '../../resource/as-of/moment.ts';
 import { directoryAt, referredIn, renamed } from '../../resource/as-of/names.ts';
 import { lastEvents, lastEventsOfParts, objectsAt, type Was } from '../../resource/as-of/objects.ts';
 import { contextAt, deletedIn } from '../../resource/as-of/reads.ts';
@@ -23,7 +23,7 @@ import { slaClock } from '../sla/contract.ts';
 import { issue } from './contract.ts';
 import { issueFiltering } from './filter.ts';
 import { askedIn, type Beside, type IssueQuery } from './issues.ts';
-import { issueModel, type ShownIssue } from './kind.ts';
+import { issueModel, type IssueResponse } from './kind.ts';
 import { readShape, shapeIssues } from './shape.ts';
 import { issueKeys, issueOrder } from './sorting.ts';
 
@@ -52,9 +52,9 @@ export async function getIssueAt(
   const known = (await issueModel.idsOf(ctx, [id])).get(id) ?? id;
   const was = (await issuesAt(ctx, [known], moment)).get(known);
   if (!was || was.deletedAt !== null || !isSeen(ctx, was)) throw notFound();
-  const [shown] = await namedAt(ctx, moment, [was]);
-  const asOf = shownMoment(moment);
-  return { ...(shape === null ? shown : (await shapeIssues(ctx, [shown as never], shape))[0]), asOf };
+  const [withNames] = await namedAt(ctx, moment, [was]);
+  const asOf = toMomentResponse(moment);
+  return { ...(shape === null ? withNames : (await shapeIssues(ctx, [withNames as never], shape))[0]), asOf };
 }
 
 /** @throws ApiError validation_failed, invalid_cursor, budget_exceeded */
@@ -85,7 +85,7 @@ export async function listIssuesAt(
   const page = pageOfAll(then, issue, list, { all, keys, begin, isWhole: still.isWhole });
   const data = await parentsAt(ctx, moment, page.data);
   const shaped = shape === null ? data : await shapeIssues(ctx, data as never, shape);
-  return { ...page, data: shaped as ListedThen['data'], asOf: shownMoment(moment) };
+  return { ...page, data: shaped as ListedThen['data'], asOf: toMomentResponse(moment) };
 }
 
 /** Replaces identifiers of parents by ids, since a parent may have had another identifier at the moment. */
@@ -105,7 +105,7 @@ async function withParentIds(ctx: Context, asked: readonly Asked[]): Promise<Ask
   );
 }
 
-type ListedThen = Page<ShownIssue> & { readonly asOf: ReturnType<typeof shownMoment> };
+type ListedThen = Page<IssueResponse> & { readonly asOf: ReturnType<typeof toMomentResponse> };
 
 interface IssuesThen {
   readonly issues: readonly Was[];
@@ -230,7 +230,7 @@ async function issuesAt(ctx: Context, ids: readonly string[], moment: Moment): P
   const issues = await objectsAt(ctx, issue, ids, moment);
   for (const event of await lastEvents(ctx, 'subject', 'comment', ids, moment.sequence)) {
     const was = issues.get(event.subjectId ?? '');
-    const { updatedAt } = shownData(event);
+    const { updatedAt } = renderData(event);
     if (was && String(updatedAt) > String(was.updatedAt)) issues.set(was.id, { ...was, updatedAt });
   }
   const due = await dueAt(ctx, ids, moment);
@@ -247,7 +247,7 @@ async function dueAt(
 ): Promise<ReadonlyMap<string, string>> {
   const due = new Map<string, string>();
   for (const event of await lastEventsOfParts(ctx, slaClock.name, ids, sequence)) {
-    const { dueAt, endedAt } = shownData(event) as Shown<typeof slaClock>;
+    const { dueAt, endedAt } = renderData(event) as EntityResponse<typeof slaClock>;
     const first = due.get(event.subjectId ?? '');
     if (endedAt === null && dueAt !== null && (first === undefined || dueAt < first))
       due.set(event.subjectId ?? '', dueAt);
@@ -262,8 +262,8 @@ async function namedAt(ctx: Context, moment: Moment, issues: readonly Was[]): Pr
     ...labelIds(was).map((id) => ['label', id] as const),
   ]);
   const directory = await directoryAt(ctx, moment, referred);
-  const shown = issues.map((was) => known(renamed(issue, was, directory), { directory }));
-  return parentsAt(ctx, moment, shown);
+  const withNames = issues.map((was) => known(renamed(issue, was, directory), { directory }));
+  return parentsAt(ctx, moment, withNames);
 }
 
 const labelIds = ({ labels }: Was): string[] => (labels as { id: string }[]).map(({ id }) => id);

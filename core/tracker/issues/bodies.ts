@@ -2,7 +2,7 @@
 // lists return fewer fields.
 import { Type, type Static } from 'typebox';
 import { idOrName } from '../../contract/field.ts';
-import { createBodyWith, otherName, shownProperties, updateBodyWith } from '../../contract/schemas.ts';
+import { createBodyWith, otherName, responseProperties, updateBodyWith } from '../../contract/schemas.ts';
 import { Closed, described, idOf, named, nameOf, version, writes, type Writes } from '../../lib/schema.ts';
 import { teamGiven } from '../teams/contract.ts';
 import { template } from '../templates/contract.ts';
@@ -22,7 +22,7 @@ const ofTeam = {
   teamKey: Type.Optional(described(teamGiven, 'Another name for `team`.')),
   teamId: Type.Optional(described(teamGiven, 'Another name for `team`.')),
 };
-const shown = shownProperties(issue);
+const responseProperties = responseProperties(issue);
 
 export const IssueCreate = named(
   'IssueCreate',
@@ -134,7 +134,7 @@ export const IssueChanges = named(
   'IssueChanges',
   Closed({
     id: idOf(issue.id),
-    identifier: Type.Unsafe<string | null>(shown.identifier!),
+    identifier: Type.Unsafe<string | null>(responseProperties.identifier!),
     version,
     changes: Type.Record(
       Type.String(),
@@ -159,10 +159,10 @@ export const IssueCreated = named(
   'IssueCreated',
   Closed({
     id: idOf(issue.id),
-    identifier: Type.Unsafe<string | null>(shown.identifier!),
-    title: Type.Unsafe<string>(shown.title!),
-    priority: Type.Unsafe<(typeof priorities)[number]>(shown.priority!),
-    url: Type.Unsafe<string | null>(shown.url!),
+    identifier: Type.Unsafe<string | null>(responseProperties.identifier!),
+    title: Type.Unsafe<string>(responseProperties.title!),
+    priority: Type.Unsafe<(typeof priorities)[number]>(responseProperties.priority!),
+    url: Type.Unsafe<string | null>(responseProperties.url!),
   }),
 );
 

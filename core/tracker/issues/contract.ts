@@ -17,7 +17,7 @@ import { member } from '../../identity/members/contract.ts';
 import { identifierGivenPattern } from '../../lib/issue-names.ts';
 import { Closed, enumeration, idAndName, idOf, nullable, uuid } from '../../lib/schema.ts';
 import { milestone } from '../milestones/contract.ts';
-import { fieldsGiven, fieldsShown } from '../fields/contract.ts';
+import { fieldsGiven, fieldsResponse } from '../fields/contract.ts';
 import { cycle } from '../cycles/contract.ts';
 import { project } from '../projects/contract.ts';
 import { team, teamKey } from '../teams/contract.ts';
@@ -37,16 +37,16 @@ const alias = {
 } as const;
 /** Breaks the cycle of an issue that refers to issues. */
 const itself = { name: 'issue', id: 'iss', alias } as const;
-export const stateShown = Closed({
+export const stateResponse = Closed({
   id: idOf(state.id),
   name: Type.String({ description: 'Name of the state.' }),
-  type: Type.Unsafe<StateType>(state.fields.type.shown),
+  type: Type.Unsafe<StateType>(state.fields.type.response),
 });
 
 /** Relation types, from the point of view of an issue. */
 export const relationTypes = ['blocks', 'blocked_by', 'duplicate_of', 'duplicated_by', 'relates_to'] as const;
 /** Extra data of relation events. */
-const relationTold = {
+const relationEventData = {
   relation: Closed(
     {
       id: idOf('rln'),
@@ -110,7 +110,7 @@ export const issue = defineContract({
       filter: true,
       html: true,
     }),
-    state: reference(state, { filter: 'type', doc: 'Workflow state of the issue.' }, stateShown),
+    state: reference(state, { filter: 'type', doc: 'Workflow state of the issue.' }, stateResponse),
     priority: choice(priorities, {
       default: 'none',
       filter: true,
@@ -133,7 +133,7 @@ export const issue = defineContract({
     fields: json(
       fieldsGiven,
       { computed: true, doc: 'Values of the custom fields of the workspace and the team.' },
-      fieldsShown,
+      fieldsResponse,
     ),
     project: reference(project, { nullable: true, filter: true, doc: 'Project of the issue.' }),
     milestone: reference(milestone, {
@@ -250,7 +250,7 @@ export const issue = defineContract({
       'issue.triage_accepted',
       'issue.triage_declined',
     ],
-    beside: { 'issue.relation_added': relationTold, 'issue.relation_removed': relationTold },
+    beside: { 'issue.relation_added': relationEventData, 'issue.relation_removed': relationEventData },
   },
   keepsDeleted: true,
   ofTeam: true,

@@ -4,7 +4,7 @@ import type { Change, ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { requiredOf, shownFields } from '../fields/values.ts';
+import { requiredOf, toFieldsResponse } from '../fields/values.ts';
 import { requireTakesIssues } from '../teams/archived.ts';
 import { readTemplate } from '../templates/read.ts';
 import { entryState } from './entry-state.ts';
@@ -134,7 +134,7 @@ async function planWithTemplate(
   const fields = { ...defaults.fields, ...input.fields };
   const issue = await planIssue(ctx, { ...defaults, ...input, fields }, at);
   // Sub-issues take the values of required fields from the issue, since templates define none for them.
-  const required = requiredOf(ctx.directory, shownFields(issue.after.fieldValues, ctx.directory));
+  const required = requiredOf(ctx.directory, toFieldsResponse(issue.after.fieldValues, ctx.directory));
   const below: Made[] = [];
   for (const title of subIssues) {
     const { after } = await planIssue(ctx, { teamId: team.id, title, fields: required }, at);

@@ -6,10 +6,10 @@ import type { Context } from '../../context.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { externalTextMax, type IssueUpsertInput } from './bodies.ts';
 import { idOfExternal, placeOf, planIssue, type ExternalPlace } from './creation.ts';
-import { issueModel, type Issue, type ShownIssue } from './kind.ts';
+import { issueModel, type Issue, type IssueResponse } from './kind.ts';
 import { resolvePatch, teamOf } from './references.ts';
 
-export async function getExternal(ctx: Context, place: ExternalPlace): Promise<ShownIssue> {
+export async function getExternal(ctx: Context, place: ExternalPlace): Promise<IssueResponse> {
   const id = await idOfExternal(ctx, place);
   const found = id === undefined ? undefined : await issueModel.find(ctx, id);
   if (!found || found.deletedAt !== null) throw notFound();
@@ -22,7 +22,7 @@ export async function putExternal(
   place: ExternalPlace,
   input: IssueUpsertInput,
   ifMatch: number | null,
-): Promise<ChangeSet<ShownIssue>> {
+): Promise<ChangeSet<IssueResponse>> {
   for (const name of ['source', 'externalId'] as const)
     if (place[name].length > externalTextMax)
       throw invalidField(name, 'too_long', `Give up to ${externalTextMax} characters.`);
@@ -49,7 +49,7 @@ async function changed(
   issue: Issue,
   { team, teamKey, teamId, ...patch }: IssueUpsertInput,
   ifMatch: number | null,
-): Promise<ChangeSet<ShownIssue>> {
+): Promise<ChangeSet<IssueResponse>> {
   if (issue.deletedAt !== null)
     throw new ApiError(
       'conflict',

@@ -14,7 +14,7 @@ import { milestoneLeft } from '../milestones/of-issue.ts';
 import { cycleKept, keepingOps } from '../cycles/entering.ts';
 import { findState, firstState, isFinishedState } from '../directory.ts';
 import { relationConditions, type RelationQuery } from '../relations/narrowing.ts';
-import { isShownOf, readShape, shapeIssues, type ShapeQuery } from './shape.ts';
+import { includesField, readShape, shapeIssues, type ShapeQuery } from './shape.ts';
 import { issueFiltering } from './filter.ts';
 import { resolvePatch } from './references.ts';
 import type { IssuePatch } from './bodies.ts';
@@ -24,8 +24,8 @@ import { issueOrder } from './sorting.ts';
 
 export async function getIssue(ctx: Context, id: string, query: ShapeQuery) {
   const shape = readShape(ctx, query);
-  const shown = issueModel.wire(await getEntity(ctx, issueModel, id), ctx);
-  return shape === null ? shown : (await shapeIssues(ctx, [shown], shape))[0]!;
+  const response = issueModel.wire(await getEntity(ctx, issueModel, id), ctx);
+  return shape === null ? response : (await shapeIssues(ctx, [response], shape))[0]!;
 }
 
 export interface IssueFilters {
@@ -65,7 +65,7 @@ export async function listIssues(ctx: Context, query: IssueQuery, { kept = [], a
   const page = await listEntities(ctx, issueModel, query, {
     where: [...whereDeleted(query.deleted), ...(among ? [among.condition] : []), ...conditions],
     order,
-    without: isShownOf(shape, 'description') ? [] : ['description'],
+    without: includesField(shape, 'description') ? [] : ['description'],
     keep: (issue) => isListed(query.deleted, issue),
     asked: {
       ...(kept.length === 0 ? {} : { kept: kept.map(({ tree }) => tree) }),

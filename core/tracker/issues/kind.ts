@@ -3,7 +3,7 @@
 import { json, type Column } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { alarmOp } from '../../reactions/alarm.ts';
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import type { Directory, View } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
 import { modelOf, type EntityOf } from '../../resource/kind.ts';
@@ -11,7 +11,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { enteringOps } from '../cycles/entering.ts';
 import { findTeam } from '../directory.ts';
-import { keptFields, shownFields, type FieldValues } from '../fields/values.ts';
+import { keptFields, toFieldsResponse, type FieldValues } from '../fields/values.ts';
 import { issueToIndex } from '../search/pending.ts';
 import { issue, priorities } from './contract.ts';
 import { stateTimes, timesIn } from './in-state.ts';
@@ -21,7 +21,7 @@ import { purgedOps } from './purged.ts';
 /** Name of the timer that ends a snooze. */
 export const snoozeAlarm = 'snooze';
 
-export type ShownIssue = Shown<typeof issue>;
+export type IssueResponse = EntityResponse<typeof issue>;
 export type Issue = EntityOf<typeof issue, typeof kept>;
 
 /** Affects no row if the team was archived in the meantime. */
@@ -156,9 +156,9 @@ export const issueModel = modelOf(issue, {
     return types;
   },
   asItWas: ({ labels, fields, parent }, { directory }) => ({
-    labelIds: (labels as ShownIssue['labels']).map(({ id }) => id),
-    fieldValues: keptFields(fields as ShownIssue['fields'], directory),
-    parentPlace: placeOfParent(parent as ShownIssue['parent'], directory),
+    labelIds: (labels as IssueResponse['labels']).map(({ id }) => id),
+    fieldValues: keptFields(fields as IssueResponse['fields'], directory),
+    parentPlace: placeOfParent(parent as IssueResponse['parent'], directory),
   }),
   special: {
     insertExpressions: {
@@ -227,7 +227,7 @@ export const issueModel = modelOf(issue, {
       creator: { kind: issue.creatorKind, id: issue.creatorId, name: issue.creatorName },
       team: { id: issue.teamId, key: team?.key ?? '', name: team?.name ?? '' },
       labels: labelsOf(issue.labelIds, directory),
-      fields: shownFields(issue.fieldValues, directory),
+      fields: toFieldsResponse(issue.fieldValues, directory),
       project: projectOf(issue.projectId, directory),
       milestone: milestoneOf(issue.milestoneId, directory),
       parent: parentOf(issue, directory),
@@ -307,48 +307,48 @@ function placeOf(identifier: string, { directory }: Pick<View, 'directory'>) {
   return team ? { team_id: team.id, number: Number(identifier.slice(at + 1)) } : null;
 }
 
-function stateOf(id: string, { states }: Directory): ShownIssue['state'] {
+function stateOf(id: string, { states }: Directory): IssueResponse['state'] {
   const state = states.get(id);
   // A state in use by an issue is never purged from the directory, so the type exists.
-  return { id, name: state?.name ?? '', type: state?.type as ShownIssue['state']['type'] };
+  return { id, name: state?.name ?? '', type: state?.type as IssueResponse['state']['type'] };
 }
 
-function memberOf(id: string | null, { members }: Directory): ShownIssue['assignee'] {
+function memberOf(id: string | null, { members }: Directory): IssueResponse['assignee'] {
   return id === null ? null : { id, name: members.get(id)?.name ?? '' };
 }
 
-function projectOf(id: string | null, { projects }: Directory): ShownIssue['project'] {
+function projectOf(id: string | null, { projects }: Directory): IssueResponse['project'] {
   const project = id === null ? undefined : projects.get(id);
   return project ? { id: project.id, name: project.name } : null;
 }
 
-function milestoneOf(id: string | null, { milestones }: Directory): ShownIssue['milestone'] {
+function milestoneOf(id: string | null, { milestones }: Directory): IssueResponse['milestone'] {
   const milestone = id === null ? undefined : milestones.get(id);
   return milestone ? { id: milestone.id, name: milestone.name } : null;
 }
 
-function cycleOf(id: string | null, { cycles }: Directory): ShownIssue['cycle'] {
+function cycleOf(id: string | null, { cycles }: Directory): IssueResponse['cycle'] {
   const cycle = id === null ? undefined : cycles.get(id);
   return cycle ? { id: cycle.id, number: cycle.number, name: cycle.name } : null;
 }
 
 /** Sorts labels by name and omits deleted ones. */
-function labelsOf(ids: readonly string[], { labels }: Directory): ShownIssue['labels'] {
-  const shown: { id: string; name: string }[] = [];
+function labelsOf(ids: readonly string[], { labels }: Directory): IssueResponse['labels'] {
+  const response: { id: string; name: string }[] = [];
   for (const id of ids) {
     const label = labels.get(id);
-    if (label) shown.push({ id, name: label.name });
+    if (label) response.push({ id, name: label.name });
   }
-  return shown.length > 1 ? shown.sort((a, b) => (a.name < b.name ? -1 : 1)) : shown;
+  return response.length > 1 ? response.sort((a, b) => (a.name < b.name ? -1 : 1)) : response;
 }
 
 /** Returns the value that `parentOf` reads. */
-function placeOfParent(parent: ShownIssue['parent'], directory: Directory): string | null {
+function placeOfParent(parent: IssueResponse['parent'], directory: Directory): string | null {
   const place = parent?.identifier ? placeOf(parent.identifier, { directory }) : null;
   return place ? `${place.team_id} ${place.number}` : null;
 }
 
-function parentOf({ parentId, parentPlace }: Issue, { teams }: Directory): ShownIssue['parent'] {
+function parentOf({ parentId, parentPlace }: Issue, { teams }: Directory): IssueResponse['parent'] {
   if (parentId === null) return null;
   const [team = '', number = ''] = parentPlace?.split(' ') ?? [];
   // A parent created by the same run has no number yet, and events of its child are not completed with it.

@@ -8,7 +8,7 @@ import { firstState, stateNamed, statesOf } from '../directory.ts';
 import { requireTakesIssues } from '../teams/archived.ts';
 import type { IssueMoveInput } from './bodies.ts';
 import { inState } from './in-state.ts';
-import { issueModel, type Issue, type ShownIssue } from './kind.ts';
+import { issueModel, type Issue, type IssueResponse } from './kind.ts';
 import { resolvePatch, teamOf } from './references.ts';
 
 /** @throws ApiError not_found, precondition_failed, validation_failed */
@@ -17,7 +17,7 @@ export async function moveIssue(
   id: string,
   { stateId, ...named }: IssueMoveInput,
   ifMatch: number | null,
-): Promise<ChangeSet<ShownIssue>> {
+): Promise<ChangeSet<IssueResponse>> {
   const issue = await getEntity(ctx, issueModel, id);
   requireVersion(issue, ifMatch);
   const team = teamOf(ctx, named, '');

@@ -9,7 +9,7 @@ import { isBetween, rankBetween, rankLengthMax, ranksBelow } from '../../lib/ran
 import { tenantStatement } from '../../store/statement.ts';
 import type { IssueReorderInput } from './bodies.ts';
 import { issue as contract } from './contract.ts';
-import { issueModel, type Issue, type ShownIssue } from './kind.ts';
+import { issueModel, type Issue, type IssueResponse } from './kind.ts';
 import { placeIn, type Beside, type Place } from './place.ts';
 
 /** @param id id that was created just now */
@@ -66,7 +66,7 @@ export async function reorderIssue(
   id: string,
   given: IssueReorderInput,
   ifMatch: number | null,
-): Promise<ChangeSet<ShownIssue>> {
+): Promise<ChangeSet<IssueResponse>> {
   const issue = await getEntity(ctx, issueModel, id);
   requireVersion(issue, ifMatch);
   const asked = placeIn(given);

@@ -32,14 +32,14 @@ export const milestoneCompletion: Reaction = {
   },
 };
 
-interface Told {
+interface MilestoneEventData {
   readonly milestone?: { readonly id: string } | null;
   readonly state?: object;
 }
 
 /** Returns the milestones that an event may have completed or reopened. */
 function milestonesOf({ type, data }: EventRow): ReadonlySet<string> {
-  const { milestone, previous = {} } = data as Told & { previous?: Told };
+  const { milestone, previous = {} } = data as MilestoneEventData & { previous?: MilestoneEventData };
   const isMoved = type !== 'issue.updated' || 'state' in previous || 'milestone' in previous;
   const concerned = isMoved ? [milestone, previous.milestone] : [];
   return new Set(concerned.flatMap((one) => one?.id ?? []));

@@ -21,12 +21,16 @@ export async function itemChange(
   memberId: string,
   tiding: Tiding,
 ): Promise<Change> {
-  const told = { ...tiding, target, ...authorOf({ actor: event.actor, directory: ctx.directory }, 'actor') };
+  const content = {
+    ...tiding,
+    target,
+    ...authorOf({ actor: event.actor, directory: ctx.directory }, 'actor'),
+  };
   const now = ctx.nowMs();
   const named = issue && { id: issue.id, identifier: identifierOf(ctx, issue) };
   const like = issue && (await likeItem(ctx, event, issue.id, memberId, tiding));
   // The issue may have moved to another team since.
-  const renewed = { ...told, issue: named };
+  const renewed = { ...content, issue: named };
   const grown =
     like && inboxItemModel.update(like, { ...renewed, count: like.count + 1, happenedAt: now }, now);
   if (grown) return grown;

@@ -1,9 +1,9 @@
 // Notifications that an event leads to, before preferences of members are applied.
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import type { switchableReasons } from '../../inbox/contract.ts';
-import type { ShownItem } from '../../inbox/kind.ts';
+import type { InboxItemResponse } from '../../inbox/kind.ts';
 import { authorOf } from '../../resource/author.ts';
 import { issueModel, type Issue } from '../issues/kind.ts';
 import { rowsOf } from '../subscribers/kind.ts';
@@ -14,7 +14,7 @@ export type Reason = (typeof switchableReasons)[number];
 /** Notification of one member. */
 export interface Tiding {
   readonly reason: Reason;
-  readonly kind: ShownItem['kind'];
+  readonly kind: InboxItemResponse['kind'];
   readonly title: string;
   readonly body: string;
 }
@@ -24,18 +24,18 @@ export interface News {
   readonly issue: Issue | null;
   readonly target: { readonly kind: string; readonly id: string };
   /** Notifications by member; the first reason that was added wins. */
-  readonly told: Map<string, Tiding>;
+  readonly notifications: Map<string, Tiding>;
   /** New subscribers of the issue, with the reason. */
-  readonly follows: Map<string, Shown<typeof subscriber>['reason']>;
+  readonly follows: Map<string, EntityResponse<typeof subscriber>['reason']>;
 }
 
 export function emptyNews(issue: Issue | null, target: News['target']): News {
-  return { issue, target, told: new Map(), follows: new Map() };
+  return { issue, target, notifications: new Map(), follows: new Map() };
 }
 
 /** Notifies members who have no notification yet. */
-export function tell({ told }: News, memberIds: Iterable<string>, tiding: Tiding): void {
-  for (const memberId of memberIds) if (!told.has(memberId)) told.set(memberId, tiding);
+export function notify({ notifications }: News, memberIds: Iterable<string>, tiding: Tiding): void {
+  for (const memberId of memberIds) if (!notifications.has(memberId)) notifications.set(memberId, tiding);
 }
 
 /** Returns an issue that is not deleted. */

@@ -9,7 +9,7 @@ import {
   followersOf,
   identifierOf,
   nameOfActor,
-  tell,
+  notify,
   type News,
 } from './news.ts';
 
@@ -31,7 +31,7 @@ export async function newsOfSla(ctx: Context, { type, data }: EventRow): Promise
     title: typeof name === 'string' ? `${words}: ${name}` : words,
     body: issue.title,
   } as const;
-  tell(news, issue.assigneeId === null ? await followersOf(ctx, issue) : [issue.assigneeId], tiding);
+  notify(news, issue.assigneeId === null ? await followersOf(ctx, issue) : [issue.assigneeId], tiding);
   return news;
 }
 
@@ -47,6 +47,6 @@ export async function newsOfProject(ctx: Context, event: EventRow): Promise<News
     body: typeof body === 'string' ? excerptOf(body) : '',
   } as const;
   const { leadId, members } = project;
-  tell(news, [...(leadId === null ? [] : [leadId]), ...members], tiding);
+  notify(news, [...(leadId === null ? [] : [leadId]), ...members], tiding);
   return news;
 }

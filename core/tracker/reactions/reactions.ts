@@ -31,7 +31,7 @@ const ReactionGroups = named(
         emoji: Type.String({ description: 'Emoji of the group.' }),
         count: Type.Integer({ description: 'Number of reactions with the emoji.' }),
         mine: nullable(idOf(reaction.id, "Id of the caller's reaction; null if there is none.")),
-        who: Type.Array(reaction.fields.actor.shown, {
+        who: Type.Array(reaction.fields.actor.response, {
           description: `Authors of the reactions, earliest first; up to ${whoMax}.`,
         }),
       }),
@@ -156,7 +156,7 @@ function routesOf(
       limit: 'write',
       body: schemasOf(reaction).create,
       example: { emoji: '👍' },
-      responses: { 201: schemasOf(reaction).shown, 200: schemasOf(reaction).shown },
+      responses: { 201: schemasOf(reaction).response, 200: schemasOf(reaction).response },
       write: async (ctx, { params, body }) => addReaction(ctx, await find(ctx, params.id), body.emoji),
     }),
   ];

@@ -2,7 +2,7 @@
 // of each of its two issues, but does not change their version, so relating an issue does not conflict with editing it.
 import { asLeft, type Change, type ChangeSet, type EventDraft } from '../../changes/change.ts';
 import type { EntityModel } from '../../changes/kind.ts';
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import { plain, type Column } from '../../changes/columns.ts';
 import { pageOfModel } from '../../changes/list.ts';
 import { getEntity, removed } from '../../changes/operations.ts';
@@ -37,7 +37,7 @@ const isAdded = (
   after: { readonly deletedAt: number | null },
 ): boolean => (before === null || before.deletedAt !== null) && after.deletedAt === null;
 
-const relationModel: EntityModel<Relation, Shown<typeof relation>> = modelOf(relation, {
+const relationModel: EntityModel<Relation, EntityResponse<typeof relation>> = modelOf(relation, {
   kept,
   shows: {
     issue: ({ to }, { directory }) => {
@@ -64,7 +64,7 @@ const relationModel: EntityModel<Relation, Shown<typeof relation>> = modelOf(rel
       ];
       if (!from || !to) throw new ApiError('not_found', 'One of the issues of this relation was deleted.');
       await requireNew(ctx, deleted.type, from, to);
-      return told(relationModel.update(deleted, { deletedAt: null }, ctx.nowMs())!, [from, to]);
+      return withIssueEvents(relationModel.update(deleted, { deletedAt: null }, ctx.nowMs())!, [from, to]);
     },
     team: {
       of: ({ from, to }) => [from.teamId, to.teamId],
@@ -126,7 +126,7 @@ export const relations = defineResource(relation, relationModel, {
       });
       const moved = storedType === 'duplicate_of' ? closedAsDuplicate(ctx, from) : null;
       return {
-        changes: [...(moved ? [moved] : []), told(made, [from, to])],
+        changes: [...(moved ? [moved] : []), withIssueEvents(made, [from, to])],
         body: relationModel.wire(seenFrom(issue.id, made.after), ctx),
         status: 201,
         location: `${ctx.baseUrl}/api/v1/${relation.path}/${made.id}`,
@@ -139,7 +139,7 @@ export const relations = defineResource(relation, relationModel, {
     async delete(ctx, id, ifMatch) {
       const { current, ends } = await findWithEnds(ctx, id);
       const set: ChangeSet<undefined> = removed(ctx, relationModel, current, ifMatch);
-      return { ...set, changes: set.changes.map((change) => told(change, ends)) };
+      return { ...set, changes: set.changes.map((change) => withIssueEvents(change, ends)) };
     },
   },
 });
@@ -220,7 +220,7 @@ function closedAsDuplicate(ctx: Context, issue: Issue) {
 }
 
 /** Replaces the event of a change by one event for each of the two issues. */
-function told(change: Change, ends: readonly [Issue, Issue]): Change {
+function withIssueEvents(change: Change, ends: readonly [Issue, Issue]): Change {
   return {
     ...change,
     events(view) {
@@ -240,7 +240,7 @@ function told(change: Change, ends: readonly [Issue, Issue]): Change {
         }),
       );
     },
-    followedBy: (later) => told(change.followedBy(later), ends),
+    followedBy: (later) => withIssueEvents(change.followedBy(later), ends),
   };
 }
 

@@ -5,7 +5,7 @@ import { notDeleted, pageOfModel } from '../../changes/list.ts';
 import { getEntity, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { foldName } from '../../lib/fold.ts';
-import { issueModel, type ShownIssue } from '../issues/kind.ts';
+import { issueModel, type IssueResponse } from '../issues/kind.ts';
 import { seeingIssues } from '../issues/seen.ts';
 import { notesBytesMax, releaseIssuesMax } from './contract.ts';
 import { releaseModel } from './kind.ts';
@@ -30,7 +30,7 @@ export async function draftNotes(ctx: Context, id: string, save: boolean): Promi
 }
 
 /** Returns the visible issues that are neither canceled nor duplicates, sorted by identifier. */
-async function issuesIn(ctx: Context, issueIds: readonly string[]): Promise<ShownIssue[]> {
+async function issuesIn(ctx: Context, issueIds: readonly string[]): Promise<IssueResponse[]> {
   const { data } = await pageOfModel(
     ctx,
     issueModel,
@@ -49,12 +49,12 @@ async function issuesIn(ctx: Context, issueIds: readonly string[]): Promise<Show
     .sort(byIdentifier);
 }
 
-function byIdentifier(a: ShownIssue, b: ShownIssue): number {
+function byIdentifier(a: IssueResponse, b: IssueResponse): number {
   if (a.team.key !== b.team.key) return a.team.key < b.team.key ? -1 : 1;
   return (a.number ?? 0) - (b.number ?? 0);
 }
 
-function draftOf(issues: readonly ShownIssue[]): string {
+function draftOf(issues: readonly IssueResponse[]): string {
   const lines: string[] = [];
   let bytes = restBytes;
   let left = 0;
@@ -72,12 +72,12 @@ function draftOf(issues: readonly ShownIssue[]): string {
 }
 
 /** Returns the first group whose label the issue has. */
-function groupOf({ labels }: ShownIssue): (typeof groups)[number] {
+function groupOf({ labels }: IssueResponse): (typeof groups)[number] {
   const names = new Set(labels.map(({ name }) => foldName(name)));
   return groups.find(({ label }) => label !== null && names.has(label)) ?? groups[2];
 }
 
 /** Titles are plain text, so Markdown in them is escaped. */
-function lineOf({ identifier, title, url }: ShownIssue): string {
+function lineOf({ identifier, title, url }: IssueResponse): string {
   return `${title.replaceAll(/[\\`*_[\]<>]/g, String.raw`\$&`)} ([${identifier}](${url}))`;
 }

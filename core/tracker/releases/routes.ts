@@ -12,7 +12,7 @@ import { draftNotes } from './notes.ts';
 import { moveRelease, publishRelease, rollBackRelease } from './stages.ts';
 
 const params = Closed({ id: idOf(release.id) });
-const shown = { 200: schemasOf(release).shown };
+const releaseResponse = { 200: schemasOf(release).response };
 const path = '/api/v1/releases/{id}';
 
 const ReleaseStage = named(
@@ -54,7 +54,7 @@ const stepRoutes = [
     params,
     body: ReleaseStage,
     example: { stage: 'staging' },
-    responses: shown,
+    responses: releaseResponse,
     errors: ['conflict'],
     write: (ctx, { params, body, ifMatch }) => moveRelease(ctx, params.id, body.stage, ifMatch),
   }),
@@ -68,7 +68,7 @@ const stepRoutes = [
     writes: ['status', 'stage', 'publishedAt'],
     limit: 'write',
     params,
-    responses: shown,
+    responses: releaseResponse,
     errors: ['conflict'],
     write: (ctx, { params, ifMatch }) => publishRelease(ctx, params.id, ifMatch),
   }),
@@ -83,7 +83,7 @@ const stepRoutes = [
     params,
     body: ReleaseRollback,
     example: { reason: 'Saving loses comments.' },
-    responses: shown,
+    responses: releaseResponse,
     errors: ['conflict'],
     write: (ctx, { params, body, ifMatch }) => rollBackRelease(ctx, params.id, body.reason, ifMatch),
   }),
@@ -147,7 +147,7 @@ const issueRoutes = [
     params,
     body: ReleaseIssuesAdd,
     example: { issueIds: ['ENG-1', 'ENG-2'] },
-    responses: shown,
+    responses: releaseResponse,
     errors: ['conflict', 'budget_exceeded'],
     write: (ctx, { params, body, ifMatch }) => addIssues(ctx, params.id, body, ifMatch),
   }),
@@ -164,7 +164,7 @@ const issueRoutes = [
     params,
     body: ReleaseIssuesRemove,
     example: { issueIds: ['ENG-2'] },
-    responses: shown,
+    responses: releaseResponse,
     errors: ['conflict'],
     write: (ctx, { params, body, ifMatch }) => removeIssues(ctx, params.id, body.issueIds, ifMatch),
   }),

@@ -41,7 +41,7 @@ export async function searchIssues(ctx: Context, asked: SearchQuery) {
   const end = offset + page.length;
   const hasNextPage = found.length > end && end < depthMax;
   return {
-    data: await shownWith(ctx, page, query),
+    data: await toSearchHits(ctx, page, query),
     pageInfo: {
       hasNextPage,
       endCursor: page.length > 0 ? encodeCursor(ctx.sealing, list, [end]) : null,
@@ -146,7 +146,7 @@ const bodiesOf = tenantStatement<{ id: string; body: string }>(
   `SELECT id, body FROM comments WHERE workspace_id = :ws AND deleted_at IS NULL AND id IN (SELECT value FROM json_each(:ids))`,
 );
 
-async function shownWith(ctx: Context, hits: readonly Hit[], { wanted }: Query) {
+async function toSearchHits(ctx: Context, hits: readonly Hit[], { wanted }: Query) {
   const commentIds = hits.flatMap(({ commentId }) => commentId ?? []);
   const [issues, bodies] = await Promise.all([
     issueModel.findMany(

@@ -1,17 +1,17 @@
 import { Type, type Static } from 'typebox';
-import { shownProperties } from '../../contract/schemas.ts';
+import { responseProperties } from '../../contract/schemas.ts';
 import { Closed, enumeration, idOf, named, nullable, pageWith } from '../../lib/schema.ts';
 import { issue } from '../issues/contract.ts';
-import type { ShownIssue } from '../issues/kind.ts';
+import type { IssueResponse } from '../issues/kind.ts';
 
-export type FoundIssue = Omit<ShownIssue, 'description'>;
+export type FoundIssue = Omit<IssueResponse, 'description'>;
 
-const { description: _, ...ofFoundIssue } = shownProperties(issue);
-const FoundIssueShown = Type.Unsafe<FoundIssue>(
+const { description: _, ...ofFoundIssue } = responseProperties(issue);
+const FoundIssueResponse = Type.Unsafe<FoundIssue>(
   named('FoundIssue', Closed(ofFoundIssue, { description: 'Issue without its description.' })),
 );
 
-const HighlightShown = named(
+const HighlightResponse = named(
   'Highlight',
   Closed({
     field: enumeration(
@@ -33,13 +33,13 @@ const HighlightShown = named(
     ),
   }),
 );
-export type Highlight = Static<typeof HighlightShown>;
+export type Highlight = Static<typeof HighlightResponse>;
 
 const SearchHit = named(
   'SearchHit',
   Closed({
-    issue: FoundIssueShown,
-    highlights: Type.Array(HighlightShown, {
+    issue: FoundIssueResponse,
+    highlights: Type.Array(HighlightResponse, {
       description:
         'One highlight per matching text; empty if the issue was found by its identifier or number.',
     }),
@@ -59,7 +59,7 @@ export const SimilarIssues = named(
       named(
         'SimilarIssue',
         Closed({
-          issue: FoundIssueShown,
+          issue: FoundIssueResponse,
           score: Type.Number({
             minimum: 0,
             maximum: 1,

@@ -52,7 +52,7 @@ export async function issuesLike(
   issue: Text,
   { conditions, limit }: { readonly conditions: readonly Condition[]; readonly limit: number },
 ): Promise<{ other: Issue; score: number; evidence: string[] }[]> {
-  const weights = await weightsOf(ctx, tellingWords(issue));
+  const weights = await weightsOf(ctx, distinctiveWords(issue));
   if (weights.size === 0) return [];
   const hits = await readHits(ctx, {
     match: matchAny([...weights.keys()], markOf(ctx.workspaceId), columns),
@@ -70,14 +70,14 @@ export async function issuesLike(
 }
 
 const columns = ['title', 'description'];
-const isTelling = (word: string): boolean => word.length > 2 || /[^a-z0-9]/.test(word);
+const isDistinctive = (word: string): boolean => word.length > 2 || /[^a-z0-9]/.test(word);
 
 /** Returns all words of the title, and those of the description that are repeated or look like names. */
-function tellingWords({ title, description }: Text): string[] {
+function distinctiveWords({ title, description }: Text): string[] {
   const ofTitle = distinct(title).slice(0, titleWordsMax);
   const counts = new Map<string, number>();
   for (const { word } of wordsIn(description))
-    if (isTelling(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
+    if (isDistinctive(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
   const worth = (word: string): number =>
     Math.min(counts.get(word) ?? 0, 5) + Math.min(word.length, 16) / 4 + (/\d/.test(word) ? 1 : 0);
   const ofRest = [...counts.keys()]
@@ -87,7 +87,7 @@ function tellingWords({ title, description }: Text): string[] {
 }
 
 function distinct(text: string): string[] {
-  return [...new Set(wordsIn(text).flatMap(({ word }) => (isTelling(word) ? [word] : [])))];
+  return [...new Set(wordsIn(text).flatMap(({ word }) => (isDistinctive(word) ? [word] : [])))];
 }
 
 const counting = (seen: string) =>

@@ -3,9 +3,9 @@
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
-import { shownData, type EventRow } from '../../events/event.ts';
+import { renderData, type EventRow } from '../../events/event.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
-import type { ShownIssue } from '../issues/kind.ts';
+import type { IssueResponse } from '../issues/kind.ts';
 import type { SlaKind } from '../sla-policies/contract.ts';
 import type { StateType } from '../workflows/contract.ts';
 import { slaClock } from './contract.ts';
@@ -67,7 +67,7 @@ async function heed(
   clock: Clock | undefined,
 ): Promise<readonly Change[]> {
   if (event.type === 'comment.added') return clock ? heedComment(ctx, event, clock) : [];
-  const issue = shownData(event) as object as ShownIssue;
+  const issue = renderData(event) as object as IssueResponse;
   const policy = isOpen(issue) ? policyFor(ctx.directory, kind, issue, event.createdAt) : undefined;
   const start = (): Promise<readonly Change[]> | readonly Change[] =>
     policy ? startOf(ctx, event, policy, issue) : [];
@@ -79,7 +79,7 @@ async function heed(
 }
 
 const over: readonly StateType[] = ['completed', 'canceled', 'duplicate'];
-const isOpen = ({ deletedAt, state }: ShownIssue): boolean =>
+const isOpen = ({ deletedAt, state }: IssueResponse): boolean =>
   deletedAt === null && !over.includes(state.type);
 
 function heedComment(ctx: Context, event: EventRow, clock: Clock): readonly Change[] {
@@ -114,7 +114,7 @@ function stepsOf(ctx: Context, clock: Clock, { createdAt: at, sequence }: EventR
       pass();
       return step(canceled(now, at));
     },
-    pauseOrResume({ state }: ShownIssue): readonly Change[] {
+    pauseOrResume({ state }: IssueResponse): readonly Change[] {
       if (!policy) return [];
       const terms = termsOf(ctx.directory, policy);
       const isPaused = pausesIn(policy, state);
@@ -132,7 +132,7 @@ async function startOf(
   ctx: Context,
   { createdAt: at, sequence, type }: EventRow,
   policy: PolicyEntry,
-  issue: ShownIssue,
+  issue: IssueResponse,
 ): Promise<readonly Change[]> {
   const { kind } = policy;
   const live = await ctx.store.readOne(ctx.scope, livePlace, { issueId: issue.id });

@@ -6,7 +6,7 @@ import { parseFilter, type FilterFields } from '../../lib/filter.ts';
 import { createSearched, passesOf, type Passes } from '../../lib/filter-match.ts';
 import { weekOf } from '../calendars/calendars.ts';
 import { issueFiltering } from '../issues/filter.ts';
-import type { ShownIssue } from '../issues/kind.ts';
+import type { IssueResponse } from '../issues/kind.ts';
 import type { slaPolicy, SlaKind } from '../sla-policies/contract.ts';
 import type { Terms } from './counting.ts';
 
@@ -41,7 +41,7 @@ function testOf(directory: Directory, policy: PolicyEntry): Passes {
 export function policyFor(
   directory: Directory,
   kind: SlaKind,
-  issue: ShownIssue,
+  issue: IssueResponse,
   at: number,
 ): PolicyEntry | undefined {
   const searched = createSearched();
@@ -60,6 +60,6 @@ export function termsOf({ calendars }: Directory, policy: PolicyEntry): Terms {
   };
 }
 
-export function pausesIn({ pausedIn }: PolicyEntry, { id, type }: ShownIssue['state']): boolean {
+export function pausesIn({ pausedIn }: PolicyEntry, { id, type }: IssueResponse['state']): boolean {
   return pausedIn.includes(id) || pausedIn.includes(type);
 }

@@ -3,7 +3,7 @@
 import { flag, plain } from '../../changes/columns.ts';
 import type { Change } from '../../changes/change.ts';
 import type { Context, View } from '../../context.ts';
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import { derivedId } from '../../lib/ids.ts';
 import { modelOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -18,11 +18,11 @@ export const subscriberModel = modelOf(subscriber, {
   shows: { issue: issueOfPart },
   columns: { memberId: plain('member_id') },
   events: (_before, { muted }) => [muted ? 'issue.unsubscribed' : 'issue.subscribed'],
-  special: { ...part.special, isTold: true },
+  special: { ...part.special, withoutPrevious: true },
 });
 
 export type Subscriber = NonNullable<Awaited<ReturnType<typeof subscriberModel.find>>>;
-type Reason = Shown<typeof subscriber>['reason'];
+type Reason = EntityResponse<typeof subscriber>['reason'];
 
 const ofIssue = tenantStatement<{ id: string }>(
   'subscribers.of_issue',
@@ -59,7 +59,7 @@ function subscriberOf(issue: Issue, memberId: string, reason: Reason, at: number
 }
 
 /** Shows the creator without a row like other subscribers. */
-export function shownSubscriber(row: Subscriber, view: View): Shown<typeof subscriber> {
+export function toSubscriberResponse(row: Subscriber, view: View): EntityResponse<typeof subscriber> {
   return subscriberModel.wire({ ...row, version: Math.max(1, row.version) }, view);
 }
 

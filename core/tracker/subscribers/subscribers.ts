@@ -19,7 +19,7 @@ import { subscriber } from './contract.ts';
 import {
   rowOf,
   rowsOf,
-  shownSubscriber,
+  toSubscriberResponse,
   sinceOf,
   subscriberModel,
   subscriptionChange,
@@ -56,7 +56,7 @@ async function listSubscribers(ctx: Context, id: string, query: PageParameters) 
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   return {
-    data: page.map((row) => shownSubscriber(row, ctx)),
+    data: page.map((row) => toSubscriberResponse(row, ctx)),
     pageInfo: {
       hasNextPage: rows.length > limit,
       endCursor: last ? encodeCursor(ctx.sealing, list, [sinceOf(last), last.id]) : null,
@@ -80,7 +80,7 @@ async function setSubscribed(
   const row = change?.after ?? known;
   return {
     changes: change ? [change] : [],
-    body: isSubscribed && row ? shownSubscriber(row, ctx) : undefined,
+    body: isSubscribed && row ? toSubscriberResponse(row, ctx) : undefined,
   };
 }
 
@@ -107,7 +107,7 @@ export const subscribers = defineResource(subscriber, subscriberModel, {
       method: 'PUT',
       name: 'subscribers.add',
       summary: 'Subscribe a member to an issue',
-      responses: { 200: schemasOf(subscriber).shown },
+      responses: { 200: schemasOf(subscriber).response },
       write: (ctx, { params, ifMatch }) => setSubscribed(ctx, params.id, params.memberId, true, ifMatch),
     }),
     defineRoute({

@@ -46,14 +46,14 @@ const rhythm = {
   }),
 };
 const rhythmGiven = named('CycleRhythmGiven', Type.Partial(Closed(rhythm), { additionalProperties: false }));
-const rhythmShown = Closed({
+const rhythmResponse = Closed({
   weeks: { ...rhythm.weeks, default: 2 },
   startsOn: { ...rhythm.startsOn, default: 'monday' },
   cooldownWeeks: { ...rhythm.cooldownWeeks, default: 0 },
   ahead: { ...rhythm.ahead, default: 2 },
   rollsOver: { ...rhythm.rollsOver, default: true },
 });
-export type Rhythm = Static<typeof rhythmShown>;
+export type Rhythm = Static<typeof rhythmResponse>;
 
 export const team = defineContract({
   name: 'team',
@@ -96,7 +96,7 @@ export const team = defineContract({
         write: 'update',
         doc: 'Rhythm in which cycles are created; null to create none automatically.',
       },
-      rhythmShown,
+      rhythmResponse,
     ),
   },
   undo: 'values',

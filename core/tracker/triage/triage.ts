@@ -12,7 +12,7 @@ import { mentionsIn } from '../mentions.ts';
 import { comment } from '../comments/contract.ts';
 import { firstState, statesOf } from '../directory.ts';
 import type { IssuePatch } from '../issues/bodies.ts';
-import { issueModel, type Issue, type ShownIssue } from '../issues/kind.ts';
+import { issueModel, type Issue, type IssueResponse } from '../issues/kind.ts';
 import { resolvePatch } from '../issues/references.ts';
 
 export const TriageDecline = named(
@@ -41,7 +41,7 @@ export async function acceptIssue(
   id: string,
   input: IssuePatch,
   ifMatch: number | null,
-): Promise<ChangeSet<ShownIssue>> {
+): Promise<ChangeSet<IssueResponse>> {
   const issue = await getEntity(ctx, issueModel, id);
   requireVersion(issue, ifMatch);
   const stateId = input.stateId ?? firstState(ctx.directory, issue.teamId).id;
@@ -61,7 +61,7 @@ export async function declineIssue(
   id: string,
   { reason }: Static<typeof TriageDecline>,
   ifMatch: number | null,
-): Promise<ChangeSet<ShownIssue>> {
+): Promise<ChangeSet<IssueResponse>> {
   const issue = await triagedIssue(ctx, id, ifMatch);
   const state = statesOf(ctx.directory, issue.teamId).find(({ type }) => type === 'canceled');
   if (!state)
@@ -80,7 +80,7 @@ export async function snoozeIssue(
   id: string,
   { until }: Static<typeof TriageSnooze>,
   ifMatch: number | null,
-): Promise<ChangeSet<ShownIssue>> {
+): Promise<ChangeSet<IssueResponse>> {
   const issue = await triagedIssue(ctx, id, ifMatch);
   const snoozedUntil = until === null ? null : readTime(until, 'until');
   if (snoozedUntil !== null && snoozedUntil <= ctx.nowMs())

@@ -21,11 +21,11 @@ import { view } from './contract.ts';
 type View = EntityOf<typeof view>;
 
 const viewModel = modelOf(view, {
-  told: ({ visibility }, shown) =>
+  toEventData: ({ visibility }, response) =>
     visibility === 'shared'
-      ? shown
+      ? response
       : {
-          ...shown,
+          ...response,
           name: '',
           description: '',
           filter: {},

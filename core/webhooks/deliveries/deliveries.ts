@@ -102,7 +102,7 @@ export async function getDelivery(ctx: Context, id: string, work: DeliveryWork) 
       requestHeaders: unpackHeaders(attempt.request_headers_json, { delivery: row, at: attempt.at }),
       responseHeaders:
         attempt.response_headers_json === null ? null : JSON.parse(attempt.response_headers_json),
-      ...shownBody(attempt.response_body),
+      ...toResponseBody(attempt.response_body),
       truncated: attempt.truncated === 1,
     })),
   };
@@ -206,7 +206,7 @@ function where(sql: string, name: string, value: Value | undefined): Condition[]
 }
 
 /** Returns the raw body, as text if it is UTF-8, otherwise as base64. */
-function shownBody(body: Uint8Array | ArrayBuffer | null) {
+function toResponseBody(body: Uint8Array | ArrayBuffer | null) {
   if (body === null) return { responseBody: null, responseBodyEncoding: null };
   try {
     // A byte order mark is part of the body.

@@ -23,7 +23,7 @@ const at = (doc: string) => nullable(described(time, doc));
 const headers = <V extends TSchema>(value: V, description: string) =>
   Type.Record(Type.String(), value, { description });
 
-const shown = {
+const deliveryFields = {
   id: idOf(idPrefixes.delivery),
   webhookId: idOf(webhook.id, 'Id of the endpoint.'),
   eventId: idOf(idPrefixes.event, 'Id of the event.'),
@@ -37,11 +37,11 @@ const shown = {
   finishedAt: at('Time at which it was delivered, failed or was canceled; null until then.'),
 };
 
-export const DeliveryShown = named('Delivery', Closed(shown));
+export const DeliveryResponse = named('Delivery', Closed(deliveryFields));
 export const DeliveryDetail = named(
   'DeliveryDetail',
   Closed({
-    ...shown,
+    ...deliveryFields,
     payload: Type.String({ description: 'Request body, byte for byte.' }),
     attemptList: Type.Array(
       Closed({

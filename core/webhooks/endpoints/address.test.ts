@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { createSealing } from '../../lib/sealing.ts';
-import { addressField, openAddress, sealAddress, shownAddress, type Address } from './address.ts';
+import { addressField, openAddress, sealAddress, displayAddress, type Address } from './address.ts';
 
 const sealing = createSealing(Buffer.alloc(32, 1));
 const stored = (address: Address): string => String(addressField.write!(address));
@@ -10,7 +10,7 @@ test('an address with a query rests sealed, for its own endpoint, and is shown w
   const url = 'https://h.example/x?token=s3cret';
   const column = stored(sealAddress(sealing, 'workspace', 'whe_1', url));
   expect(column).not.toContain('s3cret');
-  expect(shownAddress(read(column))).toBe('https://h.example/x?token=…');
+  expect(displayAddress(read(column))).toBe('https://h.example/x?token=…');
   expect(openAddress(sealing, 'workspace', read(column))).toBe(url);
   expect(() => openAddress(sealing, 'other', read(column))).toThrow();
   expect(() => openAddress(sealing, 'workspace', { ...read(column), id: 'whe_2' })).toThrow();
@@ -21,6 +21,6 @@ test('one without a query, and one of an earlier version, rest as they are', () 
   expect(stored(sealAddress(sealing, 'workspace', 'whe_1', plain))).toBe(plain);
   const earlier = 'https://h.example/x?token=s3cret';
   expect(stored(read(earlier).address)).toBe(earlier);
-  expect(shownAddress(read(earlier))).toBe('https://h.example/x?token=…');
+  expect(displayAddress(read(earlier))).toBe('https://h.example/x?token=…');
   expect(openAddress(sealing, 'workspace', read(earlier))).toBe(earlier);
 });

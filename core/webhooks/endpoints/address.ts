@@ -44,6 +44,6 @@ export function openAddress(sealing: Sealing, workspaceId: string, { id, address
   );
 }
 
-export function shownAddress({ address }: Addressed): string {
+export function displayAddress({ address }: Addressed): string {
   return maskedUrl(address.text);
 }

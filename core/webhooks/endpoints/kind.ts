@@ -4,7 +4,7 @@ import { isoTime } from '../../changes/operations.ts';
 import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { switchOps } from '../deliveries/off.ts';
 import type { PreviousSecret } from '../secret.ts';
-import { addressField, shownAddress } from './address.ts';
+import { addressField, displayAddress } from './address.ts';
 import { webhook } from './contract.ts';
 import { keepPastWants } from './wants.ts';
 
@@ -35,7 +35,7 @@ export const endpointModel = modelOf(webhook, {
   table: 'endpoints',
   kept,
   shows: {
-    url: shownAddress,
+    url: displayAddress,
     previousSecretExpiresAt: ({ previousSecrets }) => isoTime(previousSecrets[0]?.expiresAt ?? null),
     previousSecretLastSucceededAt: ({ previousSecrets }) =>
       isoTime(previousSecrets[0]?.lastSucceededAt ?? null),

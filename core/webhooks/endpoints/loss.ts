@@ -6,7 +6,7 @@ import { adminsOf, itemsFor } from '../../inbox/items.ts';
 import { rightsOfRole, type Role } from '../../rights/roles.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
-import { shownAddress } from './address.ts';
+import { displayAddress } from './address.ts';
 import { endpointModel, type Endpoint } from './kind.ts';
 
 const isOn = `workspace_id = :ws AND enabled = 1 AND deleted_at IS NULL
@@ -62,7 +62,7 @@ function itemsOf({ ids, nowMs, directory }: Losing, loss: Loss, endpoint: Endpoi
     {
       kind: 'webhook_disabled',
       reason: 'webhook',
-      title: `The webhook to ${new URL(shownAddress(endpoint)).host} was disabled`,
+      title: `The webhook to ${new URL(displayAddress(endpoint)).host} was disabled`,
       body: `${endpoint.disabledReason} Enable the webhook to take it over, then replay the missed events.`,
       target: { kind: endpointModel.name, id: endpoint.id },
     },

@@ -15,8 +15,8 @@ const EndpointCreated = named(
   Closed({
     id: idOf(webhook.id),
     url: webhook.fields.url.given,
-    events: webhook.fields.events.shown,
-    enabled: webhook.fields.enabled.shown,
+    events: webhook.fields.events.response,
+    enabled: webhook.fields.enabled.response,
     secret: Type.String({ description: 'Signing secret of the endpoint. It is shown only once.' }),
   }),
 );

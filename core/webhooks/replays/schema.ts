@@ -36,7 +36,7 @@ export const ReplayCreate = named(
   }),
 );
 
-export const ReplayShown = named(
+export const ReplayResponse = named(
   'Replay',
   Closed({
     id: idOf(idPrefixes.replay),

@@ -1,12 +1,12 @@
 // Sample data: a file attached to the sample issue.
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import type { attachment } from '../../tracker/attachments/contract.ts';
 import { ana, idOf, type Moment, type SampleSetting } from './cast.ts';
 
 /** By event type. */
 export function attachmentMoments({ nowMs }: SampleSetting): Readonly<Record<string, Moment>> {
   const at = new Date(nowMs).toISOString();
-  const file: Shown<typeof attachment> = {
+  const file: EntityResponse<typeof attachment> = {
     id: idOf('att'),
     issue: { id: idOf('iss'), identifier: 'ENG-42' },
     kind: 'file',

@@ -1,5 +1,5 @@
 // Sample data around the issue: Ben reacts, subscribes and gets an inbox item.
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import type { inboxItem } from '../../inbox/contract.ts';
 import type { reaction } from '../../tracker/reactions/contract.ts';
 import type { subscriber } from '../../tracker/subscribers/contract.ts';
@@ -18,13 +18,13 @@ export function inboxStory({ nowMs }: SampleSetting): Story {
         commentId: idOf('cmt'),
         emoji: '👀',
         actor: { kind: 'user', ...ben },
-      } satisfies Partial<Shown<typeof reaction>>,
+      } satisfies Partial<EntityResponse<typeof reaction>>,
       subscriber: {
         id: idOf('sub'),
         issue,
         member: ben,
         reason: 'mentioned',
-      } satisfies Partial<Shown<typeof subscriber>>,
+      } satisfies Partial<EntityResponse<typeof subscriber>>,
       inbox_item: {
         id: idOf('inb'),
         member: ben,
@@ -40,7 +40,7 @@ export function inboxStory({ nowMs }: SampleSetting): Story {
         readAt: null,
         archivedAt: null,
         snoozedUntil: null,
-      } satisfies Partial<Shown<typeof inboxItem>>,
+      } satisfies Partial<EntityResponse<typeof inboxItem>>,
       'inbox.preferences_updated': {
         member: ben,
         ...{ assigned: true, mentioned: true, replied: true, subscribed: false, triage: true, sla: true },

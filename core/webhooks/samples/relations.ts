@@ -1,5 +1,5 @@
 // Sample data of triage, moves, relations and templates.
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import type { template } from '../../tracker/templates/contract.ts';
 import { idOf, type Story } from './cast.ts';
 
@@ -22,7 +22,7 @@ export const relationObjects: Story['objects'] = {
     estimate: null,
     fields: {},
     subIssues: ['Write a failing test', 'Fix it'],
-  } satisfies Partial<Shown<typeof template>>,
+  } satisfies Partial<EntityResponse<typeof template>>,
 };
 
 const relation = { id: idOf('rln'), type: 'blocks', issue: { id: idOf('iss', 2), identifier: 'ENG-43' } };

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { EventShown } from '../../events/schema.ts';
+import { EventResponse } from '../../events/schema.ts';
 import { Closed, described, named } from '../../lib/schema.ts';
 
 export const SampleCreate = named(
@@ -19,6 +19,6 @@ export const SampleSent = named(
   'SampleSent',
   Closed({
     listeners: Type.Integer({ minimum: 0, description: 'Number of open streams that received the sample.' }),
-    event: described(EventShown, 'The sample event.'),
+    event: described(EventResponse, 'The sample event.'),
   }),
 );

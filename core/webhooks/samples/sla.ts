@@ -1,5 +1,5 @@
 // Sample data of SLA clocks: the issue has a deadline, is at risk, and is resolved in time.
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import type { slaClock } from '../../tracker/sla/contract.ts';
 import { hourMs } from '../../lib/time.ts';
 import { ana, engineering, idOf, type Moment, type SampleSetting, type Values } from './cast.ts';
@@ -28,7 +28,7 @@ export function slaObjects(setting: SampleSetting) {
       remainingMs: null,
       reachedAt: null,
       endedAt: null,
-    } satisfies Partial<Shown<typeof slaClock>>,
+    } satisfies Partial<EntityResponse<typeof slaClock>>,
   } satisfies Readonly<Record<string, Values>>;
 }
 

@@ -1,6 +1,6 @@
 // Fixtures of the samples: one consistent set of objects and events, similar to real data. A bug in an editor is
 // reported, labeled, assigned, started, discussed and resolved.
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import type { apiKey } from '../../identity/api-keys/contract.ts';
 import type { member } from '../../identity/members/contract.ts';
 import type { workspace } from '../../identity/workspace/contract.ts';
@@ -28,7 +28,7 @@ import { inboxStory } from './inbox.ts';
 import { projectStory } from './projects.ts';
 import { pluginStory } from './plugins.ts';
 import { relationMoments, relationObjects } from './relations.ts';
-import { cycleMoments, cycleObjects, cycleShown } from './cycles.ts';
+import { cycleMoments, cycleObjects, cycleReference } from './cycles.ts';
 import { slaMoments, slaObjects } from './sla.ts';
 import { attachmentMoments } from './attachments.ts';
 
@@ -49,7 +49,7 @@ export function storyOf(setting: SampleSetting): Story {
       ...cycleObjects(setting.nowMs),
       ...boardObjects,
       ...kept(setting),
-      ...told(setting),
+      ...systemEvents(setting),
       ...slaObjects(setting),
       ...projects.objects,
       ...inbox.objects,
@@ -70,8 +70,8 @@ export function storyOf(setting: SampleSetting): Story {
 
 /** Objects that issues refer to by name. */
 const named = {
-  label: { ...bug, color: '#d73a4a', team: null } satisfies Partial<Shown<typeof label>>,
-  state: { ...inProgress, position: 2, team: 'ENG' } satisfies Partial<Shown<typeof state>>,
+  label: { ...bug, color: '#d73a4a', team: null } satisfies Partial<EntityResponse<typeof label>>,
+  state: { ...inProgress, position: 2, team: 'ENG' } satisfies Partial<EntityResponse<typeof state>>,
   team: {
     ...engineering,
     transitions: {},
@@ -79,7 +79,7 @@ const named = {
     timeZone: 'Europe/Zagreb',
     cycles: { weeks: 2, startsOn: 'monday', cooldownWeeks: 0, ahead: 2, rollsOver: true },
     archivedAt: null,
-  } satisfies Partial<Shown<typeof team>>,
+  } satisfies Partial<EntityResponse<typeof team>>,
 };
 
 function tracked({ nowMs, baseUrl }: SampleSetting) {
@@ -106,13 +106,13 @@ function tracked({ nowMs, baseUrl }: SampleSetting) {
       completedAt: null,
       canceledAt: null,
       estimate: 3,
-      cycle: cycleShown,
+      cycle: cycleReference,
       dueDate: dayOf(nowMs, 9),
       slaDueAt: timeOf(nowMs, 1),
       externalSource: null,
       externalId: null,
       url: `${baseUrl}/issues/ENG-42`,
-    } satisfies Partial<Shown<typeof issue>>,
+    } satisfies Partial<EntityResponse<typeof issue>>,
     comment: {
       id: idOf('cmt'),
       issue: { id: idOf('iss'), identifier: 'ENG-42' },
@@ -123,7 +123,7 @@ function tracked({ nowMs, baseUrl }: SampleSetting) {
       author: { kind: 'user', ...ana },
       resolvedAt: null,
       resolvedBy: null,
-    } satisfies Partial<Shown<typeof comment>>,
+    } satisfies Partial<EntityResponse<typeof comment>>,
     project: {
       ...editor,
       description: 'No data is lost when the disk is full.',
@@ -136,7 +136,7 @@ function tracked({ nowMs, baseUrl }: SampleSetting) {
       icon: '📝',
       color: '#0e8a16',
       archivedAt: null,
-    } satisfies Partial<Shown<typeof project>>,
+    } satisfies Partial<EntityResponse<typeof project>>,
     ...named,
   };
 }
@@ -149,13 +149,13 @@ function kept({ nowMs }: SampleSetting) {
       role: 'member',
       teams: [],
       joinedAt: null,
-    } satisfies Partial<Shown<typeof member>>,
+    } satisfies Partial<EntityResponse<typeof member>>,
     workspace: {
       id: '019b0000-0000-7000-8000-000000000002',
       name: 'Acme',
       publicTriage: null,
       guarded: [...guardedClasses],
-    } satisfies Partial<Shown<typeof workspace>>,
+    } satisfies Partial<EntityResponse<typeof workspace>>,
     api_key: {
       id: idOf('key'),
       name: 'Nightly import',
@@ -166,7 +166,7 @@ function kept({ nowMs }: SampleSetting) {
       revokedAt: null,
       lastUsedAt: timeOf(nowMs, -1),
       replacedBy: null,
-    } satisfies Partial<Shown<typeof apiKey>>,
+    } satisfies Partial<EntityResponse<typeof apiKey>>,
     webhook: {
       id: idOf('whe'),
       url: hook,
@@ -179,12 +179,12 @@ function kept({ nowMs }: SampleSetting) {
       secretSince: timeOf(nowMs, -30),
       previousSecretExpiresAt: null,
       previousSecretLastSucceededAt: null,
-    } satisfies Partial<Shown<typeof webhook>>,
+    } satisfies Partial<EntityResponse<typeof webhook>>,
   };
 }
 
 /** Problems reported by the server. */
-function told({ nowMs }: SampleSetting) {
+function systemEvents({ nowMs }: SampleSetting) {
   const problem = {
     kind: 'backup',
     message: 'The last backup of this server failed or is too old. The server administrator must check it.',

@@ -8,7 +8,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Op, Scope, Store } from '../../store/store.ts';
-import { shownAddress } from '../endpoints/address.ts';
+import { displayAddress } from '../endpoints/address.ts';
 import { endpointModel, type Endpoint } from '../endpoints/kind.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 
@@ -63,7 +63,7 @@ function itemsOf(
   directory: Directory,
   { ids, clock }: { ids: Ids; clock: Clock },
 ): Change[] {
-  const { host } = new URL(shownAddress(endpoint));
+  const { host } = new URL(displayAddress(endpoint));
   return itemsForAdmins(
     {
       kind: 'webhook_disabled',

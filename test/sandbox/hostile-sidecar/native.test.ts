@@ -56,7 +56,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Told {
+interface ProbeOutcome {
   worked: string[];
   refused: string[];
   text: string;
@@ -64,7 +64,7 @@ interface Told {
   why: string;
 }
 
-function tellings(text: string): Pick<Told, 'worked' | 'refused'> {
+function tellings(text: string): Pick<ProbeOutcome, 'worked' | 'refused'> {
   const lines = [...text.matchAll(/^(.*) (yes|no) \d+$/gm)];
   const those = (word: string): string[] =>
     lines.filter((line) => line[2] === word).map((line) => line[1] as string);
@@ -94,7 +94,7 @@ function spawnProbe(
 }
 
 /** What the probe said and was told until it was gone. */
-async function jailed(mode: string, using: JailMeans): Promise<Told> {
+async function jailed(mode: string, using: JailMeans): Promise<ProbeOutcome> {
   let text = '';
   let report: JailReport | undefined;
   const why = await new Promise<string>((gone) => {

@@ -15,7 +15,7 @@ import {
   type Format,
   type ImportRow,
   type Link,
-  type Told,
+  type RowReporter,
 } from './row.ts';
 
 const maybe = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
@@ -99,7 +99,7 @@ function entriesIn(file: string): unknown[] {
 const isPullRequest = (entry: unknown): boolean =>
   typeof entry === 'object' && entry !== null && 'pull_request' in entry;
 
-function rowOf(issue: Issue, at: string, teamFrom: string | undefined, told: Told): ImportRow {
+function rowOf(issue: Issue, at: string, teamFrom: string | undefined, told: RowReporter): ImportRow {
   const found = repositoryOf(issue);
   const repository = found ?? teamFrom ?? 'github';
   return {

@@ -17,7 +17,7 @@ import {
   type ImportRow,
   type Link,
   type RelationType,
-  type Told,
+  type RowReporter,
 } from './row.ts';
 
 export const jira: Format = {
@@ -51,7 +51,7 @@ export const jira: Format = {
 
 function contentOf(
   record: CsvRecord,
-  told: Told,
+  told: RowReporter,
 ): Omit<ImportRow, 'at' | 'teamName' | 'externalId' | 'links' | 'comments'> {
   const { one, all } = record;
   return {
@@ -90,7 +90,7 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /** What of its types is a label here. */
-function kindOf(given: string, { left }: Told): string[] {
+function kindOf(given: string, { left }: RowReporter): string[] {
   const type = given.trim();
   const label = named(kinds, type.toLowerCase());
   if (label !== undefined) return [label];

@@ -76,7 +76,7 @@ export interface Comment {
 export type Priority = 'none' | 'low' | 'medium' | 'high' | 'urgent';
 
 /** Told of what does not become a part of an issue. */
-export interface Told {
+export interface RowReporter {
   /** What is no row: where it stands, and why. */
   bad(at: string, why: string): void;
   /** What a row says that nothing here takes, by what it is: `column Reporter`. */
@@ -92,7 +92,7 @@ export interface Format {
   read(
     file: string,
     options: { readonly teamFrom: string | undefined },
-    told: Told,
+    told: RowReporter,
   ): AsyncIterable<ImportRow>;
 }
 
@@ -179,7 +179,7 @@ export function readAs<K extends string, V>(
   name: K,
   text: string,
   read: (text: string) => V | undefined,
-  { left }: Told,
+  { left }: RowReporter,
 ): { [P in K]?: V } {
   const value = read(text);
   if (value === undefined && text.trim() !== '') left(`${name} that cannot be read`);
