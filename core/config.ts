@@ -278,8 +278,8 @@ export function readRemote(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): { server: string; token: string | null; named: string | null; isNamed: boolean } {
   const usual = 'http://127.0.0.1:4700';
-  const given = flags.server ?? (env.TATAMI_SERVER || undefined);
-  const server = given ?? usual;
+  const explicitServer = flags.server ?? (env.TATAMI_SERVER || undefined);
+  const server = explicitServer ?? usual;
   if (!/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(server))
     throw new ConfigError(
       `${flags.server === undefined ? 'TATAMI_SERVER' : '--server'} must be an address such as http://127.0.0.1:4700, not "${server}".`,
@@ -288,7 +288,7 @@ export function readRemote(
     server,
     token: (flags.token ?? env.TATAMI_TOKEN ?? '').trim() || null,
     named: flags.server === undefined && server !== usual ? 'TATAMI_SERVER' : null,
-    isNamed: given !== undefined,
+    isNamed: explicitServer !== undefined,
   };
 }
 

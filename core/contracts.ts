@@ -100,18 +100,18 @@ export function checkContracts(list: readonly Contract[]): void {
 const builtIn = ['id', 'version', 'createdAt', 'updatedAt', 'deletedAt'];
 
 function checkFields({ name, operations, fields }: Contract): void {
-  for (const [field, { type, given, options }] of Object.entries(fields)) {
+  for (const [field, { type, input, options }] of Object.entries(fields)) {
     const at = `${name}.${field}`;
     if (builtIn.includes(field))
       throw new Error(`${at} is a built-in field of every object. Give the field another name.`);
     const { required, nullable, computed, write, default: value } = options;
     if (value === undefined) {
-      const isGiven = required || nullable || computed || type === 'actor' || write === 'never';
-      if ('create' in operations && !isGiven)
+      const isAlwaysSet = required || nullable || computed || type === 'actor' || write === 'never';
+      if ('create' in operations && !isAlwaysSet)
         throw new Error(
           `${at} is optional and has no default. Make it required or nullable, or give a default.`,
         );
-    } else if (value !== '' && !Check(given, value))
+    } else if (value !== '' && !Check(input, value))
       throw new Error(`${at} has an invalid default: ${JSON.stringify(value)}.`);
   }
 }

@@ -18,13 +18,15 @@ const docs = join(root, 'docs/plugins');
 const pages = readdirSync(docs).filter((name) => name.endsWith('.md'));
 const dir = temporary();
 let app: TestApp;
-const asked: string[] = [];
+const receivedRequests: string[] = [];
 /** The service of from-nothing.md, which listens on port 4899 there. */
 const classifier = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   fetch(request) {
-    asked.push(`${request.method} ${new URL(request.url).pathname} ${request.headers.get('authorization')}`);
+    receivedRequests.push(
+      `${request.method} ${new URL(request.url).pathname} ${request.headers.get('authorization')}`,
+    );
     return Response.json({ kind: 'bug' });
   },
 });
@@ -254,7 +256,7 @@ test.each([
       } else expect(masked(text)).toBe(masked(said));
     }
     if (process.env.UPDATE_DOCS === '1') writeFileSync(path, page);
-    if (place === 'nothing') expect(asked).toEqual(['POST /v1/classify Bearer not-a-real-key']);
+    if (place === 'nothing') expect(receivedRequests).toEqual(['POST /v1/classify Bearer not-a-real-key']);
   },
   120_000,
 );

@@ -16,21 +16,21 @@ const sample: Row[] = parse(readFileSync(join(import.meta.dir, '../examples/main
 });
 
 /** CSV texts of issues to learn from, with their labels, and of fresh ones without. */
-export function makeIssues(given: { teams: number; learn: number; fresh: number; seed: number }) {
-  const random = seededRandom(given.seed);
+export function makeIssues(options: { teams: number; learn: number; fresh: number; seed: number }) {
+  const random = seededRandom(options.seed);
   const labels = [...new Set(sample.map(({ label }) => label))].filter((label) => label !== '');
   const oneOf = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
   const issue = (index: number): Row => {
     const label = labels[index % labels.length] as string;
     const alike = sample.filter((row) => row.label === label);
     const bodies = [oneOf(alike).body, oneOf(alike).body];
-    const repo = `acme/team${'ABCDEFGH'[Math.floor(index / labels.length) % given.teams]}`;
+    const repo = `acme/team${'ABCDEFGH'[Math.floor(index / labels.length) % options.teams]}`;
     return { repo, label, title: `${oneOf(alike).title} (${index})`, body: bodies.join('\n\n') };
   };
-  const rows = Array.from({ length: given.learn + given.fresh }, (_, index) => issue(index));
+  const rows = Array.from({ length: options.learn + options.fresh }, (_, index) => issue(index));
   return {
-    learn: csv(rows.slice(0, given.learn)),
-    fresh: csv(rows.slice(given.learn).map((row) => ({ ...row, label: '' }))),
+    learn: csv(rows.slice(0, options.learn)),
+    fresh: csv(rows.slice(options.learn).map((row) => ({ ...row, label: '' }))),
   };
 }
 

@@ -56,7 +56,7 @@ async function pages(bench: Bench, effort: Effort, ours: Catalogue): Promise<Req
     board,
     found.flatMap(({ paths }) => paths),
   );
-  const sidesOf = (left: Asked, right: Asked) => measured(bench, effort, left, right);
+  const sidesOf = (left: PagesLoad, right: PagesLoad) => measured(bench, effort, left, right);
   const ratios = [
     ratioOf(
       'board of 8 × 25 cards',
@@ -102,14 +102,14 @@ interface Served {
   readonly headers: TatamiChild['headers'];
   readonly child: { readonly pid: number };
 }
-interface Asked {
+interface PagesLoad {
   readonly of: Served;
   readonly paths: readonly Path[];
 }
 type Sides = Readonly<Record<'ours' | 'yardstick', Side>>;
 
-function measured({ load }: Bench, effort: Effort, ours: Asked, yardstick: Asked): Promise<Sides> {
-  const plan = ({ of, paths }: Asked): Omit<LoadPlan, 'durationMs'> => ({
+function measured({ load }: Bench, effort: Effort, ours: PagesLoad, yardstick: PagesLoad): Promise<Sides> {
+  const plan = ({ of, paths }: PagesLoad): Omit<LoadPlan, 'durationMs'> => ({
     method: 'GET',
     url: of.url,
     requests: paths.map((path) => ({ path: `/api/v1${path}` })),

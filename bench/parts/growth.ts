@@ -8,7 +8,7 @@ import { issueInput } from '../servers/seed.ts';
 import { withServers, type Bench, type TatamiChild } from '../servers/start.ts';
 
 const bulk = 100;
-const asked = 200;
+const readCount = 200;
 /** Maximum ratio of the latency with the most issues to that with the fewest. */
 const slowerMax = 1.5;
 
@@ -81,7 +81,7 @@ async function quickness({ url, headers, child }: TatamiChild): Promise<Record<Q
   });
   const timed = async (path: (n: number) => string, body?: unknown): Promise<number> => {
     const took: number[] = [];
-    for (let n = 0; n < asked; n++) {
+    for (let n = 0; n < readCount; n++) {
       const startedMs = performance.now();
       const response = await fetch(`${url}/api/v1${path(n)}`, {
         method: body === undefined ? 'GET' : 'POST',

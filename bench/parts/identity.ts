@@ -103,10 +103,10 @@ async function searched({ load }: Bench, effort: Effort, ours: TatamiChild, toke
     'Mcp-Name': 'issues_search',
   };
   await requireFound(ours, headers);
-  const asked = words.map((q) => ({ path: `/api/v1/search?q=${encodeURIComponent(q)}&limit=20` }));
+  const requests = words.map((q) => ({ path: `/api/v1/search?q=${encodeURIComponent(q)}&limit=20` }));
   const sides = await interleave(load, effort, {
     ours: { ...plan, method: 'POST', requests: words.map(searchCall), headers },
-    rest: { ...plan, method: 'GET', requests: asked, headers: ours.headers },
+    rest: { ...plan, method: 'GET', requests: requests, headers: ours.headers },
   });
   return speedOf('issues_search over MCP', sides.ours, sides.rest, 0.5);
 }

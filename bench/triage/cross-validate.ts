@@ -26,9 +26,9 @@ export function crossValidate(examples: readonly Example[], folds: number, seed:
     modelBytes = Math.max(modelBytes, stored.length);
     const predictor = new Predictor(JSON.parse(stored));
     for (const example of examples.filter((_, i) => foldOf[i] === fold)) {
-      const asked = performance.now();
+      const askedAtMs = performance.now();
       const { kind, confidence } = predictor.predict(example);
-      predictMs.push(performance.now() - asked);
+      predictMs.push(performance.now() - askedAtMs);
       outcomes.push({ kind: example.kind, answer: kind, confidence });
     }
   }

@@ -111,13 +111,17 @@ async function restoreInto(folder: string, options: RestoreOptions): Promise<Res
   };
 }
 
-function keyOf(inBackup: Brought['key'], given: Buffer | null, fingerprint: string | null): Buffer | null {
+function keyOf(
+  inBackup: Brought['key'],
+  providedKey: Buffer | null,
+  fingerprint: string | null,
+): Buffer | null {
   const text = (key: Buffer): string => key.toString('utf8').trim();
-  if (inBackup && given && text(inBackup) !== text(given))
+  if (inBackup && providedKey && text(inBackup) !== text(providedKey))
     throw new Error(
       'The key given with --key is not the one in the backup. Omit --key to use the key in the backup.',
     );
-  const key = inBackup ?? given;
+  const key = inBackup ?? providedKey;
   const bytes = key && Buffer.from(text(key), 'base64');
   if (bytes && bytes.length !== 32)
     throw new Error('The master key must be 32 bytes in base64, as Tatami wrote it to master.key.');

@@ -12,7 +12,7 @@ export type Values = Readonly<Record<string, Value>>;
 /** Maximum length of a recorded value, in characters. */
 export const valueCharsMax = 1_000;
 /** Server-assigned fields. */
-const given = new Set(['id', 'version', 'createdAt', 'updatedAt']);
+const serverAssigned = new Set(['id', 'version', 'createdAt', 'updatedAt']);
 
 export type ChangeAction = 'create' | 'update' | 'delete';
 
@@ -47,7 +47,7 @@ export function valuesOf(change: Change, eventData: Data): Values {
     );
   return Object.fromEntries(
     Object.entries(after)
-      .filter(([name, value]) => !given.has(name) && !isNothing(value))
+      .filter(([name, value]) => !serverAssigned.has(name) && !isNothing(value))
       .map(([name, value]) => [name, { before: null, after: value }]),
   );
 }
@@ -57,7 +57,7 @@ function removedValues(data: Data): Values {
   const { previous: _, ...displayed } = hidePending(data) as Record<string, unknown>;
   return Object.fromEntries(
     Object.entries(displayed)
-      .filter(([name, value]) => !given.has(name) && name !== 'deletedAt' && !isNothing(value))
+      .filter(([name, value]) => !serverAssigned.has(name) && name !== 'deletedAt' && !isNothing(value))
       .map(([name, value]) => [name, { before: value, after: null }]),
   );
 }

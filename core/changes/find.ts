@@ -68,10 +68,10 @@ export function findingOf<E extends Entity>(finding: Finding<E>) {
       if (!idsByAlias || wanted.length === 0) return new Map();
       const rows = await ctx.store.read(ctx.scope, idsByAlias, { names: JSON.stringify(wanted) });
       const ids = new Map(rows.map((row) => [row.name, row.id]));
-      for (const given of names) {
-        const values = ids.has(given) ? undefined : alias?.values(given, ctx);
+      for (const candidate of names) {
+        const values = ids.has(candidate) ? undefined : alias?.values(candidate, ctx);
         const id = values && (await idOfFormer(ctx, values));
-        if (id) ids.set(given, id);
+        if (id) ids.set(candidate, id);
       }
       reading.noteNamed(ctx, undefined);
       return ids;
@@ -94,9 +94,9 @@ type Values = Readonly<Record<string, Value>>;
 
 /** Returns each name with the values of the alias columns, in their order, without texts that are not such a name. */
 function namesWithValues(alias: Alias | undefined, names: readonly string[], ctx: Context) {
-  return names.flatMap((given) => {
-    const values = alias?.values(given, ctx);
-    return values && alias ? [[given, ...alias.columns.map((column) => values[column])]] : [];
+  return names.flatMap((candidate) => {
+    const values = alias?.values(candidate, ctx);
+    return values && alias ? [[candidate, ...alias.columns.map((column) => values[column])]] : [];
   });
 }
 

@@ -71,12 +71,12 @@ test('what is read from a row is what was written to it', () => {
 
 test('staged changes of one entity become one: the first before, the last after, one version', () => {
   const staging = new Staging(new Shares(stagedCharsMax), 'ws', 'plg');
-  const asked = { operation: 'notes.update', input: {}, ids: [] };
+  const request = { operation: 'notes.update', input: {}, ids: [] };
   const { after } = noteModel.create(note());
   const first = noteModel.update(after, { text: 'b' }, 2)!;
-  staging.add([first], asked);
+  staging.add([first], request);
   const second = noteModel.update(staging.find('note', 'n1') as Note, { text: 'c' }, 3)!;
-  staging.add([second], asked);
+  staging.add([second], request);
   expect(staging.effects).toBe(2);
   expect(staging.changes.length).toBe(1);
   const [merged] = staging.changes;

@@ -23,7 +23,7 @@ interface ListOptions<E> {
   /** In place of the cursor: sort values and id of the item that the page starts after. */
   readonly beyond?: readonly CursorValue[] | undefined;
   /** Parameters beside those of the list: its parent. */
-  readonly asked?: Readonly<Record<string, unknown>>;
+  readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
 /** Reader of a list; internal reads have no staged changes and see every team. */
@@ -57,7 +57,7 @@ export async function pageOfModel<E extends Entity, W>(
     limit: page.limit ?? limitDefault,
     after: options.beyond ? undefined : cursorOf(page),
     ...(options.beyond ? { beyond: options.beyond } : {}),
-    asked: { ...askedOf(page), ...options.asked },
+    parameters: { ...contentParameters(page), ...options.parameters },
     ...(options.without ? { without: options.without } : {}),
   });
   // The row after the page determines whether there is another page.
@@ -98,7 +98,7 @@ function ofTeams(isIn: (list: string) => string, ids: ReadonlySet<string>): Cond
 const ofPages = new Set(['limit', 'after', 'cursor', 'fields', 'expand', 'include']);
 
 /** Returns the parameters that determine the contents of a list. */
-export function askedOf(query: PageParameters): Readonly<Record<string, unknown>> {
+export function contentParameters(query: PageParameters): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(query).filter(([name]) => !ofPages.has(name)));
 }
 

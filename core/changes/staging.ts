@@ -12,7 +12,7 @@ export const stagedCharsMax = 128 * 1024 * 1024;
 const runCharsMax = 8 * 1024 * 1024;
 
 /** A write as requested, so that it can be executed again: later, or without the other writes. */
-export interface AskedWrite {
+export interface RequestedWrite {
   /** Name of the route, such as `issues.update`, or of a call without a route, such as `kv.set`. */
   readonly operation: string;
   /** JSON of `params`, `query`, `body` and `ifMatch` of a route, or of `args` of another call. */
@@ -22,7 +22,7 @@ export interface AskedWrite {
 }
 
 /** A write with its result. */
-export interface StagedWrite extends AskedWrite {
+export interface StagedWrite extends RequestedWrite {
   readonly changes: readonly Change[];
   /** Internal rows of the write; only a staging with `takesOps` has them. */
   readonly ops: readonly Op[];
@@ -87,10 +87,10 @@ export class Staging {
     return this.#writes;
   }
 
-  add(changes: readonly Change[], asked: AskedWrite, ops: readonly Op[] = []): void {
+  add(changes: readonly Change[], request: RequestedWrite, ops: readonly Op[] = []): void {
     if (changes.length > 0 || ops.length > 0) {
-      this.#writes.push({ ...asked, changes, ops });
-      this.#grow(charsIn(asked.input));
+      this.#writes.push({ ...request, changes, ops });
+      this.#grow(charsIn(request.input));
     }
     for (const change of changes) {
       const key = `${change.kind}:${change.id}`;

@@ -84,13 +84,13 @@ export function listPathOf({ path, parent }: Pick<Contract, 'path' | 'parent'>):
 
 type Simplify<T> = { [K in keyof T]: T[K] } & {};
 type OrNull<F extends Field> = F['options'] extends { readonly nullable: true } ? null : never;
-type Given<F extends Field> = NonNullable<F['types']>['given'] | OrNull<F>;
+type InputValue<F extends Field> = NonNullable<F['types']>['input'] | OrNull<F>;
 type Out<F extends Field> = NonNullable<F['types']>['response'] | OrNull<F>;
 type In<F extends Field> = NonNullable<F['types']>['kept'] | OrNull<F>;
 type IsReference<F> = F extends { readonly to: Target } ? true : false;
 
 /** Name of a field in requests: references to objects end in `Id`. */
-type GivenName<K extends string, F> = F extends Reference<Target, 'id', unknown, object> ? `${K}Id` : K;
+type InputName<K extends string, F> = F extends Reference<Target, 'id', unknown, object> ? `${K}Id` : K;
 type KeptName<K extends string, F> = IsReference<F> extends true ? `${K}Id` : K;
 
 type Fields<C> = C extends { readonly fields: infer F extends Readonly<Record<string, Field>> } ? F : never;
@@ -145,11 +145,11 @@ export function isRestorable({ operations }: Pick<Contract, 'operations'>): bool
 /** Body of a creation. */
 export type Created<C> = Simplify<
   {
-    [K in Extract<RequiredNames<C>, Writable<C, 'create'>> as GivenName<K, Fields<C>[K]>]: Given<
+    [K in Extract<RequiredNames<C>, Writable<C, 'create'>> as InputName<K, Fields<C>[K]>]: InputValue<
       Fields<C>[K]
     >;
   } & {
-    [K in Exclude<Writable<C, 'create'>, RequiredNames<C>> as GivenName<K, Fields<C>[K]>]?: Given<
+    [K in Exclude<Writable<C, 'create'>, RequiredNames<C>> as InputName<K, Fields<C>[K]>]?: InputValue<
       Fields<C>[K]
     >;
   }
@@ -157,7 +157,7 @@ export type Created<C> = Simplify<
 
 /** Body of an update. */
 export type Patch<C> = Simplify<{
-  [K in Writable<C, 'update'> as GivenName<K, Fields<C>[K]>]?: Given<Fields<C>[K]>;
+  [K in Writable<C, 'update'> as InputName<K, Fields<C>[K]>]?: InputValue<Fields<C>[K]>;
 }>;
 
 type KeptActor<K extends string, F extends Field> = {
@@ -210,7 +210,7 @@ export function defineContract<const C extends Contract>(
 }
 
 /** Names the words of a choice, so that the document defines them once for the object, its filters and parameters. */
-function nameWords(name: string, { given, response, options }: Field): void {
+function nameWords(name: string, { input, response, options }: Field): void {
   Object.assign(response, { 'x-enum': name });
-  Object.assign(given, { 'x-enum': 'aliases' in options ? `${name}Given` : name });
+  Object.assign(input, { 'x-enum': 'aliases' in options ? `${name}Given` : name });
 }

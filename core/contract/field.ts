@@ -53,17 +53,17 @@ export type FieldType =
 /** `Given`, `Shown` and `Kept` are the types of its value in requests, in responses and in the row, without null. */
 export interface Field<
   T extends FieldType = FieldType,
-  Given = unknown,
-  ResponseValue = Given,
-  Kept = Given,
+  RequestValue = unknown,
+  ResponseValue = RequestValue,
+  Kept = RequestValue,
   O extends FieldOptions = FieldOptions,
 > {
   readonly type: T;
-  readonly given: TSchema;
+  readonly input: TSchema;
   readonly response: TSchema;
   readonly options: O;
   /** Phantom for the three types. */
-  readonly types?: { readonly given: Given; readonly response: ResponseValue; readonly kept: Kept };
+  readonly types?: { readonly input: RequestValue; readonly response: ResponseValue; readonly kept: Kept };
 }
 
 /**
@@ -71,16 +71,16 @@ export interface Field<
  * stores the text unchanged. The schema of the response has no bounds, so that texts written under other bounds stay valid.
  */
 export function text<const O extends FieldOptions>(
-  options: O & { readonly max: number; readonly pattern?: string; readonly asGiven?: true },
+  options: O & { readonly max: number; readonly pattern?: string; readonly isVerbatim?: true },
 ): Field<'text', string, string, string, O> {
   if (options.pattern !== undefined && options.doc === undefined)
     throw new Error(`Describe in \`doc\` what ${options.pattern} accepts: it is the text of the error.`);
-  const { doc = '', max: maxLength, pattern, asGiven } = options;
-  const given =
+  const { doc = '', max: maxLength, pattern, isVerbatim } = options;
+  const input =
     pattern === undefined
-      ? described(asGiven ? textOf(maxLength) : line(maxLength), doc)
+      ? described(isVerbatim ? textOf(maxLength) : line(maxLength), doc)
       : Type.String({ maxLength, pattern, description: doc });
-  return { type: 'text', given, response: described(Type.String(), doc), options };
+  return { type: 'text', input, response: described(Type.String(), doc), options };
 }
 
 /** Text that its schema defines completely, such as a color, a key or an id. */
@@ -89,7 +89,7 @@ export function string<const O extends FieldOptions>(
   options: O,
 ): Field<'text', string, string, string, O> {
   const both = described(schema, options.doc);
-  return { type: 'text', given: both, response: both, options };
+  return { type: 'text', input: both, response: both, options };
 }
 
 /** Long text, bounded in bytes or characters. The schema of the response has no bounds, because a deleted text is empty. */
@@ -102,9 +102,9 @@ export function markdown<const O extends FieldOptions>(
     maxLength,
     description: `Markdown, up to ${'max' in options ? `${maxLength} characters` : `${maxLength / 1024} KiB`}.`,
   });
-  const given = ruled(described(plain, options.doc), 'Text that is not only white space.');
+  const input = ruled(described(plain, options.doc), 'Text that is not only white space.');
   const response = described(Type.String({ description: 'Markdown.' }), options.doc);
-  return { type: 'markdown', given, response, options };
+  return { type: 'markdown', input, response, options };
 }
 
 /**
@@ -115,10 +115,10 @@ export function choice<const V extends readonly string[], const O extends Choice
   values: V,
   options: O = {} as O,
 ): Field<'choice', V[number] | AliasOf<O>, V[number], V[number], O> {
-  const given = Type.Enum([...values, ...Object.keys(options.aliases ?? {})]);
+  const input = Type.Enum([...values, ...Object.keys(options.aliases ?? {})]);
   const response = Type.Enum([...values]);
   const { doc } = options;
-  return { type: 'choice', given: described(given, doc), response: described(response, doc), options };
+  return { type: 'choice', input: described(input, doc), response: described(response, doc), options };
 }
 
 interface ChoiceOptions extends FieldOptions {
@@ -132,14 +132,14 @@ export function number<const O extends FieldOptions>(
 ): Field<'number', number, number, number, O> {
   const { integer, ...range } = bounds;
   const schema = described(integer ? Type.Integer(range) : Type.Number(range), options.doc);
-  return { type: 'number', given: schema, response: schema, options };
+  return { type: 'number', input: schema, response: schema, options };
 }
 
 export function flag<const O extends FieldOptions>(
   options: O = {} as O,
 ): Field<'flag', boolean, boolean, boolean, O> {
   const schema = described(Type.Boolean(), options.doc);
-  return { type: 'flag', given: schema, response: schema, options };
+  return { type: 'flag', input: schema, response: schema, options };
 }
 
 /** Date, `2027-03-01`. */
@@ -147,17 +147,17 @@ export function day<const O extends FieldOptions>(
   options: O = {} as O,
 ): Field<'day', string, string, string, O> {
   const schema = described(date, options.doc);
-  return { type: 'day', given: schema, response: schema, options };
+  return { type: 'day', input: schema, response: schema, options };
 }
 
 /** Time: ISO 8601 in the API, milliseconds since the epoch in the row. */
 export function time<const O extends FieldOptions>(
   options: O = {} as O,
 ): Field<'time', string, string, number, O> {
-  const given = Type.String({ maxLength: 40, description: 'An ISO 8601 time.' });
+  const input = Type.String({ maxLength: 40, description: 'An ISO 8601 time.' });
   return {
     type: 'time',
-    given: described(given, options.doc),
+    input: described(input, options.doc),
     response: described(timeText, options.doc),
     options,
   };
@@ -165,13 +165,13 @@ export function time<const O extends FieldOptions>(
 
 /** Any other value, stored as JSON. @param response schema in responses, if it differs from that of requests */
 export function json<const S extends TSchema, const O extends FieldOptions, const V extends TSchema = S>(
-  given: S,
+  input: S,
   options: O = {} as O,
-  response: V = given as TSchema as V,
+  response: V = input as TSchema as V,
 ): Field<'json', Static<S>, Static<V>, Static<S>, O> {
   return {
     type: 'json',
-    given: described(given, options.doc),
+    input: described(input, options.doc),
     response: described(response, options.doc),
     options,
   };
@@ -232,13 +232,13 @@ export function reference<
   const O extends FieldOptions,
   S extends TSchema = TObject<{ id: TString; name: TString }>,
 >(to: T, options: O = {} as O, response?: S): Reference<T, 'id', Static<S>, O> {
-  const given = idOrName(to);
+  const input = idOrName(to);
   const { doc } = options;
   return {
     type: 'reference',
     to,
     by: 'id',
-    given: described(given, doc),
+    input: described(input, doc),
     response: described(response ?? idAndName(idOf(to.id)), doc),
     options,
   };
@@ -252,7 +252,7 @@ export function referenceBy<const T extends Target, const By extends string, con
 ): Reference<T, By, string, O> {
   const { doc = `${capital(by)} of the ${to.name}.` } = options;
   const response = described(Type.String(), doc);
-  return { type: 'reference', to, by, given: described(idOrName(to), options.doc), response, options };
+  return { type: 'reference', to, by, input: described(idOrName(to), options.doc), response, options };
 }
 
 export interface AuthorResponse {
@@ -274,7 +274,7 @@ export function actor<
   });
   return {
     type: 'actor',
-    given: Type.Never(),
+    input: Type.Never(),
     response: described(response, options.doc),
     options: { ...options, write: 'never' },
   };

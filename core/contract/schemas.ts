@@ -84,12 +84,12 @@ export function updateBodyWith<C extends Contract, P extends TProperties>(
 function inputsOf(contract: Contract, at: 'create' | 'update'): Record<string, TSchema> {
   const inputs: Record<string, TSchema> = {};
   for (const [name, field] of writableAt(contract, at)) {
-    const schema = orNull(field, field.given);
-    const given = givenName(name, field);
+    const schema = orNull(field, field.input);
+    const key = inputName(name, field);
     const isRequired = at === 'create' && field.options.required;
-    inputs[given] = isRequired ? schema : Type.Optional(schema);
-    if (isReference(field) && given !== name && !isRequired)
-      inputs[name] = otherName(given, orNull(field, idOrName(field.to)));
+    inputs[key] = isRequired ? schema : Type.Optional(schema);
+    if (isReference(field) && key !== name && !isRequired)
+      inputs[name] = otherName(key, orNull(field, idOrName(field.to)));
   }
   return inputs;
 }
@@ -122,7 +122,7 @@ export function isReference(field: Field): field is Reference<Target, string, un
 }
 
 /** Returns the name of a field in requests. */
-export function givenName(name: string, field: Field): string {
+export function inputName(name: string, field: Field): string {
   return isReference(field) && field.by === 'id' ? `${name}Id` : name;
 }
 

@@ -11,7 +11,7 @@ import { logCuts } from '../store/installation.ts';
 import { pageBytesMax } from '../store/page.ts';
 import { expandPattern, unsentType, type EventType } from './catalogue.ts';
 import { renderEvent, type EventEnvelope } from './event.ts';
-import { placeIn, type GivenPlace } from './history.ts';
+import { placeIn, type RequestedPosition } from './history.ts';
 import {
   findEvent,
   firstSequenceSince,
@@ -157,8 +157,8 @@ export async function placeOf(
   generation: string | undefined,
 ): Promise<number> {
   if (after === undefined) return 0;
-  const given = readPlace(ctx, after, generation ?? null);
-  if (given) return placeIn(ctx, given);
+  const parsed = readPlace(ctx, after, generation ?? null);
+  if (parsed) return placeIn(ctx, parsed);
   const event = await findEvent(ctx.store, ctx.scope, after);
   if (event) return event.sequence;
   if ((await logCuts(ctx.store, ctx.scope)).length > 0)
@@ -167,7 +167,7 @@ export async function placeOf(
 }
 
 /** Returns null for an event id. @throws ApiError invalid_cursor */
-function readPlace(ctx: Context, after: string, generation: string | null): GivenPlace | null {
+function readPlace(ctx: Context, after: string, generation: string | null): RequestedPosition | null {
   const [, sequence, ofFrame = null] = /^(\d{1,15})(?::([\w-]{1,64}))?$/.exec(after) ?? [];
   if (sequence !== undefined) return { sequence: Number(sequence), generation: ofFrame ?? generation };
   if (after.startsWith('evt_')) return null;

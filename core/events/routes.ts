@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineRoute } from '../http/route.ts';
 import { idPrefixes } from '../lib/ids.ts';
-import { Closed, givenAs, idOf, pageQuery, pageWith } from '../lib/schema.ts';
+import { Closed, inputForm, idOf, pageQuery, pageWith } from '../lib/schema.ts';
 import { getEvent, listEvents } from './feed.ts';
 import { EventResponse, generation } from './schema.ts';
 
@@ -22,7 +22,7 @@ export const eventRoutes = [
         Type.String({
           maxLength: 2000,
           description: 'Event types or patterns such as `issue.*`, comma-separated.',
-          [givenAs]: 'eventPatterns',
+          [inputForm]: 'eventPatterns',
         }),
       ),
     }),

@@ -78,13 +78,13 @@ function cellOfContract(contract: Contract | undefined, column: string): Cell | 
 }
 
 function cellOfField(field: Field): Cell {
-  const { type, given, response } = field;
+  const { type, input, response } = field;
   if (isReference(field)) return id(field.to.id);
   if (type === 'flag') return flag;
   if (type === 'time') return moment;
   if (type === 'day') return day;
-  if (type === 'json') return json(given, response);
-  const { pattern: source, maxLength } = { ...given, ...response } as {
+  if (type === 'json') return json(input, response);
+  const { pattern: source, maxLength } = { ...input, ...response } as {
     pattern?: string;
     maxLength?: number;
   };

@@ -53,9 +53,9 @@ export function createLibrary(
   const printing = (file: string, isResponse: boolean): Printing => ({
     isResponse,
     nameOf(schema: JsonSchema): string | null {
-      const given = schema['x-name'];
-      if (given === undefined) return listNames.get((schema.enum ?? []).toSorted().join()) ?? null;
-      const name = renamed[given] ?? given;
+      const explicitName = schema['x-name'];
+      if (explicitName === undefined) return listNames.get((schema.enum ?? []).toSorted().join()) ?? null;
+      const name = renamed[explicitName] ?? explicitName;
       if (!declarations.has(name)) library.declare(file, name, schema, { isResponse, doc: '' });
       return name;
     },

@@ -99,8 +99,8 @@ function argumentsText(one: Operation, query: string, needsQuery: boolean): stri
   const { route, title, operation } = one;
   const params = paramsOf(one).map((name) => `${name}: string`);
   const body = route.body ? [`body${isBodyNeeded(one) ? '' : '?'}: ${bodyName(title, operation)}`] : [];
-  const asked = route.query ? [`query${needsQuery ? '' : '?'}: ${query}`] : [];
-  return [...params, ...body, ...asked, `options?: ${optionsOf(route)}`].join(', ');
+  const queryParam = route.query ? [`query${needsQuery ? '' : '?'}: ${query}`] : [];
+  return [...params, ...body, ...queryParam, `options?: ${optionsOf(route)}`].join(', ');
 }
 
 /** An update needs a body, although all its fields are optional. */

@@ -1,6 +1,6 @@
 // Converts a JSON schema to the text of a TypeScript type. It covers only keywords that the API uses; constraints such as bounds
 // are left to the description.
-import { givenAs, type GivenAs } from '../lib/schema.ts';
+import { inputForm, type InputForm } from '../lib/schema.ts';
 
 export interface JsonSchema {
   readonly 'x-name'?: string;
@@ -16,7 +16,7 @@ export interface JsonSchema {
   readonly required?: readonly string[];
   readonly patternProperties?: Readonly<Record<string, JsonSchema>>;
   readonly additionalProperties?: boolean | JsonSchema;
-  readonly [givenAs]?: GivenAs;
+  readonly [inputForm]?: InputForm;
 }
 
 export interface Printing {
@@ -28,13 +28,13 @@ export interface Printing {
 
 /** Returns the type that a schema accepts, by name if it has one. */
 export function typeText(schema: JsonSchema, printing: Printing): string {
-  const given = schema[givenAs];
-  if (given !== undefined && !printing.isResponse) return plainTypes[given];
+  const form = schema[inputForm];
+  if (form !== undefined && !printing.isResponse) return plainTypes[form];
   return printing.nameOf(schema) ?? structureText(schema, printing);
 }
 
 /** Types that callers may pass instead of the type in the schema. */
-const plainTypes: Readonly<Record<GivenAs, string>> = {
+const plainTypes: Readonly<Record<InputForm, string>> = {
   fields: 'string | readonly string[]',
   list: 'string | readonly string[]',
   json: 'string | IssueFilter',

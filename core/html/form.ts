@@ -35,9 +35,9 @@ export function requireOwnPage({ headers }: Pick<Arrival, 'headers'>, baseUrl: s
 /** Returns true if a request names the host of the base URL. The port may be absent, as with `Host $host` in nginx. */
 export function isAtOwnHost({ headers }: Pick<Arrival, 'headers'>, baseUrl: string): boolean {
   const own = new URL(baseUrl);
-  const given = `${own.protocol}//${headers.get('host') ?? ''}`;
-  if (!URL.canParse(given)) return false;
-  const { hostname, port } = new URL(given);
+  const hostUrl = `${own.protocol}//${headers.get('host') ?? ''}`;
+  if (!URL.canParse(hostUrl)) return false;
+  const { hostname, port } = new URL(hostUrl);
   return hostname === own.hostname && (port === '' || port === own.port);
 }
 

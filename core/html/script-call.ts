@@ -15,8 +15,8 @@ export async function readScriptCall(
   // A form of another site cannot send this type.
   const type = arrival.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new ApiError('unsupported_media_type');
-  const given = parseJson(new TextDecoder().decode(await arrival.read(bytesMax)));
-  if (typeof given !== 'object' || given === null || Array.isArray(given))
+  const body = parseJson(new TextDecoder().decode(await arrival.read(bytesMax)));
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new ApiError('validation_failed', 'Send a JSON object.');
-  return given as Record<string, unknown>;
+  return body as Record<string, unknown>;
 }

@@ -92,9 +92,9 @@ export function createBodies(turns: LoopTurns, coder: Pick<Coder, 'decode'>): Bo
         throw error;
       }
     },
-    take(payer, given, limits, check) {
-      if (given === undefined) throw malformed('The body is not valid JSON.');
-      const { value, bytes } = takeJson(given, limits);
+    take(payer, received, limits, check) {
+      if (received === undefined) throw malformed('The body is not valid JSON.');
+      const { value, bytes } = takeJson(received, limits);
       const taken = (release: () => void): ReadBody => {
         check(value);
         return { text: null, value, size: bytes, release };

@@ -55,7 +55,7 @@ export interface IncomingFile {
   readonly source: AsyncIterable<Uint8Array>;
 }
 
-export interface Asked {
+export interface ParsedRequest {
   readonly exchange: Exchange;
   /** Null for a request without a token to a public route. */
   readonly principal: Principal | null;
@@ -71,13 +71,13 @@ export interface Asked {
 }
 
 /** Request with a known caller, which all kinds of route but `raw` and `inbound` need. */
-export interface Call extends Asked {
+export interface Call extends ParsedRequest {
   readonly principal: Principal;
 }
 
 /** @throws Error for a public route of a kind that needs a caller, because its declaration is wrong */
-export function requireCaller(asked: Asked): asserts asked is Call {
-  if (!asked.principal) throw new Error('A public route must be of the kind `raw` or `inbound`.');
+export function requireCaller(request: ParsedRequest): asserts request is Call {
+  if (!request.principal) throw new Error('A public route must be of the kind `raw` or `inbound`.');
 }
 
 export interface WrittenAnswer {

@@ -80,11 +80,11 @@ function createBodyReader(route: Route): InputReader['body'] {
 }
 
 async function waited(exchange: Exchange, reading: Promise<ReadBody>): Promise<ReadBody> {
-  const askedMs = performance.now();
+  const startedMs = performance.now();
   try {
     return noted(exchange, await reading);
   } finally {
-    exchange.away.ms += performance.now() - askedMs;
+    exchange.away.ms += performance.now() - startedMs;
   }
 }
 

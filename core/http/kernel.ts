@@ -4,7 +4,7 @@ import { ApiError } from '../lib/errors.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import { admitTo, admitToPropose, requireFields } from './admission.ts';
 import type { Narrowing } from '../rights/rights.ts';
-import { plainTerms, type Asked, type Terms } from './call.ts';
+import { plainTerms, type ParsedRequest, type Terms } from './call.ts';
 import { strangerOf } from '../lib/payer.ts';
 import type { Entrance, Incoming } from './entrance.ts';
 import { newExchange, type Exchange } from './exchange.ts';
@@ -56,7 +56,7 @@ function createAsk(route: Route) {
     entrance: Entrance<In, unknown>,
     incoming: In,
     exchange: Exchange,
-  ): Promise<Asked> => {
+  ): Promise<ParsedRequest> => {
     const { params } = incoming;
     const principal = await entrance.admit(incoming, exchange, route);
     exchange.payer = principal?.scope ?? null;

@@ -129,9 +129,9 @@ function arrivalOf(
     query: new URL(request.url).searchParams,
     peer,
     async read(bytesMax) {
-      const askedMs = performance.now();
+      const startedMs = performance.now();
       const bytes = await readCapped(request, bytesMax);
-      exchange.away.ms += performance.now() - askedMs;
+      exchange.away.ms += performance.now() - startedMs;
       exchange.bytesIn = bytes.length;
       return bytes;
     },

@@ -51,15 +51,15 @@ function segmentsOf(path: string): string[] {
 }
 
 /** Finds the most similar route with as many segments; parameters match anything. */
-function meantBy(given: readonly string[], known: readonly Known[]): Known | undefined {
-  if (given.length === 0) return undefined;
-  const alike = known.filter(({ segments }) => segments.length === given.length);
+function meantBy(requestedSegments: readonly string[], known: readonly Known[]): Known | undefined {
+  if (requestedSegments.length === 0) return undefined;
+  const alike = known.filter(({ segments }) => segments.length === requestedSegments.length);
   const byShape = Map.groupBy(alike, ({ segments }) => segments.map(isParameter).join());
   const candidates = [...byShape.values()].flatMap((group) => {
     const [{ segments: shape }] = group as [Known];
-    const asked = given.filter((_, index) => !isParameter(shape[index]!)).join('/');
+    const requested = requestedSegments.filter((_, index) => !isParameter(shape[index]!)).join('/');
     const found = nearest(
-      asked,
+      requested,
       group.map(({ segments }) => fixedOf(segments)),
     );
     return group.filter(({ segments }) => found !== undefined && fixedOf(segments) === found).slice(0, 1);
@@ -77,6 +77,6 @@ function fixedOf(segments: readonly string[]): string {
 }
 
 function wordsOf({ path, methods }: Known, method: string): string {
-  const asked = method === 'HEAD' ? 'GET' : method;
-  return methods.includes(asked) ? `${asked} ${path}` : `${path} (${methods.join(', ')})`;
+  const requested = method === 'HEAD' ? 'GET' : method;
+  return methods.includes(requested) ? `${requested} ${path}` : `${path} (${methods.join(', ')})`;
 }

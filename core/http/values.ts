@@ -98,13 +98,13 @@ export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies
 /** Converts parameters to the texts of a URL, so that one rule defines the meaning of a text: lists with commas, objects as JSON. */
 export function textsOf(query: Readonly<Record<string, unknown>>): (readonly [string, string])[] {
   return Object.entries(query)
-    .filter(([, given]) => given !== undefined && given !== null)
-    .map(([name, given]) => [name.toWellFormed(), textOf(given).toWellFormed()]);
+    .filter(([, value]) => value !== undefined && value !== null)
+    .map(([name, value]) => [name.toWellFormed(), textOf(value).toWellFormed()]);
 }
 
-function textOf(given: unknown): string {
-  if (Array.isArray(given)) return given.join(',');
-  return typeof given === 'object' ? JSON.stringify(given) : String(given);
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 /** @throws ApiError forbidden */

@@ -6,7 +6,7 @@ import { ApiError } from '../lib/errors.ts';
 import { strangerOf, type Payer } from '../lib/payer.ts';
 import { veiled } from '../rights/veil.ts';
 import { tooLargeFile } from '../store/blobs.ts';
-import { requireCaller, type Answer, type Asked, type WrittenAnswer } from './call.ts';
+import { requireCaller, type Answer, type ParsedRequest, type WrittenAnswer } from './call.ts';
 import { createContextOf, type ContextOptions } from './context-of.ts';
 import {
   successStatusOf,
@@ -27,7 +27,7 @@ export interface WorkOptions extends ContextOptions, WriteOptions {
 }
 
 /** Rejects with the error for the caller. */
-export type Work = (asked: Asked) => Promise<Answer>;
+export type Work = (request: ParsedRequest) => Promise<Answer>;
 
 export function workOf(route: Route, options: WorkOptions): Work {
   switch (route.kind) {
@@ -49,20 +49,20 @@ export function workOf(route: Route, options: WorkOptions): Work {
 }
 
 function rawWork(route: RawRoute): Work {
-  return async (asked) => ({ kind: 'raw', raw: await route.raw(asked.input, senderOf(asked)) });
+  return async (request) => ({ kind: 'raw', raw: await route.raw(request.input, senderOf(request)) });
 }
 
 /** Returns the account for fair queues: the member, or the client address for a request without a token. */
-function senderOf({ principal, exchange: { peer } }: Asked): Payer {
+function senderOf({ principal, exchange: { peer } }: ParsedRequest): Payer {
   return principal?.scope ?? strangerOf(peer);
 }
 
 function inboundWork(route: InboundRoute): Work {
   return async ({ input, arrival, exchange }) => {
     if (!arrival) throw new Error('An inbound route can be called only over HTTP.');
-    const askedMs = performance.now();
+    const startedMs = performance.now();
     const raw = await route.inbound(input, arrival);
-    exchange.away.ms += performance.now() - askedMs;
+    exchange.away.ms += performance.now() - startedMs;
     return { kind: 'raw', raw };
   };
 }
@@ -70,10 +70,10 @@ function inboundWork(route: InboundRoute): Work {
 function readWork(route: ReadRoute, options: WorkOptions): Work {
   const contextOf = createContextOf(route, options);
   const status = successStatusOf(route);
-  return async (asked) => {
-    requireCaller(asked);
-    const ctx = await contextOf(asked);
-    const body = await route.read(ctx, asked.input);
+  return async (request) => {
+    requireCaller(request);
+    const ctx = await contextOf(request);
+    const body = await route.read(ctx, request.input);
     return { kind: 'read', status, body: redactFor(ctx, route, ctx.staged ? hidePending(body) : body) };
   };
 }
@@ -87,10 +87,10 @@ function redactFor(ctx: Context, { scope }: Route, body: unknown): unknown {
 function writeWork(route: WriteRoute, options: WorkOptions): Work {
   const contextOf = createContextOf(route, options);
   const write = createWrite(route, options);
-  return async (asked) => {
-    requireCaller(asked);
-    const ctx = await contextOf(asked);
-    return writtenTo(ctx, route, await write(asked, ctx));
+  return async (request) => {
+    requireCaller(request);
+    const ctx = await contextOf(request);
+    return writtenTo(ctx, route, await write(request, ctx));
   };
 }
 
@@ -109,19 +109,19 @@ function writtenTo(ctx: Context, route: Route, answer: WrittenAnswer): WrittenAn
 
 function streamWork(route: StreamRoute, options: WorkOptions): Work {
   const contextOf = createContextOf(route, options);
-  return async (asked) => {
-    requireCaller(asked);
-    const ctx = await contextOf(asked);
-    const { principal } = asked;
-    return { kind: 'stream', principal, open: (connection) => route.stream(ctx, asked.input, connection) };
+  return async (request) => {
+    requireCaller(request);
+    const ctx = await contextOf(request);
+    const { principal } = request;
+    return { kind: 'stream', principal, open: (connection) => route.stream(ctx, request.input, connection) };
   };
 }
 
 function fileWork(route: FileRoute, options: WorkOptions): Work {
   const contextOf = createContextOf(route, options);
-  return async (asked) => {
-    requireCaller(asked);
-    return { kind: 'raw', raw: await route.file(await contextOf(asked), asked.input) };
+  return async (request) => {
+    requireCaller(request);
+    return { kind: 'raw', raw: await route.file(await contextOf(request), request.input) };
   };
 }
 
@@ -129,27 +129,27 @@ function fileWork(route: FileRoute, options: WorkOptions): Work {
 function uploadWork(route: UploadRoute, options: WorkOptions): Work {
   const contextOf = createContextOf(route, options);
   const { blobs } = options.services;
-  return async (asked) => {
-    requireCaller(asked);
-    const ctx = await contextOf(asked);
-    const { file, exchange, input } = asked;
+  return async (request) => {
+    requireCaller(request);
+    const ctx = await contextOf(request);
+    const { file, exchange, input } = request;
     if (!file) throw new Error('An upload must have a file.');
     await route.admitsFile?.(ctx, input, file.announcedBytes);
     if ((file.announcedBytes ?? 0) > blobs.limits.fileBytesMax) throw tooLargeFile(blobs.limits.fileBytesMax);
-    const askedMs = performance.now();
+    const startedMs = performance.now();
     const blob = await blobs.take(file.source).finally(() => {
-      exchange.away.ms += performance.now() - askedMs;
+      exchange.away.ms += performance.now() - startedMs;
     });
     exchange.bytesIn = blob.bytes;
     try {
       const sent = { contentType: file.contentType, blob };
       const write = createWrite(
-        { ...route, kind: 'write', write: (now, given) => route.upload(now, given, sent) },
+        { ...route, kind: 'write', write: (now, uploadInput) => route.upload(now, uploadInput, sent) },
         options,
       );
       // Compared by idempotency keys.
       const bodyText = JSON.stringify([sent.contentType, blob.sha256]);
-      return writtenTo(ctx, route, await write({ ...asked, bodyText }, ctx));
+      return writtenTo(ctx, route, await write({ ...request, bodyText }, ctx));
     } finally {
       blob.release();
     }

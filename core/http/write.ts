@@ -56,8 +56,8 @@ export function createWrite(
     const names = createResolvedNames();
     const set = await plan({ ...ctx, ids, resolved: names.note });
     if (set.ops && !staged.takesOps) throw new ApiError('forbidden', 'Plugins cannot call this operation.');
-    const asked = { operation: route.name, input: names.withIds(input), ids: made };
-    staged.add(set.changes, asked, set.ops);
+    const requestedWrite = { operation: route.name, input: names.withIds(input), ids: made };
+    staged.add(set.changes, requestedWrite, set.ops);
     return answerOf(set, hidePending(set.body));
   };
 
@@ -125,8 +125,8 @@ function proposing(name: string, { propose }: WriteOptions, { input }: Call, pla
         'forbidden',
         `${name} cannot be proposed: it has effects beside changes of objects.`,
       );
-    const asked = { operation: name, input: names.withIds(input), ids: made };
-    return propose(now, { ...asked, changes: set.changes, ops: set.ops ?? [] }, sinceMs);
+    const requestedWrite = { operation: name, input: names.withIds(input), ids: made };
+    return propose(now, { ...requestedWrite, changes: set.changes, ops: set.ops ?? [] }, sinceMs);
   };
 }
 
@@ -180,9 +180,9 @@ function createCommit(
     const first = await plan(ctx);
     const tried = mustWait(ctx, first) ? null : await tryOnce(ctx, exchange, first, claim);
     if (tried && 'answer' in tried) return tried.answer;
-    const askedMs = performance.now();
+    const startedMs = performance.now();
     return raceTurns.take(`${ctx.workspaceId} ${contendedOf(first) ?? routeName}`, async () => {
-      exchange.away.ms += performance.now() - askedMs;
+      exchange.away.ms += performance.now() - startedMs;
       for (let plans = 1; ; plans++) {
         // The directory may have changed since the last attempt, for example by a rename.
         const now = { ...ctx, directory: await directoryOf(ctx.scope) };
@@ -196,9 +196,9 @@ function createCommit(
 
 /** Waiting uses no CPU time. */
 async function completedOf(answer: WrittenAnswer, { away }: Exchange): Promise<WrittenAnswer> {
-  const askedMs = performance.now();
+  const startedMs = performance.now();
   const better = await answer.completed?.();
-  away.ms += performance.now() - askedMs;
+  away.ms += performance.now() - startedMs;
   if (!better) return answer;
   return { ...answer, body: better.body, status: better.status ?? answer.status, text: null };
 }

@@ -136,8 +136,8 @@ export async function readSignedForm(
 }
 
 /** Compares in constant time. */
-export function isFormTokenOf({ formToken }: Pick<SignedIn, 'formToken'>, given: unknown): boolean {
-  const [own, theirs] = [Buffer.from(formToken), Buffer.from(typeof given === 'string' ? given : '')];
+export function isFormTokenOf({ formToken }: Pick<SignedIn, 'formToken'>, token: unknown): boolean {
+  const [own, theirs] = [Buffer.from(formToken), Buffer.from(typeof token === 'string' ? token : '')];
   return own.length === theirs.length && timingSafeEqual(own, theirs);
 }
 

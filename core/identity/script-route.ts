@@ -9,13 +9,13 @@ interface ScriptFacts {
   readonly summary: string;
 }
 
-type Given = Readonly<Record<string, unknown>>;
+type ScriptBody = Readonly<Record<string, unknown>>;
 
 /** Errors have the format of the API, and the script shows their message. @param baseUrl of this server */
 export function scriptRoute(
   facts: ScriptFacts,
   baseUrl: string,
-  answer: (given: Given, arrival: Arrival) => Promise<{ body: object; cookies?: readonly string[] }>,
+  answer: (body: ScriptBody, arrival: Arrival) => Promise<{ body: object; cookies?: readonly string[] }>,
 ): Route {
   return defineRoute({
     ...facts,

@@ -109,9 +109,9 @@ export async function updateItem(
 }
 
 /** @throws ApiError validation_failed */
-function restsUntil(given: string | null, now: number): number | null {
-  if (given === null) return null;
-  const until = readTime(given, 'snoozedUntil');
+function restsUntil(input: string | null, now: number): number | null {
+  if (input === null) return null;
+  const until = readTime(input, 'snoozedUntil');
   if (until > now) return until;
   throw invalidField('snoozedUntil', 'too_small', 'Use a time in the future, or null to end the snooze.');
 }

@@ -75,9 +75,9 @@ export async function getPreferences(ctx: Context, memberId: string): Promise<Pr
 export async function putPreferences(
   ctx: Context,
   memberId: string,
-  given: Partial<Preferences>,
+  input: Partial<Preferences>,
 ): Promise<ChangeSet> {
-  const off = switchableReasons.filter((reason) => given[reason] === false);
+  const off = switchableReasons.filter((reason) => input[reason] === false);
   const known = await preferencesModel.find(ctx, memberId);
   const change = known
     ? preferencesModel.update(known, { off }, ctx.nowMs())

@@ -7,13 +7,13 @@ import { utcToWall } from './zone.ts';
 const minuteMs = 60_000;
 
 /** Counts how often the zone's clock is formatted. */
-function timesAsked(run: () => void): number {
+function countFormats(run: () => void): number {
   const format = Object.getOwnPropertyDescriptor(Intl.DateTimeFormat.prototype, 'format')!;
-  let asked = 0;
+  let formats = 0;
   Object.defineProperty(Intl.DateTimeFormat.prototype, 'format', {
     ...format,
     get(this: Intl.DateTimeFormat) {
-      asked++;
+      formats++;
       return format.get!.call(this) as Intl.DateTimeFormat['format'];
     },
   });
@@ -22,7 +22,7 @@ function timesAsked(run: () => void): number {
   } finally {
     Object.defineProperty(Intl.DateTimeFormat.prototype, 'format', format);
   }
-  return asked;
+  return formats;
 }
 
 const nineToFive: BusinessWeek = {
@@ -82,7 +82,7 @@ describe('business time', () => {
     };
     const days = 5 * 366;
     expect(
-      timesAsked(() => expect(addBusinessMs(scattered, at('2026-11-20T12:00Z'), 1e12)).toBe(null)),
+      countFormats(() => expect(addBusinessMs(scattered, at('2026-11-20T12:00Z'), 1e12)).toBe(null)),
     ).toBeLessThan(3 * days);
   });
 

@@ -48,15 +48,15 @@ export function createSearched(): Searched {
 export function passesOf(filter: Filter, fields: FilterFields): Passes {
   if ('all' in filter) {
     const terms = filter.all.map((term) => passesOf(term, fields));
-    return (...given) => terms.every((passes) => passes(...given));
+    return (...args) => terms.every((passes) => passes(...args));
   }
   if ('any' in filter) {
     const terms = filter.any.map((term) => passesOf(term, fields));
-    return (...given) => terms.some((passes) => passes(...given));
+    return (...args) => terms.some((passes) => passes(...args));
   }
   if ('not' in filter) {
     const passes = passesOf(filter.not, fields);
-    return (...given) => !passes(...given);
+    return (...args) => !passes(...args);
   }
   const field = fields[filter.field];
   if (!field) throw new Error(`Unknown filter field ${filter.field}.`);
@@ -116,7 +116,7 @@ function listedIn({ groups }: Listing, path: string): Passes {
     };
   });
   const [only] = each;
-  return only && each.length === 1 ? only : (...given) => each.some((passes) => passes(...given));
+  return only && each.length === 1 ? only : (...args) => each.some((passes) => passes(...args));
 }
 
 type Key = number | string;

@@ -110,7 +110,7 @@ export const uuid = Type.String({ pattern: uuidPattern, description: 'A UUID in 
 
 export const time = Type.String({ format: 'date-time', description: 'RFC 3339, UTC.' });
 /** Time in requests, parsed by `readTime`. */
-export const givenTime = Type.String({ maxLength: 40, description: 'An ISO 8601 time.' });
+export const requestTime = Type.String({ maxLength: 40, description: 'An ISO 8601 time.' });
 export const date = Type.String({
   pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$',
   description: 'A date as YYYY-MM-DD.',
@@ -143,12 +143,12 @@ export const limitDefault = 50;
 const limitMax = 100;
 
 /** Key of an input form that JSON Schema cannot express; the types of the SDK use it. */
-export const givenAs: unique symbol = Symbol('given as');
+export const inputForm: unique symbol = Symbol('given as');
 /**
  * Input forms: parameters with a comma-separated text that host calls also accept as values (field names, event types, words), and
  * issue filters. In bodies: an issue filter, a subscription filter, and the event types that the filter applies to.
  */
-export type GivenAs =
+export type InputForm =
   'fields' | 'list' | 'eventPatterns' | 'json' | 'issueFilter' | 'eventFilter' | 'eventPattern';
 
 /**

@@ -7,7 +7,7 @@ import { ApiError } from '../lib/errors.ts';
 import { createHold } from './hold.ts';
 
 /** Parameters of a call. */
-export type Given = Partial<
+export type CallInput = Partial<
   Pick<ValueCall, 'params' | 'query' | 'body' | 'ifMatch' | 'idempotencyKey' | 'traceparent'>
 >;
 
@@ -25,7 +25,7 @@ export interface Agent {
   /** Returns true if the agent has the scope of an operation. */
   may(operation: string): boolean;
   /** Calls an operation. A guarded write returns status 202 and its proposal. @throws Refused */
-  ask(operation: string, given?: Given): Promise<Answered>;
+  ask(operation: string, input?: CallInput): Promise<Answered>;
 }
 
 /** A call that failed with an API error. `requestId` identifies it in the log. */
@@ -64,10 +64,10 @@ export function createAgents(app: App): (principal: Principal, identify: Arrival
         const { scope } = app.route(operation);
         return scope === null || principal.scopes.has(scope) || (principal.narrowed?.has(scope) ?? false);
       },
-      async ask(operation, given = {}) {
+      async ask(operation, input = {}) {
         const outcome: Outcome<string | null> = await call(app.route(operation), {
           params: {},
-          ...given,
+          ...input,
           principal,
           isCounted: true,
           hold,

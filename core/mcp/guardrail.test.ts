@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test';
 import { guardedClasses, type GuardedClass } from '../lib/guarded.ts';
 import { classesOf, type Effect } from './guardrail.ts';
 
-const effect = (given: Partial<Effect> = {}): Effect => ({
+const effect = (overrides: Partial<Effect> = {}): Effect => ({
   ...{ does: 'update', stateBefore: 'started', stateAfter: 'started', isOwn: true },
-  ...given,
+  ...overrides,
 });
 
 const rows: readonly (readonly [what: string, effects: Effect[], classes: GuardedClass[]])[] = [

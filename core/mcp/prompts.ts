@@ -117,13 +117,14 @@ const prompts: readonly Prompt[] = [
   },
 ];
 
-async function projectMeant(agent: Agent, given: string): Promise<Json> {
-  if (given.startsWith('prj_')) return (await agent.ask('projects.get', { params: { id: given } })).json;
+async function projectMeant(agent: Agent, nameOrId: string): Promise<Json> {
+  if (nameOrId.startsWith('prj_'))
+    return (await agent.ask('projects.get', { params: { id: nameOrId } })).json;
   const { data } = (await agent.ask('projects.list', { query: { limit: 100 } })).json as { data: Json[] };
-  const found = data.find(({ name }) => foldName(String(name)) === foldName(given));
+  const found = data.find(({ name }) => foldName(String(name)) === foldName(nameOrId));
   if (found) return found;
   const names = data.map(({ name }) => String(name));
-  throw new ApiError('not_found', `There is no project ${given}.${didYouMean(given, names)}`);
+  throw new ApiError('not_found', `There is no project ${nameOrId}.${didYouMean(nameOrId, names)}`);
 }
 
 export const listedPrompts = prompts.map(({ name, title, description, arguments: args }) => ({

@@ -1,6 +1,6 @@
 // Issues, boards and projects as MCP resources, with the content of the REST API.
 import { ApiError } from '../lib/errors.ts';
-import { Refused, type Agent, type Given, type Json } from './agent.ts';
+import { Refused, type Agent, type CallInput, type Json } from './agent.ts';
 
 const scheme = 'tatami';
 const pageMax = 50;
@@ -120,7 +120,7 @@ function placeOf(
 }
 
 /** Returns the operation and parameters that read a resource; null for an unknown URI. */
-export function behind(uri: string): (Given & { readonly operation: string }) | null {
+export function behind(uri: string): (CallInput & { readonly operation: string }) | null {
   const [, type = '', first = '', second] =
     /^tatami:\/\/([a-z]+)\/([^/?#]{1,200})(?:\/([^/?#]{1,200}))?$/.exec(uri) ?? [];
   const [a, b] = [decoded(first), second === undefined ? undefined : decoded(second)];
@@ -147,11 +147,11 @@ function decoded(part: string): string | null {
 
 /** Returns the content of a resource; null if it does not exist or the agent cannot see it. @throws Refused */
 export async function readResource(agent: Agent, uri: string): Promise<Json | null> {
-  const asked = behind(uri);
-  if (!asked) return null;
+  const request = behind(uri);
+  if (!request) return null;
   try {
-    const { operation, ...given } = asked;
-    return (await agent.ask(operation, given)).json;
+    const { operation, ...input } = request;
+    return (await agent.ask(operation, input)).json;
   } catch (error) {
     // An invalid name counts as an unknown one.
     if (error instanceof Refused && /^(not_found|validation_failed)$/.test(error.error.code)) return null;

@@ -14,11 +14,11 @@ const objectTypes = { 'issues.get': 'issue', 'projects.get': 'project', 'boards.
 
 /** Returns null for an unknown URI. */
 export function watched(uri: string): Watched | null {
-  const asked = behind(uri);
-  if (!asked) return null;
-  if (asked.operation === 'issues.list') return { uri, of: 'issues' };
-  const kind = objectTypes[asked.operation as keyof typeof objectTypes];
-  return { uri, of: { kind, name: asked.params?.id ?? '' } };
+  const request = behind(uri);
+  if (!request) return null;
+  if (request.operation === 'issues.list') return { uri, of: 'issues' };
+  const kind = objectTypes[request.operation as keyof typeof objectTypes];
+  return { uri, of: { kind, name: request.params?.id ?? '' } };
 }
 
 export function isTouched({ of }: Watched, event: EventRow): boolean {

@@ -67,9 +67,9 @@ function answerOwn(call: BridgeCall, own: OwnCall, args: readonly unknown[]): Pr
 
 function answerAtDoor(call: BridgeCall, hostCall: HostCall, args: readonly unknown[]): Promise<string> {
   if (!hostCall.isRead) requireRoomToWrite(call.staged);
-  const asked = doorCallOf(hostCall, args);
-  if (hostCall.isRead && !isNotedInFull(hostCall.route, asked)) call.staged.reads?.everything();
-  return askDoor(call, hostCall.route, asked);
+  const gatewayCall = doorCallOf(hostCall, args);
+  if (hostCall.isRead && !isNotedInFull(hostCall.route, gatewayCall)) call.staged.reads?.everything();
+  return askDoor(call, hostCall.route, gatewayCall);
 }
 
 function requireRoomToWrite({ effects, fullness }: Staging): void {

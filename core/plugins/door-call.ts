@@ -15,16 +15,16 @@ export type DoorCall = Pick<ValueCall, 'params' | 'query' | 'body' | 'ifMatch'>;
 
 /** @throws CallError validation_failed */
 export function doorCallOf({ takes }: HostCall, args: readonly unknown[]): DoorCall {
-  const given = (name: Argument): unknown => {
+  const argument = (name: Argument): unknown => {
     const at = takes.indexOf(name);
     // `ids.map(ctx.issues.get)` passes the array index as second argument; no second argument of a call is a number.
     return takes[0] === 'id' && at === 1 && typeof args[1] === 'number' ? undefined : args[at];
   };
-  const { ifVersion } = objectOf((takes.includes('options') && given('options')) || {});
+  const { ifVersion } = objectOf((takes.includes('options') && argument('options')) || {});
   return {
-    params: takes.includes('id') ? { id: idOf(given('id')) } : {},
-    ...(takes.includes('query') ? { query: queryOf(given('query')) } : {}),
-    ...(takes.includes('body') ? { body: objectOf(given('body')) } : {}),
+    params: takes.includes('id') ? { id: idOf(argument('id')) } : {},
+    ...(takes.includes('query') ? { query: queryOf(argument('query')) } : {}),
+    ...(takes.includes('body') ? { body: objectOf(argument('body')) } : {}),
     ...(ifVersion === undefined ? {} : { ifMatch: versionOf(ifVersion) }),
   };
 }

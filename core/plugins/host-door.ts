@@ -62,11 +62,11 @@ export function principalOf({ workspaceId }: Scope, install: Install): Principal
 }
 
 /** Returns the JSON of a successful answer. @throws CallError if the API refuses the request */
-export async function askDoor(call: BridgeCall, route: Route, asked: DoorCall): Promise<string> {
+export async function askDoor(call: BridgeCall, route: Route, gatewayCall: DoorCall): Promise<string> {
   const { principal, cause, staged, traceparent } = call;
   if (route.scope !== null) call.meter.useScope(route.scope);
   const outcome = await call.door.call(route, {
-    ...asked,
+    ...gatewayCall,
     principal,
     cause,
     staged,

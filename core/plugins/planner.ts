@@ -137,7 +137,7 @@ async function addRun(
     return void draft.notes.push(deadRunOp(scope, run, { code, message }, nowMs));
   }
   draft.perRoot.set(root, planned + 1);
-  const perform: Parameters<typeof runUnit>[0]['perform'] = (...given) => options.perform(...given, queue);
+  const perform: Parameters<typeof runUnit>[0]['perform'] = (...args) => options.perform(...args, queue);
   draft.units.push(runUnit({ perform }, scope, { run, event, nowMs }));
 }
 

@@ -1,6 +1,6 @@
 // Executes the writes of a proposal again into a fresh staging, with the ids allocated the first time and with
 // current permissions.
-import { Staging, stagedCharsMax, type AskedWrite, type StagedWrite } from '../changes/staging.ts';
+import { Staging, stagedCharsMax, type RequestedWrite, type StagedWrite } from '../changes/staging.ts';
 import type { Change } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { App, Caller } from '../http/app.ts';
@@ -12,7 +12,7 @@ import type { Op } from '../store/store.ts';
 import type { Proposal } from './kind.ts';
 
 /** Result of executing the writes again. A refusal discards everything staged. */
-export type AskedAgain =
+export type ReplayOutcome =
   | {
       readonly refusal: null;
       readonly writes: readonly StagedWrite[];
@@ -24,15 +24,15 @@ export type AskedAgain =
 
 /** Executes the writes of one source of proposals. */
 export interface Source {
-  ask(ctx: Context, proposal: Proposal, writes: readonly AskedWrite[]): Promise<AskedAgain>;
+  ask(ctx: Context, proposal: Proposal, writes: readonly RequestedWrite[]): Promise<ReplayOutcome>;
   /** Recalculates the writes against the current state. */
-  anew(ctx: Context, proposal: Proposal, writes: readonly AskedWrite[]): Promise<AskedAgain>;
+  anew(ctx: Context, proposal: Proposal, writes: readonly RequestedWrite[]): Promise<ReplayOutcome>;
   /** Further changes for the commit that approves a whole proposal. */
   approved?(ctx: Context, proposal: Proposal): Promise<readonly Change[]>;
 }
 
 /** Executes one write. @returns the refusal; null if the write is staged */
-export type Ask = (write: AskedWrite, staged: Staging) => Promise<ApiError | null>;
+export type Ask = (write: RequestedWrite, staged: Staging) => Promise<ApiError | null>;
 
 const room = new Shares(stagedCharsMax);
 
@@ -40,9 +40,9 @@ const room = new Shares(stagedCharsMax);
 export async function askAll(
   workspaceId: string,
   owner: string,
-  writes: readonly AskedWrite[],
+  writes: readonly RequestedWrite[],
   ask: Ask,
-): Promise<AskedAgain> {
+): Promise<ReplayOutcome> {
   const staged = new Staging(room, workspaceId, owner, { takesOps: true });
   try {
     for (const write of writes) {
@@ -65,19 +65,27 @@ type RecordedInput = Partial<
 >;
 
 /** Permissions, cause and staging of a write. */
-type AskedAs = Pick<ValueCall, 'principal' | 'cause' | 'staged'>;
+type ReplayContext = Pick<ValueCall, 'principal' | 'cause' | 'staged'>;
 
 /** Executes API writes through the in-process route caller. */
 export function createDoorAsk(app: () => App) {
   let call: Caller<null> | undefined;
-  return async ({ operation, input, ids }: AskedWrite, as: AskedAs): Promise<ApiError | null> => {
+  return async ({ operation, input, ids }: RequestedWrite, as: ReplayContext): Promise<ApiError | null> => {
     const route = app().routes.find(({ name }) => name === operation);
     // A proposal may be older than this version of the server.
     if (!route) return new ApiError('conflict', `This version of Tatami has no operation ${operation}.`);
     call ??= app().caller(() => ({ taken: null, bytes: 0 }));
     const { params = {}, query = {}, body, ifMatch = null } = input as RecordedInput;
-    const given = body === undefined ? {} : { body };
-    const { error } = await call(route, { ...as, params, query, ...given, ifMatch, ids, isCounted: false });
+    const bodyInput = body === undefined ? {} : { body };
+    const { error } = await call(route, {
+      ...as,
+      params,
+      query,
+      ...bodyInput,
+      ifMatch,
+      ids,
+      isCounted: false,
+    });
     return error;
   };
 }

@@ -3,7 +3,7 @@
 import { withoutCommit, type Change, type ChangeSet } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
 import { getEntity, requireVersion } from '../changes/operations.ts';
-import type { AskedWrite } from '../changes/staging.ts';
+import type { RequestedWrite } from '../changes/staging.ts';
 import type { Context } from '../context.ts';
 import type { Cause } from '../events/origin.ts';
 import { authorityGuards } from '../identity/rights-now.ts';
@@ -13,7 +13,7 @@ import { archiveItemsAbout } from '../inbox/about.ts';
 import { authorOf } from '../resource/author.ts';
 import { requirePerson } from '../rights/person.ts';
 import type { Op, Scope } from '../store/store.ts';
-import type { AskedAgain, Source } from './again.ts';
+import type { ReplayOutcome, Source } from './again.ts';
 import { diffOf, isSameDiff } from './diff.ts';
 import { nameOfProposer, proposerOf, proposerRights } from './ends.ts';
 import { proposalModel, showWhole, type KeptEffect, type Proposal } from './kind.ts';
@@ -41,16 +41,16 @@ export interface Approval {
   readonly revision?: number;
 }
 
-type Again = Extract<AskedAgain, { refusal: null }>;
+type Again = Extract<ReplayOutcome, { refusal: null }>;
 
 /** Proposal to decide on, and its required version; null for any. */
-interface Asked {
+interface DecisionTarget {
   readonly id: string;
   readonly ifMatch: number | null;
 }
 
 /** @throws ApiError not_found, precondition_failed, and conflict for one that is decided */
-async function findOpen(ctx: Context, { id, ifMatch }: Asked): Promise<Proposal> {
+async function findOpen(ctx: Context, { id, ifMatch }: DecisionTarget): Promise<Proposal> {
   const found = await getEntity(ctx, proposalModel, id);
   requireVersion(found, ifMatch);
   const status = found.status === 'open' && found.expiresAt <= ctx.nowMs() ? 'expired' : found.status;
@@ -105,10 +105,10 @@ export function chosenWrites(
 
 /** Returns the chosen writes, and the writes without effects (the plugin's own values), which are always applied. */
 function partOf(
-  writes: readonly AskedWrite[],
+  writes: readonly RequestedWrite[],
   { diff }: Proposal,
   chosen: ReadonlySet<number>,
-): AskedWrite[] {
+): RequestedWrite[] {
   const displayed = new Set(diff.map(({ write }) => write));
   return writes.filter((_, at) => chosen.has(at) || !displayed.has(at));
 }
@@ -118,7 +118,7 @@ const movesSame = (a: KeptEffect, b: KeptEffect): boolean =>
 
 /** @throws ApiError for effects that depend on effects left out */
 function requireGrounds(
-  writes: readonly AskedWrite[],
+  writes: readonly RequestedWrite[],
   { diff }: Proposal,
   chosen: ReadonlySet<number>,
 ): void {
@@ -160,12 +160,12 @@ async function requireProposer(ctx: Context, found: Proposal): Promise<void> {
 
 export async function approve(
   ctx: Context,
-  asked: Asked,
+  target: DecisionTarget,
   { effects, revision = 1 }: Approval,
   deciding: Deciding,
 ): Promise<ChangeSet> {
   requirePerson(ctx, 'approve proposals');
-  const found = await findOpen(ctx, asked);
+  const found = await findOpen(ctx, target);
   requireAnother(found, ctx);
   if (revision !== found.revision)
     throw new ApiError(
@@ -261,7 +261,7 @@ function causeOf({ cause }: Proposal): Pick<Change, 'cause'> {
 async function moved(
   ctx: Context,
   found: Proposal,
-  writes: readonly AskedWrite[],
+  writes: readonly RequestedWrite[],
   deciding: Deciding,
 ): Promise<ChangeSet> {
   const { change, isOver } = await renewed(ctx, found, writes, deciding);
@@ -281,7 +281,7 @@ async function moved(
 }
 
 /** @throws ApiError conflict if the effects cannot be recalculated */
-async function renewed(ctx: Context, found: Proposal, writes: readonly AskedWrite[], deciding: Deciding) {
+async function renewed(ctx: Context, found: Proposal, writes: readonly RequestedWrite[], deciding: Deciding) {
   const since = ctx.nowMs();
   const again = await deciding.sources[found.source].anew(ctx, found, writes);
   if (again.refusal)
@@ -305,9 +305,9 @@ async function renewed(ctx: Context, found: Proposal, writes: readonly AskedWrit
 }
 
 /** Recalculates a proposal against the current state. */
-export async function rerun(ctx: Context, asked: Asked, deciding: Deciding): Promise<ChangeSet> {
+export async function rerun(ctx: Context, target: DecisionTarget, deciding: Deciding): Promise<ChangeSet> {
   requirePerson(ctx, 'run proposals again');
-  const found = await findOpen(ctx, asked);
+  const found = await findOpen(ctx, target);
   await requireProposer(ctx, found);
   const writes = openWrites(ctx.sealing, ctx.workspaceId, found);
   const { change, isOver } = await renewed(ctx, found, writes, deciding);
@@ -315,9 +315,9 @@ export async function rerun(ctx: Context, asked: Asked, deciding: Deciding): Pro
   return { changes: [change, ...items], body: showWhole(change.after, ctx) };
 }
 
-export async function reject(ctx: Context, asked: Asked, reason: string): Promise<ChangeSet> {
+export async function reject(ctx: Context, target: DecisionTarget, reason: string): Promise<ChangeSet> {
   requirePerson(ctx, 'reject proposals');
-  const found = await findOpen(ctx, asked);
+  const found = await findOpen(ctx, target);
   const now = ctx.nowMs();
   const diff = found.diff.map((effect) => ({ ...effect, decision: 'rejected' as const }));
   const decided = {

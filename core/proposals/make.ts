@@ -107,6 +107,6 @@ function itemsAbout(made: Proposal, note: string | undefined, { ids, directory, 
     target: targetOf(made),
   };
   const admins = adminsOf(directory).filter((id) => kind !== 'user' || id !== memberId);
-  const askedFor = (kind === 'app' || kind === 'api_key') && memberId !== undefined ? [memberId] : [];
-  return itemsFor([...new Set([...admins, ...askedFor])], item, { ids, nowMs });
+  const requesters = (kind === 'app' || kind === 'api_key') && memberId !== undefined ? [memberId] : [];
+  return itemsFor([...new Set([...admins, ...requesters])], item, { ids, nowMs });
 }

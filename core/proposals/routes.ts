@@ -67,9 +67,9 @@ const filters = {
   install: { column: 'install_id', doc: 'Only proposals of this plugin install (id).' },
   author: { column: 'author_id', doc: 'Only proposals of this author (id of a member or plugin install).' },
 } as const;
-type Asked = Partial<Record<keyof typeof filters | 'issue', string>>;
+type ProposalFilters = Partial<Record<keyof typeof filters | 'issue', string>>;
 
-function conditionsOf(query: Asked): Condition[] {
+function conditionsOf(query: ProposalFilters): Condition[] {
   const plain = (Object.keys(filters) as (keyof typeof filters)[]).flatMap((name) =>
     query[name] === undefined
       ? []
@@ -85,7 +85,7 @@ function conditionsOf(query: Asked): Condition[] {
   ];
 }
 
-const nameGiven = (description: string) => Type.Optional(Type.String({ maxLength: 60, description }));
+const nameQuery = (description: string) => Type.Optional(Type.String({ maxLength: 60, description }));
 
 export function proposalRoutes(app: () => App, deciding: Deciding): readonly Route[] {
   const writing = scopesOf(app, (scope) => scope, 'the scopes of the approved operations');
@@ -93,11 +93,11 @@ export function proposalRoutes(app: () => App, deciding: Deciding): readonly Rou
   const get = async (ctx: Context, id: string) => showWhole(await getEntity(ctx, proposalModel, id), ctx);
   return defineResource(proposal, proposalModel, {
     query: {
-      install: nameGiven(filters.install.doc),
-      author: nameGiven(filters.author.doc),
-      issue: nameGiven('Only proposals that concern this issue (id).'),
+      install: nameQuery(filters.install.doc),
+      author: nameQuery(filters.author.doc),
+      issue: nameQuery('Only proposals that concern this issue (id).'),
     },
-    where: (_ctx, query) => conditionsOf(query as Asked),
+    where: (_ctx, query) => conditionsOf(query as ProposalFilters),
     operations: { get },
     routes: [
       defineRoute({

@@ -64,7 +64,7 @@ export function filterFieldOf({ name, field, by }: Filterable): FilterField {
     const words = wordsOf(field);
     return { type: 'text', path: name, ...words, rank: words.values };
   }
-  const { minimum, maximum, type } = field.given as { minimum?: number; maximum?: number; type?: string };
+  const { minimum, maximum, type } = field.input as { minimum?: number; maximum?: number; type?: string };
   return {
     type: comparedAs[field.type] ?? 'text',
     path: name,
@@ -187,7 +187,7 @@ function valueOf(one: Filterable): TSchema {
   if (field.type === 'reference') return namedText(byIdAsWell(one, field));
   if (field.type === 'day') return text('A date as YYYY-MM-DD, or relative to today, such as `-P7D`.');
   if (field.type === 'time') return text('An ISO 8601 time, or relative to now, such as `-P7D`.');
-  return one.field.given;
+  return one.field.input;
 }
 
 function byIdAsWell({ field }: Filterable, named: ReferenceField): ReferenceField {
@@ -210,21 +210,21 @@ export function namedText({ to, ways, nullable, isPerson }: ReferenceField): TSc
 const text = (description: string): TSchema => Type.String({ minLength: 1, maxLength: 200, description });
 
 /** Returns a function that builds a filter from the parameters of a list. */
-export function askedBy(
+export function createQueryFilter(
   contract: Contract,
 ): (directory: Directory, query: Readonly<Record<string, unknown>>) => object | null {
   const all = filterablesOf(contract);
   return (directory, query) => {
-    const asked = all.filter(({ name }) => query[name] !== undefined);
-    if (asked.length === 0) return null;
+    const requested = all.filter(({ name }) => query[name] !== undefined);
+    if (requested.length === 0) return null;
     return Object.fromEntries(
-      asked.map(({ name, field }) => [name, toResponseValue(directory, field, query[name])]),
+      requested.map(({ name, field }) => [name, toResponseValue(directory, field, query[name])]),
     );
   };
 }
 
 /** Converts an id to the key that the field shows and is compared by. */
-function toResponseValue(directory: Directory, field: Field, given: unknown): unknown {
-  if (!isReference(field) || field.by === 'id') return given;
-  return entriesOf(directory, field.to).get(String(given))?.[field.by] ?? given;
+function toResponseValue(directory: Directory, field: Field, input: unknown): unknown {
+  if (!isReference(field) || field.by === 'id') return input;
+  return entriesOf(directory, field.to).get(String(input))?.[field.by] ?? input;
 }

@@ -18,7 +18,7 @@ import { idsNamed, isSeen, namesSeen } from './names.ts';
 type Columns = ReturnType<FilterColumns>;
 
 /** Filter of a list: a tree and its path in the request, or a parsed filter. */
-export type Asked =
+export type FilterRequest =
   | {
       readonly tree: unknown;
       readonly at: string;
@@ -48,9 +48,9 @@ export interface Filtering extends EventFiltering {
   readonly added: Added | undefined;
   readonly find: FindMentioned | undefined;
   /** Returns the conditions of a list. @throws ApiError validation_failed */
-  conditions(ctx: Context, asked: readonly Asked[]): Promise<readonly Condition[]>;
+  conditions(ctx: Context, requested: readonly FilterRequest[]): Promise<readonly Condition[]>;
   /** Returns a predicate for objects in their public representation. @throws ApiError validation_failed */
-  passes(ctx: Context, asked: readonly Asked[]): Promise<(object: unknown) => boolean>;
+  passes(ctx: Context, requested: readonly FilterRequest[]): Promise<(object: unknown) => boolean>;
 }
 
 /** Checks the filter of a subscription to a type of event before the subscription is created. @throws ApiError validation_failed */
@@ -115,16 +115,16 @@ export function createFiltering(options: FilteringOptions & { readonly columns: 
     ...ofEvents,
     added,
     find,
-    async conditions(ctx, asked) {
-      if (asked.length === 0) return none;
-      const { filters, mentions, taken } = filtersIn(ctx, asked, fieldsIn(ctx.directory));
+    async conditions(ctx, requested) {
+      if (requested.length === 0) return none;
+      const { filters, mentions, taken } = filtersIn(ctx, requested, fieldsIn(ctx.directory));
       const found = await requireKnown(ctx, mentions, find);
       for (const mention of taken) await addFound(ctx, mention, find, found);
       return filterConditions(filters, columnsIn(ctx.directory, found), ctx.nowMs());
     },
-    async passes(ctx, asked) {
+    async passes(ctx, requested) {
       const known = fieldsIn(ctx.directory);
-      const { filters, mentions } = filtersIn(ctx, asked, known);
+      const { filters, mentions } = filtersIn(ctx, requested, known);
       await requireKnown(ctx, mentions, find);
       const meant = filters.map((filter) => withTurns(filter, columnsIn(ctx.directory, new Map())));
       const passes = passesOf({ all: meant }, known);
@@ -137,12 +137,12 @@ export function createFiltering(options: FilteringOptions & { readonly columns: 
 /** @throws ApiError validation_failed */
 function filtersIn(
   ctx: Context,
-  asked: readonly Asked[],
+  requested: readonly FilterRequest[],
   fields: FilterFields,
 ): { filters: Filter[]; mentions: Mention[]; taken: Mention[] } {
   const mentions: Mention[] = [];
   const taken: Mention[] = [];
-  const filters = asked.map((one) => {
+  const filters = requested.map((one) => {
     if ('filter' in one) return one.filter;
     const { wasTaken = false } = one;
     const reading = { me: meOf(ctx), mentions: wasTaken ? taken : mentions, wasTaken };
@@ -237,13 +237,13 @@ function isInDirectory(ctx: Context, { field, way, value }: Mention): boolean {
   });
 }
 
-function unknown(ctx: Context, { path, field, way, given }: Mention): Error {
+function unknown(ctx: Context, { path, field, way, input }: Mention): Error {
   const words = [...new Set(field.ways.flatMap(({ words = {} }) => Object.values(words)))];
   const names = way.by === 'id' ? [] : namesSeen(ctx, field.to, way.property);
   const types = words.length === 0 ? '' : ` Its types are ${words.join(', ')}.`;
-  const meant = didYouMean(given, [...words, ...names]);
+  const meant = didYouMean(input, [...words, ...names]);
   return invalidField(path, 'not_found', {
-    why: `There is no ${field.to.name} ${given}.`,
+    why: `There is no ${field.to.name} ${input}.`,
     fix: `Name an existing one.${meant}${types}`,
   });
 }

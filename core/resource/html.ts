@@ -5,7 +5,7 @@ import type { Contract } from '../contract/contract.ts';
 import { invalidField } from '../lib/errors.ts';
 import { safeHtml } from '../lib/markdown.ts';
 import { didYouMean } from '../lib/nearest.ts';
-import { givenAs } from '../lib/schema.ts';
+import { inputForm } from '../lib/schema.ts';
 
 type ResponseFields = Readonly<Record<string, unknown>>;
 
@@ -14,7 +14,7 @@ export function htmlQueryOf(contract: Contract): TObject['properties'] {
   const names = [...htmlFieldsOf(contract).keys()];
   if (names.length === 0) return {};
   const description = `Optional fields to include, comma-separated: ${names.join(', ')}.`;
-  return { include: Type.Optional(Type.String({ maxLength: 100, description, [givenAs]: 'list' })) };
+  return { include: Type.Optional(Type.String({ maxLength: 100, description, [inputForm]: 'list' })) };
 }
 
 /** Returns a function that adds the requested HTML. Must be called before anything is read. @throws ApiError validation_failed */

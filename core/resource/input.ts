@@ -1,6 +1,6 @@
 // Converts the body of a request to the values of a row, and checks what the schema cannot: that dates are valid, texts are short enough in
 // bytes, and referenced objects exist.
-import { actorParts, isReference, givenName, keptName, writableAt } from '../contract/schemas.ts';
+import { actorParts, isReference, inputName, keptName, writableAt } from '../contract/schemas.ts';
 import type { Contract } from '../contract/contract.ts';
 import type { Field, Target } from '../contract/field.ts';
 import type { Context, Directory } from '../context.ts';
@@ -25,10 +25,10 @@ export function keptOf(
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, field] of writableAt(contract, on)) {
-    const given = body[givenName(name, field)];
-    if (given === undefined) continue;
+    const value = body[inputName(name, field)];
+    if (value === undefined) continue;
     values[keptName(name, field)] =
-      given === null ? null : checked(ctx.directory, field, given, `${at}${givenName(name, field)}`);
+      value === null ? null : checked(ctx.directory, field, value, `${at}${inputName(name, field)}`);
   }
   return values;
 }
@@ -47,31 +47,31 @@ export function defaultsOf(contract: Contract): Record<string, unknown> {
 }
 
 /** @throws ApiError validation_failed */
-function checked(directory: Directory, field: Field, given: unknown, path: string): unknown {
-  if (isReference(field)) return idNamed(directory, field.to, given, path, field.by);
-  if (field.type === 'day' && !isDay(String(given)))
+function checked(directory: Directory, field: Field, value: unknown, path: string): unknown {
+  if (isReference(field)) return idNamed(directory, field.to, value, path, field.by);
+  if (field.type === 'day' && !isDay(String(value)))
     throw invalidField(path, 'invalid_format', {
-      why: `${String(given)} is not a valid date.`,
+      why: `${String(value)} is not a valid date.`,
       fix: 'Give a date as YYYY-MM-DD.',
     });
-  if (field.type === 'time') return readTime(String(given), path);
-  if (field.type === 'choice') return aliased(field, String(given));
-  if (field.type === 'markdown') requireBytes(field, String(given), path);
-  if (field.type === 'json') return filled(field, given);
-  return given;
+  if (field.type === 'time') return readTime(String(value), path);
+  if (field.type === 'choice') return aliased(field, String(value));
+  if (field.type === 'markdown') requireBytes(field, String(value), path);
+  if (field.type === 'json') return filled(field, value);
+  return value;
 }
 
 /** Adds the defaults of omitted parts, as defined in the schema of the response. */
-function filled({ response }: Field, given: unknown): unknown {
+function filled({ response }: Field, value: unknown): unknown {
   const { properties } = response as { properties?: Readonly<Record<string, { default?: unknown }>> };
-  if (!properties || typeof given !== 'object') return given;
+  if (!properties || typeof value !== 'object') return value;
   const parts = Object.entries(properties).filter(([, part]) => part.default !== undefined);
-  return { ...Object.fromEntries(parts.map(([name, part]) => [name, part.default])), ...given };
+  return { ...Object.fromEntries(parts.map(([name, part]) => [name, part.default])), ...value };
 }
 
-function aliased({ options }: Field, given: string): string {
+function aliased({ options }: Field, value: string): string {
   const { aliases = {} } = options as { aliases?: Readonly<Record<string, string>> };
-  return aliases[given] ?? given;
+  return aliases[value] ?? value;
 }
 
 function requireBytes({ options }: Field, text: string, path: string): void {
@@ -81,12 +81,12 @@ function requireBytes({ options }: Field, text: string, path: string): void {
 }
 
 /** Returns the id of the referenced object. @throws ApiError validation_failed (not_found) */
-export function idNamed(directory: Directory, to: Target, given: unknown, path: string, by = 'id'): string {
+export function idNamed(directory: Directory, to: Target, value: unknown, path: string, by = 'id'): string {
   const entries = entriesOf(directory, to);
-  const name = String(given);
+  const name = String(value);
   const property = to.alias?.field ?? by;
   const ids = property === 'id' || entries.has(name) ? [name] : idsNamed(entries, property, name);
   const known = ids.map((id) => entries.get(id)).find((entry) => entry && !entry.removed);
   if (known) return known.id;
-  throw invalidField(path, 'not_found', { why: `There is no ${to.name} ${String(given)}.` });
+  throw invalidField(path, 'not_found', { why: `There is no ${to.name} ${String(value)}.` });
 }

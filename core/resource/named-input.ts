@@ -143,15 +143,15 @@ function resolveProperties(properties: Readonly<Record<string, TSchema>>): Resol
   if (all.length === 0) return null;
   return (value, reading, path) => {
     if (value === null || typeof value !== 'object') return value;
-    const given = value as Readonly<Record<string, unknown>>;
+    const input = value as Readonly<Record<string, unknown>>;
     const inside = (name: string): string => (path === '' ? name : `${path}.${name}`);
     let after: Record<string, unknown> | null = null;
     for (const { name, of = name, resolve } of all) {
-      const is = given[name];
+      const is = input[name];
       if (is === undefined) continue;
       const becomes = resolve ? resolve(is, reading, inside(name)) : is;
       if (of === name && becomes === is) continue;
-      after ??= { ...given };
+      after ??= { ...input };
       if (of !== name) rename(after, reading, inside, { name, of });
       after[of] = becomes;
     }
@@ -165,12 +165,12 @@ function rename(
   inside: (name: string) => string,
   { name, of }: { readonly name: string; readonly of: string },
 ): void {
-  if (after[of] !== undefined) reading.refusal ??= bothGiven(inside(name), of);
+  if (after[of] !== undefined) reading.refusal ??= bothNamesSent(inside(name), of);
   reading.sent.set(inside(of), inside(name));
   delete after[name];
 }
 
-function bothGiven(path: string, of: string): ApiError {
+function bothNamesSent(path: string, of: string): ApiError {
   return invalidField(path, 'conflict', {
     why: `This is another name for ${of}, which is also given.`,
     fix: 'Remove one of the two.',

@@ -81,17 +81,17 @@ export function isIdOf({ id }: Pick<Target, 'id'>, text: string): boolean {
 export function idOfName(
   ctx: Naming,
   to: Target,
-  given: string,
+  name: string,
   path: string,
   among: Among = anywhere,
 ): string {
-  if (isIdOf(to, given)) return given;
-  if (given === 'me' && to.alias?.isCaller) return requireMe(ctx.actor.memberId, path);
+  if (isIdOf(to, name)) return name;
+  if (name === 'me' && to.alias?.isCaller) return requireMe(ctx.actor.memberId, path);
   const target = to as Named;
   const place = { ...among, entries: among.entries ?? entriesOf(ctx.directory, target) };
-  const found = foundBy(ctx, target, given, place);
+  const found = foundBy(ctx, target, name, place);
   const [only] = found;
-  if (!only) throw unknown(ctx, target, given, path, place);
+  if (!only) throw unknown(ctx, target, name, path, place);
   if (found.length > 1) throw ambiguous(target, path, found);
   ctx.resolved?.(path, only.id);
   return only.id;
@@ -182,7 +182,7 @@ export function namesSeen(
 /** Maximum number of names that an error lists. */
 const listedMax = 12;
 
-function unknown(ctx: Naming, to: Named, given: string, path: string, place: Place): Error {
+function unknown(ctx: Naming, to: Named, name: string, path: string, place: Place): Error {
   const by = to.names?.by ?? [];
   const known = [...new Set(by.flatMap((property) => namesSeen(ctx, to, property, place)))];
   const listed = [...new Set(namesSeen(ctx, to, by.includes('key') ? 'key' : 'name', place))];
@@ -196,7 +196,7 @@ function unknown(ctx: Naming, to: Named, given: string, path: string, place: Pla
   return invalidField(path, 'not_found', {
     // The given text is not repeated, because it may be a secret that was pasted by mistake.
     why: `There is no such ${to.name}${place.words}.`,
-    fix: `${use}${didYouMeanAny(given, known)}`,
+    fix: `${use}${didYouMeanAny(name, known)}`,
   });
 }
 

@@ -9,7 +9,7 @@ import type { Context } from '../context.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Condition, Page, SortKey } from '../store/page.ts';
 import { whereDeleted, type Deleted } from './deleted.ts';
-import { askedBy } from './filter.ts';
+import { createQueryFilter } from './filter.ts';
 import { filteringOf, type Filtering } from './filtering.ts';
 import type { Was } from './as-of/objects.ts';
 import { readsAt } from './as-of/reads.ts';
@@ -82,7 +82,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
   const defaults = defaultsOf(contract);
   const order = orderOf(contract);
   const sortings = sortingsOf(contract);
-  const askedIn = askedBy(contract);
+  const filterIn = createQueryFilter(contract);
   const then = readsAt<EntityResponse<C>>(contract, filtering, rules.wasAmong);
 
   const find = async (ctx: Context, id: string): Promise<E> => {
@@ -93,7 +93,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
 
   return {
     async list(ctx, query, parentId) {
-      const tree = askedIn(ctx.directory, query);
+      const tree = filterIn(ctx.directory, query);
       if (typeof query.asOf === 'string') return then.list(ctx, query, query.asOf);
       const narrowed = narrowedTo(parentId, await rules.where?.(ctx, query, parentId));
       const filtered = tree === null ? [] : await filtering.conditions(ctx, [{ tree, at: '' }]);
@@ -107,8 +107,8 @@ export function plainOperations<C extends Contract, E extends Entity>(
       const order = await orderOfCreation(ctx, rules.placedIn?.(ctx, body, parentId));
       // Runs first, because a missing parent takes precedence over errors in the body.
       const set = await rules.sets?.(ctx, body, parentId);
-      const given = keptOf(ctx, contract, 'create', body);
-      const entity = entityOf<E>({ id: ctx.ids.next(contract.id), ...defaults, ...given, ...set, ...times });
+      const values = keptOf(ctx, contract, 'create', body);
+      const entity = entityOf<E>({ id: ctx.ids.next(contract.id), ...defaults, ...values, ...set, ...times });
       await rules.check?.(ctx, entity, null);
       return inOrder(created(ctx, model, entity, contract.path), order);
     },
@@ -116,8 +116,8 @@ export function plainOperations<C extends Contract, E extends Entity>(
       asOf === undefined ? model.wire(await find(ctx, id), ctx) : then.get(ctx, id, asOf),
     async update(ctx, id, body, ifMatch) {
       const before = await find(ctx, id);
-      const given = patchOf<E>(keptOf(ctx, contract, 'update', body));
-      const patch = { ...given, ...rules.follows?.(ctx, given, before) };
+      const values = patchOf<E>(keptOf(ctx, contract, 'update', body));
+      const patch = { ...values, ...rules.follows?.(ctx, values, before) };
       await rules.check?.(ctx, { ...before, ...patch }, before);
       return updated(ctx, model, before, patch, ifMatch);
     },

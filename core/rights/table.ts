@@ -39,9 +39,9 @@ type Shape = Partial<TObject> & { readonly items?: Partial<TObject>; readonly [w
 /** Returns the fields that the properties of an object write. @param value the object; absent: all properties of the schema */
 function insideOf(schema: Shape | undefined, value?: unknown): string[] {
   const properties = schema?.properties ?? {};
-  const given = (value ?? properties) as Readonly<Record<string, unknown>>;
-  return Object.keys(given).flatMap((name) =>
-    writtenBy(name, properties[name], value === undefined ? undefined : given[name]),
+  const input = (value ?? properties) as Readonly<Record<string, unknown>>;
+  return Object.keys(input).flatMap((name) =>
+    writtenBy(name, properties[name], value === undefined ? undefined : input[name]),
   );
 }
 

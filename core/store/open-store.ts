@@ -40,14 +40,18 @@ export interface OpenOptions {
 }
 
 /** @throws Error if the directory is in use, is a copy or damaged, if the schema is newer, or if the log lost acknowledged writes */
-export function openStore(path: string, nowMs: () => number, given: Partial<OpenOptions> = {}): OpenedStore {
+export function openStore(
+  path: string,
+  nowMs: () => number,
+  overrides: Partial<OpenOptions> = {},
+): OpenedStore {
   const options: OpenOptions = {
     budgetMs: 0,
     charge: () => undefined,
     log: () => undefined,
     problems: createProblems(nowMs),
     isCopied: 'unknown',
-    ...given,
+    ...overrides,
   };
   // Starts the thread early, so that it loads in parallel.
   writerThread();

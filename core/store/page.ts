@@ -38,7 +38,7 @@ export interface PageQuery {
    * Request parameters that identify the list: a cursor is valid only for a list with the same parameters. Excludes the ids that names
    * resolve to, and the current time, because both change between pages.
    */
-  readonly asked: Readonly<Record<string, unknown>>;
+  readonly parameters: Readonly<Record<string, unknown>>;
   /** Long columns that the caller does not need: they return empty and do not count toward the byte limit. */
   readonly without?: readonly string[];
 }
@@ -104,15 +104,17 @@ export async function readPage(
 }
 
 /** Sorted entries of the request parameters, because their order does not make a different list. */
-export function givenOf(asked: Readonly<Record<string, unknown>>): [name: string, value: unknown][] {
-  return Object.entries(asked)
+export function sortedParameters(
+  parameters: Readonly<Record<string, unknown>>,
+): [name: string, value: unknown][] {
+  return Object.entries(parameters)
     .filter(([, value]) => value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /** Identity of the list, to which its cursors are bound. */
-function listOf({ workspaceId }: Scope, { table, asked, order }: PageQuery): string {
-  return `${workspaceId} ${table} ${JSON.stringify([givenOf(asked), order])}`;
+function listOf({ workspaceId }: Scope, { table, parameters, order }: PageQuery): string {
+  return `${workspaceId} ${table} ${JSON.stringify([sortedParameters(parameters), order])}`;
 }
 
 interface Source {

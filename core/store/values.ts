@@ -15,7 +15,7 @@ export function inOrder<V>(
   convert: (value: Value) => V,
 ): V[] {
   const values = new Array<V>(statement.params.length);
-  let given = 0;
+  let bound = 0;
   for (let i = 0; i < values.length; i++) {
     const name = statement.params[i]!;
     if (name === 'ws') {
@@ -23,10 +23,10 @@ export function inOrder<V>(
       values[i] = convert(workspaceId);
     } else {
       values[i] = convert(checked(statement.name, name, params[name]));
-      given++;
+      bound++;
     }
   }
-  if (given !== Object.keys(params).length) {
+  if (bound !== Object.keys(params).length) {
     const extra = Object.keys(params).filter((name) => name === 'ws' || !statement.params.includes(name));
     throw new Error(`${statement.name} has no parameter ${extra.join(', ')}.`);
   }

@@ -32,9 +32,9 @@ function memberAt(text: string, at: number, members: Directory['members'], names
   const line = /^[^\n]{0,160}/.exec(text.slice(at, at + 161))?.[0] ?? '';
   const ends = wordEnds(line);
   for (const end of ends.toReversed()) {
-    const given = line.slice(0, end);
-    if (members.get(given)?.removed === false) return given;
-    const meant = names.get(foldName(given));
+    const candidate = line.slice(0, end);
+    if (members.get(candidate)?.removed === false) return candidate;
+    const meant = names.get(foldName(candidate));
     if (meant?.size === 1) return [...meant][0];
     if (meant) return undefined;
   }

@@ -98,8 +98,8 @@ test('with outages and Retry-After: at most 8 attempts, none planned past 24 h, 
       expect(lastMs + lastTookMs).toBeGreaterThanOrEqual(RETRY_HORIZON_MS);
       expect(lastMs - lateMs).toBeLessThanOrEqual(RETRY_HORIZON_MS);
       for (let index = 1; index < startedAt.length; index += 1) {
-        const askedMs = events[index - 1]?.retryAfterMs ?? 0;
-        const earliestMs = Math.min((startedAt[index - 1] ?? 0) + askedMs, RETRY_HORIZON_MS);
+        const requestedMs = events[index - 1]?.retryAfterMs ?? 0;
+        const earliestMs = Math.min((startedAt[index - 1] ?? 0) + requestedMs, RETRY_HORIZON_MS);
         expect(startedAt[index] ?? 0).toBeGreaterThanOrEqual(earliestMs);
       }
     }),

@@ -21,7 +21,7 @@ interface Agent {
   readonly said: readonly string[];
   next(): Promise<string>;
   /** Returns the next line, and the URL printed below it. */
-  asked(): Promise<{ what: string; url: string }>;
+  nextPrompt(): Promise<{ what: string; url: string }>;
   readonly ended: Promise<number>;
 }
 const children: Bun.Subprocess[] = [];
@@ -40,12 +40,12 @@ function startAgent(): Agent {
     said.push(value);
     return value;
   };
-  const asked: Agent['asked'] = async () => {
+  const nextPrompt: Agent['nextPrompt'] = async () => {
     const [what, url] = [await next(), await next()];
     if (!url.startsWith('  http')) throw new Error(`The agent printed no URL: ${what}`);
     return { what, url: url.trim() };
   };
-  return { said, next, asked, ended: child.exited };
+  return { said, next, nextPrompt, ended: child.exited };
 }
 
 /** Compares a line of the README with an output line; `…` matches any text. */
@@ -80,11 +80,11 @@ try {
   await until('the plugin has labeled the issues', async () => !(await runsOpen(api, 'auto-triage')));
 
   step('Ben starts the agent twice, denies the first and allows the second');
-  await ben.does({ do: 'go', url: (await other.asked()).url }, { do: 'press', name: 'Deny' });
+  await ben.does({ do: 'go', url: (await other.nextPrompt()).url }, { do: 'press', name: 'Deny' });
   const denied = await other.next();
   check('the denied agent is told', denied.startsWith('Access denied: '), denied);
-  const { said, next, asked } = agent;
-  const { url: consentPage } = await asked();
+  const { said, next, nextPrompt } = agent;
+  const { url: consentPage } = await nextPrompt();
   const consent = await ben.does({ do: 'go', url: consentPage });
   check(
     'the consent page says that the agent is not verified',
@@ -108,7 +108,7 @@ try {
 
   const looked = await next();
   check('it reads the issues', looked === 'Read 3 issues. 2 suggestions.', looked);
-  const proposals = [await asked(), await asked()];
+  const proposals = [await nextPrompt(), await nextPrompt()];
   const raising = proposals.find(({ what }) => what.includes('urgent'))!;
   const deleting = proposals.find(({ what }) => what.includes('delete'))!;
   check(

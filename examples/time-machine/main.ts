@@ -345,8 +345,8 @@ try {
     badRun?.parentId === created?.id && undone.undid.includes(badRun?.id ?? ''),
     nodes,
   );
-  const under = (given: typeof nodes, parentId: string | null | undefined, isUndo = false): boolean =>
-    given.some(
+  const under = (candidates: typeof nodes, parentId: string | null | undefined, isUndo = false): boolean =>
+    candidates.some(
       (node) => node.type === 'issue.updated' && node.isUndo === isUndo && node.parentId === parentId,
     );
   check('it contains the writes of the run', under(nodes, badRun?.id), nodes);

@@ -12,8 +12,8 @@ const pageIssues = 40;
 /** Pages per kind, including smaller pages after a rejected one. */
 const pagesMax = 12;
 
-const asked = ['title', 'description', 'labels', 'version'] as const;
-type Asked = Pick<Issue, 'id' | (typeof asked)[number]>;
+const requestedFields = ['title', 'description', 'labels', 'version'] as const;
+type RequestedIssue = Pick<Issue, 'id' | (typeof requestedFields)[number]>;
 
 export type Read = Example & { readonly id: string; readonly version: number };
 
@@ -52,11 +52,11 @@ async function* labelled(
   ctx: LearnContext,
   team: string,
   labelIds: readonly string[],
-): AsyncGenerator<Asked> {
+): AsyncGenerator<RequestedIssue> {
   let limit = pageIssues;
   let after: string | undefined;
   for (let pages = 0; pages < pagesMax; pages++) {
-    const query = { team, filter: { label: labelIds }, fields: asked, limit };
+    const query = { team, filter: { label: labelIds }, fields: requestedFields, limit };
     let page;
     try {
       page = await ctx.issues.list(after === undefined ? query : { ...query, after });
@@ -66,16 +66,16 @@ async function* labelled(
       limit = Math.max(1, Math.floor(limit / 4));
       continue;
     }
-    yield* page.data.filter(isAsked);
+    yield* page.data.filter(hasRequestedFields);
     if (!page.pageInfo.hasNextPage || page.pageInfo.endCursor === null) return;
     after = page.pageInfo.endCursor;
   }
 }
 
-function isAsked(issue: Chosen<Issue>): issue is Chosen<Issue> & Asked {
-  return asked.every((name) => issue[name] !== undefined);
+function hasRequestedFields(issue: Chosen<Issue>): issue is Chosen<Issue> & RequestedIssue {
+  return requestedFields.every((name) => issue[name] !== undefined);
 }
 
-function toExample({ id, version, title, description }: Asked, kind: IssueType): Read {
+function toExample({ id, version, title, description }: RequestedIssue, kind: IssueType): Read {
   return { id, version, kind, title, description: description.slice(0, bodyCharsMax) };
 }

@@ -50,10 +50,10 @@ test('a write is retried with the same idempotency key after the time the server
 
 test('a token that is a function is asked before each attempt, so that one that has ended is not sent again', async () => {
   using s = server(limited('1'), Response.json({}));
-  let asked = 0;
+  let tokenCalls = 0;
   const call = createCall({
     server: s.url,
-    token: async () => `token-${++asked}`,
+    token: async () => `token-${++tokenCalls}`,
     sleep: async () => undefined,
   });
   await call('GET', '/a');

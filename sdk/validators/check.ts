@@ -108,13 +108,13 @@ function inList(schema: Schema, value: readonly unknown[], path: string): Found[
 
 function inObject(schema: Schema, value: object, path: string): Found[] {
   const { properties = {}, required = [], patternProperties = {}, additionalProperties = true } = schema;
-  const given = Object.entries(value).filter(([, inner]) => inner !== undefined);
-  const names = new Set(given.map(([name]) => name));
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  const names = new Set(entries.map(([name]) => name));
   const missing = required.filter((name) => !names.has(name));
   const patterns = Object.entries(patternProperties).map(
     ([text, inner]) => [new RegExp(text, 'u'), inner] as const,
   );
-  const inside = given.flatMap(([name, inner]): Found[] => {
+  const inside = entries.flatMap(([name, inner]): Found[] => {
     const place = below(path, name);
     const schemas = [
       ...(Object.hasOwn(properties, name) ? [properties[name]!] : []),
@@ -124,7 +124,7 @@ function inObject(schema: Schema, value: object, path: string): Found[] {
     return schemas.flatMap((one) => check(one, inner, place));
   });
   return [
-    ...at(path, inSize(schema, given.length)),
+    ...at(path, inSize(schema, entries.length)),
     ...missing.map((name): Found => ({ path: below(path, name), issue: 'required' })),
     ...inside,
   ];

@@ -66,12 +66,12 @@ test('a key ends on the millisecond that its expiry names', async () => {
   expect(await reads(key)).toBe(200);
   app.clock.advance(1);
   expect(await reads(key)).toBe(401);
-  for (const [given, issue] of [
+  for (const [expiry, issue] of [
     ['tomorrow', 'invalid_format'],
     ['2026-02-30T00:00:00Z', 'invalid_format'],
     [new Date(testStart).toISOString(), 'too_small'],
   ])
-    expect((await mint({ expiresAt: given })).json.error.details).toMatchObject([
+    expect((await mint({ expiresAt: expiry })).json.error.details).toMatchObject([
       { path: 'expiresAt', issue },
     ]);
 });

@@ -128,8 +128,8 @@ test('an entity tag holds across codings: another one where the bytes are others
     ['*', tags[0]] as const,
   ])
     for (const accepted of ['', 'gzip', 'zstd']) {
-      const asked = { 'if-none-match': known, 'accept-encoding': accepted };
-      const { status, bytes, headers: said } = await raw(one(), asked);
+      const requestHeaders = { 'if-none-match': known, 'accept-encoding': accepted };
+      const { status, bytes, headers: said } = await raw(one(), requestHeaders);
       expect([status, bytes.length, said.get('vary')]).toEqual([304, 0, 'Accept-Encoding']);
       // What the caller has, whatever it would be sent now.
       expect(said.get('etag')).toBe(String(tag));

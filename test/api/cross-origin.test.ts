@@ -39,21 +39,21 @@ interface Seen {
 async function fromPage(to: string, init: RequestInit = {}, origin = page): Promise<Seen> {
   const { method = 'GET' } = init;
   const headers = new Headers(init.headers);
-  const asked = [...headers.keys()].filter((name) => !simple.headers.includes(name)).sort();
+  const customHeaders = [...headers.keys()].filter((name) => !simple.headers.includes(name)).sort();
   const mayRead = (answer: Response): boolean =>
     ['*', origin].includes(answer.headers.get('access-control-allow-origin') ?? '');
-  if (asked.length > 0 || !simple.methods.includes(method)) {
+  if (customHeaders.length > 0 || !simple.methods.includes(method)) {
     const preflight = await fetch(to, {
       method: 'OPTIONS',
       headers: {
         origin,
         'access-control-request-method': method,
-        'access-control-request-headers': asked.join(','),
+        'access-control-request-headers': customHeaders.join(','),
       },
     });
     if (!preflight.ok || !mayRead(preflight)) throw new Error(`blocked: ${preflight.status}`);
     const allowed = namesIn(preflight.headers.get('access-control-allow-headers'));
-    const refused = asked.find(
+    const refused = customHeaders.find(
       (name) => !allowed.includes(name) && (name === 'authorization' || !allowed.includes('*')),
     );
     if (refused !== undefined) throw new Error(`blocked: ${refused}`);

@@ -39,7 +39,7 @@ const propertiesOf = (schema: TSchema | undefined): object =>
 /** With the words that a search asks for. */
 const pathOf = (route: Route, ids = own): string =>
   fillPath(route.path, route.params, ids) + ('q' in propertiesOf(route.query) ? '?q=secret' : '');
-const withQuery = (path: string, asked: string): string => `${path}${path.includes('?') ? '&' : '?'}${asked}`;
+const withQuery = (path: string, query: string): string => `${path}${path.includes('?') ? '&' : '?'}${query}`;
 const refusedAsCursor = ({ status, json }: Reply): boolean =>
   status === 400 && json.error.code === 'invalid_cursor';
 

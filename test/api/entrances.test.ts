@@ -80,9 +80,9 @@ async function lifeOf(app: TestApp, call: Client): Promise<unknown[]> {
   const show = comparable();
   const transcript: unknown[] = [];
   // What goes on behind the door has ended before anything is asked, so that the order of events is known.
-  const unhurried: Client = async (...asked) => {
+  const unhurried: Client = async (...args) => {
     await app.settled();
-    return call(...asked);
+    return call(...args);
   };
   await everyOperation({ ...app, call: unhurried }, hookUrl, async (name, path, body) => {
     const route = routes.get(name)!;
@@ -219,8 +219,11 @@ describe('whatever is asked of a route, both entrances answer alike:', () => {
       const ids = [own, nowhere];
       const bodies = route.body ? sometimesBroken(arbitraryOf(route.body, ids)) : fc.constant(undefined);
       const queries = route.query ? arbitraryOf(route.query, ids) : fc.constant({});
-      for (const [body, given] of fc.sample(fc.tuple(bodies, queries), { seed: 20261122, numRuns: 4 })) {
-        const entries = Object.entries(given as object).filter(([, value]) => value !== undefined);
+      for (const [body, queryValues] of fc.sample(fc.tuple(bodies, queries), {
+        seed: 20261122,
+        numRuns: 4,
+      })) {
+        const entries = Object.entries(queryValues as object).filter(([, value]) => value !== undefined);
         const search = new URLSearchParams(entries.map(([name, value]) => [name, String(value)]));
         await alike(owner, route, { body, query: `?${search}` });
       }

@@ -102,8 +102,8 @@ test('a plugin can subscribe to each type that is sent but to those that tell of
       schedules: {},
       handlers: [`event:${type}`],
     };
-    const asked = { package: { ...base, manifest }, grant: Object.keys(scopes) };
-    const { status } = await app.call('POST', '/api/v1/plugins', asked, simulated);
+    const installBody = { package: { ...base, manifest }, grant: Object.keys(scopes) };
+    const { status } = await app.call('POST', '/api/v1/plugins', installBody, simulated);
     if (status === 201) accepted.push(type);
     else expect([type, status]).toEqual([type, 422]);
   }

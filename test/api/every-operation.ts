@@ -236,10 +236,10 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('plugins.open-route', `${plugin}/routes/hook/open`);
   await did('plugins.routes', `${plugin}/routes`);
   await did('plugins.close-route', `${plugin}/routes/hook`);
-  const asked = await did('plugins.run-schedule', `${plugin}/schedules/nightly/run`);
+  const queuedRun = await did('plugins.run-schedule', `${plugin}/schedules/nightly/run`);
   // It failed, and waits to be tried again: nobody ends it first.
   await app.settled();
-  await did('runs.cancel', `${v1}/runs/${asked.id}/cancel`);
+  await did('runs.cancel', `${v1}/runs/${queuedRun.id}/cancel`);
   await did('plugins.missed', `${plugin}/catch-up`);
   await did('plugins.catch-up', `${plugin}/catch-up`);
   await app.settled();

@@ -144,8 +144,8 @@ test('a path with U+0000 names nothing that could be there, at any route, and ma
   const paths = app.app.routes.filter(({ path }) => path.includes('{'));
   expect(paths.length).toBeGreaterThan(30);
   for (const { method, path } of paths) {
-    const asked = path.replaceAll(/\{\w+\}/g, 'a%00');
-    const { status } = await app.call(method, asked, method === 'GET' ? undefined : {});
+    const requestPath = path.replaceAll(/\{\w+\}/g, 'a%00');
+    const { status } = await app.call(method, requestPath, method === 'GET' ? undefined : {});
     // A PUT would make what it names.
     const refused = method === 'PUT' && path.includes('/external/') ? 422 : 404;
     expect([method, path, status]).toEqual([method, path, refused]);

@@ -195,9 +195,10 @@ test('nobody is `me` where an event is judged, nor is a plugin where issues are 
   for (const refused of [await subscribing({ assignee: 'me' }), await hearing({ assignee: 'me' })])
     expect(refused.json.error.message).toContain('Give the id of a member');
   const rights = rightsOf({}, ['issues:read']);
-  const asked = (name: string) => askAs(hooks.app, rights, 'GET', query({ [name]: 'me' }), undefined, null);
-  expect(await asked('assignee')).toMatchObject({ status: 422 });
-  expect(await asked('creator')).toMatchObject({ status: 200 });
+  const listWith = (name: string) =>
+    askAs(hooks.app, rights, 'GET', query({ [name]: 'me' }), undefined, null);
+  expect(await listWith('assignee')).toMatchObject({ status: 422 });
+  expect(await listWith('creator')).toMatchObject({ status: 200 });
 });
 
 test('a subscription that nothing can pass, or to what nothing sends, is refused', async () => {

@@ -30,11 +30,11 @@ afterAll(async () => {
 });
 
 /** The answer without what differs between any two answers: fresh ids and secrets, and the id that was asked with. */
-function visible({ status, headers, text }: Reply, asked: string): unknown {
+function visible({ status, headers, text }: Reply, requestedId: string): unknown {
   const masked = text
-    .replaceAll(asked, '<asked>')
+    .replaceAll(requestedId, '<asked>')
     // A sort takes a minus in front of the name as its direction.
-    .replaceAll(asked.replace(/^-/, ''), '<asked>')
+    .replaceAll(requestedId.replace(/^-/, ''), '<asked>')
     .replaceAll(/"(requestId|endCursor)":"[^"]*"/g, '"$1":"<fresh>"')
     // What a simulated creation makes up.
     .replace(/^({"data":\[)?{"id":"[^"]*"/, '$1{"id":"<fresh>"')

@@ -30,8 +30,8 @@ afterAll(async () => {
 const foreignRows = (): Promise<string> => rowsOf(app, foreignId);
 
 /** What a caller could tell apart: everything but the request's own id, and the id that was asked for. */
-function visible(reply: Reply, asked: string): unknown {
-  const json = reply.text === '' ? null : JSON.parse(reply.text.replaceAll(asked, '<id>'));
+function visible(reply: Reply, requestedId: string): unknown {
+  const json = reply.text === '' ? null : JSON.parse(reply.text.replaceAll(requestedId, '<id>'));
   if (json?.error) delete json.error.requestId;
   const headers = [...reply.headers.keys()].filter((name) => name !== 'date').sort();
   return { status: reply.status, json, headers };

@@ -112,7 +112,7 @@ test('a number is kept, told by the event, and never that of another issue', asy
 
   const bulk = (...numbers: (number | undefined)[]) =>
     app.call('POST', '/api/v1/issues/bulk', {
-      issues: numbers.map((given) => ({ team: 'NUM', title: 'x', number: given })),
+      issues: numbers.map((issueNumber) => ({ team: 'NUM', title: 'x', number: issueNumber })),
     });
   const refused = (await bulk(20, 12, 21, 20, 14)).json.error.details;
   expect(refused.map(({ path, issue }: Json) => `${path} ${issue}`)).toEqual(

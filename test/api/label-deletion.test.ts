@@ -133,10 +133,10 @@ test('an issue that is given the label while that is deleted has it and loses it
       if (isLate) expect((await remove()).status).toBe(204);
       return commit(author, changes, ...rest);
     };
-    const given = await app.call('PATCH', `/api/v1/issues/${issueId}`, { addLabels: [id] });
+    const labelReply = await app.call('PATCH', `/api/v1/issues/${issueId}`, { addLabels: [id] });
     if (!isLate) expect((await remove()).status).toBe(204);
     await app.settled();
-    expect(given.status).toBe(isLate ? 422 : 200);
+    expect(labelReply.status).toBe(isLate ? 422 : 200);
     const changed = ['issue.updated', 'issue.labeled'];
     expect(await app.eventTypes(from)).toEqual(
       isLate ? ['label.deleted'] : [...changed, 'label.deleted', ...changed],

@@ -64,7 +64,7 @@ function withProperty(
 
 test('every object of every body refuses read-only and unknown properties by their path', async () => {
   const before = await rowsOf(app, app.workspace.workspaceId);
-  let asked = 0;
+  let requests = 0;
   const refused = async (
     route: Route,
     at: readonly string[],
@@ -78,7 +78,7 @@ test('every object of every body refuses read-only and unknown properties by the
       (detail: Json) => detail.path === path && detail.issue === 'unknown_field',
     );
     expect([route.name, path, status, found]).toEqual([route.name, path, 422, true]);
-    asked++;
+    requests++;
   };
   for (const route of app.app.routes) {
     if (!route.body) continue;
@@ -92,13 +92,13 @@ test('every object of every body refuses read-only and unknown properties by the
         await refused(route, at, name, null);
       }
   }
-  expect(asked).toBeGreaterThan(500);
+  expect(requests).toBeGreaterThan(500);
   expect(await rowsOf(app, app.workspace.workspaceId)).toBe(before);
 });
 
 test('a write that takes no body refuses one that says something', async () => {
   const before = await rowsOf(app, app.workspace.workspaceId);
-  let asked = 0;
+  let requests = 0;
   for (const route of app.app.routes) {
     if (route.kind !== 'write' || route.body) continue;
     const path = fillPath(route.path, route.params, own);
@@ -113,9 +113,9 @@ test('a write that takes no body refuses one that says something', async () => {
       route.name,
       415,
     ]);
-    asked++;
+    requests++;
   }
-  expect(asked).toBeGreaterThan(8);
+  expect(requests).toBeGreaterThan(8);
   expect(await rowsOf(app, app.workspace.workspaceId)).toBe(before);
   expect((await app.call('POST', `/api/v1/issues/${own.issue}/restore`, {})).status).toBe(200);
 });

@@ -92,8 +92,8 @@ test('a team is named by its key in any case, or by its id: in paths, bodies and
     expect((await call('GET', `/teams/${name}`)).json).toMatchObject({ id: team.id, key: 'ENG' });
     const patched = await call('PATCH', `/teams/${name}`, { name: `Called ${name}` });
     expect(patched.json).toMatchObject({ id: team.id, name: `Called ${name}` });
-    for (const given of ['team', 'teamKey', 'teamId']) {
-      const issue = await call('POST', '/issues', { [given]: name, title: 'T' });
+    for (const teamField of ['team', 'teamKey', 'teamId']) {
+      const issue = await call('POST', '/issues', { [teamField]: name, title: 'T' });
       expect(issue.json.identifier).toStartWith('ENG-');
     }
     expect((await call('GET', `/issues?team=${name}&limit=1`)).json.data).toHaveLength(1);

@@ -148,9 +148,9 @@ test('a path that an error names is a path of the document', async () => {
   const project = (await call('POST', `${v1}/projects`, { name: 'Empty' })).json;
   for (let at = 0; at < 13; at++) await call('POST', `${v1}/labels`, { name: `label ${at}` });
   const { identifier } = (await call('POST', `${v1}/issues`, { ...issue, project: project.id })).json;
-  const given = { milestone: 'Beta', cycle: 'Beta', template: 'Beta', labels: ['Beta'] };
+  const references = { milestone: 'Beta', cycle: 'Beta', template: 'Beta', labels: ['Beta'] };
   const refusals = [
-    ...Object.entries(given).map(([name, value]) => ['POST', '/issues', { ...issue, [name]: value }]),
+    ...Object.entries(references).map(([name, value]) => ['POST', '/issues', { ...issue, [name]: value }]),
     ['PATCH', `/issues/${identifier}`, { milestone: 'Beta' }],
     ['POST', '/releases', { pipelineId: 'Beta', name: 'x', tag: 'x' }],
     ['POST', '/sla-policies', { name: 'x', kind: 'resolution', targetMinutes: 5, calendar: 'Beta' }],

@@ -178,8 +178,8 @@ test('other resources take names wherever they refer to something', async () => 
   });
   const guest = await made('/members', { name: 'Gus', role: 'guest', teams: ['Operations'] });
   expect(await fetchJson(`/members/${guest}`)).toMatchObject({ teams: ['OPS'] });
-  const given = { name: 'k', memberId: 'ben@acme.example', scopes: ['issues:read'] };
-  const key = await app.call('POST', '/api/v1/api-keys', given);
+  const keyInput = { name: 'k', memberId: 'ben@acme.example', scopes: ['issues:read'] };
+  const key = await app.call('POST', '/api/v1/api-keys', keyInput);
   expect(key.json.member.id).toBe(ids.ben);
   await step(
     'PATCH',

@@ -63,8 +63,8 @@ test('items of a list that become the same are refused as equal ones', async () 
 test('every title and name of a contract is normalized or judged by a check of its own', () => {
   const own = ['member.name', 'oauth_app.name'];
   const loose = contracts.flatMap(({ name, fields }) =>
-    Object.entries(fields).flatMap(([key, { given, options, type }]) =>
-      /^(name|title)$/.test(key) && type === 'text' && options.write !== 'never' && !(oneLine in given)
+    Object.entries(fields).flatMap(([key, { input, options, type }]) =>
+      /^(name|title)$/.test(key) && type === 'text' && options.write !== 'never' && !(oneLine in input)
         ? [`${name}.${key}`]
         : [],
     ),

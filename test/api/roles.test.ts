@@ -94,8 +94,8 @@ test('teams are given to guests alone, by admins alone, by key or by id, and go 
   const team = (await app.call('GET', '/api/v1/teams/ENG')).json.id;
   const after = await app.lastSequence();
   for (const teams of [['eng'], [team], ['ENG', team]]) {
-    const given = await app.call('PATCH', path, { teams });
-    expect([given.status, given.json.teams]).toEqual([200, ['ENG']]);
+    const reply = await app.call('PATCH', path, { teams });
+    expect([reply.status, reply.json.teams]).toEqual([200, ['ENG']]);
   }
   const events = (await app.call('GET', `/api/v1/events?after=${after}`)).json.data;
   expect(events).toMatchObject([

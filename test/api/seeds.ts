@@ -3,7 +3,7 @@
 import type { TSchema } from 'typebox';
 import type { Route } from '../../core/http/route.ts';
 import type { Contract } from '../../core/contract/contract.ts';
-import { givenName, isReference } from '../../core/contract/schemas.ts';
+import { inputName, isReference } from '../../core/contract/schemas.ts';
 import type { Target } from '../../core/contract/field.ts';
 import { contracts } from '../../core/contracts.ts';
 import { idPrefixes, patternOf } from '../../core/lib/ids.ts';
@@ -167,7 +167,7 @@ export function referredBy(
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]) =>
       isReference(field) && field.by === 'id' && field.options.required
-        ? [[givenName(name, field), seeds[field.to.name]!]]
+        ? [[inputName(name, field), seeds[field.to.name]!]]
         : [],
     ),
   );

@@ -118,8 +118,8 @@ test.concurrent(
   'dripping connections are closed within 15 s, others are served meanwhile, and those that were answered are kept',
   async () => {
     const started = performance.now();
-    const asked = `GET /api/v1/team HTTP/1.1\r\n${auth()}\r\n`;
-    const kept = openAnswered(port, asked);
+    const requestText = `GET /api/v1/team HTTP/1.1\r\n${auth()}\r\n`;
+    const kept = openAnswered(port, requestText);
     const closedAfter: number[] = [];
     const sockets = Array.from({ length: process.env.TATAMI_LONG ? 2000 : 200 }, (_, index) => {
       const socket = connect(port, '127.0.0.1');
@@ -140,7 +140,7 @@ test.concurrent(
     expect([kept.text.slice(0, 12), kept.closed]).toEqual(['HTTP/1.1 404', false]);
     expect(kept.text).toContain('Keep-Alive: timeout=75');
     kept.text = '';
-    kept.socket.write(asked);
+    kept.socket.write(requestText);
     while (kept.text === '' && !kept.closed) await Bun.sleep(5);
     expect(kept.text).toStartWith('HTTP/1.1 404');
     kept.socket.destroy();

@@ -311,9 +311,9 @@ test('a hundred streams each get every event, twenty of a token and a hundred of
   let full: Client = local.call;
   for (let key = 0; key < 5; key++) {
     const { json: member } = await local.call('POST', '/api/v1/members', { name: `Follower ${key}` });
-    const asked = { name: 'k', memberId: member.id, scopes: ['events:read', 'issues:read'] };
-    const token: string = (await local.call('POST', '/api/v1/api-keys', asked)).json.key;
-    full = local.clientOf((await local.call('POST', '/api/v1/api-keys', asked)).json.key);
+    const keyInput = { name: 'k', memberId: member.id, scopes: ['events:read', 'issues:read'] };
+    const token: string = (await local.call('POST', '/api/v1/api-keys', keyInput)).json.key;
+    full = local.clientOf((await local.call('POST', '/api/v1/api-keys', keyInput)).json.key);
     for (let n = 0; n < 20; n++) followers.push(await follow('?types=issue.*', { of: local, token }));
     const more = await local.clientOf(token)('GET', '/api/v1/events/stream');
     const { status, json, headers } = more;

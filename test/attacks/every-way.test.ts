@@ -226,7 +226,7 @@ test('actions and one-off runs: a plugin does for somebody only what they may do
       for (const later of [false, true]) {
         if (!isDenied(refused) && !ended) continue;
         const since = await app.lastSequence();
-        const asked = await ask(fresh, act, path, { input: { call, args, later } }, 'commit');
+        const reply = await ask(fresh, act, path, { input: { call, args, later } }, 'commit');
         if (later && ended) await app.call(fresh.end[0], `${v1}/${fresh.end[1]}`);
         if (!later && ended && !isDenied(refused)) continue;
         app.clock.advance(2_000);
@@ -235,7 +235,7 @@ test('actions and one-off runs: a plugin does for somebody only what they may do
         const written = (await app.eventTypes(since)).filter(
           (type) => !/^(automation|api_key|grant|member|inbox|webhook)\./.test(type),
         );
-        expect([call, caller.name, later, asked.status < 500, written]).toEqual([
+        expect([call, caller.name, later, reply.status < 500, written]).toEqual([
           call,
           caller.name,
           later,

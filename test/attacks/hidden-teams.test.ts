@@ -123,8 +123,8 @@ test('nothing that was written of an issue in a hidden team reaches a guest who 
     ({ name }: Json) => name === 'canary state',
   );
   const mention = `canary words @${guestId}`;
-  const given = { team: 'OUT', title: 'canary title', stateId: out.id, assigneeId: guestId };
-  const { id } = await made('/issues', { ...given, description: mention });
+  const issueFields = { team: 'OUT', title: 'canary title', stateId: out.id, assigneeId: guestId };
+  const { id } = await made('/issues', { ...issueFields, description: mention });
   const comment = await made(`/issues/${id}/comments`, { body: mention });
   await app.call('PATCH', `${v1}/issues/${id}`, { title: 'Shown', description: '', dueDate: '2026-12-01' });
   await app.call('DELETE', `${v1}/comments/${comment.id}`);

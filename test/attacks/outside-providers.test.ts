@@ -184,8 +184,8 @@ test('no account is linked by a session that ends while the provider answers', a
   await visitor.get('/account');
   for (const [name, value] of cookies) elsewhere.cookies.set(name, value);
   await elsewhere.get('/account');
-  north.before = async (asked) => {
-    if (asked === 'POST /token') await elsewhere.post('/account/end-sessions');
+  north.before = async (requestLine) => {
+    if (requestLine === 'POST /token') await elsewhere.post('/account/end-sessions');
   };
   expect((await goes(visitor, '/account/linked/north')).status).toBe(403);
   north.before = () => Promise.resolve();

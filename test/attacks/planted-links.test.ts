@@ -183,10 +183,10 @@ test('a backup takes in no file that a link in the archive leads to', async () =
 
 test('orders of the operator go to no socket that another user, or a link, put in the place of the server’s', async () => {
   const fake = join(outside, 'fake.sock');
-  const asked: string[] = [];
+  const requestedUrls: string[] = [];
   const server = Bun.serve({
     unix: fake,
-    fetch: (request) => (asked.push(request.url), Response.json({ answer: [] })),
+    fetch: (request) => (requestedUrls.push(request.url), Response.json({ answer: [] })),
   });
   symlinkSync(fake, join(dir, 'operator.sock'));
   const listed = await tatami(['keys', 'list', '--data-dir', dir, '--json']);
@@ -194,7 +194,7 @@ test('orders of the operator go to no socket that another user, or a link, put i
     1,
     expect.stringContaining('is not the socket of'),
   ]);
-  expect(asked).toEqual([]);
+  expect(requestedUrls).toEqual([]);
   await server.stop(true);
 });
 

@@ -315,8 +315,8 @@ test('without a mail server an address blocks nobody and reaches no seat elsewhe
     expect(await placesOf(squat, calls)).toEqual(['Acme']);
 
     const vic = createVisitor(silent);
-    const asked = await joins(vic, seat.path, email, { password: another });
-    expect([asked.status, saidBy(asked)]).toEqual([422, expect.stringContaining('Sign in to it')]);
+    const reply = await joins(vic, seat.path, email, { password: another });
+    expect([reply.status, saidBy(reply)]).toEqual([422, expect.stringContaining('Sign in to it')]);
     const made = await joins(vic, seat.path, email, { password: another, another: 'yes' });
     expect(made.to).toBe('/account');
     const [one, two] = [createVisitor(silent), createVisitor(silent)];

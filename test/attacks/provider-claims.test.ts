@@ -162,8 +162,8 @@ test('linking with a verified address is its first proof: passkeys from before i
   says({ email, email_verified: true });
   expect((await back(visitor, '/account/linked/one')).to).toBe('/account?done=linked');
   const phone = createVisitor(app);
-  const { json: asked } = await ask(app, phone, '/sign-in/passkey/options', {});
-  const used = await ask(app, phone, '/sign-in/passkey', { credential: authenticator.get(asked) });
+  const { json: passkeyOptions } = await ask(app, phone, '/sign-in/passkey/options', {});
+  const used = await ask(app, phone, '/sign-in/passkey', { credential: authenticator.get(passkeyOptions) });
   expect(used.status).toBe(403);
   expect((await elsewhere.get('/account')).to).toStartWith('/sign-in');
   expect(await comesIn()).toBe(true);

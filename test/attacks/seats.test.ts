@@ -241,13 +241,13 @@ test('what is handed out while the right is taken away is not left over', async 
   const hooks = Array.from({ length: 6 }, () => admin.call('POST', `${v1}/webhooks`, hook));
   const links = Array.from({ length: 6 }, () => admin.call('POST', `${v1}/members/${fellow}/invitation`));
   const taken = app.call('PATCH', `${v1}/members/${admin.id}`, { role: 'member' });
-  const [given, webhooks, urls] = [
+  const [keyReplies, webhooks, urls] = [
     await Promise.all(keys),
     await Promise.all(hooks),
     await Promise.all(links),
   ];
   expect((await taken).status).toBe(200);
-  for (const { status, json } of given) if (status === 201) expect(await statusOf(json.key)).toBe(401);
+  for (const { status, json } of keyReplies) if (status === 201) expect(await statusOf(json.key)).toBe(401);
   for (const { status, json } of webhooks)
     if (status === 201) expect((await webhookOf(json)).enabled).toBe(false);
   for (const { status, json } of urls) if (status === 200) expect(await opens(json.url)).toBe(404);

@@ -23,9 +23,11 @@ function answerOf(contract: Contract): string {
   const scope = scopeOfContract(contract, 'write');
   if (typeof undo === 'object') return undo.never;
   if (undo === 'values') return `Needs \`${scope}\`. The previous values are restored.`;
-  const asked = ['update', 'delete', 'restore'].flatMap((operation) => byName(contract, operation) ?? []);
+  const operationNames = ['update', 'delete', 'restore'].flatMap(
+    (operation) => byName(contract, operation) ?? [],
+  );
   const final = byName(contract, 'delete') && !byName(contract, 'restore') ? ' A deletion is final.' : '';
-  return `Needs the permissions of ${asked.join(' and ')}.${final}`;
+  return `Needs the permissions of ${operationNames.join(' and ')}.${final}`;
 }
 
 test('every entity says who may undo what was written of it; what decides on rights is undone by its own operations, or never', () => {

@@ -8,7 +8,7 @@ export interface StandIn {
   readonly refreshed: string[];
   readonly revoked: string[];
   /** Tokens that `/api/v1/me` was asked with. */
-  readonly asked: string[];
+  readonly presentedTokens: string[];
   /** Changed by tests. */
   readonly behaviour: Behaviour;
   /** A new family of tokens, as a consent would give it. */
@@ -37,7 +37,7 @@ export function startAuthorizationServer(): StandIn {
   const codes = new Map<string, string>();
   /** By refresh token; used ones are false. */
   const families = new Map<string, { family: string; isGood: boolean }>();
-  const [refreshed, revoked, asked]: [string[], string[], string[]] = [[], [], []];
+  const [refreshed, revoked, presentedTokens]: [string[], string[], string[]] = [[], [], []];
   const behaviour: Behaviour = { ...asUsual, workspace: 'Acme' };
   let count = 0;
 
@@ -124,7 +124,7 @@ export function startAuthorizationServer(): StandIn {
         interval: 0.01,
       }),
     '/api/v1/me': (request) => {
-      asked.push(request.headers.get('authorization')?.replace('Bearer ', '') ?? '');
+      presentedTokens.push(request.headers.get('authorization')?.replace('Bearer ', '') ?? '');
       return Response.json({
         member: { id: 'usr_ana', name: 'Ana', role: 'owner', email: null },
         workspace: { id: `id of ${behaviour.workspace}`, name: behaviour.workspace },
@@ -141,7 +141,7 @@ export function startAuthorizationServer(): StandIn {
   });
   const url = server.url.origin;
   return {
-    ...{ url, refreshed, revoked, asked, behaviour, grant },
+    ...{ url, refreshed, revoked, presentedTokens, behaviour, grant },
     [Symbol.dispose]: () => void server.stop(true),
   };
 }

@@ -112,17 +112,17 @@ test('a server that is something else is told apart', async () => {
 });
 
 test('an interrupted command is exit 130', async () => {
-  const asked = Promise.withResolvers<void>();
+  const requestReceived = Promise.withResolvers<void>();
   using silent = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     fetch() {
-      asked.resolve();
+      requestReceived.resolve();
       return new Promise<Response>(() => {});
     },
   });
   const child = spawnTatami(['plugin', 'list', '--server', silent.url.origin, '--token', 'x', '--json']);
-  await asked.promise;
+  await requestReceived.promise;
   child.kill('SIGINT');
   const { code, json } = await ended(child);
   expect([code, json.error.code]).toEqual([130, 'interrupted']);

@@ -29,8 +29,8 @@ symlinkSync(join(import.meta.dir, 'browser-process.ts'), dir.path('browser-proce
 
 beforeEach(() => {
   rmSync(config, { recursive: true, force: true });
-  for (const { refreshed, revoked, asked, behaviour } of [server, other]) {
-    for (const list of [refreshed, revoked, asked]) list.length = 0;
+  for (const { refreshed, revoked, presentedTokens, behaviour } of [server, other]) {
+    for (const list of [refreshed, revoked, presentedTokens]) list.length = 0;
     Object.assign(behaviour, { ...asUsual, device: [] });
   }
 });
@@ -65,7 +65,7 @@ test('a person allows the login in the browser; the tokens are in a file of thei
   ]);
   expect([file, join(config, 'tatami')].map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o700]);
   const [{ accessToken, refreshToken }] = kept();
-  expect(server.asked).toEqual([accessToken]);
+  expect(server.presentedTokens).toEqual([accessToken]);
   for (const token of [accessToken, refreshToken]) expect(out + err).not.toContain(token);
   expect(err).toContain(`${server.url}/oauth/authorize?`);
 
@@ -221,7 +221,7 @@ test('a file that others can read, or that is another, is not used, and the way 
   chmodSync(file, 0o640);
   const open = await run('whoami');
   expect([open.code, open.err]).toEqual([1, expect.stringContaining(`chmod 600 ${file}`)]);
-  expect(server.asked).toHaveLength(1);
+  expect(server.presentedTokens).toHaveLength(1);
   const elsewhere = dir.path('elsewhere.json');
   writeFileSync(elsewhere, readFileSync(file), { mode: 0o600 });
   rmSync(file);
@@ -268,20 +268,20 @@ test('of several servers each gets its own tokens, and `use` chooses', async () 
   const unknown = await run('use', 'Gamma');
   expect([unknown.code, unknown.err]).toEqual([4, expect.stringContaining('Acme at')]);
   const [beta, acme] = kept();
-  expect(new Set(server.asked)).toEqual(new Set([acme.accessToken]));
-  expect(new Set(other.asked)).toEqual(new Set([beta.accessToken]));
+  expect(new Set(server.presentedTokens)).toEqual(new Set([acme.accessToken]));
+  expect(new Set(other.presentedTokens)).toEqual(new Set([beta.accessToken]));
 });
 
 test('a key goes before the login, and never to a server that only the login names', async () => {
   await logIn();
-  const asked = server.asked.length;
+  const presentedTokens = server.presentedTokens.length;
   const { code, err } = await tatami(['whoami'], { ...env, TATAMI_TOKEN: 'ttm_a_key' });
   // Nobody serves at the usual address, or somebody who does not know the key.
   expect(code).not.toBe(0);
   expect(err).not.toContain(server.url);
-  expect(server.asked).toHaveLength(asked);
+  expect(server.presentedTokens).toHaveLength(presentedTokens);
   await tatami(['whoami', '--server', server.url, '--token', 'ttm_a_key'], env);
-  expect(server.asked.at(-1)).toBe('ttm_a_key');
+  expect(server.presentedTokens.at(-1)).toBe('ttm_a_key');
   const set = { ...env, BROWSER: browser, TATAMI_TOKEN: 'ttm_a_key' };
   expect((await tatami(['login', '--server', server.url], set)).err).toContain('TATAMI_TOKEN is set');
 });

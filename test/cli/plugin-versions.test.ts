@@ -74,10 +74,10 @@ test('a version that asks for more is shown with what is new, refused or consent
     return (await app.call('POST', '/api/v1/plugins', body)).json.state;
   };
   expect(await offer()).toBe('needs_consent');
-  const asked = await run('consent', id);
-  expect([asked.code, asked.err]).toEqual([2, expect.stringContaining('Signed by acme')]);
-  expect(asked.err).toMatch(/^ {4}Read issues/m);
-  expect(asked.err).toMatch(
+  const refused = await run('consent', id);
+  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('Signed by acme')]);
+  expect(refused.err).toMatch(/^ {4}Read issues/m);
+  expect(refused.err).toMatch(
     /^ {2}\+ Read comments, and create, change and delete them. \(comments:write: greet\)$/m,
   );
   expect(await greeted('Not consented')).toEqual([]);

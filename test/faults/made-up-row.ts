@@ -12,11 +12,11 @@ interface Column {
 export function insertMadeUpRow(
   db: InstanceType<typeof Database>,
   table: string,
-  given: Readonly<Record<string, Value>> & { readonly workspace_id: string },
+  overrides: Readonly<Record<string, Value>> & { readonly workspace_id: string },
 ): void {
   const columns = db.prepare(`PRAGMA table_info(${table})`).all() as Column[];
   const values = columns.map(({ name, type, notnull }) => {
-    if (name in given) return given[name]!;
+    if (name in overrides) return overrides[name]!;
     if (name === 'status' && type === 'TEXT') return table === 'runs' ? 'queued' : 'pending';
     if (notnull === 0 && name.endsWith('_at')) return null;
     return type === 'TEXT' ? `secret_${table}` : type === 'BLOB' ? Buffer.from('s') : 1n;

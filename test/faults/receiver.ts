@@ -35,8 +35,8 @@ export function createReceiver(): Receiver {
     received: () => new Map(all),
     goOnFrom: (received) => void (all = new Map(received)),
     lastAnswer(issue) {
-      const [asked] = [...all.values()].filter((one) => one.issue === issue);
-      return asked && answerOf(issue, asked.times);
+      const [request] = [...all.values()].filter((one) => one.issue === issue);
+      return request && answerOf(issue, request.times);
     },
     stop: () => server.stop(true),
   };

@@ -96,14 +96,14 @@ test('what was deleted goes for good with all that was its own; what lives keeps
   const living = await issue({ labels: ['gone'] });
   const said = await make(`issues/${alone}/comments`, { body: 'hello' });
   await make(`issues/${alone}/comments`, { body: 'again', parentId: said });
-  const asked = await make(`issues/${living}/comments`, { body: 'hello' });
-  await make(`issues/${living}/comments`, { body: 'again', parentId: asked });
+  const question = await make(`issues/${living}/comments`, { body: 'hello' });
+  await make(`issues/${living}/comments`, { body: 'again', parentId: question });
   const lonely = await make(`issues/${living}/comments`, { body: 'alone' });
   for (const path of [
     `issues/${parent}`,
     `issues/${alone}`,
     `labels/${label}`,
-    `comments/${asked}`,
+    `comments/${question}`,
     `comments/${lonely}`,
   ])
     expect((await app.call('DELETE', `/api/v1/${path}`)).status).toBeLessThan(300);

@@ -83,7 +83,7 @@ test('with another master key all of it opens, and nothing of it with the one be
   const before = sealingNow();
   for (const table of tables) {
     const own = columns.filter((one) => one.table === table);
-    const given = own.map((one) => {
+    const sealedValues = own.map((one) => {
       const seal = (text: string): Uint8Array =>
         before.seal(text, sealedFor(one.purpose, workspaceOf(one), `${table}_1`));
       return [one.column, heldOf(one, seal)] as const;
@@ -92,7 +92,7 @@ test('with another master key all of it opens, and nothing of it with the one be
       workspace_id: workspaceId,
       id: `${table}_1`,
       ...(table === 'idempotency' ? { sealed: 1n } : {}),
-      ...Object.fromEntries(given),
+      ...Object.fromEntries(sealedValues),
     });
   }
   // An answer that shows no secret lies as it is.

@@ -39,10 +39,10 @@ async function keepAsking(port: number, tally: Tally, ask: () => string): Promis
 function askOn(socket: Socket, tally: Tally, ask: () => string): Promise<void> {
   return new Promise((resolve) => {
     let text = '';
-    let asked = true;
+    let isPending = true;
     const over = (): void => {
-      if (asked) tally.reset++;
-      asked = false;
+      if (isPending) tally.reset++;
+      isPending = false;
       resolve();
     };
     socket.on('error', over).on('end', over).on('close', over);
@@ -53,13 +53,13 @@ function askOn(socket: Socket, tally: Tally, ask: () => string): Promise<void> {
       if (head < 0 || text.length < head + 4 + length) return;
       const closes = /connection: close/i.test(text);
       text = '';
-      asked = false;
+      isPending = false;
       tally.answered++;
       if (closes) {
         tally.closeRequested++;
         return resolve();
       }
-      asked = true;
+      isPending = true;
       socket.write(ask());
     });
     socket.write(ask());

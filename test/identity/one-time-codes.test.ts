@@ -179,9 +179,9 @@ test('a passkey needs no code: it is a device and its owner already', async () =
   const { visitor, email } = await turnedOn();
   const form_token = await formTokenOf(visitor);
   const authenticator = createAuthenticator(app.url);
-  const { json: asked } = await ask(app, visitor, '/account/passkeys/options', { form_token });
+  const { json: creationOptions } = await ask(app, visitor, '/account/passkeys/options', { form_token });
   await ask(app, visitor, '/account/passkeys', {
-    ...{ form_token, name: 'Key', credential: authenticator.create(asked) },
+    ...{ form_token, name: 'Key', credential: authenticator.create(creationOptions) },
   });
   const other = createVisitor(app);
   const { json: options } = await ask(app, other, '/sign-in/passkey/options', {});

@@ -101,12 +101,12 @@ describe.each(generations.map((generation) => [generation] as const))(
         name: 'Night Owl',
         memberId: person.memberId,
       });
-      const asked = provider.kept.walked[0].searchParams;
-      expect([asked.get('resource'), asked.get('code_challenge_method')]).toEqual([
+      const authorization = provider.kept.walked[0].searchParams;
+      expect([authorization.get('resource'), authorization.get('code_challenge_method')]).toEqual([
         endpointOf(app).href,
         'S256',
       ]);
-      expect(asked.get('scope').split(' ')).toContain('issues:write');
+      expect(authorization.get('scope').split(' ')).toContain('issues:write');
       await client.close();
     });
   },

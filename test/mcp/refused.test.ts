@@ -214,8 +214,8 @@ test('an app decides on no proposal, whichever scopes it holds, and does not say
   const path = `/api/v1/issues/${issue.id}`;
   const { json: theirs } = await app.clientOf(key)('PATCH', path, { priority: 'low' }, propose);
   const call = app.app.caller(asText);
-  const ask = async (operation: string, given: object): Promise<string | undefined> =>
-    (await call(app.app.route(operation), { principal: granted(), isCounted: false, params: {}, ...given }))
+  const ask = async (operation: string, input: object): Promise<string | undefined> =>
+    (await call(app.app.route(operation), { principal: granted(), isCounted: false, params: {}, ...input }))
       .error?.code;
   for (const id of [proposalId, theirs.id]) {
     const params = { id };

@@ -50,9 +50,12 @@ export async function lookBack({ app }: Company, chance: Chance, moments: readon
   for (const { sequence, at, answers } of moments)
     for (const [path, then] of answers) {
       const asOf = chance.of(0.5) ? at : String(sequence);
-      const asked = `${path}${path.includes('?') ? '&' : '?'}asOf=${asOf}`;
-      const { status, json } = await app.call('GET', `/api/v1${asked}`);
-      expect({ asked, answer: bare(status, json) }).toEqual({ asked, answer: then });
-      if (status === 200) expect([asked, json.asOf.sequence]).toEqual([asked, sequence]);
+      const requestPath = `${path}${path.includes('?') ? '&' : '?'}asOf=${asOf}`;
+      const { status, json } = await app.call('GET', `/api/v1${requestPath}`);
+      expect({ asked: requestPath, answer: bare(status, json) }).toEqual({
+        asked: requestPath,
+        answer: then,
+      });
+      if (status === 200) expect([requestPath, json.asOf.sequence]).toEqual([requestPath, sequence]);
     }
 }

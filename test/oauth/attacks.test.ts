@@ -169,9 +169,9 @@ test('RFC 8707 §2: a token is for one resource', async () => {
 test('RFC 6749 §3.3: scopes that nobody offers come to nothing', async () => {
   for (const scope of ['openid', 'approvals:write', 'api-keys:write grants:write']) {
     const begun = await begin({ scope });
-    const asked = await browser.get(begun.location!);
-    expect(asked.status).toBe(303);
-    expect(callbackError(await browser.get(asked.location!))).toBe('invalid_scope');
+    const consentPage = await browser.get(begun.location!);
+    expect(consentPage.status).toBe(303);
+    expect(callbackError(await browser.get(consentPage.location!))).toBe('invalid_scope');
   }
 });
 

@@ -141,9 +141,9 @@ export function authorizePath(client: Client, challenge: string, params: Params 
 }
 
 function sent(params: Params): URLSearchParams {
-  const given = new URLSearchParams();
-  for (const [name, value] of Object.entries(params)) if (value !== undefined) given.set(name, value);
-  return given;
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) if (value !== undefined) form.set(name, value);
+  return form;
 }
 
 /** Through the consent page. @param change of what its form would send @returns where the browser is sent in the end */

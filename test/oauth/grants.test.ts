@@ -36,7 +36,7 @@ const isLive = async (id: string): Promise<boolean> =>
   (await app.services.store.readSystem(live, { id })).length > 0;
 
 /** Asks as the app of a grant does, by the kernel's other entrance. */
-async function asApp(grantId: string, name: string, asked: { id?: string; body?: object } = {}) {
+async function asApp(grantId: string, name: string, input: { id?: string; body?: object } = {}) {
   const { member, client, scopes } = await readGrant(grantId);
   const principal: Principal = {
     scope: scopeOf(app.workspace.workspaceId, grantId),
@@ -45,8 +45,8 @@ async function asApp(grantId: string, name: string, asked: { id?: string; body?:
     ...{ tokenId: grantId, grant: { id: grantId, resource: 'api', guarded: [] } },
   };
   const call = app.app.caller(asText);
-  const params = asked.id === undefined ? {} : { id: asked.id };
-  const outcome = await call(app.app.route(name), { principal, isCounted: false, params, body: asked.body });
+  const params = input.id === undefined ? {} : { id: input.id };
+  const outcome = await call(app.app.route(name), { principal, isCounted: false, params, body: input.body });
   return outcome.error ? outcome.error.code : (JSON.parse(outcome.body ?? 'null') as Json);
 }
 
@@ -163,8 +163,8 @@ test('`me` says by what a request came: a key, a grant or a session', async () =
   expect(me.scopes).toContain('issues:read');
   const { who } = await signIn(app);
   const principal = (await createSessions(app.services).principal(who, app.workspace.workspaceId))!;
-  const asked = { principal, isCounted: false, params: {} };
-  const { body } = (await app.app.caller(asText)(app.app.route('me.get'), asked)) as { body: string };
+  const input = { principal, isCounted: false, params: {} };
+  const { body } = (await app.app.caller(asText)(app.app.route('me.get'), input)) as { body: string };
   const { key, grant, session } = JSON.parse(body) as Json;
   expect([key, grant, session.id]).toEqual([null, null, who.sessionId]);
 });

@@ -45,10 +45,10 @@ const numberOf = ({ id }: Line): string => id.split(' ')[0]!;
 test('every section and requirement has its line, and each requirement one', () => {
   const numbers = lines.map(numberOf);
   for (const section of sections) expect(numbers).toContain(section);
-  const asked = Object.entries(requirements).flatMap(([section, count]) =>
+  const expected = Object.entries(requirements).flatMap(([section, count]) =>
     Array.from({ length: count }, (_, at) => `${section}.${at + 1}`),
   );
-  expect(numbers.filter((number) => !number.startsWith('§'))).toEqual(asked);
+  expect(numbers.filter((number) => !number.startsWith('§'))).toEqual(expected);
 });
 
 /** What the words of a line oblige it to. */

@@ -129,14 +129,14 @@ test('one that takes long is answered with its run, which its caller reads, and 
   const asking = reader('POST', `${path}/actions/slow`, {}, headers);
   while ((await app.call('GET', `${path}/runs?limit=1`)).json.data[0].handler !== 'slow') await Bun.sleep(10);
   app.clock.advance(5_000);
-  const asked = await asking;
-  expect([asked.status, asked.json.result]).toEqual([202, null]);
+  const reply = await asking;
+  expect([reply.status, reply.json.result]).toEqual([202, null]);
   await app.call('PUT', `${path}/kv/go`, { value: true });
   await app.settled();
-  const location = new URL(asked.headers.get('location')!).pathname;
+  const location = new URL(reply.headers.get('location')!).pathname;
   expect((await reader('GET', location)).json).toMatchObject({ status: 'succeeded', result: 'went' });
   expect((await stranger('GET', location)).status).toBe(404);
-  expect((await reader('POST', `${path}/actions/slow`, {}, headers)).json.id).toBe(asked.json.id);
+  expect((await reader('POST', `${path}/actions/slow`, {}, headers)).json.id).toBe(reply.json.id);
   expect(
     (await app.call('GET', `${path}/runs`)).json.data.filter(({ handler }: Json) => handler === 'slow'),
   ).toHaveLength(1);

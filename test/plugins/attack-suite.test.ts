@@ -25,7 +25,7 @@ let app: TestApp;
 let stranger: string;
 let verdicts: readonly Verdict[];
 
-function asked(): SuiteOptions {
+function suiteOptions(): SuiteOptions {
   const callAs = (token: string): Call => createCall({ server: app.url, token });
   const ask = callAs(app.workspace.apiKey);
   // Time passes while the plugin beside the attacks is waited for: a run that a busy machine charged too much is made again later.
@@ -41,7 +41,7 @@ beforeAll(async () => {
   const other = await app.addWorkspace('Other', 'ENG');
   const made = await app.clientOf(other.apiKey)('POST', '/api/v1/issues', { team: 'ENG', title: 'theirs' });
   stranger = made.json.id;
-  verdicts = await runSuite({ ...asked(), hostiles: tried });
+  verdicts = await runSuite({ ...suiteOptions(), hostiles: tried });
 });
 afterAll(() => app.stop());
 
@@ -87,7 +87,7 @@ test('the suite tells where a wall is missing', async () => {
     { group: 20, name: 'other-stop', ends: 'stopped', code: 'cpu', body: `throw new Error('no');` },
   ] as const;
   const found = await runSuite({
-    ...asked(),
+    ...suiteOptions(),
     hostiles: weak,
     scenes: [],
     forgeries: [
@@ -125,7 +125,7 @@ test('changes by an ordinary plugin count for no attack', async () => {
     body: `await ctx.issues.update(event.data.id, { priority: 'urgent' });`,
   } as const;
   const reads = { ...weak, name: 'reads', body: `await ctx.issues.get(event.data.id);` };
-  const { call: ask, ...others } = asked();
+  const { call: ask, ...others } = suiteOptions();
   // Each attack is judged after the bystander has changed its issue.
   const call: Call = async <T>(...request: Parameters<Call>): Promise<T> => {
     const answer = await ask<T>(...request);
@@ -167,7 +167,7 @@ test('the command prints a line for each attack of the groups that were asked fo
 test('an interrupted suite leaves nothing', async () => {
   const stop = new AbortController();
   const found = await runSuite({
-    ...asked(),
+    ...suiteOptions(),
     hostiles: hostiles.slice(16, 24),
     signal: stop.signal,
     onVerdict: () => stop.abort(),
@@ -178,7 +178,7 @@ test('an interrupted suite leaves nothing', async () => {
 });
 
 test('a suite that fails leaves nothing, also of the attacks that were under way', async () => {
-  const { call: ask, ...others } = asked();
+  const { call: ask, ...others } = suiteOptions();
   const installs: Promise<unknown>[] = [];
   const failing = Promise.withResolvers<void>();
   const call: Call = async <T>(...request: Parameters<Call>): Promise<T> => {
@@ -222,7 +222,7 @@ test('a suite removes what one before it left, and nothing else', async () => {
     made.push(json.identifier);
   }
   await app.call('POST', '/api/v1/api-keys', { name: 'tatami.attack', scopes: ['issues:read'] });
-  await runSuite({ ...asked(), hostiles: [], scenes: [], forgeries: [] });
+  await runSuite({ ...suiteOptions(), hostiles: [], scenes: [], forgeries: [] });
   const rest = async (path: string): Promise<Json[]> => (await app.call('GET', path)).json.data;
   expect((await rest('/api/v1/plugins')).map(({ pluginId }) => pluginId)).toEqual(['test.bystander']);
   expect((await rest('/api/v1/issues')).map(({ identifier }) => identifier)).toEqual([made[1]!]);

@@ -123,9 +123,9 @@ test('a run sees the state, the names and the lists of the moment, and not those
 
 test('a version gets no more than its asker holds, and sees no other workspace', async () => {
   const few = app.clientOf(await app.mintKey(['plugins:write', 'issues:read']));
-  const asked = await few('POST', '/api/v1/backtests', { package: await packSource(byTitle('1.0.0')) });
-  expect([asked.status, asked.json.scopes]).toEqual([202, []]);
-  const path = `/api/v1/backtests/${asked.json.id}`;
+  const reply = await few('POST', '/api/v1/backtests', { package: await packSource(byTitle('1.0.0')) });
+  expect([reply.status, reply.json.scopes]).toEqual([202, []]);
+  const path = `/api/v1/backtests/${reply.json.id}`;
   await app.settled();
   expect((await app.call('GET', path)).json.report.events.wanted).toBe(0);
 

@@ -173,11 +173,11 @@ test('what waits says for what and until when; an action and a route are refused
   expect((await call('GET', path)).json).toMatchObject({ state: 'active', waitsFor });
   expect((await call('GET', '/api/v1/plugins')).json.data).toMatchObject([{ waitsFor }]);
 
-  const asked = await call('POST', `${path}/actions/ping`, {});
-  expect([asked.status, asked.json.error.code, asked.headers.get('retry-after')]).toEqual([
+  const reply = await call('POST', `${path}/actions/ping`, {});
+  expect([reply.status, reply.json.error.code, reply.headers.get('retry-after')]).toEqual([
     ...[429, 'quota_exceeded', String(12 * 3_600)],
   ]);
-  expect(asked.json.error.message).toContain(`1 runs. Retry after ${until}`);
+  expect(reply.json.error.message).toContain(`1 runs. Retry after ${until}`);
 
   const send = async (name: string, init?: RequestInit): Promise<unknown> => {
     const { url } = (await call('POST', `${path}/routes/${name}/open`)).json;

@@ -8,7 +8,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await startApp()));
 afterAll(() => app.stop());
 
-const call = (...given: Parameters<TestApp['call']>) => app.call(...given);
+const call = (...args: Parameters<TestApp['call']>) => app.call(...args);
 const put = async (id: string, version: string, definition: string): Promise<void> =>
   void (await install(
     app.call,

@@ -87,8 +87,8 @@ test('what the system’s switching off cost is counted in the inbox and caught 
     title: expect.stringContaining(`${overOnePage} events`),
   });
 
-  const asked = await app.call('POST', `${base}/catch-up`);
-  expect(asked).toMatchObject({ status: 202, json: { status: 'running', missed: overOnePage } });
+  const backfill = await app.call('POST', `${base}/catch-up`);
+  expect(backfill).toMatchObject({ status: 202, json: { status: 'running', missed: overOnePage } });
   expect((await app.call('POST', `${base}/catch-up`)).status).toBe(202);
   await app.settled();
   expect(await looked()).toMatchObject({ status: 'done', runs: overOnePage });
@@ -131,14 +131,14 @@ test('catching up says what it ran this time, without the runs of earlier times'
   };
   for (const count of [3, 2]) {
     expect(await missing(count)).toMatchObject({ status: 'offered', missed: count, runs: 0 });
-    const asked = (await app.call('POST', `${base}/catch-up`)).json;
-    expect(asked).toMatchObject({ status: 'running', missed: count, runs: 0 });
+    const backfill = (await app.call('POST', `${base}/catch-up`)).json;
+    expect(backfill).toMatchObject({ status: 'running', missed: count, runs: 0 });
     await app.settled();
     expect(await looked()).toMatchObject({ status: 'done', missed: count, runs: count });
   }
   expect(await missing(0)).toMatchObject({ status: 'done', missed: 0, runs: 0 });
-  const asked = (await app.call('POST', `${base}/catch-up`)).json;
-  expect(asked).toMatchObject({ status: 'nothing', missed: 0, runs: 0 });
+  const backfill = (await app.call('POST', `${base}/catch-up`)).json;
+  expect(backfill).toMatchObject({ status: 'nothing', missed: 0, runs: 0 });
 });
 
 test('nothing is delivered by itself later, and catching up goes on where a restart cut it', async () => {

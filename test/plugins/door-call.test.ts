@@ -5,36 +5,36 @@ import { hostCallsOf } from '../../core/plugins/host-calls.ts';
 import { resourceRoutes } from '../../core/resources.ts';
 
 const calls = hostCallsOf(resourceRoutes);
-const asked = (name: string, ...args: readonly unknown[]): DoorCall => doorCallOf(calls.get(name)!, args);
+const callOf = (name: string, ...args: readonly unknown[]): DoorCall => doorCallOf(calls.get(name)!, args);
 
 test('arguments come in the order id, body, query, options', () => {
-  expect(asked('issues.update', 'iss_1', { title: 'x' }, { ifVersion: 3 })).toEqual({
+  expect(callOf('issues.update', 'iss_1', { title: 'x' }, { ifVersion: 3 })).toEqual({
     params: { id: 'iss_1' },
     body: { title: 'x' },
     ifMatch: 3,
   });
-  expect(asked('comments.list', 'iss_1', { limit: 2 })).toEqual({
+  expect(callOf('comments.list', 'iss_1', { limit: 2 })).toEqual({
     params: { id: 'iss_1' },
     query: { limit: 2 },
   });
-  expect(asked('issues.list', { filter: { priority: ['none'] } })).toEqual({
+  expect(callOf('issues.list', { filter: { priority: ['none'] } })).toEqual({
     params: {},
     query: { filter: { priority: ['none'] } },
   });
-  expect(asked('issues.list')).toEqual({ params: {}, query: {} });
+  expect(callOf('issues.list')).toEqual({ params: {}, query: {} });
 });
 
 test('a version may be given as text; what is none is one that no object has', () => {
   const versions = [2, '2', '*', 'x', null, -1, 1.5, {}].map(
-    (ifVersion) => asked('comments.resolve', 'cmt_1', { ifVersion }).ifMatch,
+    (ifVersion) => callOf('comments.resolve', 'cmt_1', { ifVersion }).ifMatch,
   );
   expect(versions).toEqual([2, 2, -1, -1, -1, -1, -1, -1]);
 });
 
 test('a call is handed to map: the index behind the id is none of its arguments', () => {
-  const [made] = ['iss_1'].map((...args) => asked('issues.get', ...args));
+  const [made] = ['iss_1'].map((...args) => callOf('issues.get', ...args));
   expect(made).toEqual({ params: { id: 'iss_1' }, query: {} });
-  expect(['cmt_1'].map((...args) => asked('comments.resolve', ...args))[0]!.ifMatch).toBeUndefined();
+  expect(['cmt_1'].map((...args) => callOf('comments.resolve', ...args))[0]!.ifMatch).toBeUndefined();
 });
 
 test('arguments of another kind are refused', () => {
@@ -48,5 +48,5 @@ test('arguments of another kind are refused', () => {
     ['issues.list', 5],
     ['comments.create', 'iss_1', ['x']],
   ] as const)
-    expect(() => asked(name, ...args)).toThrow(CallError);
+    expect(() => callOf(name, ...args)).toThrow(CallError);
 });

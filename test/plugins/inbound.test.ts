@@ -221,8 +221,8 @@ test('whoever waits longer than ten seconds is answered 202, and the run goes on
   const latest = async (): Promise<Json> => (await app.call('GET', `${path}/runs?limit=1`)).json.data[0];
   while ((await latest()).handler !== 'slow') await Bun.sleep(10);
   app.clock.advance(10_000);
-  const asked = await asking;
-  expect([asked.status, await asked.text()]).toEqual([202, '']);
+  const reply = await asking;
+  expect([reply.status, await reply.text()]).toEqual([202, '']);
   await app.call('PUT', `${path}/kv/go`, { value: true });
   await app.settled();
   expect(await latest()).toMatchObject({ handler: 'slow', status: 'succeeded' });

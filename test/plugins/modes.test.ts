@@ -28,12 +28,12 @@ const source = `{
 const path = '/api/v1/plugins/com.test.fields';
 
 /** What became of the write of a run, with this mode for its field. */
-async function outcomeOf(name: string, asked: object): Promise<Json> {
+async function outcomeOf(name: string, modeInput: object): Promise<Json> {
   await install(app.call, await packSource(source), {
     mode: 'apply',
     modes: { [`update.${name}`]: 'propose' },
   });
-  const { id } = await made('/issues', { team: 'ENG', title: name, description: JSON.stringify(asked) });
+  const { id } = await made('/issues', { team: 'ENG', title: name, description: JSON.stringify(modeInput) });
   await app.settled();
   const [run] = (await app.call('GET', `${path}/runs?limit=1`)).json.data;
   const { version } = (await app.call('GET', `/api/v1/issues/${id}`)).json;
@@ -45,7 +45,7 @@ test('by the name that the API shows, and by those that bodies give', async () =
   const { id: member } = await made('/members', { name: 'Mia' });
   const { data: states } = (await app.call('GET', '/api/v1/workflows?team=ENG')).json;
   const { id: stateId } = states.find(({ type }: Json) => type === 'completed');
-  const asked = {
+  const modeInput = {
     assignee: { assigneeId: member },
     assigneeId: { assigneeId: member },
     state: { stateId },
@@ -55,7 +55,7 @@ test('by the name that the API shows, and by those that bodies give', async () =
     team: { move: { team: 'OPS' } },
     teamKey: { move: { teamId: 'OPS' } },
   };
-  for (const [name, body] of Object.entries(asked))
+  for (const [name, body] of Object.entries(modeInput))
     expect([name, await outcomeOf(name, body)]).toEqual([name, waits]);
   expect(await outcomeOf('estimate', { stateId })).toEqual({ ...waits, isProposed: false, version: 2 });
 });

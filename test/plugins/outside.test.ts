@@ -5,7 +5,7 @@ import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import type { Json } from '../app.ts';
 import { listen, type Listener } from '../webhooks/canary.ts';
 import { sidecarPids } from '../sandbox/harness.ts';
-import { codesOf, definitionOf, outsideOfFile, type Asked } from './outside.ts';
+import { codesOf, definitionOf, outsideOfFile, type FetchArguments } from './outside.ts';
 import { install, packSource } from './pack.ts';
 
 const outside = outsideOfFile();
@@ -127,7 +127,7 @@ describe('a request', () => {
   test('that it does not name reaches nobody', async () => {
     const before = seen.length;
     const at = origin.replace('http://', '');
-    const hostile: Asked[] = [
+    const hostile: FetchArguments[] = [
       [`${other}/v1/`],
       [`http://user@${at}/v1/`],
       [`http://${at}@evil.example/v1/`],
@@ -189,7 +189,7 @@ describe('a request', () => {
       [`${origin}/v1/`, { method: 'POST', body: 'x'.repeat(100) }],
       [`${origin}/v1/large`],
       [`${origin}/v1/packed`],
-      ...Array.from({ length: 8 }, (_, index): Asked => [`${origin}/v1/${index}`]),
+      ...Array.from({ length: 8 }, (_, index): FetchArguments => [`${origin}/v1/${index}`]),
     ]);
     expect(codesOf(results)).toEqual([
       ...[200, 'quota_exceeded', 'egress_denied'],
@@ -220,7 +220,7 @@ describe('a request', () => {
     );
     const first = outside.plugin;
     outside.plugin = await install(outside.app.call, document);
-    expect(codesOf(await outside.ask(origins.map((origin): Asked => [`${origin}/`])))).toEqual(
+    expect(codesOf(await outside.ask(origins.map((origin): FetchArguments => [`${origin}/`])))).toEqual(
       Array(3).fill('unreachable'),
     );
     await outside.app.call('DELETE', `/api/v1/plugins/${outside.plugin.id}`);
@@ -248,7 +248,7 @@ test.skipIf(!process.env.TATAMI_LONG)(
 describe('the journal', () => {
   test('answers a run that is tried again, and nothing is sent again', async () => {
     const before = seen.length;
-    const requests: Asked[] = [
+    const requests: FetchArguments[] = [
       [`${origin}/v1/a`, { method: 'POST', body: 'one' }],
       [`${origin}/v1/a`, { method: 'POST', body: 'one' }],
       [`${origin}/v1/b`],
@@ -373,7 +373,7 @@ test('what is sent and received counts against the budget of the day, and what h
   expect(after - before).toBeGreaterThan(100);
   await outside.app.call('PATCH', path, { budget: { egressBytes: after + 50 } });
   const sent = seen.length;
-  const tooMuch: Asked = [`${origin}/v1/counted`, { method: 'POST', body: 'y'.repeat(100) }];
+  const tooMuch: FetchArguments = [`${origin}/v1/counted`, { method: 'POST', body: 'y'.repeat(100) }];
   expect(codesOf(await outside.ask([tooMuch]))).toEqual(['quota_exceeded']);
   expect(seen.length).toBe(sent);
   await outside.app.call('PATCH', path, { budget: { egressBytes: after + 10_000 } });

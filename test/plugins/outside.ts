@@ -18,7 +18,7 @@ interface Seen {
 }
 
 /** `$REF` in it stands for the placeholder of the secret. */
-export type Asked = readonly [url: string, init?: object];
+export type FetchArguments = readonly [url: string, init?: object];
 
 /** @param more members of the manifest */
 export const definitionOf = (more: string): string => `{
@@ -70,9 +70,9 @@ export interface Outside {
   resolved: string;
   readonly resolve: Resolve;
   readonly definition: string;
-  file(requests: readonly Asked[], more?: object): Promise<Json>;
+  file(requests: readonly FetchArguments[], more?: object): Promise<Json>;
   /** What the plugin was answered, in the order of its requests. */
-  ask(requests: readonly Asked[]): Promise<Json[]>;
+  ask(requests: readonly FetchArguments[]): Promise<Json[]>;
   /** What the plugin kept of an issue's requests. */
   kept(issue: Json): Promise<Json>;
   latestRun(): Promise<Json>;

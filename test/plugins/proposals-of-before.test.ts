@@ -65,10 +65,10 @@ test('a proposal of an operation that is gone is answered 409, stays as it was, 
   const { id: plugin } = await install(app.call, await packSource(graded), { mode: 'propose' });
   const file = async (title: string): Promise<string> =>
     (await app.call('POST', '/api/v1/issues', { team: 'ENG', title })).json.id;
-  const asked = await file('asked');
+  const proposedId = await file('asked');
   const agent = await agentOf(app);
   const byRequest: Json = (
-    await agent('PATCH', `/api/v1/issues/${asked}`, { priority: 'low' }, { 'tatami-mode': 'propose' })
+    await agent('PATCH', `/api/v1/issues/${proposedId}`, { priority: 'low' }, { 'tatami-mode': 'propose' })
   ).json;
   const issues = [await file('worked out anew'), await file('of a plugin that left')];
   await app.settled();
@@ -88,7 +88,7 @@ test('a proposal of an operation that is gone is answered 409, stays as it was, 
   expect((await app.call('GET', path(byRequest.id))).json).toMatchObject({
     status: 'open',
     revision: 1,
-    effects: [{ operation: removed, entityId: asked }],
+    effects: [{ operation: removed, entityId: proposedId }],
   });
   expect((await app.call('POST', path(byRequest.id, '/reject'), { reason: 'Too old.' })).status).toBe(200);
 
@@ -102,7 +102,7 @@ test('a proposal of an operation that is gone is answered 409, stays as it was, 
   await app.settled();
   expect((await app.call('GET', path(left))).json).toMatchObject({ status: 'rejected' });
   expect((await app.call('POST', path(left, '/approve'), {})).status).toBe(409);
-  for (const id of [asked, issues[1]!])
+  for (const id of [proposedId, issues[1]!])
     expect((await app.call('GET', `/api/v1/issues/${id}`)).json).toMatchObject({
       priority: 'none',
       version: 1,

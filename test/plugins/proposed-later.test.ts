@@ -41,10 +41,10 @@ const lastRun = async (): Promise<Json> => (await app.call('GET', `${path}/runs?
 const scheduled = async (): Promise<Json[]> => (await app.call('GET', `${path}/scheduled`)).json.data;
 
 /** Has the action called and what it proposes approved, and lets the time of its one-off come. @returns the run of that */
-async function askedBy(caller: Client, target: Json): Promise<Json> {
+async function requestedRun(caller: Client, target: Json): Promise<Json> {
   await app.call('PATCH', path, { mode: 'propose' });
-  const asked = await caller('POST', `${path}/actions/ask`, { target: target.id });
-  expect(asked.json).toMatchObject({ status: 'succeeded', mode: 'propose' });
+  const reply = await caller('POST', `${path}/actions/ask`, { target: target.id });
+  expect(reply.json).toMatchObject({ status: 'succeeded', mode: 'propose' });
   expect([await issue(target), await scheduled()]).toMatchObject([{ priority: 'none' }, []]);
   const { proposalId } = await lastRun();
   expect((await approve(proposalId)).json.status).toBe('approved');
@@ -60,7 +60,7 @@ async function askedBy(caller: Client, target: Json): Promise<Json> {
 test('a one-off that is approved may do what its caller may, whoever approves it', async () => {
   const writer = app.clientOf(await app.mintKey(['issues:write']));
   const target = await create('Asked by a writer of issues');
-  expect(await askedBy(writer, target)).toMatchObject({
+  expect(await requestedRun(writer, target)).toMatchObject({
     ...{ handler: 'follow', mode: 'apply', calls: [{ ok: true }, { ok: false, code: 'insufficient_scope' }] },
   });
   expect((await app.call('GET', `/api/v1/issues/${target.id}/comments`)).json.data).toEqual([]);
@@ -68,7 +68,7 @@ test('a one-off that is approved may do what its caller may, whoever approves it
 
   const other = await create('Asked by an administrator');
   const after = await app.lastSequence();
-  expect(await askedBy(app.call, other)).toMatchObject({ handler: 'follow', status: 'succeeded' });
+  expect(await requestedRun(app.call, other)).toMatchObject({ handler: 'follow', status: 'succeeded' });
   expect((await issue(other)).estimate).toBe(3);
   await app.settled();
   const types = (await app.eventTypes(after)).filter((type) => /^(issue|comment|automation)\./.test(type));

@@ -95,8 +95,8 @@ test('after a purge no table holds what the issue said, and what is of other iss
   );
   const other = await mintApprover();
   // One that a proposal made, which is about it from the beginning, and one that stays.
-  const asked = await call('POST', '/issues', { team: 'ENG', title: `Hide ${marker}` }, 'propose');
-  const approved = await other('POST', `/api/v1/proposals/${asked.id}/approve`);
+  const proposal = await call('POST', '/issues', { team: 'ENG', title: `Hide ${marker}` }, 'propose');
+  const approved = await other('POST', `/api/v1/proposals/${proposal.id}/approve`);
   expect(approved.status).toBe(200);
   await app.settled();
   const { entityId: id } = approved.json.effects[0];

@@ -200,8 +200,8 @@ test('a plugin gets what was granted and no more; what it narrowed itself to at 
     'validation_failed',
   ]);
 
-  const asked = await call('POST', '/api/v1/plugins', { package: document, grant: ['teams:write'] });
-  expect(asked).toMatchObject({
+  const reply = await call('POST', '/api/v1/plugins', { package: document, grant: ['teams:write'] });
+  expect(reply).toMatchObject({
     status: 422,
     json: { error: { details: [{ path: 'grant.0', issue: 'not_found' }] } },
   });
@@ -300,10 +300,10 @@ test('a schedule runs at its time and on request, never doubled, and not after t
   app.clock.advance(1);
   await app.settled();
   expect(await counted()).toBe(1);
-  const asked = await call('POST', '/api/v1/plugins/com.test.nightly/schedules/nightly/run');
-  expect(asked).toMatchObject({ status: 202, json: { status: 'queued', handler: 'nightly' } });
+  const reply = await call('POST', '/api/v1/plugins/com.test.nightly/schedules/nightly/run');
+  expect(reply).toMatchObject({ status: 202, json: { status: 'queued', handler: 'nightly' } });
   await app.settled();
-  expect((await call('GET', `/api/v1/runs/${asked.json.id}`)).json).toMatchObject({ status: 'succeeded' });
+  expect((await call('GET', `/api/v1/runs/${reply.json.id}`)).json).toMatchObject({ status: 'succeeded' });
   app.clock.advance(86_400_000);
   await app.settled();
   expect(await counted()).toBe(3);
@@ -335,8 +335,8 @@ test('three killed runs switch a plugin off, with an event that says why', async
     actor: { kind: 'system' },
     data: { state: 'disabled_sandbox', previous: { state: 'active' } },
   });
-  const asked = await call('POST', `/api/v1/plugins/${plugin.id}/schedules/later/run`);
-  expect([asked.status, asked.json.error.message]).toEqual([
+  const reply = await call('POST', `/api/v1/plugins/${plugin.id}/schedules/later/run`);
+  expect([reply.status, reply.json.error.message]).toEqual([
     409,
     'The plugin is disabled_sandbox: 3 of the last 3 runs had to be killed.',
   ]);

@@ -23,10 +23,10 @@ async function schedule(id: string, handle: string, more = ''): Promise<void> {
 }
 
 const fire = async (id: string): Promise<Json> => {
-  const asked = await app.call('POST', `/api/v1/plugins/${id}/schedules/work/run`);
-  expect(asked.status).toBe(202);
+  const reply = await app.call('POST', `/api/v1/plugins/${id}/schedules/work/run`);
+  expect(reply.status).toBe(202);
   await app.settled();
-  return asked.json;
+  return reply.json;
 };
 
 test('a schedule that is not done goes on by itself, each run from what the one before kept', async () => {
@@ -127,8 +127,8 @@ test('a run that is interrupted again and again loses no attempt, and is done wh
       await Bun.sleep(pauseMs);
     }
   })();
-  const asked = await app.call('POST', '/api/v1/plugins/com.test.cut/schedules/work/run');
-  const look = async (): Promise<Json> => (await app.call('GET', `/api/v1/runs/${asked.json.id}`)).json;
+  const reply = await app.call('POST', '/api/v1/plugins/com.test.cut/schedules/work/run');
+  const look = async (): Promise<Json> => (await app.call('GET', `/api/v1/runs/${reply.json.id}`)).json;
   while ((await look()).status !== 'retrying') await Bun.sleep(20);
   expect(await look()).toMatchObject({ attempt: 0, error: { code: 'interrupted' } });
   cutting = false;
@@ -147,7 +147,7 @@ test('a schedule that takes long does not hold up the process when it stops, and
     `async (_, ctx) => { await ctx.kv.increment('begun'); if (!(await ctx.kv.get('stopped'))) await ctx.sleep(50_000); }`,
   );
   await app.call('PUT', '/api/v1/plugins/com.test.long/kv/stopped', { value: false });
-  const asked = await app.call('POST', '/api/v1/plugins/com.test.long/schedules/work/run');
+  const reply = await app.call('POST', '/api/v1/plugins/com.test.long/schedules/work/run');
   await Bun.sleep(300);
   const startedAt = performance.now();
   app = await app.restart();
@@ -155,6 +155,6 @@ test('a schedule that takes long does not hold up the process when it stops, and
   await app.call('PUT', '/api/v1/plugins/com.test.long/kv/stopped', { value: true });
   app.clock.advance(60_000);
   await app.settled();
-  const { json } = await app.call('GET', `/api/v1/runs/${asked.json.id}`);
+  const { json } = await app.call('GET', `/api/v1/runs/${reply.json.id}`);
   expect(json).toMatchObject({ status: 'succeeded', attempt: 1 });
 }, 60_000);

@@ -80,7 +80,7 @@ describe('what a call’s types let through, its route takes:', () => {
   const typeOf = (taken: string, argument: string): string =>
     new RegExp(`${argument}\\??: (\\w+)`).exec(taken)![1]!;
 
-  const given = (
+  const argumentsOf = (
     [, { route, takes }]: [string, HostCall],
     bodyOrQuery: Record<string, unknown> | undefined,
   ) =>
@@ -96,7 +96,7 @@ describe('what a call’s types let through, its route takes:', () => {
     const declared = typesOf(path, operation);
     expect(declared.length).toBeGreaterThan(0);
     const schema = route.body ?? route.query;
-    if (!schema) return void doorCallOf(call, given([name, call], undefined));
+    if (!schema) return void doorCallOf(call, argumentsOf([name, call], undefined));
     const type = typeOf(declared.at(-1)!, route.body ? 'body' : 'query');
     const members = membersOf(`${path}.ts`, type);
     expect(members.map((member) => member.name).toSorted()).toEqual(namesOf(schema).toSorted());
@@ -104,7 +104,7 @@ describe('what a call’s types let through, its route takes:', () => {
     const check = route.body && compileCheck(route.body);
     const read = route.query && compileQuery(route.query);
     for (const value of valuesOf(members, schema)) {
-      const { body, query = {} } = doorCallOf(call, given([name, call], value));
+      const { body, query = {} } = doorCallOf(call, argumentsOf([name, call], value));
       check?.(body);
       read?.(textsOf(query));
     }

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rotateMasterKey } from '../../core/setup/rotate-master-key.ts';
 import { startApp } from '../app.ts';
-import { codesOf, flags, outsideOfFile, secret, type Asked } from './outside.ts';
+import { codesOf, flags, outsideOfFile, secret, type FetchArguments } from './outside.ts';
 import { install, packSource } from './pack.ts';
 
 const encoded = [Buffer.from(secret).toString('base64'), encodeURIComponent(secret), JSON.stringify(secret)];
@@ -14,7 +14,7 @@ const { origin, other, seen } = outside;
 
 describe('a secret', () => {
   const path = (): string => `/api/v1/plugins/${outside.plugin.id}/secrets`;
-  const withSecret = (): Asked => [`${origin}/v1/x`, { headers: { authorization: '$REF' } }];
+  const withSecret = (): FetchArguments => [`${origin}/v1/x`, { headers: { authorization: '$REF' } }];
 
   test('is set by an administrator, is never shown, and its change is in the log without it', async () => {
     await outside.app.settled();
@@ -58,7 +58,7 @@ describe('a secret', () => {
 
   test('goes nowhere else', async () => {
     const before = seen.length;
-    const hostile: Asked[] = [
+    const hostile: FetchArguments[] = [
       [`${origin}/v1/$REF`],
       [`${origin}/v1/?key=$REF`],
       [`${origin}/v1/`, { method: 'POST', body: 'key=$REF' }],

@@ -130,7 +130,7 @@ test('a proposal stands under its run with who approved it, and over what came o
   await install(call, await source('1.0.0'), { mode: 'propose', modes: {} });
   app.clock.advance(1_000);
   const team = (await call('GET', '/api/v1/teams')).json.data[0].key;
-  const { json: asked } = await call('POST', '/api/v1/issues', { team, title: 'ask' });
+  const { json: created } = await call('POST', '/api/v1/issues', { team, title: 'ask' });
   await app.settled();
   app.clock.advance(1_000);
   await install(call, await source('2.0.0'), { mode: 'propose', modes: {} });
@@ -139,7 +139,7 @@ test('a proposal stands under its run with who approved it, and over what came o
   expect(approved.error).toBe(undefined);
   const { json: undone } = await call('POST', `/api/v1/proposals/${proposalId}/undo`, {});
   await app.settled();
-  const { data } = (await call('GET', `/api/v1/issues/${asked.id}/trail`)).json;
+  const { data } = (await call('GET', `/api/v1/issues/${created.id}/trail`)).json;
   const nodes: Json[] = data[0].nodes;
   const proposal = nodes.find(({ id }) => id === proposalId);
   expect(proposal.proposal).toMatchObject({
@@ -203,13 +203,13 @@ test('of what a request proposed, the approval stands over what it changed', asy
 
 test('a proposal that was worked out anew says its revision', async () => {
   const { call } = app;
-  const { json: asked } = await call('POST', '/api/v1/issues', { team: 'ENG', title: 'ask' });
+  const { json: created } = await call('POST', '/api/v1/issues', { team: 'ENG', title: 'ask' });
   await app.settled();
   const [{ proposalId }] = (await call('GET', '/api/v1/plugins/com.test.asks/runs')).json.data;
-  await call('PATCH', `/api/v1/issues/${asked.id}`, { priority: 'urgent' });
+  await call('PATCH', `/api/v1/issues/${created.id}`, { priority: 'urgent' });
   expect((await call('POST', `/api/v1/proposals/${proposalId}/approve`, {})).status).toBe(409);
   await app.settled();
-  const { data } = (await call('GET', `/api/v1/issues/${asked.id}/trail`)).json;
+  const { data } = (await call('GET', `/api/v1/issues/${created.id}/trail`)).json;
   const updates = data
     .flatMap(({ nodes }: Json) => nodes)
     .filter(({ type }: Json) => type === 'automation.proposed');

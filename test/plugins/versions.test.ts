@@ -68,8 +68,8 @@ test('an upgrade that asks for more waits for consent, and the version before go
     writing,
     `schedules: { nightly: { cron: '0 3 * * *', handle() {} } },`,
   );
-  const asked = await call('POST', '/api/v1/plugins', { package: wider });
-  expect(asked).toMatchObject({
+  const requested = await call('POST', '/api/v1/plugins', { package: wider });
+  expect(requested).toMatchObject({
     status: 200,
     json: {
       pluginVersion: '1.0.0',
@@ -187,8 +187,8 @@ test('what is shown before an installation, of a version that waits and by the A
   });
   expect(pending.hosts[0].before).toBe('Send GET requests to https://203.0.114.9/v1/a.');
   expect(sentences(installed)).toEqual(sentences(first.json.asked).map((line) => line.replace('+', ' ')));
-  const { asked } = (await call('POST', '/api/v1/plugins/preview', { package: wide })).json;
-  expect(sentences(asked)).toEqual(sentences(pending));
+  const { asked: requested } = (await call('POST', '/api/v1/plugins/preview', { package: wide })).json;
+  expect(sentences(requested)).toEqual(sentences(pending));
 
   // Less of the same is nothing new.
   await install(call, wide);

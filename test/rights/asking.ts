@@ -20,8 +20,8 @@ export interface Answer {
 /** All scopes but those that `narrowed` names, which are held as it narrows them. */
 export function rightsBut(narrowed: ScopeRequests, without: readonly string[] = []): Rights {
   const left = allScopes.filter((scope) => !(scope in narrowed) && !without.includes(scope));
-  const asked = { ...Object.fromEntries(left.map((scope) => [scope, {}])), ...narrowed };
-  return rightsOf(asked, Object.keys(asked));
+  const requests = { ...Object.fromEntries(left.map((scope) => [scope, {}])), ...narrowed };
+  return rightsOf(requests, Object.keys(requests));
 }
 
 /** Properties of bodies that are another name for the one that ends in `Id`. */

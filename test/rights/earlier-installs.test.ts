@@ -35,11 +35,11 @@ test('an install that never asked to read what it hears hears it no more, and th
   const dataDir = mkdtempSync(join(tmpdir(), 'tatami-test-'));
   let app = await startApp({ dataDir, clock: createClock() });
   try {
-    const asked = await packSource(`{
+    const packed = await packSource(`{
       id: 'com.test.old', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
       on: { 'issue.created': { handle: (event, ctx) => ctx.kv.set('seen', event.data.title) } },
     }`);
-    const { id } = await install(app.call, asked);
+    const { id } = await install(app.call, packed);
     await unask(app, id);
     for (let starts = 0; starts < 2; starts++) {
       app = await app.restart();

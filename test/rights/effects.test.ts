@@ -170,8 +170,8 @@ test('apps, plugins, members and guests who hold every scope are refused each ef
     const ids = { id: 'nowhere', name: 'nowhere', key: 'nowhere', run: 'nowhere' };
     for (const holder of ['member', 'guest', 'app', 'plugin'] as const) {
       const principal = principalOf(holder);
-      const asked = { principal, isCounted: false, mode: 'simulate', params: ids } as const;
-      const { error } = await caller(route, { ...asked, body: exampleOf(route, 'https://hooks.example/') });
+      const call = { principal, isCounted: false, mode: 'simulate', params: ids } as const;
+      const { error } = await caller(route, { ...call, body: exampleOf(route, 'https://hooks.example/') });
       const isDenied = holder === 'plugin' || effectsOf(route.name)!.some((effect) => !effect[holder]);
       expect([route.name, pathOf(route, ids), holder, error?.code === 'forbidden']).toEqual([
         ...[route.name, pathOf(route, ids), holder],

@@ -115,10 +115,10 @@ afterAll(async () => {
   await receiver.stop(true);
 });
 
-/** What of the other teams stands in a text. @param asked what the question named itself */
-function leaked(text: string, asked: readonly string[] = []): string[] {
+/** What of the other teams stands in a text. @param mentioned what the question named itself */
+function leaked(text: string, mentioned: readonly string[] = []): string[] {
   let said = text;
-  for (const one of asked) said = said.replaceAll(one, '');
+  for (const one of mentioned) said = said.replaceAll(one, '');
   const names = [...said.matchAll(/canary|\b(?:OUT|FAR)(?:-\d+)?\b|ada@else\.example/g)].map(
     ([name]) => name,
   );
@@ -169,11 +169,11 @@ test('no read answers anything of the other teams, whatever is asked of it', asy
       const path = fillPath(route.path, route.params, inside);
       const { status, text } = await guest('GET', path + query);
       if (status === 200) answered++;
-      const asked = ['OUT', 'FAR'].filter((key) => query.includes(key) && status !== 200);
+      const mentioned = ['OUT', 'FAR'].filter((key) => query.includes(key) && status !== 200);
       expect([
         route.name,
         query,
-        leaked(text, query.includes('canary') && status !== 200 ? ['canary', ...asked] : asked),
+        leaked(text, query.includes('canary') && status !== 200 ? ['canary', ...mentioned] : mentioned),
       ]).toEqual([route.name, query, []]);
     }
   expect(answered).toBeGreaterThan(60);

@@ -125,7 +125,7 @@ const argsOf = (team: string): Record<string, unknown[]> => ({
 async function tryAll(id: string, scopes: object, grant: readonly string[]): Promise<Record<string, string>> {
   const teams = ['ENG', 'OUT'];
   const callsOf = (team: string): unknown[] =>
-    Object.entries(argsOf(team)).map(([op, given]) => [`${op} ${team}`, op, given]);
+    Object.entries(argsOf(team)).map(([op, args]) => [`${op} ${team}`, op, args]);
   expect(Object.keys(argsOf('ENG')).toSorted()).toEqual(hostCalls().toSorted());
   const scheduleOf = (team: string): string =>
     `${team.toLowerCase()}: { cron: '0 3 * * *', limits: { cpuMs: 5000 }, handle: async (_, ctx) => {
@@ -281,7 +281,7 @@ test('narrowed to a team, no read and no event shows anything of another, not th
     ([, { isRead, route }]) => isRead && route.scope! in scopes,
   );
   expect(reads.length).toBeGreaterThan(12);
-  const asked = ['ENG', 'OUT'].flatMap((team) => reads.map(([op]) => [op, argsOf(team)[op]]));
+  const calls = ['ENG', 'OUT'].flatMap((team) => reads.map(([op]) => [op, argsOf(team)[op]]));
   const more = [
     ['issues.list', [{ sort: '-updatedAt', limit: 100 }]],
     ['issues.list', [{ filter: { q: 'hush' } }]],
@@ -299,7 +299,7 @@ test('narrowed to a team, no read and no event shows anything of another, not th
       schedules: { peek: { cron: '0 3 * * *', limits: { cpuMs: 5000 }, handle: async (_, ctx) => {
         const found = [];
         let answered = 0;
-        for (const [op, args] of ${JSON.stringify([...asked, ...more])}) {
+        for (const [op, args] of ${JSON.stringify([...calls, ...more])}) {
           const [space, method] = op.split('.');
           const text = JSON.stringify(await ctx[space][method](...args).then((answer) => (answered++, answer), (error) => error.code));
           for (const mark of marks) if (text.includes(mark)) found.push([op, JSON.stringify(args), mark, text.slice(0, 2000)]);

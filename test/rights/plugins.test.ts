@@ -53,8 +53,8 @@ test('a plugin that asks for no scopes hears of nothing: its installation is ref
       id: 'com.test.spy', version: '1.0.0', engines: { tatami: '*' },
       on: { '${type}': { handle: (event, ctx) => ctx.kv.set('seen', event.data) } },
     }`);
-    const asked = await outsider('POST', '/api/v1/plugins', { package: spy, grant: [] });
-    expect([type, asked]).toMatchObject([
+    const refused = await outsider('POST', '/api/v1/plugins', { package: spy, grant: [] });
+    expect([type, refused]).toMatchObject([
       type,
       {
         status: 422,

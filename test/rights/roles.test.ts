@@ -197,10 +197,10 @@ test('a member who holds the scope changes no other member, and adds, invites an
   expect(writing.map(({ name }) => name).toSorted()).toEqual(Object.keys(beyondScopes).toSorted());
   const caller = app.app.caller(asText);
   for (const route of writing) {
-    const asked = { principal, isCounted: false, mode: 'simulate' } as const;
+    const call = { principal, isCounted: false, mode: 'simulate' } as const;
     const body = route.name === 'members.create' ? { name: 'Eve' } : { name: 'Eve', role: 'member' };
     const params = route.path.includes('{id}') ? { id: members.admin } : {};
-    const { error } = await caller(route, { ...asked, params, body: route.body ? body : undefined });
+    const { error } = await caller(route, { ...call, params, body: route.body ? body : undefined });
     expect([route.name, error?.code]).toEqual([route.name, 'forbidden']);
   }
 });

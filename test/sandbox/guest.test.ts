@@ -152,15 +152,15 @@ describe('host calls', () => {
   });
 
   test('keep the names they had in packages that are installed', async () => {
-    const asked: string[] = [];
+    const operations: string[] = [];
     const call = (op: string): Promise<CallAnswer> => {
-      asked.push(op);
+      operations.push(op);
       return Promise.resolve({ ok: true, value: 'null' });
     };
     await runBody(`await ctx.comments.add('iss_1', { body: 'x' }); await ctx.comments.create('iss_1', {});`, {
       call,
     });
-    expect(asked).toEqual(['comments.create', 'comments.create']);
+    expect(operations).toEqual(['comments.create', 'comments.create']);
   });
 
   test('exist only for declared scopes', async () => {
@@ -282,9 +282,9 @@ describe('isolates', () => {
 
   test('are thrown away after a kill, on eviction and when the code changes', async () => {
     const code = await pluginOf(`${counting} if (event.data.loop) for (;;);`);
-    const run = (event: object, given = code): Promise<SandboxOutcome> =>
+    const run = (event: object, source = code): Promise<SandboxOutcome> =>
       sandbox.run(
-        jobOf('ins_thrown', given, {
+        jobOf('ins_thrown', source, {
           input: JSON.stringify({ event: { data: event }, run: {}, settings: {}, nowMs: 0, seed: 1 }),
         }),
       );

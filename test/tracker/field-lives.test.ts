@@ -9,8 +9,8 @@ const detailOf = ({ status, json }: Reply): string =>
   status < 300 ? `${status}` : `${json.error.details[0]?.path} ${json.error.details[0]?.issue}`;
 const make = (key: string, type: string, more: object = {}): Promise<Reply> =>
   hooks.call('POST', '/api/v1/fields', { key, name: key, type, ...more });
-const mustMake = async (...given: Parameters<typeof make>): Promise<Json> => {
-  const { status, json, text } = await make(...given);
+const mustMake = async (...input: Parameters<typeof make>): Promise<Json> => {
+  const { status, json, text } = await make(...input);
   expect([status, text.slice(0, 200)]).toEqual([201, expect.any(String)]);
   return json;
 };
@@ -28,9 +28,9 @@ const titles = async (filter: object): Promise<string[]> => {
 
 test('a field tells of its life, and has a key of its own among those that are there, also where two ask at once', async () => {
   const from = await hooks.app.lastSequence();
-  const asked = await Promise.all([1, 2, 3].map(() => make('squad', 'text')));
-  expect(asked.map(detailOf).toSorted()).toEqual(['201', 'key already_exists', 'key already_exists']);
-  const squad = asked.find(({ status }) => status === 201)!.json;
+  const replies = await Promise.all([1, 2, 3].map(() => make('squad', 'text')));
+  expect(replies.map(detailOf).toSorted()).toEqual(['201', 'key already_exists', 'key already_exists']);
+  const squad = replies.find(({ status }) => status === 201)!.json;
   await change(squad, { name: 'Squad' });
   expect((await hooks.call('DELETE', `/api/v1/fields/${squad.id}`)).status).toBe(204);
   const heir = await mustMake('squad', 'number');

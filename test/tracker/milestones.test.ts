@@ -167,12 +167,12 @@ test('a deleted milestone leaves its issues, also one that is given it at the sa
   const late = await made('/issues', { team: 'ENG', title: 'Late', projectId: project.id });
   const since = await app.lastSequence();
   const path = `${v1}/milestones/${milestone.id}`;
-  const [deleted, given] = await Promise.all([
+  const [deleted, assigned] = await Promise.all([
     app.call('DELETE', path),
     patched(late.id, { milestoneId: milestone.id }),
   ]);
   expect(deleted.status).toBe(204);
-  expect(given.status).toBeOneOf([200, 422]);
+  expect(assigned.status).toBeOneOf([200, 422]);
   for (const id of [ids[0]!, late.id]) {
     const issue = await got(`/issues/${id}`);
     expect([issue.milestone, issue.project.id]).toEqual([null, project.id]);
@@ -188,9 +188,9 @@ test('whichever comes first, no issue is left in a milestone that was deleted', 
   const id = ids[0]!;
   for (let round = 0; round < 8; round++) {
     const milestone = await made(`/projects/${project.id}/milestones`, { name: `Round ${round}` });
-    const given = patched(id, { milestoneId: milestone.id });
+    const assigned = patched(id, { milestoneId: milestone.id });
     // The deletion has read the issues of the milestone while the issue is being written.
-    const [, deleted] = await Promise.all([given, app.call('DELETE', `${v1}/milestones/${milestone.id}`)]);
+    const [, deleted] = await Promise.all([assigned, app.call('DELETE', `${v1}/milestones/${milestone.id}`)]);
     expect([deleted.status, (await got(`/issues/${id}`)).milestone]).toEqual([204, null]);
   }
 });

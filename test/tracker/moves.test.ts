@@ -126,12 +126,13 @@ test('If-Match holds, and of many moves at once each takes a number of its own',
     ]),
   );
   expect(replies.every(({ status }) => status === 200 || status === 201)).toBe(true);
-  const given = replies.map(({ json }) => json.identifier);
-  expect(new Set(given).size).toBe(given.length);
+  const identifiers = replies.map(({ json }) => json.identifier);
+  expect(new Set(identifiers).size).toBe(identifiers.length);
   for (const [at, { id, identifier }] of issues.entries()) {
     const now = await get(id);
     expect(now.version).toBe(3);
-    for (const name of [identifier, given[at * 3], given[at * 3 + 1]]) expect((await get(name)).id).toBe(id);
+    for (const name of [identifier, identifiers[at * 3], identifiers[at * 3 + 1]])
+      expect((await get(name)).id).toBe(id);
   }
 });
 

@@ -151,9 +151,9 @@ test('no text holds it up, and the next one is answered as ever', async () => {
 test('an address may ask so often a minute, and others still may', async () => {
   const limited = await startApp({ flags: { rateLimit: 'on', rateSearch: '3' } });
   const anybody = limited.clientOf(null);
-  const asked = [];
-  for (let n = 0; n < 4; n++) asked.push((await anybody('POST', '/api/v1/triage', { issues: [] })).status);
-  expect(asked).toEqual([422, 422, 422, 429]);
+  const statuses = [];
+  for (let n = 0; n < 4; n++) statuses.push((await anybody('POST', '/api/v1/triage', { issues: [] })).status);
+  expect(statuses).toEqual([422, 422, 422, 429]);
   expect((await anybody('GET', '/api/v1/openapi.json')).status).toBe(200);
   await limited.stop();
 });

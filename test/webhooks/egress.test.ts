@@ -140,10 +140,10 @@ describe('public addresses', () => {
 
 describe('DNS rebinding', () => {
   test('a name is resolved once per request, and the address of that answer is the one dialled', async () => {
-    let asked = 0;
+    let lookups = 0;
     const resolve: EgressOptions['resolve'] = async () => {
-      asked += 1;
-      return [{ address: asked === 1 ? '8.8.8.8' : '127.0.0.1', family: 4 }];
+      lookups += 1;
+      return [{ address: lookups === 1 ? '8.8.8.8' : '127.0.0.1', family: 4 }];
     };
     // The dial ends here, so that no packet leaves the machine; where it was headed is what counts.
     const connect = (address: string, port: number): net.Socket => {
@@ -154,9 +154,9 @@ describe('DNS rebinding', () => {
     const egress = build({ resolve, connect });
     const url = `https://rebind.example:${canary.port}/`;
     expect(await refusal(send(egress, url))).toBe('connect');
-    expect({ asked, dials }).toEqual({ asked: 1, dials: ['8.8.8.8'] });
+    expect({ asked: lookups, dials }).toEqual({ asked: 1, dials: ['8.8.8.8'] });
     expect(await refusal(send(egress, url))).toBe('refused_address');
-    expect({ asked, dials, reached: canary.connections }).toEqual({
+    expect({ asked: lookups, dials, reached: canary.connections }).toEqual({
       asked: 2,
       dials: ['8.8.8.8'],
       reached: [],

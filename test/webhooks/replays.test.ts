@@ -97,12 +97,12 @@ test('a replay shows where it was asked to begin, and beside it how far it has c
   await hooks.app.settled();
   const end = await hooks.app.lastSequence();
   for (const body of [{ afterSequence: from }, { since }]) {
-    const { json: asked } = await ask(body);
-    expect([asked.currentSequence, asked.lastSequence]).toEqual([asked.afterSequence, end]);
+    const { json: started } = await ask(body);
+    expect([started.currentSequence, started.lastSequence]).toEqual([started.afterSequence, end]);
     await hooks.app.settled();
-    const { json: ended } = await hooks.call('GET', `/api/v1/replays/${asked.id}`);
+    const { json: ended } = await hooks.call('GET', `/api/v1/replays/${started.id}`);
     const { status, afterSequence, currentSequence } = ended;
-    expect([status, afterSequence, currentSequence]).toEqual(['done', asked.afterSequence, end]);
+    expect([status, afterSequence, currentSequence]).toEqual(['done', started.afterSequence, end]);
     const [listed] = (await hooks.call('GET', `/api/v1/webhooks/${endpoint.id}/replays`)).json.data;
     expect(listed).toEqual(ended);
   }

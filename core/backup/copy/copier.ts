@@ -69,8 +69,8 @@ interface Copying extends CopierOptions {
   prunedMs: number | null;
 }
 
-export function createCopier(given: CopierOptions): Copier {
-  const options = { ...given, destination: guarded(given.destination, given.database) };
+export function createCopier(settings: CopierOptions): Copier {
+  const options = { ...settings, destination: guarded(settings.destination, settings.database) };
   const { store, spool, destination, installation, clock, log, everyMs } = options;
   const lag = createLag({ ...options, title: destination.title });
   const failed = (error: unknown): void => {

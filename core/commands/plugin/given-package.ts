@@ -9,7 +9,7 @@ import { CommandError, say } from '../output.ts';
 import { packFolder } from './pack.ts';
 
 /** As bodies of requests have it. */
-export interface GivenPackage {
+export interface PackageInput {
   readonly package: PluginPackage;
   readonly signature?: PackageSignature;
 }
@@ -25,11 +25,11 @@ interface Reading {
 export const signatureFile = (file: string): string => `${file}.sig`;
 
 /** @param folder where relative paths begin @throws CommandError */
-export async function readGivenPackage(
+export async function readPackageInput(
   source: string,
   folder: string,
   { signature, bareFolder = false }: Reading = {},
-): Promise<GivenPackage> {
+): Promise<PackageInput> {
   const document = await readDocument(source, folder, bareFolder);
   const beside = resolve(folder, signatureFile(source));
   if (signature !== undefined)

@@ -12,7 +12,7 @@ import { ask, CommandError, exitCodes, printResult, say } from '../output.ts';
 import { wholeNumber } from '../flags.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { placeOfDetail } from './author-error.ts';
-import { readGivenPackage, type GivenPackage } from './given-package.ts';
+import { readPackageInput, type PackageInput } from './given-package.ts';
 import { missingSecrets, type WithSecrets } from './secrets/missing.ts';
 import { readSettings } from './settings.ts';
 import { probationLines, type Standing } from './standing.ts';
@@ -37,14 +37,14 @@ export interface InstallOptions extends RemoteOptions {
 }
 
 /** The body of the request. */
-interface Asked extends GivenPackage {
+interface InstallRequest extends PackageInput {
   readonly sha256: string;
 }
 
 /** @param folder where the path of a package file begins */
 export async function install(source: string, options: InstallOptions, folder: string): Promise<void> {
   const call = connect(options);
-  const given = await readGivenPackage(source, folder, options);
+  const given = await readPackageInput(source, folder, options);
   const { package: document } = given;
   const asked = askedOf(given, options, folder);
   const worded = (error: unknown): never => {
@@ -60,7 +60,7 @@ export async function install(source: string, options: InstallOptions, folder: s
 }
 
 /** The body of the request: what is left out is as the server has it. */
-function askedOf(given: GivenPackage, options: InstallOptions, folder: string): Asked {
+function askedOf(given: PackageInput, options: InstallOptions, folder: string): InstallRequest {
   const { package: document } = given;
   const { downgrade, replace, mode, probation, settings } = options;
   return {
@@ -82,7 +82,7 @@ function installedLine(install: Install): string {
 
 function gateOf(
   call: Call,
-  given: GivenPackage,
+  given: PackageInput,
   { version }: Replaced,
   lastRuns: string | true,
 ): Promise<string> {
@@ -92,7 +92,7 @@ function gateOf(
 }
 
 /** As the server has it: it alone knows whom its operator trusts, and what is installed. */
-async function preview(call: Call, { package: document, signature }: Asked) {
+async function preview(call: Call, { package: document, signature }: InstallRequest) {
   const body = { package: document, ...(signature ? { signature } : {}) };
   const seen = await call<{ installed: Replaced | null; asked: Consent }>('POST', '/plugins/preview', body);
   return printableCopy(seen);

@@ -28,8 +28,8 @@ function fieldFacts({ fields }: Contract, references: References): Fact[] {
 }
 
 /** False for the labels of a template, which are stored by id and shown with their names. */
-const isRenderedAsStored = ({ type, given, response }: Field): boolean =>
-  type !== 'json' || JSON.stringify(given) === JSON.stringify(response);
+const isRenderedAsStored = ({ type, input, response }: Field): boolean =>
+  type !== 'json' || JSON.stringify(input) === JSON.stringify(response);
 
 function valueFact(name: string, { type }: Field): Fact {
   const column = snake(name);

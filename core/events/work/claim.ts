@@ -37,31 +37,31 @@ export async function claim(desk: ClaimDesk): Promise<number | null> {
 async function refill(desk: ClaimDesk): Promise<boolean> {
   const { store, behind } = desk;
   if (behind.isExhausted) await behind.look();
-  const given: Subject[] = [];
-  const ops = refillOps(desk, given);
+  const refilled: Subject[] = [];
+  const ops = refillOps(desk, refilled);
   if (ops.length === 0) return false;
   let isStored = false;
   try {
     isStored = (await store.commit(ops)).ok;
   } finally {
-    if (!isStored) for (const { scope, subject } of given) behind.note(scope, subject);
+    if (!isStored) for (const { scope, subject } of refilled) behind.note(scope, subject);
   }
   return true;
 }
 
-/** @param given receives the subscribers of the ops */
-function refillOps({ kind, owner, shares, behind, intake, nowMs }: ClaimDesk, given: Subject[]): Op[] {
+/** @param refilled receives the subscribers of the ops */
+function refillOps({ kind, owner, shares, behind, intake, nowMs }: ClaimDesk, refilled: Subject[]): Op[] {
   const draft = shares.draft();
   const ops: Op[] = [];
   const now = nowMs();
-  while (given.length < refilledMax) {
+  while (refilled.length < refilledMax) {
     const next = behind.take(
       (workspaceId, subject) =>
         draft.room(workspaceId, subject) >= Math.max(1, shares.taken(workspaceId, subject)),
       (workspaceId) => draft.hasRoom(workspaceId),
     );
     if (!next) break;
-    given.push(next);
+    refilled.push(next);
     const { scope, subject } = next;
     const limit = draft.room(scope.workspaceId, subject);
     draft.take(scope.workspaceId, subject, limit);

@@ -41,9 +41,9 @@ export function createLeases(options: {
       const planned = shares.draft();
       return {
         lease(scope, subject, dueAtMs) {
-          const given = leaseFrom(planned, scope, subject, dueAtMs);
-          if (given.leaseUntil > 0) planned.take(scope.workspaceId, subject);
-          return given;
+          const leased = leaseFrom(planned, scope, subject, dueAtMs);
+          if (leased.leaseUntil > 0) planned.take(scope.workspaceId, subject);
+          return leased;
         },
       };
     },

@@ -131,8 +131,8 @@ export async function isAddressTaken(
   accountId: string,
   workspaceIds: readonly string[],
 ): Promise<boolean> {
-  const asked = { key, account: accountId, workspaces: JSON.stringify(workspaceIds) };
-  return (await store.readSystem(findClaimed, asked)).length > 0;
+  const params = { key, account: accountId, workspaces: JSON.stringify(workspaceIds) };
+  return (await store.readSystem(findClaimed, params)).length > 0;
 }
 
 /** Returns true if any account has an address, verified or not. */

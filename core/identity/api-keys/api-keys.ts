@@ -20,7 +20,7 @@ import { requireHeld, requireHolder, requireNotRolled } from './holders.ts';
 import { apiKeyModel, newKey } from './kind.ts';
 import { graceHoursDefault, graceHoursMax, rollKey } from './roll.ts';
 
-const scopeGiven = enumeration(
+const scopeInput = enumeration(
   'Scope',
   allScopes,
   'Scope such as `issues:read`. A write scope implies the read scope.',
@@ -35,8 +35,8 @@ const expiry = nullable(
 const ApiKeyCreate = named(
   'ApiKeyCreate',
   Closed({
-    name: Type.Unsafe<string>(apiKey.fields.name.given),
-    scopes: Type.Array(scopeGiven, {
+    name: Type.Unsafe<string>(apiKey.fields.name.input),
+    scopes: Type.Array(scopeInput, {
       minItems: 1,
       maxItems: 100,
       uniqueItems: true,
@@ -191,8 +191,8 @@ function placeOf({ baseUrl }: Context, id: string): string {
 }
 
 /** @throws ApiError validation_failed */
-function readExpiry(given: string | null): number | null {
-  return given === null ? null : readTime(given, 'expiresAt');
+function readExpiry(text: string | null): number | null {
+  return text === null ? null : readTime(text, 'expiresAt');
 }
 
 /** Takes effect before the response; a second call throws not_found. Revoked keys stay listed, because the audit log refers to them. */

@@ -25,7 +25,7 @@ export const oauthApp = defineContract({
     name: text({
       max: displayNameMax,
       required: true,
-      asGiven: true,
+      isVerbatim: true,
       doc: 'Name of the app, shown on the consent page.',
     }),
     description: string(Type.String({ maxLength: 500 }), { default: '', doc: 'Description of the app.' }),

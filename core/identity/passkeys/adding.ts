@@ -6,7 +6,7 @@ import { systemOp } from '../../store/store.ts';
 import type { Ceremonies } from '../ceremonies/ceremonies.ts';
 import { stillSignedInOp, type SignedIn } from '../sessions/sessions.ts';
 import { checkAttestation } from './answers.ts';
-import { challengeOf, timeoutMs, tooLate, type Asked } from './asked.ts';
+import { challengeOf, timeoutMs, tooLate, type CredentialRequest } from './asked.ts';
 import type { RelyingParty } from './relying-party.ts';
 import { insertPasskey, listPasskeys, passkeysMax, type PasskeyRow } from './rows.ts';
 
@@ -15,7 +15,7 @@ const passkeyPrefix = 'psk';
 type Who = Pick<SignedIn, 'accountId' | 'name' | 'email'>;
 
 export interface Adding {
-  askToAdd(who: Who): Promise<Asked>;
+  askToAdd(who: Who): Promise<CredentialRequest>;
   /**
    * @param answer result of `PublicKeyCredential.toJSON` in the browser
    * @throws ApiError forbidden, also if the session has ended; conflict, validation_failed

@@ -56,8 +56,8 @@ export async function checkAssertion(
   challenge: string,
   known: (credentialId: string) => Promise<PasskeyRow | undefined>,
 ): Promise<{ readonly row: PasskeyRow; readonly counter: number }> {
-  const given = shaped(assertion, answer);
-  const response = { ...given, clientExtensionResults: {} } as AuthenticationResponseJSON;
+  const checked = shaped(assertion, answer);
+  const response = { ...checked, clientExtensionResults: {} } as AuthenticationResponseJSON;
   const row = await known(response.id);
   if (!row)
     throw new ApiError(

@@ -5,7 +5,7 @@ import type { Ceremony } from '../ceremonies/ceremonies.ts';
 /** Long enough for a person to fetch the device with the passkey. */
 export const timeoutMs = 300_000;
 
-export interface Asked {
+export interface CredentialRequest {
   /** Input of `PublicKeyCredential.parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON`. */
   readonly options: object;
   /** `Set-Cookie` line to send with the options. */

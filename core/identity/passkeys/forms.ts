@@ -148,8 +148,8 @@ async function requireSignedIn(
 }
 
 /** @throws ApiError validation_failed */
-function nameOf(given: unknown): string {
-  const name = typeof given === 'string' ? given.trim() : '';
+function nameOf(value: unknown): string {
+  const name = typeof value === 'string' ? value.trim() : '';
   if (name === '' || name.length > passkeyNameMax)
     throw new ApiError('validation_failed', `Give the passkey a name of 1 to ${passkeyNameMax} characters.`);
   return name;

@@ -84,13 +84,13 @@ test('who is not admitted keeps the turn and costs the others nothing', () => {
   turns.push('ws1', 'a', 'a0');
   turns.push('ws2', 'b', 'b0');
   turns.push('ws2', 'c', 'c0');
-  const asked: string[] = [];
+  const offered: string[] = [];
   const others = (item: string): boolean => {
-    asked.push(item);
+    offered.push(item);
     return item !== 'b0';
   };
   expect(turns.take(others, (group) => group !== 'ws1')).toBe('c0');
-  expect(asked).toEqual(['b0', 'c0']);
+  expect(offered).toEqual(['b0', 'c0']);
   expect(turns.take(() => true)).toBe('a0');
   expect(turns.clear()).toEqual(['b0']);
 });

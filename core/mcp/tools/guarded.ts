@@ -6,7 +6,7 @@ import { enumeration } from '../../lib/schema.ts';
 import { proposal } from '../../proposals/contract.ts';
 import { Refused, type Agent, type Answered, type Json } from '../agent.ts';
 import type { Decided } from '../decisions.ts';
-import { one, type Asked } from './tool.ts';
+import { one, type ToolRequest } from './tool.ts';
 
 const waitSecondsMax = 60;
 
@@ -41,7 +41,7 @@ export const waitInput = {
 
 /** Performs a write that may become a proposal. @param response returns the output for a completed write */
 export async function guardedWrite(
-  { agent, args, decisions }: Asked,
+  { agent, args, decisions }: ToolRequest,
   baseUrl: string,
   write: () => Promise<Answered>,
   response: (answer: Json) => Json,
@@ -74,7 +74,7 @@ export async function guardedWrite(
  * @throws ApiError unauthorized if the token ends meanwhile
  */
 export async function decisionWithin(
-  { agent, decisions }: Pick<Asked, 'agent' | 'decisions'>,
+  { agent, decisions }: Pick<ToolRequest, 'agent' | 'decisions'>,
   proposalId: string,
   since: number,
   ms: number,

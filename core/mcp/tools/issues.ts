@@ -7,14 +7,14 @@ import type { Agent, Answered, Json } from '../agent.ts';
 import { guardedWrite, proposedOutput, waitInput } from './guarded.ts';
 import {
   fieldsOf,
-  given,
+  pickArguments,
   idempotencyKey,
   keyOf,
   one,
   responseFieldsOf,
   some,
   unlisted,
-  type Asked,
+  type ToolRequest,
   type RouteOf,
   type Tool,
 } from './tool.ts';
@@ -90,15 +90,15 @@ function search(routeOf: RouteOf): Tool {
     }),
     output: Closed(responseFieldsOf(routeOf('search.query'))),
     async call({ agent, args }) {
-      const asked = { limit: foundDefault, ...args };
-      if (args.q === undefined) return listed(agent, asked);
+      const request = { limit: foundDefault, ...args };
+      if (args.q === undefined) return listed(agent, request);
       if (args.sort !== undefined)
         throw invalidField(
           'sort',
           'conflict',
           'Leave `sort` out if you give `q`: results are sorted by relevance.',
         );
-      return (await agent.ask('search.query', { query: asked })).json;
+      return (await agent.ask('search.query', { query: request })).json;
     },
   };
 }
@@ -153,7 +153,8 @@ function create(routeOf: RouteOf): Tool {
     }),
     output: Closed(responseFieldsOf(route)),
     call: async ({ agent, args }) =>
-      (await agent.ask('issues.create', { body: given(args, Object.keys(fields)), ...keyOf(args) })).json,
+      (await agent.ask('issues.create', { body: pickArguments(args, Object.keys(fields)), ...keyOf(args) }))
+        .json,
   };
 }
 
@@ -186,12 +187,12 @@ function update(routeOf: RouteOf, baseUrl: string): Tool {
       issue: Type.Optional(routeOf('issues.update').responses[200]!),
       changes: Type.Optional(responseFieldsOf(routeOf('issues.bulk-update')).data!),
     }),
-    call: (asked) => updateIssues(asked, given(asked.args, Object.keys(fields)), baseUrl),
+    call: (request) => updateIssues(request, pickArguments(request.args, Object.keys(fields)), baseUrl),
   };
 }
 
-async function updateIssues(asked: Asked, patch: Json, baseUrl: string): Promise<Json> {
-  const { agent, args } = asked;
+async function updateIssues(request: ToolRequest, patch: Json, baseUrl: string): Promise<Json> {
+  const { agent, args } = request;
   const ids = idsIn(args);
   const [id, another] = ids;
   const isOne = another === undefined;
@@ -208,7 +209,7 @@ async function updateIssues(asked: Asked, patch: Json, baseUrl: string): Promise
     isOne
       ? agent.ask('issues.update', { params: { id: id! }, body: patch, ...versionOf(args), ...key })
       : agent.ask('issues.bulk-update', { body: { ids, set: patch }, ...key });
-  return guardedWrite(asked, baseUrl, write, (json) => (isOne ? { issue: json } : { changes: json.data }));
+  return guardedWrite(request, baseUrl, write, (json) => (isOne ? { issue: json } : { changes: json.data }));
 }
 
 function remove(routeOf: RouteOf, baseUrl: string): Tool {
@@ -226,14 +227,14 @@ function remove(routeOf: RouteOf, baseUrl: string): Tool {
       ...proposedOutput,
       changes: Type.Optional(responseFieldsOf(routeOf('issues.bulk-delete')).data!),
     }),
-    async call(asked) {
-      const { agent, args } = asked;
+    async call(request) {
+      const { agent, args } = request;
       const ids = idsIn(args);
       const write = (): Promise<Answered> =>
         ids.length === 1
           ? agent.ask('issues.delete', { params: { id: ids[0]! }, ...keyOf(args) })
           : agent.ask('issues.bulk-delete', { body: { ids }, ...keyOf(args) });
-      return guardedWrite(asked, baseUrl, write, (json) =>
+      return guardedWrite(request, baseUrl, write, (json) =>
         json.data === undefined ? {} : { changes: json.data },
       );
     },

@@ -8,7 +8,7 @@ import { teamKey } from '../../tracker/teams/contract.ts';
 import type { Agent, Json } from '../agent.ts';
 import { decisionWithin, secondsOf, urlOfProposal, waitInput } from './guarded.ts';
 import {
-  given,
+  pickArguments,
   idempotencyKey,
   keyOf,
   one,
@@ -50,7 +50,7 @@ function comment(routeOf: RouteOf): Tool {
     }),
     output: Closed(responseFieldsOf(route)),
     async call({ agent, args }) {
-      const said = given(args, ['body', 'parentId']);
+      const said = pickArguments(args, ['body', 'parentId']);
       return (
         await agent.ask('comments.create', { params: { id: String(args.id) }, body: said, ...keyOf(args) })
       ).json;
@@ -70,7 +70,7 @@ function getBoard(routeOf: RouteOf): Tool {
     input: Closed({ ...params!.properties, ...some(query, ['perColumn']) }),
     output: Closed(responseFieldsOf(routeOf('boards.cards'))),
     async call({ agent, args }) {
-      const query = { perColumn: 10, ...given(args, ['perColumn']) };
+      const query = { perColumn: 10, ...pickArguments(args, ['perColumn']) };
       return (await agent.ask('boards.cards', { params: { id: String(args.id) }, query })).json;
     },
   };
@@ -144,8 +144,8 @@ function backtest(routeOf: RouteOf): Tool {
         throw invalidField('id', 'required', 'Give either the `id` of a plugin or the id of a `backtest`.');
       if (args.backtest !== undefined)
         return (await agent.ask('backtests.get', { params: { id: String(args.backtest) } })).json;
-      const asked = { params: { id: String(args.id) }, body: given(args, tried), ...keyOf(args) };
-      return (await agent.ask('plugins.backtest', asked)).json;
+      const request = { params: { id: String(args.id) }, body: pickArguments(args, tried), ...keyOf(args) };
+      return (await agent.ask('plugins.backtest', request)).json;
     },
   };
 }

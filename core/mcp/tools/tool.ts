@@ -22,11 +22,11 @@ export interface Tool {
   readonly input: TObject;
   readonly output: TObject;
   /** @throws Refused, ApiError */
-  call(asked: Asked): Promise<Json>;
+  call(request: ToolRequest): Promise<Json>;
 }
 
 /** One call of a tool. */
-export interface Asked {
+export interface ToolRequest {
   readonly agent: Agent;
   readonly args: Json;
   readonly decisions: Decisions;
@@ -108,7 +108,7 @@ function bare(schemas: Readonly<Record<string, JsonObject>>): unknown {
 }
 
 /** Returns the given arguments among the names. */
-export function given(args: Json, names: readonly string[]): Record<string, unknown> {
+export function pickArguments(args: Json, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
     names.filter((name) => args[name] !== undefined).map((name) => [name, args[name]]),
   );

@@ -53,7 +53,7 @@ export function createDocuments({
   const failed = new LRUCache<string, Known>({ max: documentsMax });
   const places = new Shares(fetchesAtOnceMax);
   const fetching = new Map<string, Promise<OAuthClient>>();
-  const asked = new RecentMap<{ readonly places: Shares; readonly untilMs: number }>({
+  const hostBuckets = new RecentMap<{ readonly places: Shares; readonly untilMs: number }>({
     ageMs: minuteMs,
     max: hostsMax,
   });
@@ -64,14 +64,14 @@ export function createDocuments({
   /** Takes a fetch slot. @returns the function that releases it. @throws ClientRefused if a limit is reached */
   const takePlace = (host: string, peer: string): (() => void) => {
     const now = nowMs();
-    const open = asked.get(host, now);
+    const open = hostBuckets.get(host, now);
     const bucket =
       open && now < open.untilMs ? open : { places: new Shares(fetchesOfHostMax), untilMs: now + minuteMs };
     const fetcher = strangerOf(peer);
     if (!places.hasRoomFor(fetcher, 1) || !bucket.places.hasRoomFor(fetcher, 1))
       throw refused('Too many client metadata documents are being fetched. Try again in a minute.');
     bucket.places.hold(fetcher, 1);
-    asked.set(host, bucket, now);
+    hostBuckets.set(host, bucket, now);
     return places.hold(fetcher, 1);
   };
 
@@ -135,12 +135,12 @@ function clientOf(id: string, { status, headers, body, truncated }: EgressRespon
   if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(headers['content-type'] ?? ''))
     throw refused('The client metadata document is not JSON. Send it as application/json.');
   if (truncated) throw refused(`The client metadata document is larger than ${documentBytesMax} bytes.`);
-  const given = parse(body);
-  if (given.client_id !== id)
+  const metadata = parse(body);
+  if (metadata.client_id !== id)
     throw refused('The client_id in the client metadata document differs from its URL. Make them equal.');
-  if ('client_secret' in given || 'client_secret_expires_at' in given)
+  if ('client_secret' in metadata || 'client_secret_expires_at' in metadata)
     throw refused('The client metadata document contains a client_secret, but is public. Remove the secret.');
-  const said = readMetadata(given, { methods: ['none'], nameElse: new URL(id).host });
+  const said = readMetadata(metadata, { methods: ['none'], nameElse: new URL(id).host });
   return { id, kind: 'document', ...said, registeredIn: null };
 }
 

@@ -52,8 +52,8 @@ const manage: Readonly<Record<'GET' | 'PUT' | 'DELETE', Manage>> = {
 
 /** RFC 7592 §2.2: the body must contain the `client_id`, and no member that only the server sets. */
 function requireSame(body: unknown, id: string): void {
-  const given = (body ?? {}) as Readonly<Record<string, unknown>>;
-  if (given.client_id !== id)
+  const metadata = (body ?? {}) as Readonly<Record<string, unknown>>;
+  if (metadata.client_id !== id)
     throw new ClientRefused('invalid_client_metadata', 'client_id: give the id of this registration.');
   const ours = [
     'registration_access_token',
@@ -61,7 +61,7 @@ function requireSame(body: unknown, id: string): void {
     'client_secret_expires_at',
     'client_id_issued_at',
   ];
-  const said = ours.find((name) => name in given);
+  const said = ours.find((name) => name in metadata);
   if (said !== undefined)
     throw new ClientRefused('invalid_client_metadata', `${said}: leave this member out, the server sets it.`);
 }

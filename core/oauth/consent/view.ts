@@ -6,7 +6,7 @@ import { consentSentenceOf } from '../../rights/words.ts';
 import { isVerifiedIn, type OAuthClient } from '../clients/client.ts';
 import type { Asking } from '../engine/engine.ts';
 
-interface AskedScope {
+interface RequestedScope {
   readonly scope: string;
   readonly sentence: string;
   /** True if the role of the member has the scope, so that they can grant it. */
@@ -28,7 +28,7 @@ export interface ConsentView {
   readonly who: SignedIn;
   readonly seat: Seat;
   readonly asking: Asking;
-  readonly scopes: readonly AskedScope[];
+  readonly scopes: readonly RequestedScope[];
   /** Empty for the REST API, which has no guarded actions. */
   readonly guarded: readonly GuardedChoice[];
 }

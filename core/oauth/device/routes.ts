@@ -5,7 +5,7 @@ import { card, hidden, leadToSignIn, pageRoute, problem, readSignedForm } from '
 import type { SignedIn } from '../../identity/sessions/sessions.ts';
 import { retryAfterOf } from '../../lib/errors.ts';
 import { denied, withoutPage } from '../consent/answers.ts';
-import { askedOf, givenBy, makeGrant, type AskingOptions } from '../consent/decide.ts';
+import { consentPromptOf, grantedBy, makeGrant, type AskingOptions } from '../consent/decide.ts';
 import { consentPage } from '../consent/page.ts';
 import type { Asking } from '../engine/engine.ts';
 import { paths } from '../paths.ts';
@@ -44,7 +44,7 @@ export function deviceRoutes(options: AskingOptions): Route[] {
     if (waitSeconds !== null) return tooMany(waitSeconds);
     const code = form.get('user_code') ?? '';
     const asking = await (await engine()).deviceAsking(code);
-    if (asking) return decideAsked(options, asking, { who, code, form, peer: arrival.peer });
+    if (asking) return decideDevice(options, asking, { who, code, form, peer: arrival.peer });
     wrongCodes.note(who);
     return codePage(
       who,
@@ -66,7 +66,7 @@ export function deviceRoutes(options: AskingOptions): Route[] {
   ];
 }
 
-async function decideAsked(
+async function decideDevice(
   options: AskingOptions,
   asking: Asking,
   { who, code, form, peer }: { who: SignedIn; code: string; form: URLSearchParams; peer: string },
@@ -76,17 +76,17 @@ async function decideAsked(
     isNew ? answer : codePage(who, '', 'This code was already used. Start again on your device.');
   const decision = form.get('decision');
   if (decision === 'deny') return answerIfNew(await server.settleDevice(code, denied), refused);
-  const asked = await askedOf(options, asking, who, form.get('workspace'), peer);
-  if ('without' in asked) return withoutPage(asked.without);
-  const given = givenBy(asked.view, form);
-  const wrong = decision === 'allow' ? given.wrong : null;
+  const consentPrompt = await consentPromptOf(options, asking, who, form.get('workspace'), peer);
+  if ('without' in consentPrompt) return withoutPage(consentPrompt.without);
+  const granted = grantedBy(consentPrompt.view, form);
+  const wrong = decision === 'allow' ? granted.wrong : null;
   if (decision !== 'allow' || wrong !== null)
-    return consentPage(asked.view, {
+    return consentPage(consentPrompt.view, {
       action: paths.device,
       hidden: { form_token: who.formToken, user_code: code },
       wrong,
     });
-  const made = await makeGrant(options, asked, given);
+  const made = await makeGrant(options, consentPrompt, granted);
   return answerIfNew(made !== null && (await server.settleDevice(code, made)), connected);
 }
 

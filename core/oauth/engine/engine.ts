@@ -4,7 +4,7 @@ import { Provider } from 'oidc-provider/lib/provider.js';
 import type { Arrival, RawAnswer } from '../../http/route.ts';
 import type { Log } from '../../lib/log.ts';
 import { wordOf, type GrantRef } from '../grants.ts';
-import { askedScopes } from '../offered.ts';
+import { requestedScopes } from '../offered.ts';
 import { paths } from '../paths.ts';
 import { resourceAt, type Resource } from '../resources.ts';
 import { mintText } from '../token-text.ts';
@@ -26,7 +26,7 @@ export interface Asking {
 }
 
 /** The part of `Asking` that the request parameters contain. */
-export type Asked = Pick<Asking, 'clientId' | 'resource' | 'scopes'>;
+export type AuthorizationRequest = Pick<Asking, 'clientId' | 'resource' | 'scopes'>;
 
 /** Decision of the person on a request. */
 export type Decision =
@@ -92,11 +92,11 @@ export function createEngine(options: ConfigurationOptions & { log: Log }): Engi
   };
 }
 
-function askingOf(baseUrl: string, params: Readonly<Record<string, unknown>>): Asked {
+function askingOf(baseUrl: string, params: Readonly<Record<string, unknown>>): AuthorizationRequest {
   return {
     clientId: String(params.client_id),
     resource: resourceAt(baseUrl, String(params.resource)) ?? 'api',
-    scopes: askedScopes(textOf(params.scope)),
+    scopes: requestedScopes(textOf(params.scope)),
   };
 }
 
@@ -109,7 +109,7 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 function asWeTakeIt(arrival: Arrival): Arrival {
   if (arrival.path !== paths.authorize) return arrival;
   const query = new URLSearchParams(arrival.query);
-  if ((query.get('scope') ?? '') === '') query.set('scope', askedScopes(null).join(' '));
+  if ((query.get('scope') ?? '') === '') query.set('scope', requestedScopes(null).join(' '));
   if ((query.get('response_mode') ?? 'query') !== 'query') query.set('response_mode', 'none');
   return { ...arrival, query };
 }

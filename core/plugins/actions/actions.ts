@@ -58,7 +58,7 @@ export async function callAction(
   ctx: Context,
   ref: string,
   name: string,
-  asked: Static<typeof ActionCall>,
+  callInput: Static<typeof ActionCall>,
   work: ActionWork,
 ): Promise<ChangeSet> {
   const install = await getInstall(ctx, ref);
@@ -67,15 +67,15 @@ export async function callAction(
   requireActive(install);
   await requireBudget(ctx, install, work.usage);
   const schema = (action.input ?? { type: 'object', additionalProperties: false }) as SettingsSchema;
-  const input = withDefaults(schema, asked.input ?? {});
+  const input = withDefaults(schema, callInput.input ?? {});
   checkValues(schema, input, { at: 'input', whose: 'action' });
-  const target = await targetOf(ctx, install, action.target, asked.target, work);
+  const target = await targetOf(ctx, install, action.target, callInput.target, work);
   const now = ctx.nowMs();
-  const given: RunInput = {
+  const runInput: RunInput = {
     event: { action: name, target, input, caller: ctx.actor },
     caller: callerOf(ctx),
   };
-  const run = runOf(ctx, install, name, given);
+  const run = runOf(ctx, install, name, runInput);
   const row = queuedRow(run, now);
   return {
     changes: [],

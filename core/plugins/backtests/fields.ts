@@ -13,7 +13,7 @@ export interface FieldEffect {
 type Values = Readonly<Record<string, unknown>>;
 
 /** Fields derived from the write or its author; nobody sets them. */
-const given: ReadonlySet<string> = new Set([
+const derivedFields: ReadonlySet<string> = new Set([
   'version',
   'updatedAt',
   'url',
@@ -25,7 +25,7 @@ const given: ReadonlySet<string> = new Set([
 
 export function fieldEffectsOf({ values = {} }: Pick<Effect, 'values'>): FieldEffect[] {
   return Object.entries(values)
-    .filter(([name]) => !given.has(name))
+    .filter(([name]) => !derivedFields.has(name))
     .flatMap(([name, { before, after }]) =>
       name === 'fields'
         ? keysOf(before, after).map((key) => ({

@@ -25,20 +25,20 @@ export interface BacktestRow {
 /** The executed parts of a package, without its source map. */
 export type Code = Pick<PluginPackage, 'manifest' | 'sha256' | 'code'>;
 
-interface AskedVersion {
+interface RequestedCodeVersion {
   readonly code: Code;
   readonly grant: readonly string[];
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
 /** The id is that of the install, or a new one if the plugin is not installed. */
-export interface AskedCode {
+export interface RequestedCode {
   readonly installId: string;
   /** One version for a backtest; the old and the new one for a gate. */
-  readonly versions: readonly AskedVersion[];
+  readonly versions: readonly RequestedCodeVersion[];
 }
 
-export interface Asked {
+export interface BacktestRequest {
   readonly grant: readonly string[];
   /** Number of runs for a gate, which counts runs instead of events; otherwise null. */
   readonly runs: number | null;
@@ -76,7 +76,7 @@ const end = tenantStatement(
    WHERE workspace_id = :ws AND id = :id AND status IN ('queued', 'running')`,
 );
 
-export function insertBacktestOp(scope: Scope, row: BacktestRow, code: AskedCode): Op {
+export function insertBacktestOp(scope: Scope, row: BacktestRow, code: RequestedCode): Op {
   return tenantOp(scope, insert, {
     id: row.id,
     kind: row.kind,

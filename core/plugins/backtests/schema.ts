@@ -1,16 +1,25 @@
 // Request and response schemas of backtests and gates.
 import { Type } from 'typebox';
-import { Closed, described, enumeration, givenTime, idOf, named, nullable, time } from '../../lib/schema.ts';
+import {
+  Closed,
+  described,
+  enumeration,
+  requestTime,
+  idOf,
+  named,
+  nullable,
+  time,
+} from '../../lib/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { installSettings, plugin } from '../installs/contract.ts';
-import { signatureGiven } from '../installs/schema.ts';
+import { signatureInput } from '../installs/schema.ts';
 import { BacktestReport, GateReport } from './report.ts';
 
 const packed = 'Package, as written by `tatami plugin pack`.';
 const document = Type.Object({}, { description: packed });
 const window = {
-  since: Type.Optional(described(givenTime, 'Start of the window; default 30 days before `until`.')),
-  until: Type.Optional(described(givenTime, 'End of the window; default now.')),
+  since: Type.Optional(described(requestTime, 'Start of the window; default 30 days before `until`.')),
+  until: Type.Optional(described(requestTime, 'End of the window; default now.')),
   events: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -23,13 +32,13 @@ const window = {
 
 export const BacktestCreate = named(
   'BacktestCreate',
-  Closed({ package: document, signature: signatureGiven, ...window }),
+  Closed({ package: document, signature: signatureInput, ...window }),
 );
 export const PluginBacktest = named(
   'PluginBacktest',
   Closed({
     package: Type.Optional(Type.Object({}, { description: `${packed} Default: the installed version.` })),
-    signature: signatureGiven,
+    signature: signatureInput,
     ...window,
   }),
 );
@@ -37,7 +46,7 @@ export const GateCreate = named(
   'GateCreate',
   Closed({
     package: document,
-    signature: signatureGiven,
+    signature: signatureInput,
     runs: Type.Optional(
       Type.Integer({
         minimum: 1,

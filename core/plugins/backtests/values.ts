@@ -126,8 +126,8 @@ interface Key {
 }
 
 function listed(keys: readonly Key[], query: Readonly<Record<string, unknown>>): Outcome<string> {
-  const [prefix, after] = [query.prefix, query.after ?? query.cursor].map((given) =>
-    typeof given === 'string' ? given : '',
+  const [prefix, after] = [query.prefix, query.after ?? query.cursor].map((value) =>
+    typeof value === 'string' ? value : '',
   ) as [string, string];
   const all = keys
     .filter(({ key }) => key.startsWith(prefix) && key > after)

@@ -8,8 +8,8 @@ import {
   endBacktestOp,
   findBacktest,
   startBacktestOp,
-  type Asked,
-  type AskedCode,
+  type BacktestRequest,
+  type RequestedCode,
   type BacktestRow,
 } from './rows.ts';
 import { versionsOf } from './versions.ts';
@@ -33,8 +33,8 @@ export function createBacktestWork(options: EngineOptions & { readonly engine: E
 
   const work = async ({ scope }: WorkItem, row: BacktestRow, signal: AbortSignal): Promise<object> => {
     const kept = await store.readOne(scope, codeOfBacktest, { id: row.id });
-    const [version, next] = versionsOf(JSON.parse(kept?.package_json ?? '{}') as AskedCode, row.id);
-    const { window, runs } = JSON.parse(row.asked_json) as Asked;
+    const [version, next] = versionsOf(JSON.parse(kept?.package_json ?? '{}') as RequestedCode, row.id);
+    const { window, runs } = JSON.parse(row.asked_json) as BacktestRequest;
     const onProgress = (progress: Progress): void => {
       const one = active.get(row.id);
       if (one) one.progress = progress;

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { getInstall } from '../installs/installs.ts';
-import { countGivenUp } from '../runs/given-up.ts';
+import { countAbandoned } from '../runs/given-up.ts';
 import { gapsOfInstall, requestOps, type GapRow, type GapStatus } from './rows.ts';
 
 /** Precedence of statuses if an install has several gaps. */
@@ -14,7 +14,7 @@ const precedence: readonly GapStatus[] = ['running', 'counting', 'offered', 'off
 export async function showCatchUp(ctx: Context, pluginId: string) {
   const { id } = await getInstall(ctx, pluginId);
   const gaps = await ctx.store.read(ctx.scope, gapsOfInstall, { installId: id });
-  return summaryOf(id, gaps, await countGivenUp(ctx.store, ctx.scope, id));
+  return summaryOf(id, gaps, await countAbandoned(ctx.store, ctx.scope, id));
 }
 
 /** @throws ApiError not_found, conflict */
@@ -23,7 +23,7 @@ export async function catchUp(ctx: Context, pluginId: string, queue: WorkQueue):
   if (install.state !== 'active')
     throw new ApiError('conflict', `The plugin is ${install.state}. Enable it, then backfill.`);
   const gaps = await ctx.store.read(ctx.scope, gapsOfInstall, { installId: install.id });
-  const asked = gaps
+  const requested = gaps
     .filter(({ status }) => status !== 'done')
     .map((gap) =>
       gap.status === 'counting' || gap.status === 'offered' ? { ...gap, status: 'running' as const } : gap,
@@ -32,13 +32,13 @@ export async function catchUp(ctx: Context, pluginId: string, queue: WorkQueue):
     changes: [],
     ops: requestOps(ctx.scope, install.id, ctx.nowMs()),
     afterCommit: () => queue.wake(),
-    body: summaryOf(install.id, asked, await countGivenUp(ctx.store, ctx.scope, install.id)),
+    body: summaryOf(install.id, requested, await countAbandoned(ctx.store, ctx.scope, install.id)),
     status: 202,
     location: `${ctx.baseUrl}/api/v1/plugins/${install.id}/catch-up`,
   };
 }
 
-function summaryOf(pluginId: string, gaps: readonly GapRow[], givenUp: number) {
+function summaryOf(pluginId: string, gaps: readonly GapRow[], abandoned: number) {
   const status = precedence.find((one) => gaps.some((gap) => gap.status === one)) ?? ('nothing' as const);
   const ofStatus = gaps.filter((gap) => gap.status === status);
   const ofThis = status === 'done' ? doneLast(ofStatus) : ofStatus;
@@ -48,7 +48,7 @@ function summaryOf(pluginId: string, gaps: readonly GapRow[], givenUp: number) {
     status,
     missed: uncounted
       ? null
-      : ofThis.reduce((sum, { missed }) => sum + (missed ?? 0), status === 'offered' ? givenUp : 0),
+      : ofThis.reduce((sum, { missed }) => sum + (missed ?? 0), status === 'offered' ? abandoned : 0),
     runs: ofThis.reduce((sum, { runs }) => sum + runs, 0),
   };
 }

@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
 import { backgroundCommitDelayMs, type Scope, type Store } from '../../store/store.ts';
 import type { Install } from '../installs/schema.ts';
-import { countGivenUp } from '../runs/given-up.ts';
+import { countAbandoned } from '../runs/given-up.ts';
 import type { GapPages } from './pages.ts';
 import { countedOp, type GapRow } from './rows.ts';
 import type { GapStep } from './step.ts';
@@ -50,7 +50,7 @@ export function createGapCount(options: CountOptions): GapStep {
     const missed = await missedIn(scope, install, gap);
     if (typeof missed === 'string') return missed === 'changed';
     const nowMs = clock.nowMs();
-    const waiting = missed + (await countGivenUp(store, scope, install.id));
+    const waiting = missed + (await countAbandoned(store, scope, install.id));
     const directory = await options.directoryOf(scope);
     const author = systemAuthor(scope, 'sandbox', directory);
     const rest = waiting === 0 ? queue.finish(item) : queue.defer(item, neverMs);

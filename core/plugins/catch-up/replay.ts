@@ -6,7 +6,7 @@ import { backgroundCommitDelayMs, type Scope, type Store } from '../../store/sto
 import { effectiveMode } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Planner } from '../planner.ts';
-import { givenUpRuns, reviveRunOps } from '../runs/given-up.ts';
+import { abandonedRuns, reviveRunOps } from '../runs/given-up.ts';
 import type { GapPages } from './pages.ts';
 import { moveGapOp, type GapRow } from './rows.ts';
 import type { GapStep } from './step.ts';
@@ -26,12 +26,12 @@ export function createGapReplay(options: ReplayOptions): GapStep {
 
   /** Requeues one page of given-up runs; false if there are none left. */
   const revive = async (scope: Scope, gap: GapRow, install: Install): Promise<boolean> => {
-    const given = await store.read(scope, givenUpRuns, { installId: install.id });
-    if (given.length === 0) return false;
+    const abandoned = await store.read(scope, abandonedRuns, { installId: install.id });
+    if (abandoned.length === 0) return false;
     const from = gap.after_sequence;
-    const moved = { from, to: from, made: given.length, status: 'running' as const, finishedAt: null };
+    const moved = { from, to: from, made: abandoned.length, status: 'running' as const, finishedAt: null };
     const how = { mode: effectiveMode(install), nowMs: clock.nowMs(), leases: runs.draft() };
-    const ops = given.flatMap((run) => reviveRunOps(runs, scope, run, how));
+    const ops = abandoned.flatMap((run) => reviveRunOps(runs, scope, run, how));
     await store.commit([moveGapOp(scope, gap.id, moved), ...ops], delayed);
     return true;
   };

@@ -138,8 +138,8 @@ function requestOf(name: string, { method, headers, query }: Arrival, bytes: Uin
       'The body must be text with its Content-Type and without Content-Encoding.',
     );
   const passed = [...headers].filter(([header, value]) => passedOn.test(header) && value.length <= textMax);
-  const asked = [...query].filter(([key, value]) => key.length + value.length <= textMax);
-  if (asked.length > queryMax || asked.length < [...query].length)
+  const queryPairs = [...query].filter(([key, value]) => key.length + value.length <= textMax);
+  if (queryPairs.length > queryMax || queryPairs.length < [...query].length)
     throw new ApiError(
       'malformed_request',
       `The query can have at most ${queryMax} parameters of ${textMax} characters each.`,
@@ -148,7 +148,7 @@ function requestOf(name: string, { method, headers, query }: Arrival, bytes: Uin
     route: name,
     method,
     headers: Object.fromEntries(passed),
-    query: Object.fromEntries(asked),
+    query: Object.fromEntries(queryPairs),
     body: textOf(bytes),
   };
 }

@@ -123,20 +123,20 @@ function describeRequest<T>(
 type Requests = NonNullable<PluginManifest['scopes']>;
 
 function scopesOf({ scopes = {} }: PluginManifest, before: Before | null): Consent['scopes'] {
-  const asked = before?.manifest.scopes ?? {};
+  const previousScopes = before?.manifest.scopes ?? {};
   const granted = expandScopes(before?.grant ?? []);
   return Object.entries(scopes).map(([scope, request]) => {
-    const { sentence, before: shorter } = describeRequest(scope, scopes, asked, sentenceOf);
+    const { sentence, before: shorter } = describeRequest(scope, scopes, previousScopes, sentenceOf);
     return {
       ...{ scope, why: request.why, rows: request.where ?? null, fields: request.fields ?? null },
       ...{ granted: granted.has(scope), sentence, before: shorter },
-      added: !isAsked(scope, request, asked),
+      added: !isRequested(scope, request, previousScopes),
     };
   });
 }
 
 /** True if the previous version requested as much; a write scope covers its read scope. */
-function isAsked(scope: string, request: Narrowed, before: Requests): boolean {
+function isRequested(scope: string, request: Narrowed, before: Requests): boolean {
   const [own, implying] = [before[scope], before[scope.replace(/:read$/, ':write')]];
   if (own && isWithin(own.fields, request.fields) && isWithinRows(own.where, request.where)) return true;
   return (

@@ -9,7 +9,7 @@ import { checkGrant, checkManifest } from './check.ts';
 import { consentOf } from './consent.ts';
 import { getInstall, switched, type InstallRules } from './installs.ts';
 import { requireReviewed } from './reviewed.ts';
-import { installModel, type ConsentGiven, type Install } from './schema.ts';
+import { installModel, type ConsentInput, type Install } from './schema.ts';
 import { checkSettings } from './settings.ts';
 import { requireTrusted } from './trust.ts';
 import { findKept } from './versions.ts';
@@ -29,7 +29,7 @@ export async function showConsent(ctx: Context, ref: string) {
 export async function giveConsent(
   ctx: Context,
   ref: string,
-  { grant, ...reviewed }: Static<typeof ConsentGiven>,
+  { grant, ...reviewed }: Static<typeof ConsentInput>,
   ifMatch: number | null,
   rules: InstallRules,
 ): Promise<ChangeSet> {

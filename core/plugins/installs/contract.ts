@@ -23,7 +23,7 @@ export type InstallMode = (typeof installModes)[number];
 /** Keyed by class of write, or by field of an update. */
 export type InstallModes = Readonly<Record<string, InstallMode>>;
 
-export const installModesGiven = Type.Record(
+export const installModesInput = Type.Record(
   Type.String({ pattern: '^(create|update(\\.[A-Za-z][A-Za-z0-9]{0,39})?|comment|delete)$' }),
   enumeration('PluginMode', installModes, 'Mode of these writes.'),
   {
@@ -68,7 +68,7 @@ const whenSpent = enumeration(
 /** Budget with all effective values. */
 export const WholeBudget = Closed({ ...caps, whenSpent });
 export const InstallBudget = Closed({ ...members, whenSpent });
-export const BudgetGiven = Closed(
+export const BudgetInput = Closed(
   { ...members, whenSpent: Type.Optional(whenSpent) },
   { description: 'New budget, replacing the configured one; an omitted member has the limit of the host.' },
 );
@@ -197,7 +197,7 @@ export const plugin = defineContract({
       ...never,
       doc: 'Mode of the writes of runs: `apply` commits them, `propose` requires approval, `simulate` records and drops them.',
     }),
-    modes: json(installModesGiven, never),
+    modes: json(installModesInput, never),
     state: choice(installStates, {
       ...never,
       doc: 'State of the plugin; a state other than `active`, `probation` or `needs_consent` means that it does not run.',

@@ -23,8 +23,8 @@ export function unheardReason(install: Pick<Install, 'manifest' | 'grant'>): str
   const unheard = subscribedTypes(install).filter((type) => !heard.includes(type));
   if (unheard.length === 0) return null;
   const needs = unheard.map((type) => `${type} needs ${scopeOfEvent(type)}`);
-  const asked = expandScopes(Object.keys(install.manifest.scopes ?? {}));
-  const fix = unheard.every((type) => asked.has(scopeOfEvent(type)))
+  const requestedScopes = expandScopes(Object.keys(install.manifest.scopes ?? {}));
+  const fix = unheard.every((type) => requestedScopes.has(scopeOfEvent(type)))
     ? 'Grant the scope.'
     : 'Install a version of the plugin that requests the scope.';
   return `Not delivered: ${needs.join(', ')}. ${fix}`;

@@ -84,10 +84,10 @@ export async function showInstall(ctx: Context, idOrPluginId: string, { usage }:
 /** Returns the requests of a package, compared with the installed version if there is one. Installs nothing. */
 export async function previewInstall(
   ctx: Context,
-  { package: given, signature }: Pick<Static<typeof InstallCreate>, 'package' | 'signature'>,
+  { package: requested, signature }: Pick<Static<typeof InstallCreate>, 'package' | 'signature'>,
   rules: InstallRules,
 ) {
-  const document = await readPackage(given);
+  const document = await readPackage(requested);
   const { manifest, sha256 } = document;
   checkManifest(manifest, rules);
   const known = (await findByPluginId(ctx, manifest.id)) ?? null;
@@ -217,12 +217,12 @@ function waiting(
   { input, ...version }: Parameters<typeof consentOf>[0] & { readonly input: Static<typeof InstallCreate> },
   keep: Op,
 ): ChangeSet {
-  const given = {
+  const requested = {
     settings: input.settings ?? null,
     mode: input.mode ?? null,
     modes: input.modes ?? null,
   };
-  const pending = { ...version, ...given, since: ctx.nowMs() };
+  const pending = { ...version, ...requested, since: ctx.nowMs() };
   const offered = withOffered(known.offered, version);
   const change = installModel.update(known, { pending, offered }, ctx.nowMs());
   // The same package was sent twice within a millisecond.
@@ -297,7 +297,7 @@ export async function updateInstall(
   rules.checkModes(patch.modes ?? {});
   if (patch.state === 'active' && install.state === 'incompatible')
     throw new ApiError('conflict', `${install.stateReason ?? ''} Install a compatible version.`.trim());
-  const { probation, budget, ...given } = patch;
+  const { probation, budget, ...requested } = patch;
   const more = {
     ...(probation === undefined ? {} : probationAfter({ probation }, 0)),
     ...(budget ? { budget: { whenSpent: 'stop' as const, ...budget } } : {}),
@@ -306,7 +306,7 @@ export async function updateInstall(
     ctx,
     installModel,
     install,
-    { ...given, ...more, ...reasonAfter(install, patch) },
+    { ...requested, ...more, ...reasonAfter(install, patch) },
     ifMatch,
   );
   const [change] = set.changes;

@@ -12,8 +12,8 @@ import { spentResponse } from '../budgets/schema.ts';
 import { toScheduleResponse } from './asked-sentences.ts';
 import { additions, consentOf } from './consent.ts';
 import {
-  BudgetGiven,
-  installModesGiven,
+  BudgetInput,
+  installModesInput,
   installSettings,
   plugin,
   type InstallMode,
@@ -132,8 +132,8 @@ const grant = Type.Array(enumeration('Scope', allScopes), {
   uniqueItems: true,
   description: 'Granted scopes, out of those in the manifest.',
 });
-const mode = Type.Optional(Type.Unsafe<InstallMode>(plugin.fields.mode.given));
-const modes = Type.Optional(Type.Unsafe<InstallModes>(installModesGiven));
+const mode = Type.Optional(Type.Unsafe<InstallMode>(plugin.fields.mode.input));
+const modes = Type.Optional(Type.Unsafe<InstallModes>(installModesInput));
 const probation = Type.Optional(
   Type.Boolean({
     description:
@@ -148,8 +148,8 @@ const sha256 = Type.Optional(
   }),
 );
 
-const packageGiven = Type.Object({}, { description: 'Package, as written by `tatami plugin pack`.' });
-export const signatureGiven = Type.Optional(
+const packageInput = Type.Object({}, { description: 'Package, as written by `tatami plugin pack`.' });
+export const signatureInput = Type.Optional(
   Closed(
     {
       keyId: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Id of the signing key.' }),
@@ -162,7 +162,7 @@ export const signatureGiven = Type.Optional(
 export const InstallCreate = named(
   'PluginInstall',
   Closed({
-    package: packageGiven,
+    package: packageInput,
     grant: Type.Optional(
       Type.Array(enumeration('Scope', allScopes), {
         maxItems: 100,
@@ -171,7 +171,7 @@ export const InstallCreate = named(
           'Granted scopes, out of those in the manifest. An upgrade can omit it to retain the granted scopes; further requests are then pending consent.',
       }),
     ),
-    signature: signatureGiven,
+    signature: signatureInput,
     sha256,
     settings: Type.Optional(installSettings),
     mode,
@@ -202,14 +202,14 @@ export const InstallUpdate = named(
       ),
     ),
     probation,
-    budget: Type.Optional(BudgetGiven),
+    budget: Type.Optional(BudgetInput),
   }),
 );
 export const InstallPreviewed = named(
   'PluginPreview',
-  Closed({ package: packageGiven, signature: signatureGiven }),
+  Closed({ package: packageInput, signature: signatureInput }),
 );
-export const ConsentGiven = named(
+export const ConsentInput = named(
   'PluginConsent',
   Closed({
     grant,

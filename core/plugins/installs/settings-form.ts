@@ -45,8 +45,8 @@ export async function showSettingsForm(ctx: Context, ref: string) {
 
 function fieldsOf(schema: Schema, at: string, values: unknown): Record<string, unknown>[] {
   const required = Array.isArray(schema.required) ? (schema.required as unknown[]) : [];
-  return Object.entries(objectOf(schema.properties)).flatMap(([key, given]) => {
-    const one = objectOf(given);
+  return Object.entries(objectOf(schema.properties)).flatMap(([key, property]) => {
+    const one = objectOf(property);
     const name = `${at}${key}`;
     const held = objectOf(values);
     const value = Object.hasOwn(held, key) ? held[key] : undefined;

@@ -21,14 +21,14 @@ const ofSettings: Whose = { at: 'settings', whose: 'plugin' };
 type Settings = Readonly<Record<string, unknown>>;
 
 /** @throws ApiError validation_failed with the first invalid setting */
-export function checkSettings({ settings: schema }: Pick<PluginManifest, 'settings'>, given: Settings): void {
+export function checkSettings({ settings: schema }: Pick<PluginManifest, 'settings'>, input: Settings): void {
   if (schema === undefined) {
-    const [unknown] = Object.keys(given);
+    const [unknown] = Object.keys(input);
     if (unknown !== undefined) throw invalid([unknownValue(unknown, [], ofSettings)]);
     return;
   }
   const known = schema as SettingsSchema;
-  checkValues(known, withDefaults(known, given), ofSettings);
+  checkValues(known, withDefaults(known, input), ofSettings);
 }
 
 /** Checks values that include their defaults. @throws ApiError validation_failed with each invalid value */
@@ -48,13 +48,13 @@ export function effectiveSettings({
   return withDefaults((manifest.settings ?? {}) as SettingsSchema, settings);
 }
 
-export function withDefaults({ properties = {} }: SettingsSchema, given: Settings): Record<string, unknown> {
+export function withDefaults({ properties = {} }: SettingsSchema, input: Settings): Record<string, unknown> {
   const missing = Object.entries(properties).filter(
-    ([name, property]) => property.default !== undefined && !Object.hasOwn(given, name),
+    ([name, property]) => property.default !== undefined && !Object.hasOwn(input, name),
   );
   // Built from entries, because a setting can have any name, such as `__proto__`.
   return Object.fromEntries([
-    ...Object.entries(given),
+    ...Object.entries(input),
     ...missing.map(([name, property]) => [name, property.default] as const),
   ]);
 }

@@ -7,7 +7,7 @@ import { giveConsent, refuseConsent, rollBack, showConsent } from './consenting.
 import { getInstall, type InstallRules } from './installs.ts';
 import { pluginRef } from './ref.ts';
 import { steering } from './rights.ts';
-import { ConsentGiven, InstallResponse } from './schema.ts';
+import { ConsentInput, InstallResponse } from './schema.ts';
 import { listVersions, VersionResponse } from './versions.ts';
 
 const params = Closed({ id: pluginRef });
@@ -41,7 +41,7 @@ export function consentRoutes(rules: InstallRules): Route[] {
       also: steering,
       limit: 'write',
       params,
-      body: ConsentGiven,
+      body: ConsentInput,
       example: {
         grant: ['issues:read', 'issues:write'],
         sha256: '6b0f1c2d3e4a5b6c7d8e9f00112233445566778899aabbccddeeff0011223344',

@@ -57,14 +57,14 @@ export function versionOps(
   after: Install,
 ): Op[] {
   const [installId, now] = [after.id, nowMs()];
-  const given = ({ grant, settings }: Install) => ({
+  const grantAndSettings = ({ grant, settings }: Install) => ({
     grant: JSON.stringify(grant),
     settings: JSON.stringify(settings),
   });
   const entering = {
     installId,
     now,
-    ...given(after),
+    ...grantAndSettings(after),
     id: ids.next(idPrefixes.pluginVersion),
     version: after.pluginVersion,
     sha256: after.sha256,
@@ -73,7 +73,7 @@ export function versionOps(
     by: JSON.stringify({ kind: actor.kind, id: actor.id, name: actor.name }),
   };
   return [
-    ...(before ? [tenantOp(scope, leave, { installId, now, ...given(before) })] : []),
+    ...(before ? [tenantOp(scope, leave, { installId, now, ...grantAndSettings(before) })] : []),
     tenantOp(scope, enter, entering),
     ...(before ? [tenantOp(scope, forget, { installId })] : []),
   ];

@@ -98,7 +98,7 @@ export async function listValues(
     order: [{ sql: 'key', direction: 'asc' }],
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
-    asked: { installId, prefix },
+    parameters: { installId, prefix },
   });
   return {
     data: data.map((row) => ({

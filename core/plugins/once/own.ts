@@ -54,8 +54,8 @@ export function ownOneOffs(options: OwnOneOffsOptions): OwnOneOffs {
     return found === null || found.dueAt === null ? null : found;
   };
   return {
-    async once(given, at, data) {
-      const name = nameOf(given, install);
+    async once(nameInput, at, data) {
+      const name = nameOf(nameInput, install);
       const dueAt = timeOf(at, options.startedAt, options.nowMs());
       const dataJson = JSON.stringify(data ?? null);
       if (dataJson.length > dataMax)
@@ -83,8 +83,8 @@ export function ownOneOffs(options: OwnOneOffsOptions): OwnOneOffs {
         ids: [],
       });
     },
-    async cancel(given) {
-      const name = nameOf(given, install);
+    async cancel(nameInput) {
+      const name = nameOf(nameInput, install);
       const before = await findOwn(name);
       if (!before) return false;
       const change = changeOneOff(before, { ...before, dueAt: null }, options.nowMs());
@@ -110,22 +110,22 @@ async function requireRoom({ store, scope, install, staged }: OwnOneOffsOptions)
     );
 }
 
-function nameOf(given: unknown, { manifest }: Install): string {
-  if (typeof given !== 'string' || !namePattern.test(given))
+function nameOf(nameInput: unknown, { manifest }: Install): string {
+  if (typeof nameInput !== 'string' || !namePattern.test(nameInput))
     throw new CallError(
       'validation_failed',
       'The name must be a schedule of the plugin, optionally followed by : and a key of up to 100 letters, digits and _ - . : such as remind or remind:iss_….',
     );
-  if (!handlesOneOff(manifest, given))
+  if (!handlesOneOff(manifest, nameInput))
     throw new CallError(
       'validation_failed',
-      `The plugin has no schedule ${scheduleOf(given)} without cron. Add one to "schedules" with only a handle function.`,
+      `The plugin has no schedule ${scheduleOf(nameInput)} without cron. Add one to "schedules" with only a handle function.`,
     );
-  return given;
+  return nameInput;
 }
 
-function timeOf(given: unknown, startedAt: number, nowMs: number): number {
-  const at = typeof given === 'string' ? Date.parse(given) : given;
+function timeOf(nameInput: unknown, startedAt: number, nowMs: number): number {
+  const at = typeof nameInput === 'string' ? Date.parse(nameInput) : nameInput;
   if (typeof at !== 'number' || !Number.isFinite(at))
     throw new CallError(
       'validation_failed',

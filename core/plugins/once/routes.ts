@@ -53,7 +53,7 @@ async function listScheduled(ctx: Context, ref: string, query: PageParameters) {
     order: [{ sql: 'due_at', direction: 'asc' }],
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
-    asked: { installId },
+    parameters: { installId },
   });
   const isWhole = ctx.scopes.has(effectTable.logs.scope);
   return {

@@ -30,8 +30,8 @@ const answerBytesMax = 1024 * 1024;
 
 /** Sends the requests of one run to other servers. */
 export interface Outside {
-  /** @param asked untrusted request of the guest. @returns JSON. @throws CallError */
-  ask(asked: unknown): Promise<string>;
+  /** @param input untrusted request of the guest. @returns JSON. @throws CallError */
+  ask(input: unknown): Promise<string>;
 }
 
 export interface OutsideOptions {
@@ -110,11 +110,11 @@ export function createOutsides(options: OutsideOptions): Outsides {
     let fetches = 0;
     const occurrences = new Map<string, number>();
     return {
-      async ask(asked) {
+      async ask(input) {
         requireCaller(of);
         if (++fetches > fetchesMax)
           throw new CallError('quota_exceeded', `A run can make at most ${fetchesMax} fetches.`);
-        const outgoing = permitted(of, readRequest(asked));
+        const outgoing = permitted(of, readRequest(input));
         const args = canonical(outgoing);
         const occurrence = occurrences.get(args) ?? 0;
         occurrences.set(args, occurrence + 1);

@@ -1,10 +1,10 @@
 // Repeats the writes of a run as the plugin under its present grant: API writes through the API, own calls directly.
-import type { AskedWrite, Staging } from '../../changes/staging.ts';
+import type { RequestedWrite, Staging } from '../../changes/staging.ts';
 import type { Actor, Cause } from '../../events/origin.ts';
 import type { App } from '../../http/app.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { askAll, createDoorAsk, type AskedAgain } from '../../proposals/again.ts';
+import { askAll, createDoorAsk, type ReplayOutcome } from '../../proposals/again.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import { CallError } from '../door-call.ts';
 import { principalOf } from '../host-door.ts';
@@ -31,21 +31,21 @@ interface Asking {
 const uncaused: Cause = { rootEventId: null, parentRunId: null, depth: 0, path: [] };
 
 /** Refusal if the caller's credential is no longer valid. */
-export const callerGone = ({ name }: Actor): AskedAgain => ({
+export const callerGone = ({ name }: Actor): ReplayOutcome => ({
   refusal: new ApiError(
     'forbidden',
     `${name}, the caller of this run, no longer has write access. Reject the proposal.`,
   ),
 });
 
-export type AskAsPlugin = (asking: Asking, writes: readonly AskedWrite[]) => Promise<AskedAgain>;
+export type AskAsPlugin = (asking: Asking, writes: readonly RequestedWrite[]) => Promise<ReplayOutcome>;
 
 export function createAskAsPlugin({ store, clock, app }: AskOptions): AskAsPlugin {
   const askAtDoor = createDoorAsk(app);
 
   const askOwn = async (
     { scope, install, cause, caller }: Asking,
-    { operation, input }: AskedWrite,
+    { operation, input }: RequestedWrite,
     staged: Staging,
   ) => {
     const startedAt = clock.nowMs();

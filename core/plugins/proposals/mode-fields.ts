@@ -45,16 +45,22 @@ function findFields(routes: readonly Route[]): ModeFields {
     if (route.kind !== 'write' || !isUpdate(route)) continue;
     const written = writtenFields(route);
     for (const name of apiFieldsFor(route, written)) found.set(name, [name]);
-    for (const [given, means] of [...givenNames(route), ...written.map((name) => [name, [name]] as const)])
-      if (means.length > 0 && !found.has(given)) found.set(given, apiFieldsFor(route, means));
+    for (const [property, means] of [
+      ...propertyFields(route),
+      ...written.map((name) => [name, [name]] as const),
+    ])
+      if (means.length > 0 && !found.has(property)) found.set(property, apiFieldsFor(route, means));
   }
   return found;
 }
 
 /** Returns the fields that each property of a body writes. */
-function givenNames({ body }: Route): (readonly [string, readonly string[]])[] {
+function propertyFields({ body }: Route): (readonly [string, readonly string[]])[] {
   const { properties = {} } = (body ?? {}) as { properties?: object };
-  return Object.keys(properties).map((given) => [given, fieldsOf(body ? { body } : {}, { [given]: null })]);
+  return Object.keys(properties).map((property) => [
+    property,
+    fieldsOf(body ? { body } : {}, { [property]: null }),
+  ]);
 }
 
 /** API names of references that no field of the contract stores. */

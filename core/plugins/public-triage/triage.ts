@@ -12,7 +12,7 @@ import type { Log } from '../../lib/log.ts';
 import { partyOf, type Payer } from '../../lib/payer.ts';
 import { Closed, enumeration, named } from '../../lib/schema.ts';
 import type { CallAnswer, RunLimits, Sandbox } from '../../sandbox/supervisor.ts';
-import { teamKeyGivenPattern } from '../../lib/issue-names.ts';
+import { teamKeyInputPattern } from '../../lib/issue-names.ts';
 import { packFirstParty, publicTriage } from '../first-party.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
 
@@ -47,7 +47,7 @@ const TriageRequest = named(
     ),
     team: Type.Optional(
       Type.String({
-        pattern: teamKeyGivenPattern,
+        pattern: teamKeyInputPattern,
         description: 'Key of the team in which duplicates are searched; default all teams.',
       }),
     ),
@@ -102,7 +102,7 @@ const Answer = named(
   Closed({ data: Type.Array(Triaged, { description: 'Results, in the order of the request.' }) }),
 );
 
-type Asked = Static<typeof TriageRequest>;
+type TriageInput = Static<typeof TriageRequest>;
 
 interface Duplicates {
   readonly workspace: string;
@@ -118,7 +118,7 @@ export interface PublicTriageOptions {
   readonly sandbox: SandboxOnDemand;
   readonly log: Log;
   /** Returns the duplicates of each issue; none if the workspace does not allow it. */
-  readonly duplicatesOf: (asked: Duplicates) => Promise<readonly (readonly object[])[]>;
+  readonly duplicatesOf: (requested: Duplicates) => Promise<readonly (readonly object[])[]>;
 }
 
 export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageOptions): Route {
@@ -139,8 +139,11 @@ export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageO
       },
     ));
 
-  const answer = async ({ workspace, team, issues: asked }: Asked, sender: Payer): Promise<unknown> => {
-    const issues = asked.map(({ title, description = '' }) => ({ title, description }));
+  const answer = async (
+    { workspace, team, issues: requested }: TriageInput,
+    sender: Payer,
+  ): Promise<unknown> => {
+    const issues = requested.map(({ title, description = '' }) => ({ title, description }));
     const release = takePlace(places, sender);
     try {
       const answers = await lane.run(sender, async () => runOn(await sandbox.get(), await codeOf(), issues));
@@ -189,11 +192,11 @@ function takePlace(places: Shares, sender: Payer): () => void {
 async function runOn(
   sandbox: Sandbox,
   code: { source: string; sha256: string; handlers: string[] },
-  given: readonly Issue[],
+  input: readonly Issue[],
 ): Promise<object[]> {
   const taken: { answer?: object[] } = {};
   const call = async (op: string, args: string): Promise<CallAnswer> => {
-    if (op === 'kv.get') return { ok: true, value: JSON.stringify(given) };
+    if (op === 'kv.get') return { ok: true, value: JSON.stringify(input) };
     if (op === 'kv.set') [, taken.answer] = JSON.parse(args) as [string, object[]];
     return { ok: true, value: 'null' };
   };
@@ -222,7 +225,7 @@ async function runOn(
       ...{ settings: {}, nowMs: 0, seed: 'public-triage', scopes: [] },
     }),
   });
-  if (outcome.status !== 'succeeded' || taken.answer?.length !== given.length)
+  if (outcome.status !== 'succeeded' || taken.answer?.length !== input.length)
     throw new Error('message' in outcome ? outcome.message : 'The model gave no answer.');
   return taken.answer;
 }

@@ -81,7 +81,7 @@ function createPace(recording: Recording): ComparingPace {
   /** Call numbers of this guest, in call order. */
   const made: number[] = [];
   let divergence: Divergence | null = null;
-  let given = 0;
+  let delivered = 0;
 
   const unmade = (): Divergence | null => {
     const next = asMade[made.length];
@@ -101,14 +101,14 @@ function createPace(recording: Recording): ComparingPace {
       return divergence === null;
     },
     next() {
-      const first = recording.calls[given];
+      const first = recording.calls[delivered];
       const group: Paced[] = [];
       for (let one: RecordedCall | undefined = first; one && one.entry === first!.entry;) {
         const call = made[one.call - 1];
         // The replay ended without making this call, or waits for something else.
         if (call === undefined) divergence ??= unmade();
         else group.push({ call, answer: one.answer, elapsedMs: one.elapsedMs });
-        one = recording.calls[++given];
+        one = recording.calls[++delivered];
       }
       return divergence ? null : group;
     },

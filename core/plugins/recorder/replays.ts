@@ -16,7 +16,7 @@ import { findRun, type RunRow } from '../runs/rows.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
 import { whyNotItsCode } from './its-code.ts';
 import type { Recording } from './recording.ts';
-import type { ReplayGiven } from './schema.ts';
+import type { RunReplayInput } from './schema.ts';
 import { replay, ReplayInterrupted, type Replayed } from './replay.ts';
 import { findRecording, recordingFacts } from './rows.ts';
 
@@ -36,7 +36,7 @@ export interface ReplayOptions {
 
 export interface Replays {
   /** @throws ApiError not_found, conflict, rate_limited, unavailable, validation_failed */
-  replay(ctx: Context, runId: string, given: Static<typeof ReplayGiven>): Promise<Replayed>;
+  replay(ctx: Context, runId: string, input: Static<typeof RunReplayInput>): Promise<Replayed>;
 }
 
 export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions): Replays {
@@ -56,11 +56,11 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
   };
 
   return {
-    async replay(ctx, runId, given) {
+    async replay(ctx, runId, input) {
       const run = await findRun(ctx.store, ctx.scope, runId);
       if (!run) throw notFound();
       const recording = await recordingOf(ctx, run);
-      const code = await codeOf({ registry, trust }, ctx, { run, recording, given });
+      const code = await codeOf({ registry, trust }, ctx, { run, recording, input });
       const waitMs = rate.take(run.install_id);
       if (waitMs !== null)
         throw rateLimited(
@@ -69,7 +69,7 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
         );
       const { workspaceId } = ctx.scope;
       const job = { runId, workspaceId, installId: `replay.${run.install_id}`, code, recording };
-      const askedMs = performance.now();
+      const requestedMs = performance.now();
       try {
         return toReplayResponse(await inTurn(ctx.scope, async () => replay(await sandbox.get(), job)));
       } catch (error) {
@@ -77,7 +77,7 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
         throw new ApiError('unavailable', `The replay was interrupted: ${error.message}`, { cause: error });
       } finally {
         // Time that the sandbox worked does not count as this process's work.
-        noteAway(ctx.scope, askedMs);
+        noteAway(ctx.scope, requestedMs);
       }
     },
   };
@@ -87,14 +87,18 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
 async function codeOf(
   { registry, trust }: Pick<ReplayOptions, 'registry' | 'trust'>,
   ctx: Context,
-  asked: { readonly run: RunRow; readonly recording: Recording; readonly given: Static<typeof ReplayGiven> },
+  request: {
+    readonly run: RunRow;
+    readonly recording: Recording;
+    readonly input: Static<typeof RunReplayInput>;
+  },
 ) {
-  const { sha256, handler } = asked.recording;
-  if (asked.given.package) {
-    const document = await readPackage(asked.given.package);
+  const { sha256, handler } = request.recording;
+  if (request.input.package) {
+    const document = await readPackage(request.input.package);
     const { code: source, manifest, sha256: own } = document;
-    requireSignedTrial(trust, document, asked.given.signature);
-    const install = await installModel.find(ctx, asked.run.install_id);
+    requireSignedTrial(trust, document, request.input.signature);
+    const install = await installModel.find(ctx, request.run.install_id);
     const why = whyNotItsCode(manifest, handler, install?.pluginId);
     if (why !== null) throw invalidField('package', 'conflict', { why });
     return { sha256: own, source, handlers: [...manifest.handlers] };

@@ -4,7 +4,7 @@ import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf } from '../../lib/schema.ts';
 import { seeingRun, steeringRun } from '../installs/rights.ts';
 import { getRecording, type Replays } from './replays.ts';
-import { RecordingResponse, ReplayGiven, RunReplayResponse } from './schema.ts';
+import { RecordingResponse, RunReplayInput, RunReplayResponse } from './schema.ts';
 
 const params = Closed({ id: idOf(idPrefixes.run) });
 
@@ -36,7 +36,7 @@ export function recorderRoutes(replays: Replays): Route[] {
       also: steeringRun,
       limit: 'write',
       params,
-      body: ReplayGiven,
+      body: RunReplayInput,
       example: { package: { format: packageFormat } },
       bodyBytesMax: 6 * 1024 * 1024,
       errors: ['conflict', 'unavailable'],

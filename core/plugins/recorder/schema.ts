@@ -1,7 +1,7 @@
 // Request and response schemas of recordings and replays.
 import { Type } from 'typebox';
 import { Closed, described, enumeration, named, nullable, time } from '../../lib/schema.ts';
-import { signatureGiven } from '../installs/schema.ts';
+import { signatureInput } from '../installs/schema.ts';
 
 const text = (description: string) => Type.String({ description });
 const whole = (description: string) => Type.Integer({ description });
@@ -18,7 +18,7 @@ export const RecordingFactsResponse = named(
   }),
 );
 
-const asked = {
+const callFields = {
   call: whole('Number of the call, from 1, in call order; timers are calls of `sleep`.'),
   op: text('Operation, such as `issues.update`.'),
   args: text('JSON text of the argument list.'),
@@ -75,7 +75,7 @@ export const RecordingResponse = named(
     input: text('JSON text of the input: event, run, settings, clock, seed and scopes.'),
     calls: Type.Array(
       Closed({
-        ...asked,
+        ...callFields,
         answer: Answer,
         elapsedMs: Type.Number({
           description: 'Age of the run at the answer by its own clock, in milliseconds.',
@@ -84,12 +84,12 @@ export const RecordingResponse = named(
       }),
       { description: 'Answered calls, in the order of their answers.' },
     ),
-    unanswered: Type.Array(Closed(asked), { description: 'Calls without an answer at the end.' }),
+    unanswered: Type.Array(Closed(callFields), { description: 'Calls without an answer at the end.' }),
     end: End,
   }),
 );
 
-export const ReplayGiven = named(
+export const RunReplayInput = named(
   'RunReplayRequest',
   Closed({
     package: Type.Optional(
@@ -100,7 +100,7 @@ export const ReplayGiven = named(
         },
       ),
     ),
-    signature: signatureGiven,
+    signature: signatureInput,
   }),
 );
 

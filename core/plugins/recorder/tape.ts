@@ -95,16 +95,16 @@ function readTape(made: readonly MadeCall[], delivered: readonly CallReply[], en
   for (const [at, message] of delivered.entries()) {
     const nth = at + 1 + orders;
     while (entry < entries.length && entries[entry]! < nth) entry++;
-    const asked = open.get(message.call);
+    const pendingCall = open.get(message.call);
     // Sent after the guest had ended.
     if (entry === entries.length) break;
-    if (!asked) continue;
+    if (!pendingCall) continue;
     open.delete(message.call);
     const answer =
       message.t === 'answer'
         ? { ok: true as const, value: message.value }
         : { ok: false as const, error: { code: message.code, message: message.message } };
-    calls.push({ ...asked, answer, elapsedMs: message.elapsedMs, entry });
+    calls.push({ ...pendingCall, answer, elapsedMs: message.elapsedMs, entry });
   }
   return { calls, unanswered: [...open.values()] };
 }

@@ -37,10 +37,10 @@ export function standingOf(run: RunRow, progress: Progress | undefined): Standin
 
 /** Queues the continuing run. Must follow the op that ends `run`, else the new run would wait for it. */
 export function continueOps(
-  given: { queue: WorkQueue; scope: Scope; ids: Ids; run: RunRow; progress: Progress },
+  input: { queue: WorkQueue; scope: Scope; ids: Ids; run: RunRow; progress: Progress },
   nowMs: number,
 ): readonly Op[] {
-  const { queue, scope, ids, run, progress } = given;
+  const { queue, scope, ids, run, progress } = input;
   const next: NewRun = {
     id: ids.next(idPrefixes.run),
     installId: run.install_id,

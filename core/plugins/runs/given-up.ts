@@ -5,19 +5,19 @@ import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts'
 import { keyOf, queueRunOp, runColumns, type RunRow } from './rows.ts';
 
 /** Error code of a given-up run. */
-export const givenUpCode = 'plugin_inactive';
+export const abandonedCode = 'plugin_inactive';
 
-const givenUp = `workspace_id = :ws AND install_id = :installId AND status = 'dead' AND handler_kind = 'event'
-  AND json_extract(error_json, '$.code') = '${givenUpCode}'`;
+const abandonedFilter = `workspace_id = :ws AND install_id = :installId AND status = 'dead' AND handler_kind = 'event'
+  AND json_extract(error_json, '$.code') = '${abandonedCode}'`;
 
 /** One page, earliest first. */
-export const givenUpRuns = tenantStatement<RunRow>(
+export const abandonedRuns = tenantStatement<RunRow>(
   'runs.given_up',
-  `SELECT ${runColumns} FROM runs WHERE ${givenUp} ORDER BY sequence LIMIT 200`,
+  `SELECT ${runColumns} FROM runs WHERE ${abandonedFilter} ORDER BY sequence LIMIT 200`,
 );
 const count = tenantStatement<{ count: number }>(
   'runs.count_given_up',
-  `SELECT count(*) AS count FROM runs INDEXED BY runs_dead WHERE ${givenUp}`,
+  `SELECT count(*) AS count FROM runs INDEXED BY runs_dead WHERE ${abandonedFilter}`,
 );
 const revive = tenantStatement(
   'runs.revive',
@@ -25,7 +25,7 @@ const revive = tenantStatement(
    WHERE workspace_id = :ws AND id = :id AND status = 'dead'`,
 );
 
-export async function countGivenUp(store: Store, scope: Scope, installId: string): Promise<number> {
+export async function countAbandoned(store: Store, scope: Scope, installId: string): Promise<number> {
   return (await store.readOne(scope, count, { installId }))?.count ?? 0;
 }
 

@@ -19,14 +19,14 @@ import type { RunRow } from './rows.ts';
 
 const partitionsDefault = 1;
 
-interface Given {
+interface RunJobInput {
   readonly source: string;
   readonly startedAt: number;
   readonly mode: InstallMode;
   readonly secrets: SecretsForGuest | undefined;
 }
 
-export function jobOf(held: TriedRun, install: Install, given: Given) {
+export function jobOf(held: TriedRun, install: Install, input: RunJobInput) {
   const { item, run, signal, world } = held;
   const handler = handlerOf(run);
   const limits = limitsOf(install.manifest, handler);
@@ -37,9 +37,9 @@ export function jobOf(held: TriedRun, install: Install, given: Given) {
     // A trial has isolates of its own.
     installId: world?.lane ?? install.id,
     partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
-    code: { sha256: install.sha256, source: given.source, handlers: [...install.manifest.handlers] },
+    code: { sha256: install.sha256, source: input.source, handlers: [...install.manifest.handlers] },
     handler,
-    input: inputTextOf(held, install, { ...given, deadline: given.startedAt + limits.wallMs }),
+    input: inputTextOf(held, install, { ...input, deadline: input.startedAt + limits.wallMs }),
     limits,
     fresh: traitsOf[handler.kind].isFresh,
     signal,
@@ -50,7 +50,7 @@ export function jobOf(held: TriedRun, install: Install, given: Given) {
 function inputTextOf(
   { run, event, input }: TriedRun,
   install: Install,
-  { startedAt, deadline, mode, secrets }: Given & { readonly deadline: number },
+  { startedAt, deadline, mode, secrets }: RunJobInput & { readonly deadline: number },
 ): string {
   return JSON.stringify({
     event: event

@@ -64,7 +64,7 @@ export async function listRuns(
     order: [{ sql: 'created_at', direction: 'desc' }],
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
-    asked: { installId, status: query.status },
+    parameters: { installId, status: query.status },
   });
   const rows = data as unknown as RunRow[];
   const ids = rows.filter(({ finished_at }) => finished_at !== null).map(({ id }) => id);

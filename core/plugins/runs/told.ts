@@ -11,7 +11,7 @@ import type { Install } from '../installs/schema.ts';
 import { kvModelName } from '../kv/entries.ts';
 import { oneTimeJobModelName } from '../once/entries.ts';
 import type { AutomationRun } from './contract.ts';
-import { givenUpCode } from './given-up.ts';
+import { abandonedCode } from './given-up.ts';
 import type { RunRecord } from './record.ts';
 import type { RunRow } from './rows.ts';
 
@@ -66,7 +66,7 @@ export function endedRunEvent(over: Over): Change | null {
 
 /** A simulated run has no effects to lose, and a given-up run can be backfilled, so neither is a failure. */
 function isTrueFailure({ mode, error }: Over): boolean {
-  return mode !== 'simulate' && error?.code !== givenUpCode;
+  return mode !== 'simulate' && error?.code !== abandonedCode;
 }
 
 function hasActed({ changed, fetches, proposalId }: ReturnType<typeof doneBy>): boolean {

@@ -11,7 +11,7 @@ import type { Install } from '../installs/schema.ts';
 import type { Registry } from '../registry.ts';
 import type { Attempt, Attempts, HeldRun } from './attempt.ts';
 import type { EndAttempt } from './ending.ts';
-import { givenUpCode } from './given-up.ts';
+import { abandonedCode } from './given-up.ts';
 import { inputNow, type RunInput } from './input.ts';
 import type { Later } from './later.ts';
 import type { Verdicts } from './verdict.ts';
@@ -125,7 +125,7 @@ export function createTryRun(options: TryOptions): TryRun {
 function refusalOf(install: Install | undefined, event: EventRow | undefined) {
   if (!install)
     return {
-      code: givenUpCode,
+      code: abandonedCode,
       message: 'The plugin was removed, paused or disabled before this run started.',
     };
   if (event && !mayReadEvent(rightsOfInstall(install), event))

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
 import { installSettings, plugin } from '../installs/contract.ts';
-import { signatureGiven } from '../installs/schema.ts';
+import { signatureInput } from '../installs/schema.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -70,7 +70,7 @@ export const ShadowCreate = named(
   'ShadowCreate',
   Closed({
     package: Type.Object({}, { description: 'Package, as written by `tatami plugin pack`.' }),
-    signature: signatureGiven,
+    signature: signatureInput,
     settings: Type.Optional(installSettings),
   }),
 );

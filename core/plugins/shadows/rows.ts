@@ -1,7 +1,7 @@
 // Stores shadows: one row per install with its report; the code is stored while the shadow runs.
 import { systemStatement, tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
-import type { AskedVersion } from '../backtests/backtests.ts';
+import type { RequestedVersion } from '../backtests/backtests.ts';
 import { emptyReport, type ShadowReport, type StoppedBy } from './report.ts';
 
 export interface ShadowRow {
@@ -60,7 +60,7 @@ const stop = tenantStatement(
    WHERE workspace_id = :ws AND install_id = :installId AND stopped_at IS NULL`,
 );
 
-export function beginShadowOp(scope: Scope, row: ShadowRow, version: AskedVersion): Op {
+export function beginShadowOp(scope: Scope, row: ShadowRow, version: RequestedVersion): Op {
   const params = {
     installId: row.install_id,
     version: row.plugin_version,

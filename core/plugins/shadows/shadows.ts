@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { effectTable } from '../../rights/effects.ts';
 import type { CheckFilter } from '../../resource/filtering.ts';
-import { versionGiven } from '../backtests/backtests.ts';
+import { requestedVersion } from '../backtests/backtests.ts';
 import type { PackageRules } from '../installs/check.ts';
 import { getInstall } from '../installs/installs.ts';
 import type { Install } from '../installs/schema.ts';
@@ -32,7 +32,7 @@ export async function beginShadow(
   rules: ShadowRules,
 ): Promise<ChangeSet> {
   const install = await getInstall(ctx, pluginId);
-  const version = await versionGiven(ctx, body, install, rules);
+  const version = await requestedVersion(ctx, body, install, rules);
   const before = await rowOf(ctx, install.id);
   if (before && before.stopped_at === null)
     throw new ApiError(

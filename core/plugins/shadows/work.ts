@@ -6,7 +6,7 @@ import { errorForLog } from '../../lib/failures.ts';
 import type { Mentions } from '../../lib/mentions.ts';
 import { expandScopes } from '../../rights/scopes.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
-import type { AskedVersion } from '../backtests/backtests.ts';
+import type { RequestedVersion } from '../backtests/backtests.ts';
 import type { Engine, EngineOptions } from '../backtests/engine.ts';
 import { differencesOf, unwanted } from '../backtests/gate.ts';
 import type { Tried, Version } from '../backtests/trial.ts';
@@ -40,7 +40,7 @@ export interface EndedRun {
 export interface ShadowWork {
   /** Called for each ended run. */
   note(ended: EndedRun): void;
-  begin(row: ShadowRow, version: AskedVersion): void;
+  begin(row: ShadowRow, version: RequestedVersion): void;
   stop(installId: string): void;
   /** Called for each changed install. */
   follow(after: Pick<Install, 'id' | 'sha256' | 'deletedAt'>): void;
@@ -58,7 +58,7 @@ export interface ShadowWork {
 interface Shadow {
   readonly row: ShadowRow;
   readonly scope: Scope;
-  readonly version: AskedVersion;
+  readonly version: RequestedVersion;
   readonly lane: string;
   readonly stopped: AbortController;
   readonly values: Promise<() => ReturnType<Version['values']>>;
@@ -118,7 +118,7 @@ export function createShadowWork(options: WorkOptions): ShadowWork {
     },
     async start() {
       for (const { package_json, sha256, ...row } of await store.readSystem(allRunningShadows)) {
-        begin(row, JSON.parse(package_json) as AskedVersion);
+        begin(row, JSON.parse(package_json) as RequestedVersion);
         // The install may have changed after the shadow's last write and before the server stopped.
         const deletedAt = sha256 === null ? clock.nowMs() : null;
         follow({ id: row.install_id, sha256: sha256 ?? '', deletedAt });
@@ -136,7 +136,7 @@ export function createShadowWork(options: WorkOptions): ShadowWork {
   };
 }
 
-function shadowOf(store: Store, row: ShadowRow, version: AskedVersion): Shadow {
+function shadowOf(store: Store, row: ShadowRow, version: RequestedVersion): Shadow {
   const scope = scopeOf(row.workspace_id, row.install_id);
   const values = valuesNow(store, scope, row.install_id);
   // The rejection is reported where the values are awaited; this handler only prevents an unhandled rejection.
@@ -263,7 +263,7 @@ function createCompare({ store, committer, engine }: WorkOptions) {
 }
 
 /** Returns the install of the other version, with at most the present grant of the install. */
-function besideOf({ code, settings }: AskedVersion, real: Install): Install {
+function besideOf({ code, settings }: RequestedVersion, real: Install): Install {
   const granted = expandScopes(real.grant);
   const requests = real.manifest.scopes ?? {};
   const isNarrowed = Object.values(requests).some((one) => 'where' in one || 'fields' in one);

@@ -151,9 +151,9 @@ const ownRootOf = ({ cause, id }: EventRow): string =>
 /** The events of one request share one root: the first of them. @param events newest first */
 function rootsIn(events: readonly EventRow[]): (event: EventRow) => string {
   const first = new Map<string, string>();
-  const asked = events.filter((event) => event.requestId !== null && ownRootOf(event) === event.id);
-  for (const { requestId, id } of asked) first.set(requestId!, id);
-  const rootOf = new Map(asked.map(({ requestId, id }) => [id, first.get(requestId!)!]));
+  const requested = events.filter((event) => event.requestId !== null && ownRootOf(event) === event.id);
+  for (const { requestId, id } of requested) first.set(requestId!, id);
+  const rootOf = new Map(requested.map(({ requestId, id }) => [id, first.get(requestId!)!]));
   return (event) => rootOf.get(ownRootOf(event)) ?? ownRootOf(event);
 }
 

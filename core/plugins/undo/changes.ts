@@ -2,9 +2,9 @@
 import type { Change, Entity } from '../../changes/change.ts';
 import { previousValues, sameValue } from '../../changes/change.ts';
 import { isoTime } from '../../changes/operations.ts';
-import type { AskedWrite } from '../../changes/staging.ts';
+import type { RequestedWrite } from '../../changes/staging.ts';
 import type { Context } from '../../context.ts';
-import { givenName, keptName } from '../../contract/schemas.ts';
+import { inputName, keptName } from '../../contract/schemas.ts';
 import type { Route } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Op } from '../../store/store.ts';
@@ -74,7 +74,7 @@ async function takenBack(ctx: Context, models: UndoModels, folded: Folded): Prom
  * Returns the API request that reverts a write to a member, app, plugin, webhook or the workspace, so that all rules of these entities
  * apply. docs/decisions/0073. Null if no operation can revert it.
  */
-function requestOf(models: UndoModels, folded: Folded): AskedWrite | null {
+function requestOf(models: UndoModels, folded: Folded): RequestedWrite | null {
   const { model: kind, entity, isRemoved, moved } = folded;
   const deletedAt = moved.get('deletedAt');
   const isDeleted = isRemoved || (moved.has('deletedAt') && deletedAt !== null);
@@ -95,9 +95,9 @@ function bodyOf(route: Route, { model: kind, entity, moved }: Folded): Record<st
   const body: Record<string, unknown> = {};
   for (const [kept, value] of Object.entries(patchOf(entity, moved))) {
     const found = fields.find(([name, field]) => keptName(name, field) === kept);
-    const given = found ? givenName(...found) : kept;
-    if (!(given in takes)) continue;
-    body[given] = found?.[1].type === 'time' ? isoTime(value as number | null) : value;
+    const inputName = found ? inputName(...found) : kept;
+    if (!(inputName in takes)) continue;
+    body[inputName] = found?.[1].type === 'time' ? isoTime(value as number | null) : value;
   }
   return body;
 }
@@ -124,7 +124,7 @@ async function update(ctx: Context, models: UndoModels, folded: Folded): Promise
 async function removal(ctx: Context, models: UndoModels, folded: Folded): Promise<Operated | null> {
   const { model: kind, entity } = folded;
   if (!emitsDeletion(kind.name)) {
-    const request: AskedWrite | null = requestOf(models, folded);
+    const request: RequestedWrite | null = requestOf(models, folded);
     return request && orNull(() => models.ask(ctx, folded.cause!, [request]));
   }
   const now = ctx.nowMs();

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { idPrefixes } from '../../lib/ids.ts';
 import { plugin } from '../installs/contract.ts';
-import { Closed, described, enumeration, givenTime, idOf, named, nullable } from '../../lib/schema.ts';
+import { Closed, described, enumeration, requestTime, idOf, named, nullable } from '../../lib/schema.ts';
 
 const text = (description: string) => Type.String({ description });
 const value = (description: string) => Type.Unknown({ description });
@@ -99,6 +99,6 @@ export const AutomationUndone = named(
 );
 
 export const UndoRange = Closed({
-  since: described(givenTime, 'Start of the range, inclusive.'),
-  until: Type.Optional(described(givenTime, 'End of the range, exclusive; default now.')),
+  since: described(requestTime, 'Start of the range, inclusive.'),
+  until: Type.Optional(described(requestTime, 'End of the range, exclusive; default now.')),
 });

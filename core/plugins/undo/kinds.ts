@@ -1,7 +1,7 @@
 // Gives an undo access to entities of any kind.
 import type { Change, Entity } from '../../changes/change.ts';
 import type { AnyModel, EntityModel } from '../../changes/kind.ts';
-import type { AskedWrite } from '../../changes/staging.ts';
+import type { RequestedWrite } from '../../changes/staging.ts';
 import type { Contract } from '../../contract/contract.ts';
 import { actorParts, isReference, keptName } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
@@ -23,7 +23,7 @@ export interface UndoModels {
    * Performs operations as the person who undoes, with the role, scopes and rules of a request.
    * @throws ApiError of the first refused operation
    */
-  ask(ctx: Context, cause: Cause, writes: readonly AskedWrite[]): Promise<Operated>;
+  ask(ctx: Context, cause: Cause, writes: readonly RequestedWrite[]): Promise<Operated>;
 }
 
 /** The changes and ops that operations resulted in. */
@@ -45,11 +45,11 @@ export function undoModelsOf(models: AllModels, app: () => App): UndoModels {
     },
     async ask(ctx, cause, writes) {
       const principal = principalIn(ctx);
-      const asked = await askAll(ctx.workspaceId, ctx.authority.actor.id, writes, (write, staged) =>
+      const outcome = await askAll(ctx.workspaceId, ctx.authority.actor.id, writes, (write, staged) =>
         askAtDoor(write, { principal, cause, staged }),
       );
-      if (asked.refusal) throw asked.refusal;
-      return asked;
+      if (outcome.refusal) throw outcome.refusal;
+      return outcome;
     },
   };
 }

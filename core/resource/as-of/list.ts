@@ -1,16 +1,16 @@
 // Pages of objects at a past moment, in lists whose objects are all read from the log.
 import type { Context } from '../../context.ts';
-import { askedOf, cursorOf, type PageParameters } from '../../changes/list.ts';
+import { contentParameters, cursorOf, type PageParameters } from '../../changes/list.ts';
 import type { Contract } from '../../contract/contract.ts';
 import { decodeCursor, encodeCursor, type CursorValue } from '../../lib/cursor.ts';
 import { limitDefault } from '../../lib/schema.ts';
-import { givenOf, pageBytesMax, type Page } from '../../store/page.ts';
+import { sortedParameters, pageBytesMax, type Page } from '../../store/page.ts';
 import { compared, placeOf, type Key } from './sorting.ts';
 import type { Was } from './objects.ts';
 
 /** Identifies the list that a cursor is valid for. */
 const listOf = ({ workspaceId }: Context, { path }: Contract, query: PageParameters): string =>
-  `${workspaceId} ${path} as of ${JSON.stringify(givenOf(askedOf(query)))}`;
+  `${workspaceId} ${path} as of ${JSON.stringify(sortedParameters(contentParameters(query)))}`;
 
 /** Returns the position at which the page starts; null at the start of the list. @throws ApiError invalid_cursor */
 export function beginOf(ctx: Context, contract: Contract, query: PageParameters): CursorValue[] | null {

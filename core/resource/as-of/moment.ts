@@ -44,21 +44,21 @@ export function toMomentResponse({ sequence, atMs }: Moment): Static<typeof AsOf
 }
 
 /** @throws ApiError validation_failed for an invalid moment, or one in the future */
-export async function momentOf({ store, scope, nowMs }: Context, given: string): Promise<Moment> {
-  if (/^\d{1,15}$/.test(given)) {
-    const sequence = Number(given);
+export async function momentOf({ store, scope, nowMs }: Context, text: string): Promise<Moment> {
+  if (/^\d{1,15}$/.test(text)) {
+    const sequence = Number(text);
     const atMs = sequence === 0 ? 0 : await timeOfEvent(store, scope, sequence);
     if (atMs !== undefined) return { sequence, atMs };
     throw sequenceToCome('asOf', await lastSequence(store, scope));
   }
-  if (!isTime(given))
+  if (!isTime(text))
     throw invalidField(
       'asOf',
       'invalid_format',
       'Give a sequence, or an ISO 8601 time such as 2026-11-20T12:00:00Z.',
     );
-  const atMs = Date.parse(given);
-  if (atMs > nowMs()) throw timeToCome('asOf', given);
+  const atMs = Date.parse(text);
+  if (atMs > nowMs()) throw timeToCome('asOf', text);
   return {
     sequence: (await firstSequenceSince(store, scope, atMs + 1, await lastSequence(store, scope))) - 1,
     atMs,

@@ -47,10 +47,10 @@ export function createPasts(contextNow: () => Promise<Context>): Pasts {
           const contract = byName.get(kind);
           if (!contract) return null;
           count++;
-          const asked = now.filter(({ id }) => !answered.has(id));
-          if (asked.length > 0) {
-            const were = readOf(ctx, contract, asked, moment);
-            for (const { id } of asked)
+          const unread = now.filter(({ id }) => !answered.has(id));
+          if (unread.length > 0) {
+            const were = readOf(ctx, contract, unread, moment);
+            for (const { id } of unread)
               answered.set(
                 id,
                 were.then((all) => all.get(id)),

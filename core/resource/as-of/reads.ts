@@ -10,7 +10,7 @@ import { Closed, named } from '../../lib/schema.ts';
 import type { Page } from '../../store/page.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { isListed, type Deleted } from '../deleted.ts';
-import { askedBy } from '../filter.ts';
+import { createQueryFilter } from '../filter.ts';
 import type { Filtering } from '../filtering.ts';
 import { sortingsOf, sortKeysOf } from '../sort.ts';
 import { beginOf, pageOfAll } from './list.ts';
@@ -54,7 +54,7 @@ export function readsAt<W>(
   filtering: Filtering,
   isAmong: (query: Query, was: Was) => boolean = () => true,
 ): ReadsAt<W> {
-  const askedIn = askedBy(contract);
+  const filterIn = createQueryFilter(contract);
   const isListedAt = (was: Was, deleted: Deleted | undefined): boolean =>
     !isRestorable(contract) || isListed(deleted, deletedIn(was));
   return {
@@ -68,7 +68,7 @@ export function readsAt<W>(
     async list(ctx, query, asOf) {
       const moment = await momentOf(ctx, asOf);
       const then = await contextAt(ctx, moment);
-      const tree = askedIn(then.directory, query);
+      const tree = filterIn(then.directory, query);
       const passes = await filtering.passes(then, tree === null ? [] : [{ tree, at: '' }]);
       const sort = typeof query.sort === 'string' ? query.sort : sortOf(contract);
       // Validates the parameter like the current list.

@@ -19,9 +19,9 @@ export type SpecialKeys = Readonly<
 
 /** @param sort value that `sortKeysOf` has validated */
 export function keysOf(contract: Contract, sort: string, special: SpecialKeys = {}): Key[] {
-  return sort.split(',').flatMap((given) => {
-    const isDescending = given.startsWith('-');
-    const name = isDescending ? given.slice(1) : given;
+  return sort.split(',').flatMap((term) => {
+    const isDescending = term.startsWith('-');
+    const name = isDescending ? term.slice(1) : term;
     const own = special[name];
     if (own) return isDescending ? own[1] : own[0];
     return [

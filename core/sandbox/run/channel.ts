@@ -76,10 +76,10 @@ export function createRunChannel(options: RunChannelOptions): RunChannel {
 
 /** Kills a sidecar that sends messages but does not stop a run, because a genuine one would. The watch handles a silent sidecar. */
 function killUnlessStopped(sidecar: SidecarProcess, timers: RunTimers): void {
-  const askedAt = performance.now();
+  const stopSentAt = performance.now();
   const look = (looks: number): void =>
     timers.after(stopMs, () => {
-      const spoke = sidecar.heardAt - askedAt > stopMs / 2;
+      const spoke = sidecar.heardAt - stopSentAt > stopMs / 2;
       if (spoke || looks === stopLooksMax) sidecar.kill('a run was not stopped when requested');
       else look(looks + 1);
     });

@@ -35,8 +35,8 @@ const broken: [what: string, given: Outbox][] = [
   ['heads above the size of a head', outbox(`["l","info",0${' '.repeat(70_000)}]`)],
 ];
 
-test.each(broken)('an outbox with %s is refused here, where only its run suffers', (_what, given) => {
-  expect(() => readOutbox(given)).toThrow();
+test.each(broken)('an outbox with %s is refused here, where only its run suffers', (_what, malformed) => {
+  expect(() => readOutbox(malformed)).toThrow();
 });
 
 test.each(['7', '[', '["excellent"]', '["error",7]', '["done",{"done":2,"of":1}]'])(

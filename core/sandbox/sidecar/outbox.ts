@@ -112,13 +112,13 @@ export function readEnd({ end }: Outbox): RunEnd | undefined {
   return reason === 'done' ? success(first, afterMs) : failure(reason, first, { afterMs, stack });
 }
 
-function success(given: unknown, result: unknown): RunEnd {
+function success(rawProgress: unknown, result: unknown): RunEnd {
   if (result !== undefined) {
     if (!isText(result, resultUnitsMax)) throw new Error('unknown result');
     return { status: 'succeeded', result: result as string };
   }
-  if (given === undefined) return { status: 'succeeded' };
-  const progress = readProgress(given);
+  if (rawProgress === undefined) return { status: 'succeeded' };
+  const progress = readProgress(rawProgress);
   if (!progress) throw new Error('unknown progress');
   return { status: 'succeeded', progress };
 }

@@ -60,8 +60,8 @@ export function createKeyDesk(options: DeskOptions): KeyDesk {
       }
       return { workspaces, keys: keys.slice(0, listedMax), hasMore: keys.length > listedMax };
     },
-    async revoke({ key: given }) {
-      const { scope, key } = await findKey(store, given);
+    async revoke({ key: reference }) {
+      const { scope, key } = await findKey(store, reference);
       const directory = await directoryOf(scope);
       const change = apiKeyModel.update(key, { revokedAt: key.revokedAt ?? nowMs() }, nowMs());
       if (change) {
@@ -70,8 +70,8 @@ export function createKeyDesk(options: DeskOptions): KeyDesk {
       }
       return toListedKey(options, scope, change?.after ?? key, directory);
     },
-    async roll({ key: given, graceMs, allScopes: isWider, expiresAt }) {
-      const { scope, key } = await findKey(store, given);
+    async roll({ key: reference, graceMs, allScopes: isWider, expiresAt }) {
+      const { scope, key } = await findKey(store, reference);
       const directory = await directoryOf(scope);
       const { changes, successor, old, text } = rollKey({ ...options, directory }, key, {
         graceMs,

@@ -50,23 +50,26 @@ export function workspacesOf(store: Store): Promise<Named[]> {
 }
 
 /** @throws ApiError not_found if the workspace does not exist, or is not named although there are several */
-export async function findWorkspace(store: Store, given: string | undefined): Promise<Named> {
+export async function findWorkspace(store: Store, reference: string | undefined): Promise<Named> {
   const all = await workspacesOf(store);
-  if (given === undefined && all.length === 1) return all[0]!;
-  const named = all.filter(({ id, name }) => given === id || given === name);
-  const matching = exactOrAll(named.map((one) => ({ ...one, exact: one.id === given })));
+  if (reference === undefined && all.length === 1) return all[0]!;
+  const named = all.filter(({ id, name }) => reference === id || reference === name);
+  const matching = exactOrAll(named.map((one) => ({ ...one, exact: one.id === reference })));
   if (matching.length === 1) return matching[0]!;
   if (all.length === 0) throw new ApiError('not_found', noWorkspace);
-  if (given === undefined)
+  if (reference === undefined)
     throw new ApiError('not_found', `Name the workspace with --workspace. Workspaces: ${namesOf(all)}.`);
   throw matching.length > 1
-    ? new ApiError('not_found', `Several workspaces are named ${given}. Give the id: ${namesOf(matching)}.`)
-    : new ApiError('not_found', `There is no workspace ${given}. Workspaces: ${namesOf(all)}.`);
+    ? new ApiError(
+        'not_found',
+        `Several workspaces are named ${reference}. Give the id: ${namesOf(matching)}.`,
+      )
+    : new ApiError('not_found', `There is no workspace ${reference}. Workspaces: ${namesOf(all)}.`);
 }
 
-/** @param given id, address or name; the first owner if absent. @throws ApiError not_found */
-export async function findMember(store: Store, scope: Scope, given: string | undefined): Promise<Named> {
-  if (given === undefined) {
+/** @param reference id, address or name; the first owner if absent. @throws ApiError not_found */
+export async function findMember(store: Store, scope: Scope, reference: string | undefined): Promise<Named> {
+  if (reference === undefined) {
     const owner = await store.readOne(scope, firstOwner);
     if (owner) return owner;
     throw new ApiError(
@@ -75,36 +78,36 @@ export async function findMember(store: Store, scope: Scope, given: string | und
     );
   }
   const [member, ...others] = exactOrAll(
-    await store.read(scope, findMembers, { given, key: addressKey(given) }),
+    await store.read(scope, findMembers, { given: reference, key: addressKey(reference) }),
   );
   if (!member)
     throw new ApiError(
       'not_found',
-      `There is no member ${given}. Members: ${namesOf(await store.read(scope, listMembers))}.`,
+      `There is no member ${reference}. Members: ${namesOf(await store.read(scope, listMembers))}.`,
     );
   if (others.length > 0)
     throw new ApiError(
       'not_found',
-      `Several members are named ${given}. Give the id: ${namesOf([member, ...others])}.`,
+      `Several members are named ${reference}. Give the id: ${namesOf([member, ...others])}.`,
     );
   return member;
 }
 
-/** @param given id, prefix, complete key, or a name that only one active key has. @throws ApiError not_found */
-export async function findKey(store: Store, given: string): Promise<{ scope: Scope; key: ApiKey }> {
-  const prefix = publicPartOf(given);
-  const [found, ...others] = exactOrAll(await store.readSystem(findKeys, { given: prefix ?? given }));
+/** @param reference id, prefix, complete key, or a name that only one active key has. @throws ApiError not_found */
+export async function findKey(store: Store, reference: string): Promise<{ scope: Scope; key: ApiKey }> {
+  const prefix = publicPartOf(reference);
+  const [found, ...others] = exactOrAll(await store.readSystem(findKeys, { given: prefix ?? reference }));
   if (others.length > 0)
     throw new ApiError(
       'not_found',
-      `Several keys are named ${given}. Give the id, which \`tatami keys list\` shows.`,
+      `Several keys are named ${reference}. Give the id, which \`tatami keys list\` shows.`,
     );
   const scope = found && scopeOf(found.workspace_id);
   const row = found && scope && (await store.readOne(scope, readKey, { id: found.id }));
   if (!row)
     throw new ApiError(
       'not_found',
-      `There is no such key${prefix === null ? ` as ${given}` : ''}. \`tatami keys list\` lists all keys.`,
+      `There is no such key${prefix === null ? ` as ${reference}` : ''}. \`tatami keys list\` lists all keys.`,
     );
   return { scope, key: apiKeyModel.fromRow(row) };
 }

@@ -39,8 +39,8 @@ export function createMemberDesk(options: DeskOptions): MemberDesk {
       await store.commit([op]);
       return { workspaceId, member: { id, name }, url, expiresAt: isoTime(expiresAt) };
     },
-    async reset({ email: given, codesOff = false }) {
-      const account = await accountNamed(store, given);
+    async reset({ email: reference, codesOff = false }) {
+      const account = await accountNamed(store, reference);
       const { url, expiresAt, op } = newReset(options, account, false);
       await store.commit([op, ...(codesOff ? turnOffOps(account.id) : [])]);
       return { email: account.email, url, expiresAt: isoTime(expiresAt) };
@@ -48,14 +48,14 @@ export function createMemberDesk(options: DeskOptions): MemberDesk {
   };
 }
 
-/** @param given address or id. @throws ApiError not_found, also if several accounts have the address and none has verified it */
-async function accountNamed(store: Store, given: string): Promise<Account> {
-  const byId = given.startsWith('acc_') ? await accountById(store, given) : null;
-  const [first, ...others] = byId ? [byId] : await accountsByEmail(store, given);
+/** @param reference address or id. @throws ApiError not_found, also if several accounts have the address and none has verified it */
+async function accountNamed(store: Store, reference: string): Promise<Account> {
+  const byId = reference.startsWith('acc_') ? await accountById(store, reference) : null;
+  const [first, ...others] = byId ? [byId] : await accountsByEmail(store, reference);
   if (!first)
     throw new ApiError(
       'not_found',
-      `No account has the address ${given}. To invite a person without an account, run: tatami members invite <member> --data-dir <dir>`,
+      `No account has the address ${reference}. To invite a person without an account, run: tatami members invite <member> --data-dir <dir>`,
     );
   if (first.isProven || others.length === 0) return first;
   const displayed = await Promise.all(
@@ -63,6 +63,6 @@ async function accountNamed(store: Store, given: string): Promise<Account> {
   );
   throw new ApiError(
     'not_found',
-    `Several accounts have the address ${given}, and none has confirmed it. Give the id of the account: ${displayed.join('; ')}.`,
+    `Several accounts have the address ${reference}, and none has confirmed it. Give the id of the account: ${displayed.join('; ')}.`,
   );
 }

@@ -12,8 +12,8 @@ if (!loop) throw new Error('The writer must run in a worker thread.');
 /** Engine by store; a StoreError if the file could not be opened, which the first commit returns. */
 const engines = new Map<number, Engine | StoreError>();
 
-loop.on('message', (asked: string) => {
-  const { store, ask } = JSON.parse(asked) as ToThread;
+loop.on('message', (message: string) => {
+  const { store, ask } = JSON.parse(message) as ToThread;
   if (ask.do === 'open') return void engines.set(store, open(ask));
   const engine = engines.get(store);
   if (!engine) throw new Error(`The writer received \`${ask.do}\` for a store that is not open.`);

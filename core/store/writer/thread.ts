@@ -60,13 +60,13 @@ export function writerThread(): Thread {
 function startThread(): Thread {
   const worker = new Worker(new URL('./thread-main.ts', import.meta.url));
   /** Pending request by store number. */
-  const asked = new Map<number, (answer: Answer) => void>();
+  const pending = new Map<number, (answer: Answer) => void>();
   let stores = 0;
   let gone: StoreError | null = null;
 
   // The thread keeps the process alive only while a request is pending.
   const rest = (): void => {
-    if (asked.size === 0) worker.unref();
+    if (pending.size === 0) worker.unref();
   };
   rest();
   // `unref` has no effect before the thread is online, and a process that only reads sends no request that would trigger it later.
@@ -75,8 +75,8 @@ function startThread(): Thread {
   const ended = (cause: unknown): void => {
     if (gone) return;
     gone = new StoreError('broken', 'The writer thread ended.', cause);
-    for (const answered of asked.values()) answered(faultToWire(gone, true));
-    asked.clear();
+    for (const answered of pending.values()) answered(faultToWire(gone, true));
+    pending.clear();
     // Uncaught on purpose: a bug must end the process, after the pending callers were notified.
     setImmediate(() => {
       throw gone;
@@ -84,8 +84,8 @@ function startThread(): Thread {
   };
   worker.on('message', (message: string) => {
     const { store, answer } = JSON.parse(message) as FromThread;
-    const answered = asked.get(store);
-    asked.delete(store);
+    const answered = pending.get(store);
+    pending.delete(store);
     rest();
     answered?.(answer);
   });
@@ -97,8 +97,8 @@ function startThread(): Thread {
   const ask = (store: number, question: Ask): Promise<Answer> =>
     new Promise((resolve) => {
       if (gone) return resolve(faultToWire(gone, true));
-      if (asked.size === 0) worker.ref();
-      asked.set(store, resolve);
+      if (pending.size === 0) worker.ref();
+      pending.set(store, resolve);
       post(store, question);
     });
 

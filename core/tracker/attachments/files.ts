@@ -16,7 +16,7 @@ import { issueModel, type Issue } from '../issues/kind.ts';
 import type { Attaching } from './attachments.ts';
 import { attachment } from './contract.ts';
 import { attachmentModel } from './kind.ts';
-import { cleanName, dispositionOf, givenType, servedType } from './names.ts';
+import { cleanName, dispositionOf, mediaTypeOf, servedType } from './names.ts';
 
 const readUsage = tenantStatement<{ bytes: number }>(
   'attachment_usage.read',
@@ -103,7 +103,7 @@ async function attachFile(
   return {
     ...attach(ctx, issue, {
       ...{ kind: 'file', title: cleanName(name), url: null, bytes, sha256 },
-      contentType: givenType(contentType),
+      contentType: mediaTypeOf(contentType),
     }),
     ops: [tenantOp(ctx.scope, grow, { bytes, max }, { expectRows: 1 })],
     beforeCommit: blob.keep,

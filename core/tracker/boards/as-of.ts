@@ -30,7 +30,7 @@ import {
   shapeOfCards,
   withoutDescription,
   type Card,
-  type CardsAsked,
+  type CardsQuery,
   type OfColumn,
   type PageOfCell,
 } from './cards.ts';
@@ -50,7 +50,7 @@ const movesMax = 20_000;
 export async function boardCardsAt(
   ctx: Context,
   id: string,
-  { perColumn = perColumnDefault, fields, asOf }: CardsAsked & { readonly asOf: string },
+  { perColumn = perColumnDefault, fields, asOf }: CardsQuery & { readonly asOf: string },
 ) {
   const shape = shapeOfCards(seeingIssues(ctx), fields);
   const was = await boardAt(ctx, id, asOf);
@@ -115,8 +115,8 @@ async function boardAt(ctx: Context, id: string, asOf: string): Promise<BoardThe
   const passes = await issueFiltering.passes(then, [{ tree: board.filter, at: 'filter', wasTaken: true }]);
   const { conditions } = sight;
   const ofBoard = { ...then, visibleTeams: sight.teams };
-  const asked = { conditions, passes, most: issuesMax };
-  const { issues, changed } = await allIssuesAt(ofBoard, moment, asked);
+  const selection = { conditions, passes, most: issuesMax };
+  const { issues, changed } = await allIssuesAt(ofBoard, moment, selection);
   const isByHand = board.sort === byHand;
   const ranks = isByHand ? await ranksAt(ctx, board, issues, new Set(changed), moment) : null;
   const keys: SortedBy[] = isByHand ? [{ of: () => '', direction: 'asc' }] : issueKeys(board.sort, then);

@@ -4,7 +4,7 @@ import { responseProperties } from '../../contract/schemas.ts';
 import {
   Closed,
   described,
-  givenAs,
+  inputForm,
   idAndName,
   idOf,
   named,
@@ -98,9 +98,9 @@ export const cardsQuery = Closed({
   ),
   ...asOfQuery,
   // Parsed as a plain list: cards are nested in the response, so its type cannot list their selected fields.
-  fields: Type.Optional(Type.String({ ...fields, [givenAs]: 'list' })),
+  fields: Type.Optional(Type.String({ ...fields, [inputForm]: 'list' })),
 });
-export const ofCards = { fields: Type.Optional(Type.String({ ...fields, [givenAs]: 'fields' })) };
+export const ofCards = { fields: Type.Optional(Type.String({ ...fields, [inputForm]: 'fields' })) };
 
 const nothing: Writes = [];
 const about = (description: string, schema = nameOf(issue)) =>

@@ -1,5 +1,5 @@
 // Cards of a board: the count and the first page of each column in one response, and the pages that follow.
-import { askedOf, cursorOf, pageOfModel, type PageParameters } from '../../changes/list.ts';
+import { contentParameters, cursorOf, pageOfModel, type PageParameters } from '../../changes/list.ts';
 import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
@@ -22,7 +22,7 @@ const cardsMax = 1_000;
 export type Card = Readonly<Record<string, unknown>>;
 export type PageOfCell = { cards: Card[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } };
 
-export interface CardsAsked {
+export interface CardsQuery {
   readonly perColumn?: number;
   readonly fields?: string;
 }
@@ -30,7 +30,7 @@ export interface CardsAsked {
 export async function boardCards(
   ctx: Context,
   id: string,
-  { perColumn = perColumnDefault, fields }: CardsAsked,
+  { perColumn = perColumnDefault, fields }: CardsQuery,
 ) {
   const board = await getEntity(ctx, boardModel, id);
   const seeing = seeingIssues(ctx);
@@ -143,8 +143,8 @@ export function listOf(
   { column, lane }: Cell,
   asOf?: string,
 ): string {
-  const asked = { groupBy, swimlanes, sort, filter, column: column.key, lane: lane?.key, asOf };
-  return `${workspaceId} cards ${id} ${JSON.stringify(askedOf(asked as PageParameters))}`;
+  const parameters = { groupBy, swimlanes, sort, filter, column: column.key, lane: lane?.key, asOf };
+  return `${workspaceId} cards ${id} ${JSON.stringify(contentParameters(parameters as PageParameters))}`;
 }
 
 function pageOf(

@@ -23,7 +23,7 @@ export interface Place {
   readonly at: readonly CursorValue[];
 }
 
-interface Asked {
+interface CellsQuery {
   /** Per cell. */
   readonly limit: number;
   /** Only cards after this position; before it if `backwards`. */
@@ -39,12 +39,12 @@ export async function readCells(
   ctx: Context,
   sight: BoardSight,
   cells: readonly Cell[],
-  asked: Asked,
+  paging: CellsQuery,
 ): Promise<Place[][]> {
   const places: Place[][] = cells.map(() => []);
   const seen = cells.flatMap((cell, index) => (cell.column.keys.length > 0 ? [{ cell, index }] : []));
   if (seen.length === 0) return places;
-  const query = new CellQuery(sight, asked);
+  const query = new CellQuery(sight, paging);
   const isByHand = sight.board.sort === byHand;
   const keys = seen.reduce((sum, { cell }) => sum + cell.column.keys.length + 1, 0);
   for (const { cell, index } of seen)
@@ -52,8 +52,8 @@ export async function readCells(
     else query.addSorted(cell, index);
   for (const row of await query.read(ctx)) places[Number(row.cell)]!.push(query.placeOf(row));
   if (!isByHand) return places;
-  const sign = asked.backwards ? -1 : 1;
-  return places.map((all) => all.sort((a, b) => sign * byRank(a, b)).slice(0, asked.limit));
+  const sign = paging.backwards ? -1 : 1;
+  return places.map((all) => all.sort((a, b) => sign * byRank(a, b)).slice(0, paging.limit));
 }
 
 function byRank(a: Place, b: Place): number {
@@ -64,23 +64,23 @@ function byRank(a: Place, b: Place): number {
 
 class CellQuery {
   readonly #resolved: BoardSight;
-  readonly #paging: Asked;
+  readonly #paging: CellsQuery;
   readonly #binding = new Binding();
   readonly #visible: readonly string[];
   readonly #teams: readonly string[];
   readonly #order: readonly SortKey[];
   readonly #arms: string[] = [];
 
-  constructor(sight: BoardSight, asked: Asked) {
+  constructor(sight: BoardSight, paging: CellsQuery) {
     this.#resolved = sight;
-    this.#paging = asked;
+    this.#paging = paging;
     this.#visible = ['issues.workspace_id = :ws', ...this.#binding.add(sight.conditions)];
     // If each state belongs to one team, the column keys already restrict the teams.
     this.#teams = sight.columns.ofTeam ? [] : ofTeams(sight, this.#binding);
     const isByHand = sight.board.sort === byHand;
     this.#order = isByHand ? [] : orderOf(sight.board.sort, sight.directory);
     Object.assign(this.#binding.params, {
-      limit: asked.limit,
+      limit: paging.limit,
       ...(isByHand ? { board: sight.board.id } : {}),
     });
   }

@@ -28,10 +28,10 @@ function optionsOf({ options }: FieldEntry): Values {
   return {
     // No option value begins with a hyphen.
     ...(find(none) ? { none: '-' } : {}),
-    resolve(ctx, _, given, path) {
-      const named = find(given) ?? options.find(({ name }) => foldName(name) === foldName(given));
-      if (named && named.value !== given) ctx.resolved?.(path, named.value);
-      return named?.value ?? given;
+    resolve(ctx, _, requested, path) {
+      const named = find(requested) ?? options.find(({ name }) => foldName(name) === foldName(requested));
+      if (named && named.value !== requested) ctx.resolved?.(path, named.value);
+      return named?.value ?? requested;
     },
     keyOf: String,
     fieldValueOf: (_, value) => find(value)?.value,
@@ -44,7 +44,7 @@ function optionsOf({ options }: FieldEntry): Values {
 }
 
 const members: Values = {
-  resolve: (ctx, _, given, path) => idOfName(ctx, member, given, path),
+  resolve: (ctx, _, requested, path) => idOfName(ctx, member, requested, path),
   keyOf: String,
   fieldValueOf: ({ directory }, value) => (directory.members.has(value) ? value : undefined),
   titleOf: ({ directory }, value) => directory.members.get(value)?.name ?? value,

@@ -49,7 +49,7 @@ export interface Grouping {
   /** Key in requests for issues without a value; absent if every issue has one. */
   readonly none?: string;
   /** Resolves a name in a request to a value. Absent: requests give values only. @throws ApiError validation_failed */
-  resolve?(ctx: Naming, sight: Sight, given: string, path: string): string;
+  resolve?(ctx: Naming, sight: Sight, requested: string, path: string): string;
   /** Returns the row keys of a value. */
   keysOf(sight: Sight, value: string | null): readonly Key[];
   /** Returns the keys of an issue. */
@@ -148,7 +148,7 @@ export function named(entries: ReadonlyMap<string, { readonly name: string }>, c
 const assignee: Grouping = {
   column: 'assignee_id',
   none,
-  resolve: (ctx, _, given, path) => idOfName(ctx, member, given, path),
+  resolve: (ctx, _, requested, path) => idOfName(ctx, member, requested, path),
   keysOn: ({ assigneeId }) => [assigneeId],
   keysOf: ({ directory }, value) => (value === null || directory.members.has(value) ? [value] : []),
   titleOf: ({ directory }, value) =>
@@ -160,8 +160,8 @@ const assignee: Grouping = {
 const label: Grouping = {
   column: null,
   none,
-  resolve: (ctx, { teams }, given, path) =>
-    idOfName(ctx, labelContract, given, path, {
+  resolve: (ctx, { teams }, requested, path) =>
+    idOfName(ctx, labelContract, requested, path, {
       has: ({ teamId }) => teamId === null || teams === null || teams.has(String(teamId)),
       words: ' for the issues of this board',
       // A board of one team prefers labels of the team, as its issues do; a board of all teams prefers shared labels.

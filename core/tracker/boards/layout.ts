@@ -5,12 +5,16 @@ import { none, type Group, type Grouping, type Key } from './grouping.ts';
 import { Binding, ofTeams, type BoardSight } from './sight.ts';
 
 /** Configuration of a column. */
-type ColumnGiven = NonNullable<BoardSight['board']['columns']>[number];
+type ColumnConfig = NonNullable<BoardSight['board']['columns']>[number];
 
 /** Returns the key that requests use for the group of a value. */
 export const keyOf = (grouping: Grouping, value: string | null): string => value ?? grouping.none ?? none;
 
-function groupOf(sight: BoardSight, grouping: Grouping, { value, title, limit, hidden }: ColumnGiven): Group {
+function groupOf(
+  sight: BoardSight,
+  grouping: Grouping,
+  { value, title, limit, hidden }: ColumnConfig,
+): Group {
   return {
     key: keyOf(grouping, value),
     value,
@@ -21,19 +25,21 @@ function groupOf(sight: BoardSight, grouping: Grouping, { value, title, limit, h
   };
 }
 
-const groupsOf = (sight: BoardSight, grouping: Grouping, given: readonly ColumnGiven[]): Group[] =>
-  given.map((one) => groupOf(sight, grouping, one));
+const groupsOf = (sight: BoardSight, grouping: Grouping, configured: readonly ColumnConfig[]): Group[] =>
+  configured.map((one) => groupOf(sight, grouping, one));
 
 /** Returns the configured columns; null if they follow from the cards. */
-export function columnsGiven(sight: BoardSight): Group[] | null {
+export function configuredColumns(sight: BoardSight): Group[] | null {
   const { columns } = sight.board;
   return columns && groupsOf(sight, sight.columns, columns);
 }
 
 /** Returns the column with a key; undefined if the board does not have it. */
 export function findColumn(sight: BoardSight, key: string): Group | undefined {
-  const given = columnsGiven(sight);
-  return given ? given.find((column) => column.key === key) : findDerived(sight, sight.columns, key);
+  const configured = configuredColumns(sight);
+  return configured
+    ? configured.find((column) => column.key === key)
+    : findDerived(sight, sight.columns, key);
 }
 
 /** Returns the lane with a key; undefined if the board does not have it. */
@@ -78,7 +84,7 @@ export function layoutBy(sight: BoardSight, counted: readonly Counted[]): Layout
       grouping,
       grouping.derived(sight, keys).map((value) => ({ value })),
     );
-  const columns = columnsGiven(sight) ?? derivedOf(sight.columns, keysOf('in_column'));
+  const columns = configuredColumns(sight) ?? derivedOf(sight.columns, keysOf('in_column'));
   const lanes = sight.lanes && derivedOf(sight.lanes, keysOf('in_lane'));
   const columnOf = placesOf(columns);
   const laneOf = placesOf(lanes ?? []);

@@ -18,9 +18,9 @@ import type { Cell } from './cells.ts';
 import { byHand } from './contract.ts';
 import type { Group, Grouping } from './grouping.ts';
 import { boardModel } from './kind.ts';
-import { columnsGiven, findColumn, findLane, keyOf, layoutOf } from './layout.ts';
+import { configuredColumns, findColumn, findLane, keyOf, layoutOf } from './layout.ts';
 import { limitKept } from './limits.ts';
-import { findNamed, placeAsked, rankFor, rankOn } from './place.ts';
+import { findNamed, requestedPosition, rankFor, rankOn } from './place.ts';
 import { makeRoom } from './room.ts';
 import { sightOf, standsIn, type BoardSight } from './sight.ts';
 
@@ -38,7 +38,7 @@ export async function moveCard(
   const order = board.sort === byHand ? await readOrder(ctx, board.id) : null;
   const issue = await findNamed(ctx, 'issueId', move.issueId);
   requireVersion(issue, ifMatch);
-  const asked = placeAsked(board, move);
+  const position = requestedPosition(board, move);
   // A caller who can see only some of the cards still moves a card among all of them.
   const sight = await sightOf({ ...ctx, visibleTeams: null }, board);
   if ((await rankOn(ctx, sight, issue, null)) === null)
@@ -55,7 +55,7 @@ export async function moveCard(
   const changes = [
     ...(change ? [change] : []),
     ...(await limitsOf(ctx, moving)),
-    ...(order ? await placed(ctx, moving, { order, after, asked }) : []),
+    ...(order ? await placed(ctx, moving, { order, after, position }) : []),
   ];
   return { changes, body: withoutDescription(issueModel.wire(after, ctx)) };
 }
@@ -75,11 +75,11 @@ async function limitsOf(ctx: Context, { sight, issue, cell }: Moving): Promise<C
 async function placed(
   ctx: Context,
   { sight, issue, cell }: Moving,
-  { order, after, asked }: { order: OrderVersion; after: Issue; asked: Place | null },
+  { order, after, position }: { order: OrderVersion; after: Issue; position: Place | null },
 ): Promise<Change[]> {
   const { board } = sight;
   const stands = await rankOn(ctx, sight, issue, cell);
-  const to = asked ?? (stands === null ? ({ by: 'top' } as const) : null);
+  const to = position ?? (stands === null ? ({ by: 'top' } as const) : null);
   const rank = to && (await rankFor(ctx, { sight, cell, issue, stands }, to));
   if (rank === null) return [];
   // A run combines all its changes of an issue into one.
@@ -112,30 +112,36 @@ function cellOf(ctx: Context, sight: BoardSight, { column: key, lane: laneKey }:
 }
 
 /** Finds a column by its key, its heading, or a name of its value. @throws ApiError validation_failed */
-function columnMeant(ctx: Context, sight: BoardSight, given: string, at: 'column' | 'from'): Group {
-  const keyed = findColumn(sight, given);
+function columnMeant(ctx: Context, sight: BoardSight, requested: string, at: 'column' | 'from'): Group {
+  const keyed = findColumn(sight, requested);
   if (keyed) return keyed;
-  const columns = columnsGiven(sight) ?? [];
-  const [titled, another] = columns.filter(({ title }) => foldName(title) === foldName(given));
+  const columns = configuredColumns(sight) ?? [];
+  const [titled, another] = columns.filter(({ title }) => foldName(title) === foldName(requested));
   if (titled && !another) {
     ctx.resolved?.(at, titled.key);
     return titled;
   }
-  const named = findColumn(sight, valueMeant(ctx, sight, sight.columns, given, at));
+  const named = findColumn(sight, valueMeant(ctx, sight, sight.columns, requested, at));
   if (named) return named;
   throw noGroup(
     'column',
-    given,
+    requested,
     at,
     didYouMeanAny(
-      given,
+      requested,
       columns.map(({ title }) => title),
     ),
   );
 }
 
-function valueMeant(ctx: Context, sight: BoardSight, grouping: Grouping, given: string, at: string): string {
-  return grouping.resolve?.(ctx, sight, given, at) ?? given;
+function valueMeant(
+  ctx: Context,
+  sight: BoardSight,
+  grouping: Grouping,
+  requested: string,
+  at: string,
+): string {
+  return grouping.resolve?.(ctx, sight, requested, at) ?? requested;
 }
 
 /** Returns the lane that an issue is in. */
@@ -170,7 +176,7 @@ async function patchOf(ctx: Context, { sight, issue, cell }: Moving, { from }: M
 
 /** Returns the columns whose labels the issue loses. @throws ApiError validation_failed */
 async function leftOf(ctx: Context, sight: BoardSight, from: string | undefined): Promise<readonly Group[]> {
-  if (from === undefined) return columnsGiven(sight) ?? (await layoutOf(ctx, sight)).columns;
+  if (from === undefined) return configuredColumns(sight) ?? (await layoutOf(ctx, sight)).columns;
   return [columnMeant(ctx, sight, from, 'from')];
 }
 

@@ -15,14 +15,14 @@ import type { Board } from './kind.ts';
 import { Binding, hasKey, ofTeams, standsIn, type BoardSight } from './sight.ts';
 
 /** Returns null if a move names no position. @throws ApiError validation_failed */
-export function placeAsked({ sort }: Board, move: Move): Place | null {
-  const asked = placeIn(move);
-  if (asked && sort !== byHand)
-    throw invalidField(asked.at, 'conflict', {
+export function requestedPosition({ sort }: Board, move: Move): Place | null {
+  const request = placeIn(move);
+  if (request && sort !== byHand)
+    throw invalidField(request.at, 'conflict', {
       why: `This board is sorted by ${sort}.`,
       fix: 'Remove the position, or set the sort of the board to manual.',
     });
-  return asked && asked.place;
+  return request && request.place;
 }
 
 /** Returns an issue that the caller can see. @param at field of the request that names it. @throws ApiError validation_failed */
@@ -180,12 +180,12 @@ async function nextInCell(
   direction: Direction,
 ): Promise<string | null> {
   const { backwards, from } = direction;
-  const asked = {
+  const request = {
     limit: ids.size + 1,
     ...(from === undefined ? {} : { from: [from] }),
     ...(backwards ? { backwards } : {}),
   };
-  const [places = []] = await readCells(ctx, sight, [cell], asked);
+  const [places = []] = await readCells(ctx, sight, [cell], request);
   const stored = places.find(({ id }) => !ids.has(id));
   return nearestOf([...inCell, stored && String(stored.at[0])], direction);
 }

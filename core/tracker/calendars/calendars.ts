@@ -12,7 +12,7 @@ import { tenantOp } from '../../store/store.ts';
 import { calendar } from './contract.ts';
 
 type CalendarEntry = Entry<typeof calendar>;
-type GivenHours = CalendarEntry['hours'];
+type HoursInput = CalendarEntry['hours'];
 
 const policyBy = tenantStatement<{ name: string }>(
   'calendars.policy_by',
@@ -60,7 +60,7 @@ export const calendars = defineResource(calendar, calendarModel, {
   },
 });
 
-function checkHours(hours: GivenHours): void {
+function checkHours(hours: HoursInput): void {
   const days = Object.entries(hours);
   if (!days.some(([, ofDay]) => ofDay.length > 0))
     throw invalidField('hours', 'too_short', {

@@ -40,13 +40,13 @@ export function resolveCycle(
   ctx: Naming,
   teamId: string,
   issue: { readonly cycleId: string | null } | null,
-  given: string | null,
+  requested: string | null,
   at: string,
 ): string | null {
-  if (given === null || given === issue?.cycleId) return given;
+  if (requested === null || requested === issue?.cycleId) return requested;
   const { directory } = ctx;
   const path = `${at}cycleId`;
-  const cycleId = idOfName(ctx, cycle, given, path, {
+  const cycleId = idOfName(ctx, cycle, requested, path, {
     has: (entry) => entry.teamId === teamId,
     words: ' in this team',
     rank: ({ status }) => (status === 'completed' ? 1 : 0),

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { askedOf, cursorOf, type PageParameters } from '../../changes/list.ts';
+import { contentParameters, cursorOf, type PageParameters } from '../../changes/list.ts';
 import { isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { Closed, described, idOf, limitDefault, named, nullable, time } from '../../lib/schema.ts';
@@ -55,7 +55,7 @@ export async function listRollovers(
     order: [{ sql: 'rolled_at', direction: 'asc' }],
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
-    asked: { ...askedOf(query), id },
+    parameters: { ...contentParameters(query), id },
   });
   return {
     data: data.map((row) => ({

@@ -52,7 +52,7 @@ export const field = defineContract({
       doc: 'Key of the field, unique in the workspace. Issues, filters and sorts use it as `fields.<key>`.',
     }),
     name: text({ max: 80, required: true, doc: 'Name of the field.' }),
-    description: text({ max: 500, asGiven: true, default: '', doc: 'Description of the field.' }),
+    description: text({ max: 500, isVerbatim: true, default: '', doc: 'Description of the field.' }),
     type: choice(fieldTypes, { required: true, write: 'create', doc: 'Type of the values.' }),
     options: json(options, {
       default: [],
@@ -127,7 +127,7 @@ function recordOf<V>(types: readonly string[], description: string): TUnsafe<Rec
 const types = ['string', 'number', 'boolean', 'array'];
 
 /** Custom field values in a request. */
-export const fieldsGiven = recordOf<FieldValue | null>(
+export const fieldsInput = recordOf<FieldValue | null>(
   [...types, 'null'],
   'Map of field key → value. Omitted fields keep their value; null removes it.',
 );

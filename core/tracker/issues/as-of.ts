@@ -12,7 +12,7 @@ import { momentOf, toMomentResponse, type Moment } from '../../resource/as-of/mo
 import { directoryAt, referredIn, renamed } from '../../resource/as-of/names.ts';
 import { lastEvents, lastEventsOfParts, objectsAt, type Was } from '../../resource/as-of/objects.ts';
 import { contextAt, deletedIn } from '../../resource/as-of/reads.ts';
-import type { Asked } from '../../resource/filtering.ts';
+import type { FilterRequest } from '../../resource/filtering.ts';
 import { compared, placeOf } from '../../resource/as-of/sorting.ts';
 import { isListed, whereDeleted, type Deleted } from '../../resource/deleted.ts';
 import type { Condition, Page, SortKey } from '../../store/page.ts';
@@ -22,7 +22,7 @@ import { relationQuery } from '../relations/narrowing.ts';
 import { slaClock } from '../sla/contract.ts';
 import { issue } from './contract.ts';
 import { issueFiltering } from './filter.ts';
-import { askedIn, type Beside, type IssueQuery } from './issues.ts';
+import { requestedFilters, type Beside, type IssueQuery } from './issues.ts';
 import { issueModel, type IssueResponse } from './kind.ts';
 import { readShape, shapeIssues } from './shape.ts';
 import { issueKeys, issueOrder } from './sorting.ts';
@@ -68,13 +68,13 @@ export async function listIssuesAt(
   const moment = await momentOf(ctx, query.asOf);
   const then = await contextAt(ctx, moment);
   const keys = issueKeys(query.sort, then);
-  const asked = await withParentIds(ctx, [...kept, ...askedIn(query)]);
+  const requested = await withParentIds(ctx, [...kept, ...requestedFilters(query)]);
   // Key that the cursors are bound to.
   const list = { ...query, ...(kept.length > 0 && { kept: JSON.stringify(kept) }) };
   const { changed, still } = await unchanged(then, moment, (others) =>
-    tabled(then, { list, asked, order: issueOrder(query.sort, then.directory, ctx.directory) }, others),
+    tabled(then, { list, requested, order: issueOrder(query.sort, then.directory, ctx.directory) }, others),
   );
-  const passes = await issueFiltering.passes(then, asked);
+  const passes = await issueFiltering.passes(then, requested);
   const were = await loggedIssues(then, changed, moment, query.deleted);
   const last = still.data.at(-1);
   const end = last && placeOf(keys, last);
@@ -89,7 +89,7 @@ export async function listIssuesAt(
 }
 
 /** Replaces identifiers of parents by ids, since a parent may have had another identifier at the moment. */
-async function withParentIds(ctx: Context, asked: readonly Asked[]): Promise<Asked[]> {
+async function withParentIds(ctx: Context, requested: readonly FilterRequest[]): Promise<FilterRequest[]> {
   const idsIn = async (value: unknown, ofParent: boolean): Promise<unknown> => {
     if (typeof value === 'string' && ofParent)
       return (await issueModel.idsOf(ctx, [value])).get(value) ?? value;
@@ -101,7 +101,7 @@ async function withParentIds(ctx: Context, asked: readonly Asked[]): Promise<Ask
     return Object.fromEntries(await Promise.all(parts));
   };
   return Promise.all(
-    asked.map(async (one) => ('tree' in one ? { ...one, tree: await idsIn(one.tree, false) } : one)),
+    requested.map(async (one) => ('tree' in one ? { ...one, tree: await idsIn(one.tree, false) } : one)),
   );
 }
 
@@ -122,17 +122,17 @@ interface IssuesThen {
 export async function allIssuesAt(
   then: Context,
   moment: Moment,
-  asked: { readonly conditions: readonly Condition[]; passes(was: Was): boolean; readonly most: number },
+  requested: { readonly conditions: readonly Condition[]; passes(was: Was): boolean; readonly most: number },
 ): Promise<IssuesThen> {
   const { changed, still } = await unchanged(then, moment, (others) =>
-    allTabled(then, [...whereDeleted(undefined), ...asked.conditions, others], asked.most),
+    allTabled(then, [...whereDeleted(undefined), ...requested.conditions, others], requested.most),
   );
   const were = await loggedIssues(then, changed, moment);
-  const issues = [...still, ...were.filter((was) => asked.passes(was))];
-  if (issues.length <= asked.most) return { issues, changed };
+  const issues = [...still, ...were.filter((was) => requested.passes(was))];
+  if (issues.length <= requested.most) return { issues, changed };
   throw new ApiError(
     'budget_exceeded',
-    `More than ${asked.most} issues match at that time. Narrow the filter, or get single issues.`,
+    `More than ${requested.most} issues match at that time. Narrow the filter, or get single issues.`,
   );
 }
 
@@ -203,12 +203,12 @@ async function tabled(
   ctx: Context,
   {
     list,
-    asked,
+    requested,
     order,
-  }: { readonly list: IssueQuery; readonly asked: readonly Asked[]; readonly order: SortKey[] },
+  }: { readonly list: IssueQuery; readonly requested: readonly FilterRequest[]; readonly order: SortKey[] },
   others: Condition,
 ): Promise<Unchanged> {
-  const conditions = await issueFiltering.conditions(ctx, asked);
+  const conditions = await issueFiltering.conditions(ctx, requested);
   const { data, pageInfo } = await pageOfModel(
     { ...ctx, staged: null },
     issueModel,
@@ -301,9 +301,15 @@ function isSeen({ visibleTeams }: Context, { team }: Was): boolean {
 
 /** Relations are separate objects and are not read from the log. @throws ApiError validation_failed */
 function requireNoRelations(query: IssueQuery): void {
-  const given = Object.keys(relationQuery).find((name) => query[name as keyof IssueQuery] !== undefined);
-  if (given !== undefined)
-    throw invalidField(given, 'conflict', 'Leave it out: lists with asOf cannot be filtered by relations.');
+  const relationFilter = Object.keys(relationQuery).find(
+    (name) => query[name as keyof IssueQuery] !== undefined,
+  );
+  if (relationFilter !== undefined)
+    throw invalidField(
+      relationFilter,
+      'conflict',
+      'Leave it out: lists with asOf cannot be filtered by relations.',
+    );
 }
 
 /** @throws ApiError validation_failed */

@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox';
 import { idOrName } from '../../contract/field.ts';
 import { createBodyWith, otherName, responseProperties, updateBodyWith } from '../../contract/schemas.ts';
 import { Closed, described, idOf, named, nameOf, version, writes, type Writes } from '../../lib/schema.ts';
-import { teamGiven } from '../teams/contract.ts';
+import { teamInput } from '../teams/contract.ts';
 import { template } from '../templates/contract.ts';
 import { state } from '../workflows/contract.ts';
 import { issue, labelNames, type priorities } from './contract.ts';
@@ -18,9 +18,9 @@ const externalText = Type.String({
   description: `Up to ${externalTextMax} characters.`,
 });
 const ofTeam = {
-  team: Type.Optional(described(teamGiven, 'Team of the issue.')),
-  teamKey: Type.Optional(described(teamGiven, 'Another name for `team`.')),
-  teamId: Type.Optional(described(teamGiven, 'Another name for `team`.')),
+  team: Type.Optional(described(teamInput, 'Team of the issue.')),
+  teamKey: Type.Optional(described(teamInput, 'Another name for `team`.')),
+  teamId: Type.Optional(described(teamInput, 'Another name for `team`.')),
 };
 const responseProperties = responseProperties(issue);
 
@@ -64,7 +64,7 @@ export const IssueMove = named(
   'IssueMove',
   Closed({
     ...ofTeam,
-    team: Type.Optional(described(teamGiven, 'Team to move the issue to.')),
+    team: Type.Optional(described(teamInput, 'Team to move the issue to.')),
     stateId: Type.Optional(
       described(
         idOrName(state),

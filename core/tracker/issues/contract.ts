@@ -14,10 +14,10 @@ import {
   time,
 } from '../../contract/field.ts';
 import { member } from '../../identity/members/contract.ts';
-import { identifierGivenPattern } from '../../lib/issue-names.ts';
+import { identifierInputPattern } from '../../lib/issue-names.ts';
 import { Closed, enumeration, idAndName, idOf, nullable, uuid } from '../../lib/schema.ts';
 import { milestone } from '../milestones/contract.ts';
-import { fieldsGiven, fieldsResponse } from '../fields/contract.ts';
+import { fieldsInput, fieldsResponse } from '../fields/contract.ts';
 import { cycle } from '../cycles/contract.ts';
 import { project } from '../projects/contract.ts';
 import { team, teamKey } from '../teams/contract.ts';
@@ -32,7 +32,7 @@ const identifier = Type.String({
 });
 /** Matches identifiers in any case, including those that the issue had in other teams. */
 const alias = {
-  pattern: identifierGivenPattern,
+  pattern: identifierInputPattern,
   doc: 'its identifier, such as ENG-42.',
 } as const;
 /** Breaks the cycle of an issue that refers to issues. */
@@ -131,7 +131,7 @@ export const issue = defineContract({
       Type.Array(idAndName(idOf('lbl'), 'the label')),
     ),
     fields: json(
-      fieldsGiven,
+      fieldsInput,
       { computed: true, doc: 'Values of the custom fields of the workspace and the team.' },
       fieldsResponse,
     ),

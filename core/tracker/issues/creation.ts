@@ -10,7 +10,7 @@ import { readTemplate } from '../templates/read.ts';
 import { entryState } from './entry-state.ts';
 import { selectedMax, type IssueCreated, type IssueInput } from './bodies.ts';
 import { issue as contract } from './contract.ts';
-import { givenTimes, madeWhenAndBy } from './imported.ts';
+import { importedTimes, madeWhenAndBy } from './imported.ts';
 import { inState } from './in-state.ts';
 import { issueModel, type Issue } from './kind.ts';
 import { requireFreeNumbers } from './numbers-given.ts';
@@ -196,5 +196,5 @@ export async function planIssue(
     deletedAt: null,
     ...(await resolvePatch(ctx, team.id, null, patch, at)),
   };
-  return issueModel.create({ ...values, ...givenTimes(ctx, input, values, at) });
+  return issueModel.create({ ...values, ...importedTimes(ctx, input, values, at) });
 }

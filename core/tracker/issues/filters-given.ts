@@ -1,6 +1,6 @@
 // Filter parameters of issue lists and of search.
 import { Type } from 'typebox';
-import { givenAs } from '../../lib/schema.ts';
+import { inputForm } from '../../lib/schema.ts';
 import { namedText } from '../../resource/filter.ts';
 import { issue } from './contract.ts';
 import { issueReferences } from './filter.ts';
@@ -16,7 +16,7 @@ export const issueFilters = {
   cycle: named('cycle'),
   project: named('project'),
   milestone: named('milestone'),
-  priority: Type.Optional(Type.Unsafe<string>(issue.fields.priority.given)),
+  priority: Type.Optional(Type.Unsafe<string>(issue.fields.priority.input)),
   updatedSince: Type.Optional(
     Type.String({
       maxLength: 40,
@@ -25,6 +25,6 @@ export const issueFilters = {
     }),
   ),
   filter: Type.Optional(
-    Type.String({ maxLength: 8000, description: 'Filter tree as JSON.', [givenAs]: 'json' }),
+    Type.String({ maxLength: 8000, description: 'Filter tree as JSON.', [inputForm]: 'json' }),
   ),
 };

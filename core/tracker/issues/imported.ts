@@ -95,7 +95,7 @@ export function madeWhenAndBy(ctx: Context, input: IssueInput, at: string): Time
  * unknown.
  * @throws ApiError validation_failed
  */
-export function givenTimes(
+export function importedTimes(
   { directory, nowMs }: Context,
   input: Pick<IssueInput, 'createdAt' | keyof StateTimes>,
   made: Pick<Issue, 'stateId' | 'createdAt' | keyof StateTimes>,
@@ -103,14 +103,14 @@ export function givenTimes(
 ): StateTimes {
   const type = directory.states.get(made.stateId)?.type;
   const timeOf = (name: keyof StateTimes): number | null => {
-    const given = input[name];
-    if (given === undefined) return input.createdAt === undefined ? made[name] : null;
+    const requested = input[name];
+    if (requested === undefined) return input.createdAt === undefined ? made[name] : null;
     if (!typesWith[name].some((one) => one === type))
       throw invalidField(`${at}${name}`, 'conflict', {
         why: `The state of the issue is of type ${type}.`,
         fix: `Leave it out, or give a state of type ${typesWith[name].join(', ')}.`,
       });
-    return pastTime(given, nowMs(), `${at}${name}`);
+    return pastTime(requested, nowMs(), `${at}${name}`);
   };
   const times = {
     startedAt: timeOf('startedAt'),
@@ -136,8 +136,8 @@ function requireInOrder(times: readonly (readonly [name: string, time: number | 
   }
 }
 
-function pastTime(given: string, now: number, path: string): number {
-  const time = readTime(given, path);
+function pastTime(requested: string, now: number, path: string): number {
+  const time = readTime(requested, path);
   if (time > now) throw invalidField(path, 'too_big', 'Give a time in the past.');
   if (time < 0) throw invalidField(path, 'too_small', 'Give a time in 1970 or later.');
   return time;

@@ -8,7 +8,7 @@ import { readMoment } from '../../lib/filter-value.ts';
 import { isListed, whereDeleted, type Deleted } from '../../resource/deleted.ts';
 import { parseJson } from '../../lib/json.ts';
 import { findJsonFault, placeIn } from '../../lib/json-fault.ts';
-import type { Asked } from '../../resource/filtering.ts';
+import type { FilterRequest } from '../../resource/filtering.ts';
 import type { Condition } from '../../store/page.ts';
 import { milestoneLeft } from '../milestones/of-issue.ts';
 import { cycleKept, keepingOps } from '../cycles/entering.ts';
@@ -50,7 +50,7 @@ export interface IssueQuery extends PageParameters, IssueFilters, RelationQuery,
 /** Conditions in addition to the query parameters. */
 export interface Beside {
   /** Filter of a view. */
-  readonly kept?: readonly Extract<Asked, { tree: unknown }>[];
+  readonly kept?: readonly Extract<FilterRequest, { tree: unknown }>[];
   /** Restricts the list to issues of another object, with the id of that object. */
   readonly among?: { readonly id: string; readonly condition: Condition };
 }
@@ -59,7 +59,7 @@ export async function listIssues(ctx: Context, query: IssueQuery, { kept = [], a
   const shape = readShape(ctx, query);
   const order = issueOrder(query.sort, ctx.directory);
   const conditions = [
-    ...(await issueFiltering.conditions(ctx, [...kept, ...askedIn(query)])),
+    ...(await issueFiltering.conditions(ctx, [...kept, ...requestedFilters(query)])),
     ...(await relationConditions(ctx, query)),
   ];
   const page = await listEntities(ctx, issueModel, query, {
@@ -67,7 +67,7 @@ export async function listIssues(ctx: Context, query: IssueQuery, { kept = [], a
     order,
     without: includesField(shape, 'description') ? [] : ['description'],
     keep: (issue) => isListed(query.deleted, issue),
-    asked: {
+    parameters: {
       ...(kept.length === 0 ? {} : { kept: kept.map(({ tree }) => tree) }),
       ...(among ? { among: among.id } : {}),
     },
@@ -88,16 +88,16 @@ const flat = [
   'priority',
 ] as const;
 
-export function askedIn(query: IssueFilters): Asked[] {
-  const asked: Asked[] = [];
+export function requestedFilters(query: IssueFilters): FilterRequest[] {
+  const requested: FilterRequest[] = [];
   for (const name of flat)
-    if (query[name] !== undefined) asked.push({ tree: { [name]: query[name] }, at: '' });
+    if (query[name] !== undefined) requested.push({ tree: { [name]: query[name] }, at: '' });
   if (query.updatedSince !== undefined) {
     const value = readMoment('time', query.updatedSince, 'updatedSince');
-    asked.push({ filter: { field: 'updatedAt', test: 'gte', value } });
+    requested.push({ filter: { field: 'updatedAt', test: 'gte', value } });
   }
-  if (query.filter !== undefined) asked.push({ tree: treeIn(query.filter), at: 'filter' });
-  return asked;
+  if (query.filter !== undefined) requested.push({ tree: treeIn(query.filter), at: 'filter' });
+  return requested;
 }
 
 function treeIn(text: string): unknown {

@@ -30,7 +30,7 @@ const takeNumber = tenantStatement(
   'UPDATE teams SET issue_count = issue_count + 1 WHERE workspace_id = :ws AND id = :teamId AND archived_at IS NULL',
 );
 /** Fails the batch if the number is part of a former identifier; a current number violates the unique index of issues. */
-const takeGivenNumber = tenantStatement(
+const takeRequestedNumber = tenantStatement(
   'teams.take_given_number',
   `UPDATE teams SET issue_count = max(issue_count, :number) WHERE workspace_id = :ws AND id = :teamId AND archived_at IS NULL AND NOT EXISTS (
      SELECT 1 FROM former_identifiers WHERE workspace_id = :ws AND team_id = :teamId AND number = :number)`,
@@ -272,9 +272,9 @@ function isPlacedAnew(before: Issue | null, after: Issue): boolean {
 }
 
 /** Assigns a number of the issue's new team. The former identifier keeps resolving to the issue. */
-function numbering(scope: Scope, before: Issue | null, { id, teamId, number: given }: Issue): Op[] {
-  if (!before && given !== null)
-    return [tenantOp(scope, takeGivenNumber, { teamId, number: given }, { expectRows: 1 })];
+function numbering(scope: Scope, before: Issue | null, { id, teamId, number: requested }: Issue): Op[] {
+  if (!before && requested !== null)
+    return [tenantOp(scope, takeRequestedNumber, { teamId, number: requested }, { expectRows: 1 })];
   const taken = tenantOp(scope, takeNumber, { teamId }, { expectRows: 1 });
   if (!before) return [taken];
   const { version: base, teamId: from, number } = before;

@@ -33,11 +33,11 @@ export async function requireFreeNumbers(
   if (wanted.length === 0) return;
   const rows = await store.read(scope, taken, { wanted: JSON.stringify(wanted) });
   const called = new Set(rows.map(({ at }) => at));
-  const given = new Set<string>();
+  const seen = new Set<string>();
   const details = wanted.flatMap(({ teamId, number, path }, at): ErrorDetail[] => {
     const name = `${directory.teams.get(teamId)?.key ?? ''}-${number}`;
-    const isFree = !called.has(at) && !given.has(name);
-    given.add(name);
+    const isFree = !called.has(at) && !seen.has(name);
+    seen.add(name);
     const fix = `Leave it out: ${name} is or was the identifier of another issue.`;
     return isFree ? [] : [{ path, issue: 'already_exists', fix }];
   });

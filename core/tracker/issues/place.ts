@@ -28,7 +28,7 @@ export function placeInputs(other: string, end: string) {
 }
 
 const ways = ['before', 'after', 'position'] as const;
-type Given = { readonly [W in 'before' | 'after']?: string | null } & {
+type PositionInput = { readonly [W in 'before' | 'after']?: string | null } & {
   readonly position?: (typeof ends)[number];
 };
 
@@ -39,15 +39,17 @@ export interface Beside {
 export type Place = Beside | { readonly by: (typeof ends)[number] };
 
 /** Returns the position and the property that sets it; null if none does. @throws ApiError validation_failed */
-export function placeIn(given: Given): { readonly at: (typeof ways)[number]; readonly place: Place } | null {
-  const [at, second] = ways.filter((way) => given[way] !== undefined);
+export function placeIn(
+  input: PositionInput,
+): { readonly at: (typeof ways)[number]; readonly place: Place } | null {
+  const [at, second] = ways.filter((way) => input[way] !== undefined);
   if (at === undefined) return null;
   if (second !== undefined)
     throw invalidField(second, 'conflict', {
       why: `${at} already sets the position.`,
       fix: `Leave out one of the two.`,
     });
-  if (at === 'position') return { at, place: { by: given.position! } };
-  const other = given[at]!;
+  if (at === 'position') return { at, place: { by: input.position! } };
+  const other = input[at]!;
   return { at, place: other === null ? { by: at === 'after' ? 'top' : 'bottom' } : { by: at, other } };
 }

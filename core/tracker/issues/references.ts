@@ -4,7 +4,7 @@ import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { keptOf } from '../../resource/input.ts';
 import { findTeam, noTeam, stateNamed, type TeamEntry } from '../directory.ts';
-import { milestoneAfter, milestoneGiven } from '../milestones/of-issue.ts';
+import { milestoneAfter, resolveMilestone } from '../milestones/of-issue.ts';
 import { fieldsAfter } from '../fields/values.ts';
 import { resolveCycle } from '../cycles/entering.ts';
 import { labelsAfter } from './labels-after.ts';
@@ -22,20 +22,20 @@ export function teamOf(
   input: Pick<IssueInput, 'team' | 'teamKey' | 'teamId'>,
   at: string,
 ): TeamEntry {
-  const given = (['team', 'teamKey', 'teamId'] as const).filter((name) => input[name] !== undefined);
-  const first = given[0];
+  const requested = (['team', 'teamKey', 'teamId'] as const).filter((name) => input[name] !== undefined);
+  const first = requested[0];
   if (first === undefined)
     throw invalidField(`${at}team`, 'required', 'Name the team by its key, such as "ENG".');
   // A caller who can see only some teams must not learn about others.
   const seen = ctx.scopes.has('teams:read') ? null : ctx.visibleTeams;
-  const found = given.map((name) => {
+  const found = requested.map((name) => {
     const team = findTeam(ctx.directory, input[name]!);
     if (!team || (seen && !seen.has(team.id)))
       throw invalidField(`${at}${name}`, 'not_found', noTeam(String(input[name])));
     return team;
   });
   if (found.some((team) => team.id !== found[0]!.id))
-    throw invalidField(`${at}${given.at(-1)}`, 'conflict', {
+    throw invalidField(`${at}${requested.at(-1)}`, 'conflict', {
       why: `This is not the team of ${first}.`,
       fix: `Leave one of the two out.`,
     });
@@ -51,7 +51,7 @@ export async function resolvePatch(
   at: string,
 ): Promise<Partial<Issue>> {
   const { labels, addLabels, removeLabels, fields, parentId, stateId: state, cycleId, ...named } = input;
-  const plain = milestoneGiven(ctx, issue, named, at);
+  const plain = resolveMilestone(ctx, issue, named, at);
   const patch: { -readonly [K in keyof Issue]?: Issue[K] } = {
     ...keptOf(ctx, contract, 'update', plain, at),
   };
@@ -70,8 +70,14 @@ export async function resolvePatch(
   return patch;
 }
 
-function resolveState(ctx: Context, teamId: string, issue: Issue | null, given: string, at: string): string {
-  const stateId = stateNamed(ctx, teamId, given, `${at}stateId`);
+function resolveState(
+  ctx: Context,
+  teamId: string,
+  issue: Issue | null,
+  requested: string,
+  at: string,
+): string {
+  const stateId = stateNamed(ctx, teamId, requested, `${at}stateId`);
   const transitions = ctx.directory.teams.get(teamId)?.transitions ?? null;
   if (issue && transitions && stateId !== issue.stateId)
     requireTransition(transitions[issue.stateId] ?? [], stateId, at);

@@ -44,12 +44,12 @@ export async function selectIssues(
     (await issueModel.findMany(ctx, [...named.keys()])).map((issue) => [issue.id, issue]),
   );
   const missing: ErrorDetail[] = [];
-  const selected = [...named].flatMap(([id, { at, given }]) => {
+  const selected = [...named].flatMap(([id, { at, name }]) => {
     const issue = found.get(id);
     if (issue && issue.deletedAt === null) return [{ issue, at }];
     // An issue that a filter matched was deleted in the meantime.
     if (filter === undefined)
-      missing.push({ path: at, issue: 'not_found', fix: `Leave out ${given}: there is no such issue.` });
+      missing.push({ path: at, issue: 'not_found', fix: `Leave out ${name}: there is no such issue.` });
     return [];
   });
   const [first] = missing;
@@ -66,7 +66,7 @@ export function requireBytes(bytes: number): void {
     );
 }
 
-type Named = ReadonlyMap<string, { readonly at: string; readonly given: string }>;
+type Named = ReadonlyMap<string, { readonly at: string; readonly name: string }>;
 
 async function passing(ctx: Context, filter: unknown): Promise<Named> {
   const conditions = await issueFiltering.conditions(ctx, [{ tree: filter, at: 'filter', narrows: true }]);
@@ -87,10 +87,10 @@ async function passing(ctx: Context, filter: unknown): Promise<Named> {
 /** Removes duplicates. A name that matches nothing is kept as given. */
 async function idsOf(ctx: Context, names: readonly string[], field: string): Promise<Named> {
   const ids = await issueModel.idsOf(ctx, names);
-  const named = new Map<string, { at: string; given: string }>();
-  for (const [index, given] of names.entries()) {
-    const id = ids.get(given) ?? given;
-    if (!named.has(id)) named.set(id, { at: `${field}.${index}`, given });
+  const named = new Map<string, { at: string; name: string }>();
+  for (const [index, name] of names.entries()) {
+    const id = ids.get(name) ?? name;
+    if (!named.has(id)) named.set(id, { at: `${field}.${index}`, name });
   }
   return named;
 }

@@ -46,7 +46,7 @@ export function readShape(
   caller: Pick<Context, 'scopes' | 'actor' | 'standing'>,
   query: ShapeQuery,
 ): Shape | null {
-  if ([query.fields, query.expand, query.include].every((asked) => asked === undefined)) return null;
+  if ([query.fields, query.expand, query.include].every((parameter) => parameter === undefined)) return null;
   const fields = query.fields === undefined ? null : namesIn(query.fields);
   requireAmong('fields', fields ?? [], responseFields);
   const names = namesIn(query.expand);

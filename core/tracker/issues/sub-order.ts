@@ -64,15 +64,15 @@ const first = 'a0';
 export async function reorderIssue(
   ctx: Context,
   id: string,
-  given: IssueReorderInput,
+  input: IssueReorderInput,
   ifMatch: number | null,
 ): Promise<ChangeSet<IssueResponse>> {
   const issue = await getEntity(ctx, issueModel, id);
   requireVersion(issue, ifMatch);
-  const asked = placeIn(given);
-  if (!asked) throw invalidField('position', 'required', 'Give before, after or position.');
+  const request = placeIn(input);
+  if (!request) throw invalidField('position', 'required', 'Give before, after or position.');
   const order = await readOrder(ctx, issue.parentId ?? issue.id);
-  const ahead = await aheadAt(ctx, issue, asked.place);
+  const ahead = await aheadAt(ctx, issue, request.place);
   const placed = await placedBehind(ctx, issue, ahead);
   const changes = placed.map((change) => ({ ...change, order }));
   const after = changes.find((change) => change.id === issue.id)?.after ?? issue;

@@ -10,12 +10,9 @@ interface Place {
 }
 
 /** Replaces the name of a milestone in a body by its id, searched in the project of the issue. */
-export function milestoneGiven<B extends { readonly projectId?: string | null; milestoneId?: string | null }>(
-  ctx: Naming,
-  issue: Place | null,
-  body: B,
-  at: string,
-): B {
+export function resolveMilestone<
+  B extends { readonly projectId?: string | null; milestoneId?: string | null },
+>(ctx: Naming, issue: Place | null, body: B, at: string): B {
   const { projectId = issue?.projectId ?? null, milestoneId } = body;
   if (typeof milestoneId !== 'string') return body;
   const among: Among = {

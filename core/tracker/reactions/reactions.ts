@@ -89,8 +89,8 @@ async function listReactions(ctx: Context, subject: Subject) {
 
 const actorIdOf = ({ actor }: Context): string => actor.memberId ?? actor.id;
 
-async function addReaction(ctx: Context, subject: Subject, given: string): Promise<ChangeSet> {
-  const emoji = emojiOf(given);
+async function addReaction(ctx: Context, subject: Subject, input: string): Promise<ChangeSet> {
+  const emoji = emojiOf(input);
   const { id: subjectId, issueId, issuePlace } = subject;
   const sought = { issueId, subjectId, emoji, actorId: actorIdOf(ctx) };
   // The id is derived from the content, so that a run which reacts twice finds its staged reaction.

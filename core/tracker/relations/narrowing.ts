@@ -49,11 +49,11 @@ const openBlocker = `EXISTS (SELECT 1 FROM relations AS r
 export async function relationConditions(ctx: Context, query: RelationQuery): Promise<Condition[]> {
   const conditions: Condition[] = [];
   for (const name of ['blocks', 'blockedBy', 'duplicateOf'] as const) {
-    const given = query[name];
-    if (given === undefined) continue;
-    const found = await issueModel.find(ctx, given);
+    const requested = query[name];
+    if (requested === undefined) continue;
+    const found = await issueModel.find(ctx, requested);
     if (!found || found.deletedAt !== null)
-      throw invalidField(name, 'not_found', { why: `There is no issue ${given}.` });
+      throw invalidField(name, 'not_found', { why: `There is no issue ${requested}.` });
     conditions.push({ sql: sqlOf[name], params: { [name]: found.id } });
   }
   if (query.hasOpenBlockers !== undefined) {

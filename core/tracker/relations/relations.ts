@@ -102,7 +102,7 @@ export const relations = defineResource(relation, relationModel, {
       const { id } = await getEntity(ctx, issueModel, parentId ?? '');
       const page = await pageOfModel(ctx, relationModel, query, {
         where: [{ sql: ofIssue, params: { issueId: id } }],
-        asked: { parentId },
+        parameters: { parentId },
       });
       return { ...page, data: page.data.map((current) => relationModel.wire(seenFrom(id, current), ctx)) };
     },
@@ -160,10 +160,10 @@ async function findWithEnds(ctx: Context, id: string) {
 }
 
 /** @throws ApiError validation_failed */
-async function findOther(ctx: Context, issue: Issue, given: string): Promise<Issue> {
-  const other = await issueModel.find(ctx, given);
+async function findOther(ctx: Context, issue: Issue, requested: string): Promise<Issue> {
+  const other = await issueModel.find(ctx, requested);
   if (!other || other.deletedAt !== null)
-    throw invalidField('issueId', 'not_found', { why: `There is no issue ${given}.` });
+    throw invalidField('issueId', 'not_found', { why: `There is no issue ${requested}.` });
   if (other.id === issue.id)
     throw invalidField('issueId', 'conflict', {
       why: 'An issue cannot be related to itself.',

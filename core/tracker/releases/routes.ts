@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { schemasOf } from '../../contract/schemas.ts';
 import { defineRoute } from '../../http/route.ts';
-import { Closed, givenAs, idOf, named, pageQuery, text } from '../../lib/schema.ts';
+import { Closed, inputForm, idOf, named, pageQuery, text } from '../../lib/schema.ts';
 import { issue } from '../issues/contract.ts';
 import { readingIssues } from '../issues/seen.ts';
 import { stageMax } from '../pipelines/contract.ts';
@@ -120,7 +120,7 @@ const issueRoutes = [
     query: Closed({
       ...pageQuery,
       filter: Type.Optional(
-        Type.String({ maxLength: 8000, description: 'Filter tree of issues as JSON.', [givenAs]: 'json' }),
+        Type.String({ maxLength: 8000, description: 'Filter tree of issues as JSON.', [inputForm]: 'json' }),
       ),
       sort: Type.Optional(
         Type.String({

@@ -1,15 +1,15 @@
 // `GET /search`: issues that match all words in their own text or in one comment, best match first. An issue whose identifier or number was
 // typed comes before all others.
-import { askedOf, cursorOf, notDeleted, type PageParameters } from '../../changes/list.ts';
+import { contentParameters, cursorOf, notDeleted, type PageParameters } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
 import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
-import { identifierGivenPattern } from '../../lib/issue-names.ts';
+import { identifierInputPattern } from '../../lib/issue-names.ts';
 import { limitDefault } from '../../lib/schema.ts';
-import { givenOf, type Condition } from '../../store/page.ts';
+import { sortedParameters, type Condition } from '../../store/page.ts';
 import { composedStatement, tenantStatement, type Value } from '../../store/statement.ts';
 import { StoreError } from '../../store/store.ts';
 import { issueFiltering } from '../issues/filter.ts';
-import { askedIn, type IssueFilters } from '../issues/issues.ts';
+import { requestedFilters, type IssueFilters } from '../issues/issues.ts';
 import { issueModel, type Issue } from '../issues/kind.ts';
 import { excerptOf } from './highlight.ts';
 import { readHits, type Hit } from './hits.ts';
@@ -29,14 +29,14 @@ const namedMax = 5;
 export type SearchQuery = PageParameters & IssueFilters & { q: string };
 
 /** @throws ApiError validation_failed, invalid_cursor, budget_exceeded */
-export async function searchIssues(ctx: Context, asked: SearchQuery) {
-  const query = parseQuery(asked.q);
-  const list = `${ctx.workspaceId} search ${JSON.stringify(givenOf(askedOf(asked)))}`;
-  const offset = offsetOf(ctx, list, cursorOf(asked));
-  const limit = asked.limit ?? limitDefault;
-  const conditions = await issueFiltering.conditions(ctx, askedIn(asked));
+export async function searchIssues(ctx: Context, request: SearchQuery) {
+  const query = parseQuery(request.q);
+  const list = `${ctx.workspaceId} search ${JSON.stringify(sortedParameters(contentParameters(request)))}`;
+  const offset = offsetOf(ctx, list, cursorOf(request));
+  const limit = request.limit ?? limitDefault;
+  const conditions = await issueFiltering.conditions(ctx, requestedFilters(request));
   const isComplete = await indexPending(ctx);
-  const found = await bestOf(ctx, query, { q: asked.q, conditions, until: offset + limit + 1 });
+  const found = await bestOf(ctx, query, { q: request.q, conditions, until: offset + limit + 1 });
   const page = found.slice(offset, offset + limit);
   const end = offset + page.length;
   const hasNextPage = found.length > end && end < depthMax;
@@ -112,7 +112,7 @@ function saidTo({ scopes, narrowed, directory }: Context): {
   return { columns: null, commentTeams: new Set(ids) };
 }
 
-const identifier = new RegExp(identifierGivenPattern);
+const identifier = new RegExp(identifierInputPattern);
 const aNumber = /^#?(\d{1,9})$/;
 
 /** Returns the ids of issues with that identifier, or with that number in any team. */

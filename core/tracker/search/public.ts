@@ -22,7 +22,7 @@ interface PublicQuestion {
 }
 
 /** Returns a list for each issue, in order. Rejects with ApiError budget_exceeded, StoreError. */
-export type FindDuplicates = (asked: PublicQuestion) => Promise<Duplicate[][]>;
+export type FindDuplicates = (question: PublicQuestion) => Promise<Duplicate[][]>;
 
 export function createFindDuplicates(
   services: Services,

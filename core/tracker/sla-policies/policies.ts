@@ -64,17 +64,17 @@ const types: readonly string[] = stateTypes;
 
 /** Replaces names of states by ids; several teams may use the same name. @throws ApiError validation_failed */
 function statesNamed(ctx: Context, pausedIn: readonly string[]): string[] {
-  const ids = pausedIn.map((given, index) =>
-    types.includes(given) ? given : idOfName(ctx, state, given, `pausedIn.${index}`),
+  const ids = pausedIn.map((requested, index) =>
+    types.includes(requested) ? requested : idOfName(ctx, state, requested, `pausedIn.${index}`),
   );
   return [...new Set(ids)];
 }
 
 function checkStates({ states }: Directory, pausedIn: readonly string[]): void {
-  for (const [index, given] of pausedIn.entries())
-    if (!types.includes(given) && states.get(given)?.removed !== false)
+  for (const [index, requested] of pausedIn.entries())
+    if (!types.includes(requested) && states.get(requested)?.removed !== false)
       throw invalidField(`pausedIn.${index}`, 'not_found', {
-        why: `There is no workflow state ${given}.`,
+        why: `There is no workflow state ${requested}.`,
         fix: `Use the id of an existing state, or one of ${types.join(', ')}.`,
       });
 }

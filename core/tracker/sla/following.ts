@@ -138,8 +138,8 @@ async function startOf(
   const live = await ctx.store.readOne(ctx.scope, livePlace, { issueId: issue.id });
   if (!live) return [];
   if (kind === 'first_response' && type !== 'issue.created') {
-    const asked = { issueId: issue.id, at, creatorId: issue.creator.id };
-    if (await ctx.store.readOne(ctx.scope, answered, asked)) return [];
+    const params = { issueId: issue.id, at, creatorId: issue.creator.id };
+    if (await ctx.store.readOne(ctx.scope, answered, params)) return [];
   }
   const now = ctx.nowMs();
   return [

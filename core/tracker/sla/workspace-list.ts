@@ -6,8 +6,8 @@ import type { Context } from '../../context.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { readMoment } from '../../lib/filter-value.ts';
 import { Closed, pageQuery } from '../../lib/schema.ts';
-import { askedBy, filterQueryOf, namedText } from '../../resource/filter.ts';
-import type { Asked, Filtering } from '../../resource/filtering.ts';
+import { createQueryFilter, filterQueryOf, namedText } from '../../resource/filter.ts';
+import type { FilterRequest, Filtering } from '../../resource/filtering.ts';
 import type { Condition } from '../../store/page.ts';
 import { issueReferences } from '../issues/filter.ts';
 import { slaClock } from './contract.ts';
@@ -23,7 +23,7 @@ const ofThere: Condition = {
 };
 const counting: Condition = { sql: 'ended_at IS NULL', params: {} };
 
-const asked = askedBy(slaClock);
+const requestedFilter = createQueryFilter(slaClock);
 
 type ClockQuery = PageParameters & Readonly<Record<string, unknown>> & { readonly dueBefore?: string };
 
@@ -31,11 +31,11 @@ type ClockQuery = PageParameters & Readonly<Record<string, unknown>> & { readonl
 async function listClocks(ctx: Context, query: ClockQuery, { conditions }: Filtering) {
   const { team, assignee, state, dueBefore } = query;
   const tree = {
-    ...asked(ctx.directory, query),
+    ...requestedFilter(ctx.directory, query),
     ...(team !== undefined && { team }),
     ...(assignee !== undefined && { assignee }),
   };
-  const isDue: Asked[] =
+  const isDue: FilterRequest[] =
     dueBefore === undefined
       ? []
       : [{ filter: { field: 'dueAt', test: 'lt', value: readMoment('time', dueBefore, 'dueBefore') } }];

@@ -100,10 +100,10 @@ export const teams = defineResource(team, teamModel, {
 type Transitions = Readonly<Record<string, readonly string[]>>;
 
 /** Replaces names of states by ids. @throws ApiError validation_failed */
-function transitionsNamed(ctx: Context, teamId: string, given: Transitions): Record<string, string[]> {
+function transitionsNamed(ctx: Context, teamId: string, input: Transitions): Record<string, string[]> {
   const { resolved, ...quiet } = ctx;
   const named: Record<string, string[]> = {};
-  for (const [from, targets] of Object.entries(given)) {
+  for (const [from, targets] of Object.entries(input)) {
     const path = `transitions.${from}`;
     const id = stateNamed(quiet, teamId, from, path);
     if (named[id])

@@ -36,11 +36,11 @@ async function templateNamed(ctx: Context, name: string, teamId: string, path: s
 /** @param path path of the template in the request @throws ApiError validation_failed */
 export async function readTemplate(
   ctx: Context,
-  given: string,
+  requested: string,
   teamId: string,
   path: string,
 ): Promise<FromTemplate> {
-  const id = isIdOf(template, given) ? given : await templateNamed(ctx, given, teamId, path);
+  const id = isIdOf(template, requested) ? requested : await templateNamed(ctx, requested, teamId, path);
   const found = await templateModel.find(ctx, id);
   if (!found || found.deletedAt !== null)
     throw invalidField(path, 'not_found', { why: `There is no template ${id}.` });

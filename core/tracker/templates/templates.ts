@@ -17,12 +17,12 @@ const rules: Rules<typeof template, EntityOf<typeof template>> = {
 };
 const plain = plainOperations(template, templateModel, rules);
 
-type Given = Record<string, FieldValue | null>;
+type TemplateFields = Record<string, FieldValue | null>;
 
 /**
  * Replaces names of labels and keys of custom fields in a body by ids. @param had current field values @throws ApiError validation_failed
  */
-function withIds<B extends { readonly labels?: string[]; readonly fields?: Given }>(
+function withIds<B extends { readonly labels?: string[]; readonly fields?: TemplateFields }>(
   ctx: Context,
   teamId: string | null,
   body: B,

@@ -87,10 +87,10 @@ async function issuesOf(
   const found = await getEntity(ctx, viewModel, id);
   await requireSeen(ctx, found);
   const sort = query.sort ?? (found.sort === null ? undefined : keptSort(found.sort, ctx.directory));
-  const asked = { ...query, ...(sort === undefined ? {} : { sort }) };
+  const viewQuery = { ...query, ...(sort === undefined ? {} : { sort }) };
   const beside = { viewFilters: [{ tree: found.filter, at: 'filter', wasTaken: true as const }] };
   const seeing = seeingIssues(ctx);
   return asOf === undefined
-    ? listIssues(seeing, asked, beside)
-    : listIssuesAt(seeing, { ...asked, asOf }, beside);
+    ? listIssues(seeing, viewQuery, beside)
+    : listIssuesAt(seeing, { ...viewQuery, asOf }, beside);
 }

@@ -9,7 +9,7 @@ import { modelOf } from '../../resource/kind.ts';
 import { lastPositionIn } from '../../resource/last-position.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { findTeam, getTeam, statesOf } from '../directory.ts';
-import { teamAsked } from '../teams/contract.ts';
+import { teamParameter } from '../teams/contract.ts';
 import { positionMax, state, type StateType } from './contract.ts';
 
 const stateModel = modelOf(state, { table: 'states' });
@@ -28,7 +28,7 @@ const lastPosition = lastPositionIn({
 const teamIdOf = ({ directory }: Context, team: string): string => findTeam(directory, team)?.id ?? '';
 
 export const workflows = defineResource(state, stateModel, {
-  query: { team: Type.Optional(teamAsked) },
+  query: { team: Type.Optional(teamParameter) },
   where: ({ directory }, { team }) =>
     team === undefined
       ? []

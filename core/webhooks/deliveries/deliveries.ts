@@ -1,6 +1,6 @@
 // Lists, shows, creates and cancels deliveries.
 import type { ChangeSet } from '../../changes/change.ts';
-import { askedOf, cursorOf, type PageParameters } from '../../changes/list.ts';
+import { contentParameters, cursorOf, type PageParameters } from '../../changes/list.ts';
 import { getEntity, isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
@@ -70,7 +70,7 @@ export async function listDeliveries(ctx: Context, query: DeliveryQuery, work: D
     order: [{ sql: 'created_at', direction: 'desc' }],
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
-    asked: askedOf(query),
+    parameters: contentParameters(query),
   });
   return { data: data.map((row) => showDelivery(row as DeliveryRow, now)), pageInfo };
 }

@@ -14,7 +14,7 @@ const EndpointCreated = named(
   'WebhookCreated',
   Closed({
     id: idOf(webhook.id),
-    url: webhook.fields.url.given,
+    url: webhook.fields.url.input,
     events: webhook.fields.events.response,
     enabled: webhook.fields.enabled.response,
     secret: Type.String({ description: 'Signing secret of the endpoint. It is shown only once.' }),

@@ -61,7 +61,7 @@ export async function listReplays(ctx: Context, endpointId: string, query: PageP
     order: [{ sql: 'created_at', direction: 'desc' }],
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
-    asked: { endpointId },
+    parameters: { endpointId },
   });
   return { data: data.map((row) => showReplay(row as ReplayRow)), pageInfo };
 }

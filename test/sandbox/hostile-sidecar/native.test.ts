@@ -99,8 +99,8 @@ async function jailed(mode: string, using: JailMeans): Promise<ProbeOutcome> {
   let report: JailReport | undefined;
   const why = await new Promise<string>((gone) => {
     const sidecar = spawnProbe(mode, using, { stderr: (part) => (text += part), gone });
-    void sidecar.ready.then((given) => {
-      report = given;
+    void sidecar.ready.then((jailReport) => {
+      report = jailReport;
       sidecar.evict('go');
     });
   });

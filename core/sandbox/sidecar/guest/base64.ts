@@ -44,8 +44,9 @@ export function atob(input: unknown): string {
   return out;
 }
 
-function withoutSpaces(given: string): string {
+function withoutSpaces(encoded: string): string {
   let text = '';
-  for (let i = 0; i < given.length; i++) if (indexOf(' \t\n\f\r', given[i] as string) < 0) text += given[i];
+  for (let i = 0; i < encoded.length; i++)
+    if (indexOf(' \t\n\f\r', encoded[i] as string) < 0) text += encoded[i];
   return text;
 }

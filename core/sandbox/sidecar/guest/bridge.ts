@@ -71,9 +71,9 @@ let waitingHead = 0;
 let whenIdle: (() => void) | undefined;
 
 /** Resets the counters for a new run. Leftover callbacks of the previous run can no longer reach the host. */
-export function openRun(given: GuestLimits): number {
+export function openRun(runLimits: GuestLimits): number {
   pending = record<Pending>();
-  limits = given;
+  limits = runLimits;
   callsMade = callsOpen = timersOpen = logBytes = logLines = waitingHead = 0;
   waiting = [];
   whenIdle = undefined;

@@ -12,13 +12,13 @@ export interface Definition {
 
 const kinds = keys(handlerMembers) as HandlerKind[];
 
-export function readDefinition(given: unknown): Definition {
-  if (!isObject(given))
+export function readDefinition(exported: unknown): Definition {
+  if (!isObject(exported))
     throw new NativeTypeError('The default export of a plugin must be definePlugin({…}).');
   const handlers = record<Handler>();
   for (const kind of kinds) {
     const member = handlerMembers[kind];
-    const entries = given[member];
+    const entries = exported[member];
     if (!isObject(entries)) continue;
     for (const name of keys(entries)) {
       const entry = entries[name];
@@ -28,7 +28,7 @@ export function readDefinition(given: unknown): Definition {
       handlers[`${kind}:${name}`] = handle as Handler;
     }
   }
-  const scopes = given.scopes;
+  const scopes = exported.scopes;
   return { handlers, scopes: isArray(scopes) ? (scopes as string[]) : isObject(scopes) ? keys(scopes) : [] };
 }
 
@@ -38,9 +38,9 @@ export function handlerNames(definition: Definition): string {
 }
 
 /** Returns the definition without its functions, as JSON text. */
-export function staticManifest(given: unknown): string {
-  const definition = readDefinition(given);
-  const shape = { ...(given as Shape) };
+export function staticManifest(exported: unknown): string {
+  const definition = readDefinition(exported);
+  const shape = { ...(exported as Shape) };
   for (const kind of kinds) {
     const member = handlerMembers[kind];
     const entries = shape[member];

@@ -110,8 +110,8 @@ function framesOf(stack: unknown): string {
   return at < 0 ? '' : slice(stack, at + 1, at + 1 + messageUnitsMax);
 }
 
-function register(given: unknown): string {
-  definition = readDefinition(given);
+function register(exported: unknown): string {
+  definition = readDefinition(exported);
   members = membersOf(definition.scopes);
   return handlerNames(definition);
 }

@@ -84,7 +84,7 @@ export class GuestUrl {
   }
 }
 
-interface GivenParts {
+interface ParsedParts {
   readonly protocol: string;
   readonly authority: string | undefined;
   readonly path: string;
@@ -96,7 +96,7 @@ interface GivenParts {
   readonly over: GuestUrl | undefined;
 }
 
-function partsOf(raw: string, parent: GuestUrl | undefined): GivenParts {
+function partsOf(raw: string, parent: GuestUrl | undefined): ParsedParts {
   const own = urlParts.exec(schemeOf(raw, parent) in defaultPorts ? raw.replace(/\\/g, '/') : raw);
   if (!own) throw invalid(raw);
   const [, scheme, authority, path = '', query, hash = ''] = own;
