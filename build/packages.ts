@@ -10,9 +10,9 @@ export function packageFolder(name: string): string {
   const installed = join(root, 'node_modules', name);
   if (existsSync(installed)) return installed;
   const { version, integrity } = pinned(name);
-  const kept = join(cacheDir, `${name.replaceAll(/\W/g, '-')}-${version}`);
-  if (!existsSync(kept)) fetchTo(kept, `${name}@${version}`, integrity);
-  return join(kept, 'package');
+  const cached = join(cacheDir, `${name.replaceAll(/\W/g, '-')}-${version}`);
+  if (!existsSync(cached)) fetchTo(cached, `${name}@${version}`, integrity);
+  return join(cached, 'package');
 }
 
 function pinned(name: string): { version: string; integrity: string } {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { S3Settings } from './backup/copy/s3.ts';
-import { parseKeep } from './backup/keep.ts';
+import { parseRetentionRule } from './backup/keep.ts';
 import { parseCidr, type Cidr } from './lib/cidr.ts';
 import { checkCron } from './lib/cron.ts';
 import type { LogLevel } from './lib/log.ts';
@@ -44,7 +44,7 @@ export interface Config {
   /** Maximum CPU time of one list or search, in milliseconds; 0 is unlimited. */
   readonly readBudgetMs: number;
   /** Retention in days; null keeps forever. */
-  readonly kept: {
+  readonly retention: {
     readonly runs: number | null;
     readonly recordings: number | null;
     readonly deliveries: number | null;
@@ -74,7 +74,7 @@ export interface Config {
     readonly folder: string;
     readonly cron: string;
     /** In the format of `parseKeep`. */
-    readonly keep: string;
+    readonly retentionRule: string;
   } | null;
   /** Null: no mail. */
   readonly mail: { readonly url: string; readonly from: string } | null;
@@ -85,7 +85,7 @@ interface CopyConfig {
   /** Absolute path or `s3://bucket/prefix`. */
   readonly to: string;
   readonly everyMs: number;
-  readonly keepMs: number;
+  readonly retentionMs: number;
   readonly s3: S3Settings;
 }
 
@@ -113,7 +113,7 @@ export function readConfig(
     corsOrigins: readOrigins(list('corsOrigins'), (wanted) => fail('corsOrigins', wanted)),
     rates: readRates(reading),
     readBudgetMs: integer('readBudget', 600_000),
-    kept: readKept(days),
+    retention: readRetention(days),
     files: {
       fileBytesMax: integer('fileSize', 10_240) * 1024 * 1024,
       workspaceBytesMax: integer('fileQuota', 100_000_000) * 1024 * 1024,
@@ -135,7 +135,7 @@ export function readConfig(
     copy: copyConfig(reading, folder, env, {
       dataDir: directory('dataDir'),
       everyMs: (integer('copyEvery', 3_600) || fail('copyEvery', 'a whole number from 1 to 3600')) * 1000,
-      keepMs: integer('copyKeep', 1_000_000) * 3_600_000,
+      retentionMs: integer('copyKeep', 1_000_000) * 3_600_000,
     }),
     backups: readBackups(reading),
     mail: readMail(reading),
@@ -199,7 +199,7 @@ function readPublishers(entries: readonly string[], fail: (wanted: string) => ne
   );
 }
 
-function readKept(days: (key: ConfigKey) => number | null): Config['kept'] {
+function readRetention(days: (key: ConfigKey) => number | null): Config['retention'] {
   return {
     runs: days('keepRuns'),
     recordings: days('keepRecordings'),
@@ -250,7 +250,7 @@ function copyConfig(
   { value, nameOf, fail, directory }: Reading,
   folder: string,
   env: Environment,
-  { dataDir, ...times }: { dataDir: string; everyMs: number; keepMs: number },
+  { dataDir, ...times }: { dataDir: string; everyMs: number; retentionMs: number },
 ): CopyConfig | null {
   if (value('copyTo') === '') return null;
   const { to, s3 } = readCopyAddress(value('copyTo'), folder, env, nameOf('copyTo'));
@@ -261,11 +261,12 @@ function copyConfig(
 }
 
 function readBackups({ value, fail, directory }: Reading): Config['backups'] {
-  const [cron, keep] = [value('backupSchedule'), value('backupKeep')];
+  const [cron, retentionRule] = [value('backupSchedule'), value('backupKeep')];
   const wrong = checkCron(cron, 'UTC');
   if (wrong !== null) fail('backupSchedule', `five cron fields such as "0 3 * * *" (${wrong})`);
-  if (!parseKeep(keep)) fail('backupKeep', 'a rule such as last=3,daily=7,weekly=4,monthly=6');
-  return value('backupDir') === '' ? null : { folder: directory('backupDir'), cron, keep };
+  if (!parseRetentionRule(retentionRule))
+    fail('backupKeep', 'a rule such as last=3,daily=7,weekly=4,monthly=6');
+  return value('backupDir') === '' ? null : { folder: directory('backupDir'), cron, retentionRule };
 }
 
 /**

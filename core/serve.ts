@@ -268,10 +268,10 @@ async function createCopy(
   installation: Installation,
 ): Promise<Copier | null> {
   if (!config.copy) return null;
-  const { to, s3, everyMs, keepMs } = config.copy;
+  const { to, s3, everyMs, retentionMs } = config.copy;
   const { database, spool } = opened.dataDir;
   return createCopier({
-    ...{ clock, log, problems, version, everyMs, keepMs, database, spool },
+    ...{ clock, log, problems, version, everyMs, retentionMs, database, spool },
     archive: join(config.dataDir, 'archive'),
     store: opened.store,
     installation,

@@ -114,13 +114,13 @@ interface State {
 /** Eight states of the team, none of which removes an issue from the board. */
 async function statesOf(call: Call): Promise<string[]> {
   const { data } = await call<{ data: State[] }>('GET', '/workflows?team=ENG');
-  const kept = data.filter(({ type }) => type !== 'triage' && type !== 'duplicate').slice(0, columns);
-  const further = await made(call, columns - kept.length, '/workflows', (n) => ({
+  const usable = data.filter(({ type }) => type !== 'triage' && type !== 'duplicate').slice(0, columns);
+  const further = await made(call, columns - usable.length, '/workflows', (n) => ({
     team: 'ENG',
     name: `Step ${n}`,
     type: 'started',
   }));
-  return [...kept.map(({ id }) => id), ...further];
+  return [...usable.map(({ id }) => id), ...further];
 }
 
 export function boardOf(n: number, states: readonly string[]): object {

@@ -92,8 +92,8 @@ async function restoreInto(folder: string, options: RestoreOptions): Promise<Res
   const { facts, at, key } = await options.source.bring(folder, options.onProgress);
   const masterKey = keyOf(key, options.key, facts.keyFingerprint);
   const database = join(folder, 'tatami.db');
-  const isEarlier = options.source.keepsSchema && facts.schema < identitySchema;
-  if (!options.source.keepsSchema)
+  const isEarlier = options.source.retainsSchema && facts.schema < identitySchema;
+  if (!options.source.retainsSchema)
     migrate({ path: database, snapshots: join(folder, 'snapshots'), nowMs: options.nowMs });
   // Sessions and links that ended after the backup would otherwise become valid again.
   const generation = isEarlier ? null : beginHistory(database, options.nowMs(), signInTables);
@@ -103,7 +103,7 @@ async function restoreInto(folder: string, options: RestoreOptions): Promise<Res
   return {
     at,
     position: facts.log.position,
-    schema: options.source.keepsSchema ? facts.schema : migrations.length,
+    schema: options.source.retainsSchema ? facts.schema : migrations.length,
     workspaces: facts.workspaces.length,
     events: facts.workspaces.reduce((sum, { events }) => sum + events, 0),
     generation,

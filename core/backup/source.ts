@@ -21,7 +21,7 @@ export interface Source {
   /** Schema, if known before anything is written; else null. */
   readonly schema: number | null;
   /** Set for snapshots, which lead back to an earlier version: the restored database keeps its schema. */
-  readonly keepsSchema?: true;
+  readonly retainsSchema?: true;
   bring(folder: string, onProgress: (done: number, of: number) => void): Promise<Brought>;
 }
 
@@ -68,7 +68,7 @@ async function backupSource(where: string): Promise<Source> {
 function snapshotSource(where: string): Source {
   return {
     schema: null,
-    keepsSchema: true,
+    retainsSchema: true,
     async bring(folder, onProgress) {
       const database = join(folder, 'tatami.db');
       copyFileSync(where, database);

@@ -68,7 +68,7 @@ export interface EntityModel<E extends Entity, W> {
   /** Select list; only computed columns are aliased. */
   readonly select: string;
   /** True if deleted rows stay, with the time in `deleted_at`. */
-  readonly keepsDeleted: boolean;
+  readonly retainsDeleted: boolean;
   /** Returns the condition that the team is in a list; undefined for entities without a team. */
   readonly isOfTeamIn: ((list: string) => string) | undefined;
   fromRow(row: Row): E;
@@ -121,7 +121,7 @@ export function defineModel<E extends Entity, W extends Wire>(spec: ModelSpec<E,
     name,
     table,
     select: columns.select,
-    keepsDeleted: 'deletedAt' in spec.fields,
+    retainsDeleted: 'deletedAt' in spec.fields,
     isOfTeamIn: spec.team?.isIn,
     fromRow: columns.read,
     pick: columns.pick,

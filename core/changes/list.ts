@@ -19,7 +19,7 @@ interface ListOptions<E> {
   readonly where?: readonly Condition[];
   readonly order?: readonly SortKey[];
   readonly without?: readonly string[];
-  keep?(entity: E): boolean;
+  filter?(entity: E): boolean;
   /** In place of the cursor: sort values and id of the item that the page starts after. */
   readonly beyond?: readonly CursorValue[] | undefined;
   /** Parameters beside those of the list: its parent. */
@@ -63,7 +63,7 @@ export async function pageOfModel<E extends Entity, W>(
   // The row after the page determines whether there is another page.
   if (ctx.staged?.reads) model.noteList(ctx.staged.reads, next ? [...data, next] : data, seen);
   const entities = await seenBy(ctx.staged, model, data.map(model.fromRow));
-  return { data: options.keep ? entities.filter(options.keep) : [...entities], pageInfo };
+  return { data: options.filter ? entities.filter(options.filter) : [...entities], pageInfo };
 }
 
 /** Applies the past moment of a run, and its staged changes. */

@@ -64,7 +64,7 @@ export function removed<E extends Entity, W>(
   ifMatch: number | null,
 ): ChangeSet<undefined> {
   requireVersion(before, ifMatch);
-  if (!model.keepsDeleted) throw new Error(`A ${model.name} cannot be deleted.`);
+  if (!model.retainsDeleted) throw new Error(`A ${model.name} cannot be deleted.`);
   const change = model.update(before, { deletedAt: ctx.nowMs() } as object as Partial<E>, ctx.nowMs());
   return { changes: change ? [change] : [], body: undefined };
 }

@@ -51,7 +51,7 @@ export interface Contract extends Target {
    */
   readonly undo: 'values' | 'operations' | { readonly never: string };
   /** A deleted object keeps its row, so that references to it stay valid. */
-  readonly keepsDeleted?: true;
+  readonly retainsDeleted?: true;
   /**
    * Everything that its operations read and write belongs to a team, so a scope narrowed to teams can be enforced. If its `team` may be
    * null, the object then belongs to no team, and everybody sees it.
@@ -68,7 +68,7 @@ export interface Contract extends Target {
   /** Section of the in-memory directory with its name, and the fields that others need. */
   readonly directory?: {
     readonly as: string;
-    readonly keeps: readonly string[];
+    readonly entryFields: readonly string[];
     /** Deleted objects stay, marked as removed. */
     readonly withDeleted?: true;
   };
@@ -91,7 +91,7 @@ type IsReference<F> = F extends { readonly to: Target } ? true : false;
 
 /** Name of a field in requests: references to objects end in `Id`. */
 type InputName<K extends string, F> = F extends Reference<Target, 'id', unknown, object> ? `${K}Id` : K;
-type KeptName<K extends string, F> = IsReference<F> extends true ? `${K}Id` : K;
+type StoredName<K extends string, F> = IsReference<F> extends true ? `${K}Id` : K;
 
 type Fields<C> = C extends { readonly fields: infer F extends Readonly<Record<string, Field>> } ? F : never;
 type Names<C> = keyof Fields<C> & string;
@@ -160,24 +160,24 @@ export type Patch<C> = Simplify<{
   [K in Writable<C, 'update'> as InputName<K, Fields<C>[K]>]?: InputValue<Fields<C>[K]>;
 }>;
 
-type KeptActor<K extends string, F extends Field> = {
+type StoredActor<K extends string, F extends Field> = {
   readonly [P in `${K}Kind`]: 'user' | 'plugin' | 'system' | OrNull<F>;
 } & { readonly [P in `${K}Id` | `${K}Name`]: string | OrNull<F> };
 type UnionToIntersection<U> = (U extends unknown ? (u: U) => void : never) extends (i: infer I) => void
   ? I
   : never;
-type KeptActors<C> = [OfType<C, 'actor'>] extends [never]
+type StoredActors<C> = [OfType<C, 'actor'>] extends [never]
   ? unknown
-  : UnionToIntersection<{ [K in OfType<C, 'actor'>]: KeptActor<K, Fields<C>[K]> }[OfType<C, 'actor'>]>;
+  : UnionToIntersection<{ [K in OfType<C, 'actor'>]: StoredActor<K, Fields<C>[K]> }[OfType<C, 'actor'>]>;
 
 /** Object as stored in its row: references by id, times in milliseconds. */
-export type Kept<C> = Simplify<
+export type StoredEntity<C> = Simplify<
   { readonly id: string; readonly version: number } & {
-    readonly [K in Exclude<Names<C>, Computed<C> | OfType<C, 'actor'>> as KeptName<K, Fields<C>[K]>]: In<
+    readonly [K in Exclude<Names<C>, Computed<C> | OfType<C, 'actor'>> as StoredName<K, Fields<C>[K]>]: In<
       Fields<C>[K]
     >;
-  } & KeptActors<C> & { readonly createdAt: number; readonly updatedAt: number } & (C extends {
-      readonly keepsDeleted: true;
+  } & StoredActors<C> & { readonly createdAt: number; readonly updatedAt: number } & (C extends {
+      readonly retainsDeleted: true;
     }
       ? { readonly deletedAt: number | null }
       : unknown)
@@ -191,9 +191,11 @@ export type EventTypeOf<C> = C extends { readonly events: infer E }
   : never;
 
 /** Entry of an object in the directory of a workspace. */
-export type Entry<C> = C extends { readonly directory: { readonly keeps: infer N extends readonly string[] } }
+export type Entry<C> = C extends {
+  readonly directory: { readonly entryFields: infer N extends readonly string[] };
+}
   ? Simplify<
-      { readonly id: string } & Pick<Kept<C>, Extract<N[number], keyof Kept<C>>> &
+      { readonly id: string } & Pick<StoredEntity<C>, Extract<N[number], keyof StoredEntity<C>>> &
         (C extends { readonly directory: { readonly withDeleted: true } }
           ? { readonly removed: boolean }
           : unknown)

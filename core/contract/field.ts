@@ -55,7 +55,7 @@ export interface Field<
   T extends FieldType = FieldType,
   RequestValue = unknown,
   ResponseValue = RequestValue,
-  Kept = RequestValue,
+  StoredValue = RequestValue,
   O extends FieldOptions = FieldOptions,
 > {
   readonly type: T;
@@ -63,7 +63,11 @@ export interface Field<
   readonly response: TSchema;
   readonly options: O;
   /** Phantom for the three types. */
-  readonly types?: { readonly input: RequestValue; readonly response: ResponseValue; readonly kept: Kept };
+  readonly types?: {
+    readonly input: RequestValue;
+    readonly response: ResponseValue;
+    readonly stored: StoredValue;
+  };
 }
 
 /**
@@ -186,7 +190,7 @@ export interface Target {
   readonly names?: Names;
   readonly path?: string;
   readonly scope?: string;
-  readonly directory?: { readonly as: string; readonly keeps: readonly string[] };
+  readonly directory?: { readonly as: string; readonly entryFields: readonly string[] };
 }
 
 /** Names that may stand for the id of an object in request bodies. */

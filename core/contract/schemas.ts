@@ -127,7 +127,7 @@ export function inputName(name: string, field: Field): string {
 }
 
 /** Returns the name of a field in the row. */
-export function keptName(name: string, field: Field): string {
+export function storedName(name: string, field: Field): string {
   return isReference(field) ? `${name}Id` : name;
 }
 

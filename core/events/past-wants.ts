@@ -5,7 +5,7 @@
 import { tenantStatement } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
 
-const keep = tenantStatement(
+const insertPast = tenantStatement(
   'past_wants.keep',
   `INSERT OR IGNORE INTO past_wants (workspace_id, consumer, until_sequence, id, wants_json)
    SELECT :ws, :consumer, coalesce(max(sequence), 0), :id, :wants FROM events WHERE workspace_id = :ws`,
@@ -28,8 +28,8 @@ export interface Past<W> {
 }
 
 /** Must come before the events of its batch. */
-export function keepWantsOp(scope: Scope, consumer: string, id: string, wants: object): Op {
-  return tenantOp(scope, keep, { consumer, id, wants: JSON.stringify(wants) });
+export function storeSubscriptionOp(scope: Scope, consumer: string, id: string, wants: object): Op {
+  return tenantOp(scope, insertPast, { consumer, id, wants: JSON.stringify(wants) });
 }
 
 export function forgetWantsOp(scope: Scope, consumer: string, through: number): Op {

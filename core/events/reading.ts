@@ -128,7 +128,7 @@ async function storeStuck<U extends Unit>(
   const isMeant = (subject: string, sequence: number): boolean =>
     sequence > (stuck.get(subject)?.after ?? Infinity);
   const plan = await planned(parts, scope, place, events, isMeant);
-  await keep(parts, place, plan.units);
+  await storeUnits(parts, place, plan.units);
   const through = plan.through ?? events.at(-1)!.sequence;
   for (const lag of stuck.values()) {
     if (lag.after >= through) continue;
@@ -211,7 +211,7 @@ async function offer<U extends Unit>(
 }
 
 /** Stores work that the queue has no capacity for. */
-async function keep<U extends Unit>(
+async function storeUnits<U extends Unit>(
   parts: ReadingParts<U>,
   place: Place,
   units: readonly U[],

@@ -76,7 +76,7 @@ export function createContents(blobs: Pick<Blobs, 'take'> | null) {
       bytes += piece.length;
     }
     const sha256 = hash.digest('hex');
-    return { sha256, bytes, keep: async () => undefined, release: () => undefined };
+    return { sha256, bytes, persist: async () => undefined, release: () => undefined };
   };
   return {
     /** @param pieces all of one content @throws ApiError, StoreError */
@@ -88,7 +88,7 @@ export function createContents(blobs: Pick<Blobs, 'take'> | null) {
             'malformed_request',
             `The content from line ${line} on does not have the SHA-256 ${JSON.stringify(String(sha256)).slice(0, 80)}: the file was changed or truncated. Export it again.`,
           );
-        await content.keep();
+        await content.persist();
         arrived.set(sha256, content.bytes);
       } finally {
         content.release();

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import type { Field } from '../contract/field.ts';
 import type { Contract } from '../contract/contract.ts';
-import { actorParts, isReference, keptName } from '../contract/schemas.ts';
+import { actorParts, isReference, storedName } from '../contract/schemas.ts';
 import { snake } from '../lib/words.ts';
 import { columnsAt, latestSchema, type ColumnFacts } from '../store/looking.ts';
 import { day, flag, id, integer, json, moment, oneOf, pattern, real, text, type Cell } from './cells.ts';
@@ -71,7 +71,7 @@ function cellOfContract(contract: Contract | undefined, column: string): Cell | 
     if (field.type === 'actor') {
       if (column === kindColumn) return oneOf('user', 'plugin', 'system');
       if (others.includes(column)) return text(1_000);
-    } else if (column === snake(keptName(name, field)) + (field.type === 'json' ? '_json' : ''))
+    } else if (column === snake(storedName(name, field)) + (field.type === 'json' ? '_json' : ''))
       return cellOfField(field);
   }
   return undefined;

@@ -11,7 +11,7 @@ import {
   type Store,
 } from '../store/store.ts';
 import type { Params, Value } from '../store/statement.ts';
-import type { Kept } from './retention.ts';
+import type { RetentionSettings } from './retention.ts';
 import type { Sweep } from './sweeps.ts';
 import { dayMs } from '../lib/time.ts';
 
@@ -27,14 +27,14 @@ export async function rest(tookMs: number): Promise<void> {
 
 interface Sweeping {
   readonly store: Store;
-  readonly kept: Kept;
+  readonly retention: RetentionSettings;
   readonly nowMs: () => number;
   readonly isStopped: () => boolean;
 }
 
 /** @returns the number of removed rows */
 export async function sweepAway(on: Sweeping, sweep: Sweep): Promise<number> {
-  const days = sweep.keptFor === null ? 0 : on.kept[sweep.keptFor];
+  const days = sweep.retainedFor === null ? 0 : on.retention[sweep.retainedFor];
   if (days === null) return 0;
   const before = on.nowMs() - days * dayMs;
   const { byId } = sweep;

@@ -67,7 +67,7 @@ const goneEndpoints = `SELECT e.workspace_id, e.id FROM endpoints AS e WHERE e.d
   AND NOT EXISTS (SELECT 1 FROM deliveries AS d WHERE d.workspace_id = e.workspace_id AND d.endpoint_id = e.id)
   AND NOT EXISTS (SELECT 1 FROM replays AS r WHERE r.workspace_id = e.workspace_id AND r.endpoint_id = e.id)`;
 
-const sweep = (removals: Sweep['removals']): Sweep => ({ keptFor: 'deleted', removals, rows });
+const sweep = (removals: Sweep['removals']): Sweep => ({ retainedFor: 'deleted', removals, rows });
 
 const removeDeleted = (table: string): Sweep['removals'][number] =>
   remove(`${table}.sweep`, table, `SELECT workspace_id, id FROM ${table} WHERE deleted_at <= :before`);

@@ -42,7 +42,7 @@ const insert = tenantStatement(
 );
 
 /** Stored headers of a response. */
-interface KeptHeaders {
+interface StoredHeaders {
   readonly etag?: string;
   readonly location?: string;
 }
@@ -108,15 +108,15 @@ export function createIdempotencyKeys(options: KeysOptions): IdempotencyKeys {
       const purpose = sealedFor('idempotency', scope.workspaceId, id);
       const claimed: Claimed = { scope, request, id, bodyHash, purpose };
       return {
-        replay: () => keptAnswer(options, claimed),
-        guards: (answer, made) => keeping(options, claimed, answer, made),
+        replay: () => findStoredAnswer(options, claimed),
+        guards: (answer, made) => storeAnswerOps(options, claimed, answer, made),
         release: () => void inFlight.delete(place),
       };
     },
   };
 }
 
-async function keptAnswer(
+async function findStoredAnswer(
   { store, sealing, nowMs }: KeysOptions,
   { scope, request, id, bodyHash, purpose }: Claimed,
 ): Promise<WrittenAnswer | null> {
@@ -135,7 +135,7 @@ async function keptAnswer(
     ? await recall(store, scope, { text: stored, recalled }, after, request.value)
     : stored;
   const text = whole === '' ? null : await completeText(whole, (of) => learnedOf(store, scope, of, after));
-  const { etag, location } = JSON.parse(row.headers_json) as KeptHeaders;
+  const { etag, location } = JSON.parse(row.headers_json) as StoredHeaders;
   return {
     kind: 'written',
     status: row.status,
@@ -147,7 +147,7 @@ async function keptAnswer(
   };
 }
 
-function keeping(
+function storeAnswerOps(
   { sealing, nowMs }: KeysOptions,
   { scope, request, id, bodyHash, purpose }: Claimed,
   { status, body, text, version, location }: WrittenAnswer,
@@ -155,9 +155,9 @@ function keeping(
 ): Op[] {
   const now = nowMs();
   const short = request.secret ? null : shorten(text ?? '', body, request.value, made);
-  const kept = short?.text ?? text ?? '';
-  const headers: KeptHeaders = {
-    ...(version === undefined ? {} : { etag: etagOf(version, kept) }),
+  const storedText = short?.text ?? text ?? '';
+  const headers: StoredHeaders = {
+    ...(version === undefined ? {} : { etag: etagOf(version, storedText) }),
     ...(location === undefined ? {} : { location }),
   };
   return [
@@ -167,10 +167,10 @@ function keeping(
       bodyHash,
       status,
       headers: JSON.stringify(headers),
-      body: request.secret ? sealing.seal(kept, purpose) : new TextEncoder().encode(kept),
+      body: request.secret ? sealing.seal(storedText, purpose) : new TextEncoder().encode(storedText),
       sealed: request.secret ? 1 : 0,
       recall: short && JSON.stringify(short.recalled),
-      learns: mayHaveLearned(status, kept) ? 1 : 0,
+      learns: mayHaveLearned(status, storedText) ? 1 : 0,
       now,
       expiresAt: now + idempotencyHours * 3_600_000,
     }),

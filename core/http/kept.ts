@@ -5,7 +5,7 @@ import { etagOf } from './etag.ts';
 
 type Body = string | Uint8Array<ArrayBuffer>;
 
-export interface Kept {
+export interface CachedBody {
   readonly etag: string;
   /** @param coding null for the uncompressed body */
   in(coding: Coding | null): Promise<Body>;
@@ -15,7 +15,7 @@ export interface Kept {
 const levels = { zstd: 12, gzip: 9 };
 
 /** @param read called again for each uncompressed response */
-export async function keep(read: () => Body | Promise<Body>): Promise<Kept> {
+export async function cacheBody(read: () => Body | Promise<Body>): Promise<CachedBody> {
   const coded = new Map<Coding, Promise<Body>>();
   return {
     etag: etagOf(undefined, await read()),

@@ -4,7 +4,7 @@ import { createOutflow } from './outflow.ts';
 
 const text = 'x'.repeat(1024 * 1024);
 const payer = { workspaceId: 'ws', payer: 'key_1' };
-const keepsOpen = () => ({ letGo: () => undefined, hangUp: () => undefined });
+const holdOpen = () => ({ letGo: () => undefined, hangUp: () => undefined });
 
 /** Timers never fire. */
 const clock: Clock = { nowMs: () => 0, monotonicMs: () => 0, after: () => () => undefined };
@@ -15,7 +15,7 @@ test('answers that nobody takes are held up to a bound, and make room again when
     const held: (string | ReadableStream<Uint8Array>)[] = [];
     for (let n = 0; n < 200; n++)
       try {
-        held.push(outflow.bodyOf(payer, text, keepsOpen));
+        held.push(outflow.bodyOf(payer, text, holdOpen));
       } catch {
         break;
       }
@@ -35,5 +35,5 @@ test('answers that nobody takes are held up to a bound, and make room again when
 });
 
 test('a small answer is sent as it is', () => {
-  expect(createOutflow(clock).bodyOf(payer, 'small', keepsOpen)).toBe('small');
+  expect(createOutflow(clock).bodyOf(payer, 'small', holdOpen)).toBe('small');
 });

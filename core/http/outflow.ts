@@ -31,10 +31,10 @@ export interface Outflow {
   hold(payer: Payer, text: string): () => void;
   /**
    * Returns the body to send: unchanged if small, as a stream at the pace of the reader if large.
-   * @param keepOpen exempts the connection from the idle timeout
+   * @param holdOpen exempts the connection from the idle timeout
    * @throws ApiError rate_limited
    */
-  bodyOf<B extends Body>(payer: Payer, body: B, keepOpen: () => Held): B | ReadableStream<Uint8Array>;
+  bodyOf<B extends Body>(payer: Payer, body: B, holdOpen: () => Held): B | ReadableStream<Uint8Array>;
   /** Aborts the responses that are not read to the end. */
   stop(): void;
 }
@@ -88,10 +88,10 @@ export function createOutflow(clock: Clock): Outflow {
     unsent,
     requireRoom: (payer) => requireRoomIn(unsent, payer, largeBytes),
     hold: (payer, text) => hold(payer, text.length),
-    bodyOf(payer, body, keepOpen) {
+    bodyOf(payer, body, holdOpen) {
       if (body.length < largeBytes) return body;
       const bytes = bytesOf(body);
-      return pulled(bytes, hold(payer, bytes.length), keepOpen());
+      return pulled(bytes, hold(payer, bytes.length), holdOpen());
     },
     stop() {
       for (const breakOff of open) breakOff();

@@ -7,7 +7,7 @@ import type { ErrorCode } from '../lib/errors.ts';
 import type { Connected } from '../lib/fairness/shares.ts';
 import type { Payer } from '../lib/payer.ts';
 import type { ArrivedBlob } from '../store/blobs.ts';
-import type { Kept } from './kept.ts';
+import type { CachedBody } from './kept.ts';
 import type { Held } from './outflow.ts';
 import type { Granted, Principal } from './principal.ts';
 
@@ -59,7 +59,7 @@ interface RouteFacts<
   /** Error codes in addition to those that every route can return. */
   readonly errors?: readonly ErrorCode[];
   /** Responds with a `Kept` body, so with an entity tag, and with 304 if the client has the body already. */
-  readonly kept?: true;
+  readonly cached?: true;
   /** Media type of the success body; default JSON. */
   readonly contentType?: string;
   /** Called only by scripts of this server's pages: not part of the API, whatever the media type. */
@@ -100,7 +100,7 @@ export interface AlsoNeeded {
 export interface RawAnswer {
   readonly contentType: string;
   /** A `Kept` body is sent compressed and with its entity tag. */
-  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | Blob | Kept;
+  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | Blob | CachedBody;
   /** Strong entity tag of a `Blob` body, which is then also served in ranges. */
   readonly etag?: string;
   /** A header with several values is sent as several lines. */

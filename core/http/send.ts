@@ -9,7 +9,7 @@ import type { Held, Outflow } from './outflow.ts';
 import { memberOf } from './principal.ts';
 import { respondFile } from './ranges.ts';
 import { respond, respondJson, type HeaderBag } from './response.ts';
-import type { Kept } from './kept.ts';
+import type { CachedBody } from './kept.ts';
 import { areSameRights } from '../rights/rights.ts';
 import type { Connection, RawAnswer } from './route.ts';
 import type { Payer } from '../lib/payer.ts';
@@ -52,15 +52,15 @@ function sendRaw(
   if (etag !== undefined && body instanceof Blob)
     return respondFile(request, exchange, body, { ...own, etag });
   if (typeof body !== 'object' || !('etag' in body)) return respond(exchange, status, body, own);
-  return sendKept(request, exchange, status, body, own);
+  return sendCached(request, exchange, status, body, own);
 }
 
 /** Caches may store this response, so it has a `Vary` header. */
-async function sendKept(
+async function sendCached(
   request: Request,
   exchange: Exchange,
   status: number,
-  body: Kept,
+  body: CachedBody,
   own: HeaderBag,
 ): Promise<Response> {
   const coding = codingFor(request.headers.get('accept-encoding'));

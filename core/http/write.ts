@@ -6,7 +6,7 @@ import type { StagedWrite, Staging } from '../changes/staging.ts';
 import type { Context } from '../context.ts';
 import { completeBody, hidePending } from '../events/learning.ts';
 import { ApiError } from '../lib/errors.ts';
-import { keptIds } from '../lib/ids.ts';
+import { recordingIds } from '../lib/ids.ts';
 import { readScopeOf } from '../rights/rights.ts';
 import { requireRows } from './admission.ts';
 import type { Call, Hold, WrittenAnswer } from './call.ts';
@@ -52,7 +52,7 @@ export function createWrite(
     staged: Staging,
     plan: Plan,
   ): Promise<WrittenAnswer> => {
-    const { ids, made } = keptIds(ctx.ids, origin.ids);
+    const { ids, made } = recordingIds(ctx.ids, origin.ids);
     const names = createResolvedNames();
     const set = await plan({ ...ctx, ids, resolved: names.note });
     if (set.ops && !staged.takesOps) throw new ApiError('forbidden', 'Plugins cannot call this operation.');
@@ -115,7 +115,7 @@ const waiting: Hold = () => Promise.resolve({ waits: true });
 function proposing(name: string, { propose }: WriteOptions, { input }: Call, plan: Plan, judge: Hold): Plan {
   return async (now) => {
     const sinceMs = now.nowMs();
-    const { ids, made } = keptIds(now.ids);
+    const { ids, made } = recordingIds(now.ids);
     const names = createResolvedNames();
     const set = await plan({ ...now, ids, resolved: names.note });
     const held = await judge(now, set);
@@ -161,7 +161,7 @@ function createCommit(
       set.afterCommit?.();
       return { answer: planned };
     }
-    const { stored, guards } = claim ? keptUnder(claim, set, planned) : { stored: planned, guards: [] };
+    const { stored, guards } = claim ? storeUnderKey(claim, set, planned) : { stored: planned, guards: [] };
     await set.beforeCommit?.();
     const handedMs = performance.now();
     const committed = await committer.commit(now, set.changes, guards, set.ops ?? []);
@@ -215,7 +215,7 @@ function contendedOf({ changes }: ChangeSet): string | undefined {
 }
 
 /** Returns the response with its text, and the guards that store it in the batch of the write. */
-function keptUnder(claim: KeyClaim, set: ChangeSet, planned: WrittenAnswer) {
+function storeUnderKey(claim: KeyClaim, set: ChangeSet, planned: WrittenAnswer) {
   const stored = { ...planned, text: jsonOf(set.body) };
   return { stored, guards: claim.guards(stored, madeBy(set)) };
 }

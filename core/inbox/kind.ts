@@ -11,7 +11,7 @@ const alarm = 'inbox';
 
 export const inboxItemModel = modelOf(inboxItem, {
   table: 'inbox_items',
-  kept: { issueId: plain<string | null>('issue_id') },
+  stored: { issueId: plain<string | null>('issue_id') },
   events(before, after) {
     if (!before) return ['inbox.item_created'];
     if (before.archivedAt === null && after.archivedAt !== null) return ['inbox.item_archived'];

@@ -29,7 +29,7 @@ export interface Ledger {
 
 const slotMs = 300_000;
 /** Number of slots in an hour, including the current one. */
-const slotsKept = 12;
+const slotsRetained = 12;
 /** Maximum number of accounts; the least recently charged are evicted. */
 const payersMax = 20_000;
 
@@ -56,10 +56,10 @@ export function createLedger(monotonicMs: () => number): Ledger {
       account = { workspaceId, payer, slots: [] };
       accounts.set(key, account);
     }
-    const slot = account.slots[at % slotsKept];
+    const slot = account.slots[at % slotsRetained];
     if (slot?.at === at) return slot.amounts;
     const amounts = nothing();
-    account.slots[at % slotsKept] = { at, amounts };
+    account.slots[at % slotsRetained] = { at, amounts };
     return amounts;
   };
 
@@ -70,7 +70,7 @@ export function createLedger(monotonicMs: () => number): Ledger {
       for (const quantity in amounts) used[quantity as Quantity] += amounts[quantity as Quantity] ?? 0;
     },
     usageOf(workspaceId) {
-      const since = Math.floor(monotonicMs() / slotMs) - slotsKept;
+      const since = Math.floor(monotonicMs() / slotMs) - slotsRetained;
       const usage = new Map<string | null, Amounts>();
       for (const account of accounts.values()) {
         if (account.workspaceId !== workspaceId) continue;

@@ -31,18 +31,18 @@ export interface Ids {
 }
 
 /** Records the created ids. @param again ids recorded earlier, returned first and in order */
-export function keptIds(
+export function recordingIds(
   ids: Ids,
   again: readonly string[] = [],
 ): { readonly ids: Ids; readonly made: readonly string[] } {
   const made: string[] = [];
-  const kept = (make: () => string): string => {
+  const record = (make: () => string): string => {
     const id = again[made.length] ?? make();
     made.push(id);
     return id;
   };
   return {
-    ids: { next: (prefix) => kept(() => ids.next(prefix)), uuid: () => kept(() => ids.uuid()) },
+    ids: { next: (prefix) => record(() => ids.next(prefix)), uuid: () => record(() => ids.uuid()) },
     made,
   };
 }

@@ -3,7 +3,7 @@ import { didYouMean } from './nearest.ts';
 
 const longestNameChars = 64;
 /** Number of cached formatters: more than there are zones, fewer than their possible spellings. */
-const keptMax = 1_000;
+const cachedMax = 1_000;
 /** Upper bound of UTC offsets, and lower bound between two clock changes of a zone. */
 const farthestMs = 24 * 3_600_000;
 
@@ -51,7 +51,7 @@ function formatterOf(zone: string): Intl.DateTimeFormat {
     ...{ timeZone: zone, calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23' },
     ...{ year: 'numeric', month: two, day: two, hour: two, minute: two, second: two },
   });
-  if (formatters.size >= keptMax) formatters.clear();
+  if (formatters.size >= cachedMax) formatters.clear();
   formatters.set(zone, made);
   return made;
 }

@@ -41,7 +41,7 @@ export interface Registry {
   /** Returns the source map lookup of code; finds nothing if the map cannot be read. Never rejects. */
   places(scope: Scope, sha256: string): Promise<FindPlace>;
   /** Drops the cached source map of code that was stored again, perhaps with another map. */
-  codeKept(scope: Scope, sha256: string): void;
+  codeStored(scope: Scope, sha256: string): void;
 }
 
 const activeInstalls = tenantStatement<Row>(
@@ -182,7 +182,7 @@ function createPlaces(store: Store, log: Log): Pick<Registry, 'places' | 'codeKe
     sizeCalculation: ({ chars }) => chars + 1,
   });
   let spent = { second: 0, ms: 0 };
-  let keptTimes = 0;
+  let storedTimes = 0;
   const read = (text: string): FindPlace => {
     const fromMs = performance.now();
     try {
@@ -201,11 +201,11 @@ function createPlaces(store: Store, log: Log): Pick<Registry, 'places' | 'codeKe
     const second = Math.floor(performance.now() / 1000);
     if (spent.second !== second) spent = { second, ms: 0 };
     if (spent.ms > readingMsMax) return noPlaces;
-    const keptBefore = keptTimes;
+    const storedBefore = storedTimes;
     const text = (await store.readOne(scope, readSourceMap, { sha256 }))?.source_map ?? null;
     const places = text === null ? noPlaces : read(text);
     // A map that was read while code was stored may be the previous one, so it is not cached.
-    if (keptTimes === keptBefore) known.set(key, { find: places, chars: text?.length ?? 0 });
+    if (storedTimes === storedBefore) known.set(key, { find: places, chars: text?.length ?? 0 });
     return places;
   };
   return {
@@ -218,8 +218,8 @@ function createPlaces(store: Store, log: Log): Pick<Registry, 'places' | 'codeKe
         return noPlaces;
       }
     },
-    codeKept(scope, sha256) {
-      keptTimes++;
+    codeStored(scope, sha256) {
+      storedTimes++;
       known.delete(`${scope.workspaceId} ${sha256}`);
     },
   };

@@ -36,7 +36,7 @@ import { createForgetIssues, type ForgetIssues } from './purged/forget.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { trailRoute } from './trail/routes.ts';
-import { keepChangesOps } from './undo/kept.ts';
+import { storeChangesOps } from './undo/kept.ts';
 import { undoModelsOf, type AllModels } from './undo/kinds.ts';
 import { undoRoutes } from './undo/routes.ts';
 import { secretRoutes } from './secrets/routes.ts';
@@ -189,7 +189,7 @@ function routesOf(
   };
   const { queue, work } = backtests;
   return [
-    ...installRoutes({ ...rules, codeKept: registry.codeKept, stateOps }),
+    ...installRoutes({ ...rules, codeStored: registry.codeStored, stateOps }),
     ...backtestRoutes({ ...rules, queue, work, source: registry.source }),
     ...shadowRoutes({ ...rules, shadows }),
     ...runRoutes({
@@ -218,6 +218,6 @@ function routesOf(
     }),
     ...kvRoutes,
     ...secretRoutes,
-    ...proposalRoutes(app, { committer, sources, keep: keepChangesOps }),
+    ...proposalRoutes(app, { committer, sources, storeForUndo: storeChangesOps }),
   ];
 }

@@ -16,7 +16,7 @@ import type { Op, Scope } from '../store/store.ts';
 import type { ReplayOutcome, Source } from './again.ts';
 import { diffOf, isSameDiff } from './diff.ts';
 import { nameOfProposer, proposerOf, proposerRights } from './ends.ts';
-import { proposalModel, showWhole, type KeptEffect, type Proposal } from './kind.ts';
+import { proposalModel, showWhole, type StoredEffect, type Proposal } from './kind.ts';
 import { contentOf, makingIn, targetOf } from './make.ts';
 import { openWrites } from './writes.ts';
 
@@ -24,10 +24,15 @@ export interface Deciding {
   readonly committer: Pick<Committer, 'preview' | 'commit'>;
   readonly sources: Readonly<Record<Proposal['source'], Source>>;
   /** Returns ops that store the changes of an approval, for its undo. */
-  readonly keep: (scope: Scope, proposalId: string, changes: readonly Change[], of: Kept) => readonly Op[];
+  readonly storeForUndo: (
+    scope: Scope,
+    proposalId: string,
+    changes: readonly Change[],
+    of: UndoOrigin,
+  ) => readonly Op[];
 }
 
-interface Kept {
+interface UndoOrigin {
   /** Null for a request. */
   readonly installId: string | null;
   readonly cause: Cause;
@@ -113,7 +118,7 @@ function partOf(
   return writes.filter((_, at) => chosen.has(at) || !displayed.has(at));
 }
 
-const movesSame = (a: KeptEffect, b: KeptEffect): boolean =>
+const movesSame = (a: StoredEffect, b: StoredEffect): boolean =>
   a.entityId === b.entityId && Object.keys(a.values).some((name) => name in b.values);
 
 /** @throws ApiError for effects that depend on effects left out */
@@ -185,7 +190,7 @@ export async function approve(
   return approved(ctx, found, chosen, again, deciding);
 }
 
-function diffNow(ctx: Context, { writes }: Again, since: number, { committer }: Deciding): KeptEffect[] {
+function diffNow(ctx: Context, { writes }: Again, since: number, { committer }: Deciding): StoredEffect[] {
   const planned = { since, until: ctx.nowMs() };
   return diffOf(writes, { committer, directory: ctx.directory, planned });
 }
@@ -196,7 +201,7 @@ async function approved(
   found: Proposal,
   chosen: ReadonlySet<number>,
   again: Again,
-  { keep, sources }: Deciding,
+  { storeForUndo, sources }: Deciding,
 ): Promise<ChangeSet> {
   const now = ctx.nowMs();
   const named = again.changes.map((change) => inNameOf(ctx, found, change));
@@ -219,13 +224,13 @@ async function approved(
   )!;
   const items = await archiveItemsAbout(ctx, targetOf(found));
   const beside = isWhole ? ((await sources[found.source].approved?.(ctx, found)) ?? []) : [];
-  const kept = { installId: found.installId, cause: found.cause ?? begunBy(events), nowMs: now };
+  const origin = { installId: found.installId, cause: found.cause ?? begunBy(events), nowMs: now };
   return {
     changes: [...named.map(({ change }) => change), { ...decision, ...causeOf(found) }, ...beside, ...items],
     ops: [
       ...authorityGuards(ctx.scope, proposerOf(found), now),
       ...again.ops,
-      ...keep(ctx.scope, found.id, again.changes, kept),
+      ...storeForUndo(ctx.scope, found.id, again.changes, origin),
     ],
     body: showWhole(decision.after, ctx),
   };

@@ -12,7 +12,7 @@ import { proposal, type EffectClass } from './contract.ts';
 export const expiryAlarmName = 'proposal';
 
 /** Stored effect. Effects of one write are decided together. */
-export interface KeptEffect {
+export interface StoredEffect {
   readonly id: string;
   /** Index of the write that the effect belongs to. */
   readonly write: number;
@@ -32,12 +32,12 @@ export interface KeptEffect {
   readonly decision: 'approved' | 'rejected' | null;
 }
 
-const kept = {
+const storedFields = {
   actor: json<Actor>('actor_json'),
   /** Grant through which an app proposed; null for other proposers. */
   grantId: plain<string | null>('grant_id'),
   cause: json<Cause | null>('cause_json'),
-  diff: json<readonly KeptEffect[]>('diff_json'),
+  diff: json<readonly StoredEffect[]>('diff_json'),
   issueIds: json<readonly string[]>('issue_ids_json'),
   /** See `writes.ts`. */
   writesSealed: json<string>('writes_sealed_json'),
@@ -45,11 +45,11 @@ const kept = {
     select: `(SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = proposals.workspace_id AND k.id = proposals.id)`,
   } as Column<string | null>,
 };
-export type Proposal = EntityOf<typeof proposal, typeof kept>;
+export type Proposal = EntityOf<typeof proposal, typeof storedFields>;
 export type ProposalResponse = EntityResponse<typeof proposal>;
 
 export const proposalModel = modelOf(proposal, {
-  kept,
+  stored: storedFields,
   shows: {
     effects: ({ diff }) => diff.map((effect) => toEffectResponse(effect, false)),
     undoneBy: ({ undoneBy }) => undoneBy,
@@ -83,7 +83,7 @@ export function showWhole(found: Proposal, ctx: Context): ProposalResponse {
   };
 }
 
-function mayRead({ scopes }: Context, { kind }: KeptEffect): boolean {
+function mayRead({ scopes }: Context, { kind }: StoredEffect): boolean {
   const contract = contracts.find(({ name }) => name === kind);
   return contract !== undefined && scopes.has(contract.heardBy ?? scopeOfContract(contract, 'read'));
 }
@@ -100,7 +100,7 @@ function toEffectResponse(
     values,
     baseVersion,
     decision,
-  }: KeptEffect,
+  }: StoredEffect,
   whole: boolean,
 ): ProposalResponse['effects'][number] {
   const fields = Object.entries(values).map(([name, value]) => (whole ? { name, ...value } : { name }));

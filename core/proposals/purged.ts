@@ -7,7 +7,7 @@ import { archiveItemsAbout, withoutTextOfItems } from '../inbox/about.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { tenantOp, type Op } from '../store/store.ts';
 import { titleOf } from './diff.ts';
-import { proposalModel, type KeptEffect, type Proposal } from './kind.ts';
+import { proposalModel, type StoredEffect, type Proposal } from './kind.ts';
 import { targetOf } from './make.ts';
 import { sealWrites } from './writes.ts';
 
@@ -50,7 +50,7 @@ export async function forgetInProposals(
 }
 
 function isOf(
-  { kind, entityId, issueId, values }: KeptEffect,
+  { kind, entityId, issueId, values }: StoredEffect,
   ids: ReadonlySet<string>,
   isAbout: (text: string) => boolean,
 ): boolean {
@@ -58,7 +58,7 @@ function isOf(
   return isAbout(JSON.stringify(values));
 }
 
-async function forgetIn(ctx: Context, found: Proposal, isGone: (effect: KeptEffect) => boolean) {
+async function forgetIn(ctx: Context, found: Proposal, isGone: (effect: StoredEffect) => boolean) {
   const diff = found.diff.map((effect) => (isGone(effect) ? withoutWords(effect) : effect));
   const title = titleOf(diff, found.actor.kind === 'plugin' ? found.actor.name : null);
   const writes = sealWrites(ctx.sealing, ctx.workspaceId, found.id, []);
@@ -79,7 +79,7 @@ async function forgetIn(ctx: Context, found: Proposal, isGone: (effect: KeptEffe
 }
 
 /** What has no number yet is called by its title. */
-function withoutWords(effect: KeptEffect): KeptEffect {
+function withoutWords(effect: StoredEffect): StoredEffect {
   return {
     ...effect,
     name: null,

@@ -52,7 +52,7 @@ export function createPlaces(options: {
     const from = places.get(scope.workspaceId)?.stored ?? 0;
     return tenantOp(scope, moveCursor, { consumer, from, to }, { expectRows: 1 });
   };
-  const keep = async (workspaceId: string): Promise<void> => {
+  const storeCursor = async (workspaceId: string): Promise<void> => {
     waiting.get(workspaceId)?.();
     waiting.delete(workspaceId);
     const place = places.get(workspaceId);
@@ -65,8 +65,8 @@ export function createPlaces(options: {
     else places.delete(workspaceId);
   };
   /** Events after the stored cursor are read again, and cause no changes the second time either. */
-  const tryToKeep = (workspaceId: string): Promise<void> =>
-    keep(workspaceId).catch((error: unknown) =>
+  const tryToStoreCursor = (workspaceId: string): Promise<void> =>
+    storeCursor(workspaceId).catch((error: unknown) =>
       log('warn', 'cursor not stored', { consumer, error: errorForLog(error) }),
     );
 
@@ -85,17 +85,17 @@ export function createPlaces(options: {
       if (!place) return;
       place.at = to;
       if (isStored) place.stored = to;
-      else if (to - place.stored >= idleEvents) await keep(workspaceId);
+      else if (to - place.stored >= idleEvents) await storeCursor(workspaceId);
     },
     rest(workspaceId) {
       const place = places.get(workspaceId);
       if (waiting.has(workspaceId) || !place || place.at === place.stored) return;
-      const cancel = clock.after(restMs, () => void tryToKeep(workspaceId));
+      const cancel = clock.after(restMs, () => void tryToStoreCursor(workspaceId));
       waiting.set(workspaceId, cancel);
     },
     forget: (workspaceId) => void places.delete(workspaceId),
     async stop() {
-      for (const workspaceId of [...places.keys()]) await tryToKeep(workspaceId);
+      for (const workspaceId of [...places.keys()]) await tryToStoreCursor(workspaceId);
     },
   };
 }

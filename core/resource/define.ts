@@ -60,13 +60,13 @@ export function defineResource<C extends Contract, E extends Entity>(
 }
 
 /** @throws Error if a default operation could only fail */
-function checkPlain({ name, operations, events, keepsDeleted }: Contract, own: object): void {
+function checkPlain({ name, operations, events, retainsDeleted }: Contract, own: object): void {
   const { created, updated, deleted, restored } = events;
   const eventOf = { create: created, update: updated, delete: deleted, restore: restored };
   for (const [operation, event] of Object.entries(eventOf)) {
     if (!(operation in operations) || operation in own) continue;
     if (event === undefined) throw new Error(`${name} has the operation ${operation}: name its event.`);
-    if (!keepsDeleted && /^(delete|restore)$/.test(operation))
+    if (!retainsDeleted && /^(delete|restore)$/.test(operation))
       throw new Error(
         `${name} has the operation ${operation}: set keepsDeleted, and give its table deleted_at.`,
       );

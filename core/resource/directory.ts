@@ -15,7 +15,7 @@ type Entries = ReadonlyMap<string, DirectoryEntry>;
 
 interface SectionFacts {
   readonly as: string;
-  readonly keeps: readonly string[];
+  readonly entryFields: readonly string[];
   readonly withDeleted: boolean;
 }
 
@@ -54,9 +54,9 @@ export interface DirectoryLoader {
 export function directoryLoaderOf(kind: AnyModel): DirectoryLoader | undefined {
   const facts = sections.get(kind.name);
   if (!facts) return undefined;
-  const { as, keeps, withDeleted } = facts;
-  const fields = kind.pick([...keeps, ...(kind.keepsDeleted ? ['deletedAt'] : [])]);
-  const where = kind.keepsDeleted && !withDeleted ? ' AND deleted_at IS NULL' : '';
+  const { as, entryFields, withDeleted } = facts;
+  const fields = kind.pick([...entryFields, ...(kind.retainsDeleted ? ['deletedAt'] : [])]);
+  const where = kind.retainsDeleted && !withDeleted ? ' AND deleted_at IS NULL' : '';
   const statement = tenantStatement<Row>(
     `directory.${as}`,
     `SELECT ${fields.select} FROM ${kind.table} WHERE workspace_id = :ws${where} ORDER BY created_at, id`,
@@ -82,10 +82,10 @@ export function directorySection(store: Store, loaders: readonly DirectoryLoader
   };
 }
 
-function entryOf({ keeps, withDeleted }: SectionFacts, entity: object): DirectoryEntry {
+function entryOf({ entryFields, withDeleted }: SectionFacts, entity: object): DirectoryEntry {
   const fields = entity as Readonly<Record<string, unknown>>;
   const entry: Record<string, unknown> & { id: string } = { id: String(fields.id) };
-  for (const name of keeps) entry[name] = fields[name];
+  for (const name of entryFields) entry[name] = fields[name];
   if (withDeleted) entry.removed = fields.deletedAt !== null;
   return entry;
 }

@@ -136,7 +136,7 @@ function referred(
   const to = ownerOf(pattern);
   if (!to || pattern === undefined) return null;
   const path = `${at}.id`;
-  const isNamed = name !== undefined && to.directory?.keeps.includes('name');
+  const isNamed = name !== undefined && to.directory?.entryFields.includes('name');
   const byName = (by: 'identifier' | 'name'): FilterWay => ({ by, path: `${at}.${by}`, property: by });
   return {
     type: 'reference',

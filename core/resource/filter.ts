@@ -3,7 +3,7 @@
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import type { Field, FieldOptions, FieldType, Reference, Target } from '../contract/field.ts';
-import { isReference, keptName } from '../contract/schemas.ts';
+import { isReference, storedName } from '../contract/schemas.ts';
 import type { Directory } from '../context.ts';
 import { member } from '../identity/members/contract.ts';
 import type {
@@ -107,7 +107,7 @@ function referenceField(name: string, field: AnyReference, by: string): Referenc
 /** True for a property that is shown and is in the directory for all objects. */
 function shows({ response, to }: AnyReference, property: string): boolean {
   const { properties = {} } = response as Partial<TObject>;
-  return property in properties && (to.directory?.keeps.includes(property) ?? false);
+  return property in properties && (to.directory?.entryFields.includes(property) ?? false);
 }
 
 function namedWay(path: string, property: string, to: Target): FilterWay {
@@ -148,7 +148,7 @@ export function filterColumnsOf(contract: Contract): FilterColumns {
 }
 
 function filterColumnOf({ name, field, by }: Filterable): (directory: Directory) => FilterColumn {
-  const sql = snake(field.type === 'actor' ? `${name}Id` : keptName(name, field));
+  const sql = snake(field.type === 'actor' ? `${name}Id` : storedName(name, field));
   const column: FilterColumn = {
     sql,
     ...(field.type === 'time' && { value: time }),

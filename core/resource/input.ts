@@ -1,6 +1,6 @@
 // Converts the body of a request to the values of a row, and checks what the schema cannot: that dates are valid, texts are short enough in
 // bytes, and referenced objects exist.
-import { actorParts, isReference, inputName, keptName, writableAt } from '../contract/schemas.ts';
+import { actorParts, isReference, inputName, storedName, writableAt } from '../contract/schemas.ts';
 import type { Contract } from '../contract/contract.ts';
 import type { Field, Target } from '../contract/field.ts';
 import type { Context, Directory } from '../context.ts';
@@ -16,7 +16,7 @@ type Values = Readonly<Record<string, unknown>>;
  * @param at prefix of paths in errors: `issues.3.`
  * @throws ApiError validation_failed
  */
-export function keptOf(
+export function storedValuesOf(
   ctx: Pick<Context, 'directory'>,
   contract: Contract,
   on: 'create' | 'update',
@@ -27,7 +27,7 @@ export function keptOf(
   for (const [name, field] of writableAt(contract, on)) {
     const value = body[inputName(name, field)];
     if (value === undefined) continue;
-    values[keptName(name, field)] =
+    values[storedName(name, field)] =
       value === null ? null : checked(ctx.directory, field, value, `${at}${inputName(name, field)}`);
   }
   return values;
@@ -39,10 +39,10 @@ export function defaultsOf(contract: Contract): Record<string, unknown> {
   for (const [name, field] of Object.entries(contract.fields)) {
     const { required, computed, nullable, default: value = null } = field.options;
     if (field.type === 'actor') {
-      if (nullable) for (const kept of actorParts(name)) values[kept] = null;
-    } else if (!required && !computed) values[keptName(name, field)] = value;
+      if (nullable) for (const part of actorParts(name)) values[part] = null;
+    } else if (!required && !computed) values[storedName(name, field)] = value;
   }
-  if (contract.keepsDeleted) values.deletedAt = null;
+  if (contract.retainsDeleted) values.deletedAt = null;
   return values;
 }
 

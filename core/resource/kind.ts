@@ -1,8 +1,8 @@
 // Derives the model of a resource from its contract: the columns of its fields, its representation, and the events of its changes. The
 // column of a field has its name in snake case.
 import type { TObject } from 'typebox';
-import { isRestorable, type Contract, type Kept, type EntityResponse } from '../contract/contract.ts';
-import { actorParts, isReference, keptName } from '../contract/schemas.ts';
+import { isRestorable, type Contract, type StoredEntity, type EntityResponse } from '../contract/contract.ts';
+import { actorParts, isReference, storedName } from '../contract/schemas.ts';
 import type { Field, FieldOptions, Reference, Target } from '../contract/field.ts';
 import { defineModel, type EntityModel, type ModelSpec } from '../changes/kind.ts';
 import { snake } from '../lib/words.ts';
@@ -15,19 +15,19 @@ import { entriesOf } from './directory.ts';
 import type { EventType } from '../events/catalogue.ts';
 
 /** Columns beside those of the fields in the contract. */
-export type KeptBeside = Readonly<Record<string, Column>>;
+export type ExtraColumns = Readonly<Record<string, Column>>;
 type Beside<X> = { readonly [K in keyof X]: X[K] extends Column<infer T> ? T : never };
 
 /** Object of a resource as operations use it. */
-export type EntityOf<C, X = unknown> = Kept<C> & Beside<X> & Entity;
+export type EntityOf<C, X = unknown> = StoredEntity<C> & Beside<X> & Entity;
 
 type Wire = Readonly<Record<string, unknown>>;
 
 /** Parts of a model that do not follow from the contract. */
-export interface Storage<C extends Contract, X extends KeptBeside, E extends Entity> {
+export interface Storage<C extends Contract, X extends ExtraColumns, E extends Entity> {
   /** Name of the table; default the path of the contract. */
   readonly table?: string;
-  readonly kept?: X;
+  readonly stored?: X;
   /** Columns of fields that need a mapping of their own, by the name of the field in the row. */
   readonly columns?: Readonly<Record<string, Column>>;
   /** Representation of computed fields. */
@@ -56,7 +56,7 @@ export interface Storage<C extends Contract, X extends KeptBeside, E extends Ent
   >;
 }
 
-export function modelOf<C extends Contract, const X extends KeptBeside = Record<never, never>>(
+export function modelOf<C extends Contract, const X extends ExtraColumns = Record<never, never>>(
   contract: C,
   storage: Storage<C, X, EntityOf<C, X>> = {},
 ): EntityModel<EntityOf<C, X>, EntityResponse<C>> {
@@ -96,7 +96,7 @@ function aliasOf({ alias }: Contract): Pick<ModelSpec<Entity, Wire>, 'alias'> {
 function teamOf<E extends Entity>({ ofTeam, fields }: Contract): Pick<ModelSpec<E, Wire>, 'team'> {
   const { team } = fields;
   if (!ofTeam || !team || !isReference(team)) return {};
-  const key = keptName('team', team);
+  const key = storedName('team', team);
   const column = snake(key);
   if (!team.options.nullable)
     return {
@@ -112,17 +112,17 @@ function teamOf<E extends Entity>({ ofTeam, fields }: Contract): Pick<ModelSpec<
 
 function columnsOf(
   contract: Contract,
-  { kept = {}, columns = {} }: { kept?: KeptBeside; columns?: Readonly<Record<string, Column>> },
+  { stored = {}, columns = {} }: { stored?: ExtraColumns; columns?: Readonly<Record<string, Column>> },
 ): Record<string, Column> {
   const all: Record<string, Column> = {};
   for (const [name, field] of Object.entries(contract.fields)) {
     if (field.options.computed) continue;
-    if (field.type === 'actor') for (const kept of actorParts(name)) all[kept] = plain(snake(kept));
-    else all[keptName(name, field)] = columnOf(keptName(name, field), field);
+    if (field.type === 'actor') for (const stored of actorParts(name)) all[stored] = plain(snake(stored));
+    else all[storedName(name, field)] = columnOf(storedName(name, field), field);
   }
-  const deleted = contract.keepsDeleted ? { deletedAt: plain('deleted_at') } : {};
+  const deleted = contract.retainsDeleted ? { deletedAt: plain('deleted_at') } : {};
   const times = { createdAt: plain('created_at'), updatedAt: plain('updated_at'), ...deleted };
-  return { ...all, ...kept, ...columns, ...times };
+  return { ...all, ...stored, ...columns, ...times };
 }
 
 function columnOf(name: string, { type }: Field): Column {
@@ -181,7 +181,7 @@ function showerOf<E extends Entity>(
   if (field.options.computed)
     throw new Error(`${contract.name}.${name} is computed: define it in \`shows\`.`);
   const valueOf = (entity: E, key: string): unknown => entity[key as keyof E];
-  const key = keptName(name, field);
+  const key = storedName(name, field);
   if (field.type === 'time') return (entity) => isoTime(valueOf(entity, key) as number | null);
   if (field.type === 'actor')
     return (entity) => {
@@ -200,13 +200,13 @@ function referenceShower<E extends Entity>(
   field: Reference<Target, string, unknown, FieldOptions>,
 ): (entity: E, view: View) => unknown {
   const { to, by } = field;
-  const key = keptName(name, field);
+  const key = storedName(name, field);
   const missing = field.options.nullable ? null : '';
   const parts = Object.keys((field.response as Partial<TObject>).properties ?? {}).filter(
     (part) => part !== 'id',
   );
   const rendered = by === 'id' ? parts : [by];
-  const unknown = rendered.filter((part) => !to.directory?.keeps.includes(part));
+  const unknown = rendered.filter((part) => !to.directory?.entryFields.includes(part));
   if (unknown.length > 0)
     throw new Error(
       `${contract.name}.${name} shows ${unknown.join(', ')} of ${to.name}, which the directory does not contain.`,

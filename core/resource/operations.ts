@@ -13,7 +13,7 @@ import { createQueryFilter } from './filter.ts';
 import { filteringOf, type Filtering } from './filtering.ts';
 import type { Was } from './as-of/objects.ts';
 import { readsAt } from './as-of/reads.ts';
-import { defaultsOf, keptOf } from './input.ts';
+import { defaultsOf, storedValuesOf } from './input.ts';
 import { snake } from '../lib/words.ts';
 import { sortingsOf, sortKeysOf } from './sort.ts';
 
@@ -97,9 +97,11 @@ export function plainOperations<C extends Contract, E extends Entity>(
       if (typeof query.asOf === 'string') return then.list(ctx, query, query.asOf);
       const narrowed = narrowedTo(parentId, await rules.where?.(ctx, query, parentId));
       const filtered = tree === null ? [] : await filtering.conditions(ctx, [{ tree, at: '' }]);
-      const kept = contract.keepsDeleted ? whereDeleted(query.deleted, rules.placeholders?.sql) : [];
+      const deletedFilter = contract.retainsDeleted
+        ? whereDeleted(query.deleted, rules.placeholders?.sql)
+        : [];
       const keys = typeof query.sort === 'string' ? sortKeysOf(sortings, query.sort) : order;
-      const among = { where: [...kept, ...narrowed, ...filtered], order: keys, asked: { parentId } };
+      const among = { where: [...deletedFilter, ...narrowed, ...filtered], order: keys, asked: { parentId } };
       return withPlaceholders(await listEntities(ctx, model, query, among), query, rules.placeholders);
     },
     async create(ctx, body, parentId) {
@@ -107,7 +109,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
       const order = await orderOfCreation(ctx, rules.placedIn?.(ctx, body, parentId));
       // Runs first, because a missing parent takes precedence over errors in the body.
       const set = await rules.sets?.(ctx, body, parentId);
-      const values = keptOf(ctx, contract, 'create', body);
+      const values = storedValuesOf(ctx, contract, 'create', body);
       const entity = entityOf<E>({ id: ctx.ids.next(contract.id), ...defaults, ...values, ...set, ...times });
       await rules.check?.(ctx, entity, null);
       return inOrder(created(ctx, model, entity, contract.path), order);
@@ -116,7 +118,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
       asOf === undefined ? model.wire(await find(ctx, id), ctx) : then.get(ctx, id, asOf),
     async update(ctx, id, body, ifMatch) {
       const before = await find(ctx, id);
-      const values = patchOf<E>(keptOf(ctx, contract, 'update', body));
+      const values = patchOf<E>(storedValuesOf(ctx, contract, 'update', body));
       const patch = { ...values, ...rules.follows?.(ctx, values, before) };
       await rules.check?.(ctx, { ...before, ...patch }, before);
       return updated(ctx, model, before, patch, ifMatch);

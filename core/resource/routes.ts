@@ -169,6 +169,6 @@ function exampleOf<B>(example: object | undefined): { example?: B } {
   return example === undefined ? {} : { example: example as B };
 }
 
-function deletion({ keepsDeleted }: Contract): { writes?: readonly string[] } {
-  return keepsDeleted ? { writes: ['deletedAt'] } : {};
+function deletion({ retainsDeleted }: Contract): { writes?: readonly string[] } {
+  return retainsDeleted ? { writes: ['deletedAt'] } : {};
 }

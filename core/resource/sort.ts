@@ -2,7 +2,7 @@
 import { Type, type TObject } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import type { Field } from '../contract/field.ts';
-import { keptName } from '../contract/schemas.ts';
+import { storedName } from '../contract/schemas.ts';
 import { invalidField } from '../lib/errors.ts';
 import { didYouMean } from '../lib/nearest.ts';
 import type { SortKey } from '../store/page.ts';
@@ -54,7 +54,7 @@ export function endsOf({ type, response }: Field): readonly [above: string | num
 
 /** Returns an expression that is never NULL, and short enough for the parameter with the cursor. */
 function expressionOf(name: string, field: Field, missing: string | number): string {
-  const column = snake(keptName(name, field));
+  const column = snake(storedName(name, field));
   if (field.type === 'choice') return rankOf(column, field, missing);
   const stand = typeof missing === 'number' ? missing : quoted(missing);
   const value = field.options.nullable ? `coalesce(${column}, ${stand})` : column;

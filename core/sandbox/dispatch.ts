@@ -70,7 +70,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     sidecar.send(orderOf(nonce, lane, job));
     if (job.signal?.aborted === true) cancel();
     else job.signal?.addEventListener('abort', cancel);
-    fleet().keep(sidecar);
+    fleet().markUsed(sidecar);
     options.onStart();
   };
 

@@ -88,7 +88,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   });
   const webhooks = createWebhooks({ ...shared, sentEvents: sentEvents(), version, streams });
   const housekeeping = createHousekeeping({
-    ...{ store, clock, log, kept: config.kept, blobs: services.blobs, snapshots },
+    ...{ store, clock, log, retention: config.retention, blobs: services.blobs, snapshots },
   });
   const leaving = createLeaving(shared);
   const indexing = createIndexing(shared);

@@ -98,7 +98,7 @@ function comparison(node: FilterTest, column: FilterColumn, compiling: Compiling
       return exists(text(column, node.test, node.value, bind));
     default:
       return exists(
-        `${column.sql} ${signOf(node.test, column)} ${bind(kept(column, node.value, compiling))}`,
+        `${column.sql} ${signOf(node.test, column)} ${bind(storedValue(column, node.value, compiling))}`,
       );
   }
 }
@@ -126,7 +126,7 @@ function valuesOf({ groups }: Listing, column: FilterColumn, compiling: Compilin
   const all = groups.flatMap(({ way, values }): readonly Value[] =>
     way && way.by !== 'id' && column.ids
       ? column.ids(way, values.map(String))
-      : values.map((value) => kept(column, value, compiling)),
+      : values.map((value) => storedValue(column, value, compiling)),
   );
   return groups.length > 1 ? [...new Set(all)] : all;
 }
@@ -149,7 +149,7 @@ function text(
     : `substr(lower(${column.sql}), 1, length(${param})) = ${param}`;
 }
 
-function kept(column: FilterColumn, operand: Operand, { nowMs }: Compiling): Value {
+function storedValue(column: FilterColumn, operand: Operand, { nowMs }: Compiling): Value {
   const value = typeof operand === 'object' ? operand.at(nowMs) : operand;
   return column.value ? column.value(value) : typeof value === 'boolean' ? Number(value) : value;
 }

@@ -13,7 +13,7 @@ const dir = mkdtempSync(join(tmpdir(), 'tatami-shrinkable-'));
 afterAll(() => rmSync(dir, { recursive: true }));
 
 /** Makes a file as an earlier version did, with deleted rows after the first `kept` ones. */
-function oldFile(name: string, rows = 2_000, kept = 10): string {
+function oldFile(name: string, rows = 2_000, retained = 10): string {
   const made = join(dir, `${name}.made`);
   const path = join(dir, name);
   migrate({ path: made, snapshots: join(dir, 'snapshots'), nowMs: () => 0 });
@@ -25,7 +25,7 @@ function oldFile(name: string, rows = 2_000, kept = 10): string {
   old.prepare('PRAGMA journal_mode = WAL').all();
   old.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
     INSERT INTO cursors SELECT 'ws', printf('%01000d', i), i FROM n;
-    DELETE FROM cursors WHERE sequence > ${kept};`);
+    DELETE FROM cursors WHERE sequence > ${retained};`);
   old.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
   old.close();
   return path;

@@ -17,11 +17,12 @@ export function readExamples(): Examples {
 
 /** @param schemas of every example that there is to be */
 export function writeExamples(recorded: Examples, schemas: ReadonlyMap<string, TSchema>): void {
-  const kept = readExamples();
-  const isSound = (name: string, schema: TSchema): boolean => name in kept && Check(schema, kept[name]);
+  const storedExamples = readExamples();
+  const isSound = (name: string, schema: TSchema): boolean =>
+    name in storedExamples && Check(schema, storedExamples[name]);
   const examples = [...schemas].map(([name, schema]) => [
     name,
-    isSound(name, schema) ? kept[name] : recorded[name],
+    isSound(name, schema) ? storedExamples[name] : recorded[name],
   ]);
   writeFileSync(file, JSON.stringify(Object.fromEntries(examples)));
   Bun.spawnSync([process.execPath, 'fmt', '--no-script', file]);

@@ -106,7 +106,7 @@ test('no answer is stored on the way or tells other sites where it came from', a
     raw('/', {}),
     raw('/healthz', {}),
     ...hooks.app.app.routes
-      .filter(({ method, path, kept }) => method === 'GET' && path.startsWith('/api/') && !kept)
+      .filter(({ method, path, cached }) => method === 'GET' && path.startsWith('/api/') && !cached)
       .map((route) =>
         raw(fillPath(route.path, route.params, seeds), {
           headers: { authorization: `Bearer ${hooks.app.workspace.apiKey}` },
@@ -134,9 +134,9 @@ test('no answer is stored on the way or tells other sites where it came from', a
 });
 
 test('only what is the same for everybody may be kept, whoever asks for it', async () => {
-  const kept = hooks.app.app.routes.filter((route) => route.kept);
-  expect(kept.every(({ scope, kind }) => scope === null && kind === 'raw')).toBe(true);
-  for (const { path } of kept) {
+  const cached = hooks.app.app.routes.filter((route) => route.cached);
+  expect(cached.every(({ scope, kind }) => scope === null && kind === 'raw')).toBe(true);
+  for (const { path } of cached) {
     const [stranger, known] = await Promise.all([
       raw(path, {}),
       raw(path, { headers: { authorization: `Bearer ${hooks.app.workspace.apiKey}` } }),

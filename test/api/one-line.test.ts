@@ -16,8 +16,16 @@ const stored = 'Invoice gpj.exe of Åsa';
 
 test('line breaks become spaces and unseen characters go; emoji, joiners and other scripts stay', () => {
   const england = '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}';
-  const kept = ['Plain', 'inner  spaces stay', `${england} 👩‍👧 ❤️ 1️⃣`, 'می‌خواهم', 'שלום', 'e\u0301', '統合'];
-  expect(kept.map(inOneLine)).toEqual(kept);
+  const unchanged = [
+    'Plain',
+    'inner  spaces stay',
+    `${england} 👩‍👧 ❤️ 1️⃣`,
+    'می‌خواهم',
+    'שלום',
+    'e\u0301',
+    '統合',
+  ];
+  expect(unchanged.map(inOneLine)).toEqual(unchanged);
   expect([sent, 'a\u0085b\vc', '\u{e0067}hidden'].map(inOneLine)).toEqual([stored, 'a b c', 'hidden']);
 });
 

@@ -119,7 +119,7 @@ test.concurrent(
   async () => {
     const started = performance.now();
     const requestText = `GET /api/v1/team HTTP/1.1\r\n${auth()}\r\n`;
-    const kept = openAnswered(port, requestText);
+    const persistent = openAnswered(port, requestText);
     const closedAfter: number[] = [];
     const sockets = Array.from({ length: process.env.TATAMI_LONG ? 2000 : 200 }, (_, index) => {
       const socket = connect(port, '127.0.0.1');
@@ -137,13 +137,13 @@ test.concurrent(
     while (closedAfter.length < sockets.length && performance.now() - started < 16_000) await Bun.sleep(50);
     for (const socket of sockets) socket.destroy();
     expect(closedAfter.length).toBe(sockets.length);
-    expect([kept.text.slice(0, 12), kept.closed]).toEqual(['HTTP/1.1 404', false]);
-    expect(kept.text).toContain('Keep-Alive: timeout=75');
-    kept.text = '';
-    kept.socket.write(requestText);
-    while (kept.text === '' && !kept.closed) await Bun.sleep(5);
-    expect(kept.text).toStartWith('HTTP/1.1 404');
-    kept.socket.destroy();
+    expect([persistent.text.slice(0, 12), persistent.closed]).toEqual(['HTTP/1.1 404', false]);
+    expect(persistent.text).toContain('Keep-Alive: timeout=75');
+    persistent.text = '';
+    persistent.socket.write(requestText);
+    while (persistent.text === '' && !persistent.closed) await Bun.sleep(5);
+    expect(persistent.text).toStartWith('HTTP/1.1 404');
+    persistent.socket.destroy();
   },
   60_000,
 );

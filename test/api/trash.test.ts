@@ -19,14 +19,14 @@ const listed = async (query: string): Promise<string[]> =>
   (await app.call('GET', `/api/v1/issues?fields=id&${query}`)).json.data.map(({ id }: Json) => id);
 
 test('deleted issues are listed on request, with the time of their deletion', async () => {
-  const [kept, gone] = [await make({ labels: ['bug'] }), await make({ labels: ['bug'], priority: 'high' })];
+  const [live, gone] = [await make({ labels: ['bug'] }), await make({ labels: ['bug'], priority: 'high' })];
   app.clock.advance(1000);
   await step('DELETE', `/issues/${gone.id}`, undefined, { status: 204, events: ['issue.deleted'] });
   const deletedAt = new Date(app.clock.now()).toISOString();
-  expect(await listed('')).toEqual([kept.id]);
-  expect(await listed('deleted=exclude')).toEqual([kept.id]);
+  expect(await listed('')).toEqual([live.id]);
+  expect(await listed('deleted=exclude')).toEqual([live.id]);
   expect(await listed('deleted=only')).toEqual([gone.id]);
-  expect(await listed('deleted=include')).toEqual([gone.id, kept.id]);
+  expect(await listed('deleted=include')).toEqual([gone.id, live.id]);
   expect(await listed('deleted=include&priority=high')).toEqual([gone.id]);
   expect(await listed('deleted=only&label=bug&team=ENG')).toEqual([gone.id]);
   await step('GET', '/issues?deleted=include', undefined, {
@@ -34,7 +34,7 @@ test('deleted issues are listed on request, with the time of their deletion', as
     body: {
       data: [
         { id: gone.id, deletedAt },
-        { id: kept.id, deletedAt: null },
+        { id: live.id, deletedAt: null },
       ],
     },
   });
@@ -44,7 +44,7 @@ test('deleted issues are listed on request, with the time of their deletion', as
   });
   // A page goes on in the list that it is of.
   const { pageInfo } = (await app.call('GET', '/api/v1/issues?deleted=include&limit=1')).json;
-  expect(await listed(`deleted=include&limit=1&after=${pageInfo.endCursor}`)).toEqual([kept.id]);
+  expect(await listed(`deleted=include&limit=1&after=${pageInfo.endCursor}`)).toEqual([live.id]);
   expect((await app.call('GET', `/api/v1/issues?after=${pageInfo.endCursor}`)).json.error.code).toBe(
     'invalid_cursor',
   );

@@ -67,7 +67,7 @@ test('a code that was allowed before signing out everywhere gives no token after
   const { visitor } = await join(app);
   await visitor.get('/account');
   const browser = new Browser(app.url);
-  browser.keep(`__Host-tatami=${visitor.cookies.get('__Host-tatami')}`);
+  browser.addCookie(`__Host-tatami=${visitor.cookies.get('__Host-tatami')}`);
   const proof = pkce();
   const back = await consent(browser, authorizePath(client, proof.challenge));
   const device = (await ask(app, '/oauth/device', commandLine, { scope: 'issues:read' })).json;

@@ -86,7 +86,7 @@ async function faultsOf({ dataDir, close }: Target): Promise<string[]> {
     { ...workspace, teamId: file.seeds.team!, teamKey: 'ENG', setUpUrl: '' },
   );
   const paths = app.app.routes
-    .filter(({ method, path, kept }) => method === 'GET' && path.startsWith('/api/') && !kept)
+    .filter(({ method, path, cached }) => method === 'GET' && path.startsWith('/api/') && !cached)
     .map(({ path, params }) => fillPath(path, params, file.seeds));
   for (const path of paths) {
     const { status, text } = await app.call('GET', path);

@@ -53,15 +53,15 @@ export function startAuthorizationServer(): StandIn {
 
   const refresh = async (token: string): Promise<Response> => {
     refreshed.push(token);
-    const kept = families.get(token);
+    const tokenState = families.get(token);
     await behaviour.dawdle;
-    if (!kept) return refuse('invalid_grant');
-    if (!kept.isGood) {
-      for (const [other, { family }] of families) if (family === kept.family) families.delete(other);
+    if (!tokenState) return refuse('invalid_grant');
+    if (!tokenState.isGood) {
+      for (const [other, { family }] of families) if (family === tokenState.family) families.delete(other);
       return refuse('invalid_grant');
     }
-    kept.isGood = false;
-    return answer(give(kept.family));
+    tokenState.isGood = false;
+    return answer(give(tokenState.family));
   };
 
   const byCode = (form: URLSearchParams): Response => {

@@ -147,7 +147,8 @@ test('times are kept however they are written; what is none, and who may not say
     expect(first.err).toContain(message);
   const issues = await issuesOf('TIMES');
   const createdAt = new Map(issues.map(({ title, createdAt: at }) => [title, at]));
-  for (const [n, [, kept]] of times.entries()) expect([n, createdAt.get(`Row ${n}`)]).toEqual([n, kept]);
+  for (const [n, [, expected]] of times.entries())
+    expect([n, createdAt.get(`Row ${n}`)]).toEqual([n, expected]);
   for (const title of ['None', 'Empty', 'To come'])
     expect(Date.parse(createdAt.get(title))).toBe(app.clock.nowMs());
 

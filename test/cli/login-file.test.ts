@@ -41,11 +41,11 @@ afterAll(() => {
 const env = { XDG_CONFIG_HOME: config };
 const run = (...args: string[]) => tatami(args, { ...env, BROWSER: browser });
 const logIn = (to = server) => run('login', '--server', to.url, '--json');
-const kept = (): Json[] => JSON.parse(readFileSync(file, 'utf8')).logins;
+const storedLogins = (): Json[] => JSON.parse(readFileSync(file, 'utf8')).logins;
 
 /** Its access token ends in so many seconds. */
 function endIn(seconds: number): void {
-  const logins = kept().map((login) => ({
+  const logins = storedLogins().map((login) => ({
     ...login,
     expiresAt: new Date(Date.now() + seconds * 1000).toISOString(),
   }));
@@ -64,7 +64,7 @@ test('a person allows the login in the browser; the tokens are in a file of thei
     },
   ]);
   expect([file, join(config, 'tatami')].map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o700]);
-  const [{ accessToken, refreshToken }] = kept();
+  const [{ accessToken, refreshToken }] = storedLogins();
   expect(server.presentedTokens).toEqual([accessToken]);
   for (const token of [accessToken, refreshToken]) expect(out + err).not.toContain(token);
   expect(err).toContain(`${server.url}/oauth/authorize?`);
@@ -76,7 +76,7 @@ test('a person allows the login in the browser; the tokens are in a file of thei
     member: { name: 'Ana', role: 'owner' },
     by: 'login',
     scopes: ['issues:read', 'issues:write'],
-    expiresAt: kept()[0].expiresAt,
+    expiresAt: storedLogins()[0].expiresAt,
   });
 });
 
@@ -101,7 +101,7 @@ test('without a browser a code does it, however often the server says to wait', 
   expect(code).toBe(0);
   expect(err).toContain(`${server.url}/device`);
   expect(err).toContain('WDJB-MJHT');
-  expect(kept()).toHaveLength(1);
+  expect(storedLogins()).toHaveLength(1);
 });
 
 const refusals: [string, string, string][] = [
@@ -174,7 +174,7 @@ test('what is not encrypted is not logged in to, unless it is this machine', asy
 test('eight commands at once renew an access token once, and the login goes on', async () => {
   await logIn();
   endIn(5);
-  const first = kept()[0].refreshToken;
+  const first = storedLogins()[0].refreshToken;
   const answers = await Promise.all(Array.from({ length: 8 }, () => run('whoami', '--json')));
   expect(answers.map(({ code }) => code)).toEqual(Array.from({ length: 8 }, () => 0));
   expect(server.refreshed).toEqual([first]);
@@ -194,7 +194,7 @@ test('an interrupt does not lose the tokens that a server has given meanwhile', 
   await Bun.sleep(50);
   resolve();
   expect(await child.exited).toBe(130);
-  expect(kept()[0].refreshToken).not.toBe(server.refreshed[0]);
+  expect(storedLogins()[0].refreshToken).not.toBe(server.refreshed[0]);
   expect((await run('whoami')).code).toBe(0);
 });
 
@@ -213,7 +213,7 @@ test('a login that has ended says how to begin another, and is forgotten', async
   writeFileSync(file, readFileSync(file, 'utf8').replace(/refresh-\d+/, 'refresh-of-nobody'));
   const { code, err } = await run('whoami');
   expect([code, err]).toEqual([4, expect.stringContaining(`login --server ${server.url}`)]);
-  expect(kept()).toEqual([]);
+  expect(storedLogins()).toEqual([]);
 });
 
 test('a file that others can read, or that is another, is not used, and the way out is said', async () => {
@@ -267,7 +267,7 @@ test('of several servers each gets its own tokens, and `use` chooses', async () 
   expect((await run('use', new URL(other.url).host)).out).toStartWith('* Beta');
   const unknown = await run('use', 'Gamma');
   expect([unknown.code, unknown.err]).toEqual([4, expect.stringContaining('Acme at')]);
-  const [beta, acme] = kept();
+  const [beta, acme] = storedLogins();
   expect(new Set(server.presentedTokens)).toEqual(new Set([acme.accessToken]));
   expect(new Set(other.presentedTokens)).toEqual(new Set([beta.accessToken]));
 });
@@ -289,7 +289,7 @@ test('a key goes before the login, and never to a server that only the login nam
 test('logging out ends the login at the server; what is logged in to next is said', async () => {
   await logIn();
   await logIn(other);
-  const { refreshToken } = kept()[0];
+  const { refreshToken } = storedLogins()[0];
   const { code, out, err } = await run('logout');
   expect([code, out]).toEqual([0, `Logged out of Beta at ${other.url}.\n`]);
   expect(err).toContain(`Acme at ${server.url}`);
@@ -298,7 +298,7 @@ test('logging out ends the login at the server; what is logged in to next is sai
     { server: server.url, workspace: { id: 'id of Acme', name: 'Acme' } },
   ]);
   expect(server.revoked).toHaveLength(1);
-  expect(kept()).toEqual([]);
+  expect(storedLogins()).toEqual([]);
   expect((await run('logout')).code).toBe(4);
 });
 
@@ -308,14 +308,14 @@ test('a server that is gone is logged out of all the same, and somebody learns w
   gone[Symbol.dispose]();
   const { code, err } = await run('logout');
   expect([code, err]).toEqual([75, expect.stringContaining('not revoked at the server')]);
-  expect(kept()).toEqual([]);
+  expect(storedLogins()).toEqual([]);
 });
 
 test('who logs in anew to the same workspace leaves nothing of the old login behind', async () => {
   await logIn();
-  const { refreshToken } = kept()[0];
+  const { refreshToken } = storedLogins()[0];
   await logIn();
-  expect(kept()).toHaveLength(1);
+  expect(storedLogins()).toHaveLength(1);
   expect(server.revoked).toEqual([refreshToken]);
 });
 

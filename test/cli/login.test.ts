@@ -31,7 +31,8 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-const kept = (): Json[] => JSON.parse(readFileSync(join(config, 'tatami/credentials.json'), 'utf8')).logins;
+const storedLogins = (): Json[] =>
+  JSON.parse(readFileSync(join(config, 'tatami/credentials.json'), 'utf8')).logins;
 
 /** @param change of what the consent page would send */
 async function logIn(args: string[] = [], change?: (form: URLSearchParams) => void): Promise<Ended> {
@@ -71,7 +72,7 @@ const grants = async (): Promise<Json[]> =>
   );
 /** Its access token ends in so many seconds. */
 function endIn(seconds: number): void {
-  const logins = kept().map((login) => ({
+  const logins = storedLogins().map((login) => ({
     ...login,
     expiresAt: new Date(Date.now() + seconds * 1000).toISOString(),
   }));
@@ -98,12 +99,12 @@ test('a person logs in in the browser, commands act for them, and logging out en
     redirectHost: '127.0.0.1',
     revokedAt: null,
   });
-  const [{ accessToken }] = kept();
+  const [{ accessToken }] = storedLogins();
   expect(await statusOf(accessToken)).toBe(200);
   expect((await run('logout')).out).toBe(`Logged out of Acme at ${app.url}.\n`);
   expect(await statusOf(accessToken)).toBe(401);
   expect((await grants())[0].revokedAt).not.toBeNull();
-  expect(kept()).toEqual([]);
+  expect(storedLogins()).toEqual([]);
 });
 
 test('a login has the scopes that were asked for, less those that the person took away', async () => {
@@ -129,13 +130,13 @@ test('a login that the person refused is none', async () => {
 
 test('eight commands at once around the end of a token renew it once, so that the login goes on', async () => {
   await logIn();
-  const { accessToken } = kept()[0];
+  const { accessToken } = storedLogins()[0];
   for (const seconds of [5, -5]) {
     endIn(seconds);
     const all = await Promise.all(Array.from({ length: 8 }, () => run('whoami')));
     expect(all.map(({ code, err }) => [code, err])).toEqual(all.map(() => [0, '']));
   }
-  expect(kept()[0].accessToken).not.toBe(accessToken);
+  expect(storedLogins()[0].accessToken).not.toBe(accessToken);
 });
 
 test('a login that is revoked ends with the next command, which says how to log in again', async () => {
@@ -147,7 +148,7 @@ test('a login that is revoked ends with the next command, which says how to log 
   expect(revoked.code).toBe(0);
   const { code, err } = await run('whoami');
   expect([code, err]).toEqual([4, expect.stringContaining(`login --server ${app.url}`)]);
-  expect(kept()).toEqual([]);
+  expect(storedLogins()).toEqual([]);
 });
 
 test('each workspace has a login of its own, for the member whose seat the person has there', async () => {
@@ -173,6 +174,6 @@ test('without a browser a code is typed in elsewhere', async () => {
 test('a token that the server takes no more is renewed once, whatever the clocks say', async () => {
   await logIn();
   app.clock.advance(3_600_000);
-  expect(await statusOf(kept()[0].accessToken)).toBe(401);
+  expect(await statusOf(storedLogins()[0].accessToken)).toBe(401);
   expect((await run('whoami')).code).toBe(0);
 });

@@ -191,7 +191,7 @@ test('a delivery or event is replayed from here to a local address: the same byt
       expect(body).toBe(payload);
       expect(headers.get('user-agent')).toMatch(/^Tatami-Webhooks\/\d/);
       expect(headers.get('x-webhook-delivery')).toBe(json.deliveryId);
-      const secret = keptSecret();
+      const secret = storedSecret();
       secrets.add(secret);
       expect((await verify(body, headers.get('x-webhook-signature')!, secret)).id).toBe(delivery.eventId);
     }
@@ -213,7 +213,7 @@ test('a delivery or event is replayed from here to a local address: the same byt
 });
 
 /** The one secret in the state directory, which nobody else may read. */
-function keptSecret(): string {
+function storedSecret(): string {
   const folder = join(state, 'tatami/webhook-secrets');
   const files = readdirSync(folder);
   expect(files).toHaveLength(1);

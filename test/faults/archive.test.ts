@@ -16,7 +16,7 @@ afterEach(() => app.stop());
 
 async function archive(): Promise<void> {
   const { store, log, blobs } = app.services;
-  const kept = {
+  const retentionDays = {
     runs: null,
     recordings: null,
     undo: null,
@@ -29,7 +29,7 @@ async function archive(): Promise<void> {
     store,
     log,
     clock: app.clock,
-    kept,
+    retention: retentionDays,
     blobs,
     snapshots: join(app.dataDir, 'snapshots'),
   }).sweep();

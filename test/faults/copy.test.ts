@@ -182,11 +182,11 @@ test('what is too old goes, and moments as far back as are kept stay', async () 
     await caughtUp(app);
     moments.push({ timeMs: app.clock.now(), titles: [...(moments.at(-1)?.titles ?? []), `Issue ${day}`] });
   }
-  const [first, ...kept] = moments.slice(-3);
+  const [first, ...retained] = moments.slice(-3);
   await expect(copied(to, moments[0]!.timeMs).then(({ titles }) => titles)).rejects.toThrow(
     'The copy covers the time from',
   );
-  for (const { timeMs, titles } of [first!, ...kept])
+  for (const { timeMs, titles } of [first!, ...retained])
     expect((await copied(to, timeMs)).titles).toEqual(titles);
   const { chains } = await verifyCopy(openDestination(to, noS3));
   expect(chains).toMatchObject([{ moments: [{}] }]);

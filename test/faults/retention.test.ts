@@ -45,14 +45,22 @@ const count = (app: TestApp, table: string, where = '1'): number =>
     Number((db.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${where}`).all()[0] as { n: number }).n),
   );
 
-const kept = { runs: 14, recordings: 14, undo: 30, deliveries: 30, deleted: 90, events: null, snapshots: 90 };
+const retentionDays = {
+  runs: 14,
+  recordings: 14,
+  undo: 30,
+  deliveries: 30,
+  deleted: 90,
+  events: null,
+  snapshots: 90,
+};
 
 /** One pass, now. */
-async function sweep(app: TestApp, days: Partial<typeof kept> = {}): Promise<void> {
+async function sweep(app: TestApp, days: Partial<typeof retentionDays> = {}): Promise<void> {
   const { store, log, blobs } = app.services;
   const snapshots = join(app.dataDir, 'snapshots');
-  const all = { ...kept, ...days };
-  await createHousekeeping({ store, log, clock: app.clock, kept: all, blobs, snapshots }).sweep();
+  const all = { ...retentionDays, ...days };
+  await createHousekeeping({ store, log, clock: app.clock, retention: all, blobs, snapshots }).sweep();
   // What is removed is not taken for lost.
   const subject = openSubject(readConfig({ dataDir: app.dataDir }, {}), app.clock.now());
   const findings = replay.look(subject);

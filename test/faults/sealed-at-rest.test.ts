@@ -120,6 +120,8 @@ test('with another master key all of it opens, and nothing of it with the one be
     expect([table, column, opened]).toEqual([table, column, one.form === 'members' ? whole : 'one']);
     expect(() => openHeld(one, held, (sealed) => before.open(sealed, of))).toThrow();
   }
-  const kept = db.prepare(`SELECT body FROM idempotency WHERE id = 'plain'`).get() as { body: ArrayBuffer };
-  expect(Buffer.from(kept.body).toString()).toBe('plain');
+  const plainRow = db.prepare(`SELECT body FROM idempotency WHERE id = 'plain'`).get() as {
+    body: ArrayBuffer;
+  };
+  expect(Buffer.from(plainRow.body).toString()).toBe('plain');
 });

@@ -22,7 +22,7 @@ interface Tally {
 }
 
 /** Asks one thing after the other on a connection it keeps, and on a new one where it is told to, until it is refused. */
-async function keepAsking(port: number, tally: Tally, ask: () => string): Promise<void> {
+async function requestRepeatedly(port: number, tally: Tally, ask: () => string): Promise<void> {
   for (;;) {
     const socket = connect(port, '127.0.0.1');
     const connected = await once(socket, 'connect').then(
@@ -91,7 +91,7 @@ test.concurrent(
       const { read, write } = requestsOf(key);
       const tally: Tally = { answered: 0, reset: 0, closeRequested: 0 };
       const asking = Array.from({ length: clients }, (_, index) =>
-        keepAsking(Number(new URL(url).port), tally, () => (index % 4 === 0 ? write : read)),
+        requestRepeatedly(Number(new URL(url).port), tally, () => (index % 4 === 0 ? write : read)),
       );
       while (tally.answered < clients * 4) await Bun.sleep(5);
       await Bun.sleep(random() * 100);

@@ -64,15 +64,15 @@ beforeAll(async () => {
   // The loop reads what it has heard of, so that rows of another connection are seen with its own next write.
   await app.call('POST', '/api/v1/labels', { name: 'Secret label', color: '#112233' });
   columns = new Map();
-  const keep = (name: string, value: Value): void =>
+  const addValue = (name: string, value: Value): void =>
     void columns.set(name, [...(columns.get(name) ?? []), value]);
   for (const table of tables)
     for (const row of rowsOf(table))
       for (const [name, value] of Object.entries(row)) {
         if (name === 'workspace_id' || value === null) continue;
         const plain = value instanceof ArrayBuffer ? new Uint8Array(value) : value;
-        keep(name, plain);
-        keep(`${table}.${name}`, plain);
+        addValue(name, plain);
+        addValue(`${table}.${name}`, plain);
       }
   // Without those that other tests of this process declare for themselves.
   statements = [...registeredStatements()].filter(

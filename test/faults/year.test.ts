@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDestination } from '../../core/backup/copy/destination.ts';
 import { listBackups } from '../../core/backup/folder.ts';
-import { parseKeep } from '../../core/backup/keep.ts';
+import { parseRetentionRule } from '../../core/backup/keep.ts';
 import { makeBackup } from '../../core/backup/make.ts';
 import { pruneBackups } from '../../core/backup/prune.ts';
 import { restoreBackup } from '../../core/backup/restore.ts';
@@ -71,7 +71,7 @@ async function backUp(): Promise<void> {
     ...{ dataDir, folder: safe.backups, withKey: false, version: 'test', nowMs: clock.nowMs },
     onStep: () => undefined,
   });
-  await pruneBackups(safe.backups, parseKeep('last=3,daily=7,monthly=6')!);
+  await pruneBackups(safe.backups, parseRetentionRule('last=3,daily=7,monthly=6')!);
 }
 
 async function restoreFrom(where: string): Promise<void> {

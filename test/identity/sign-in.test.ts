@@ -27,10 +27,10 @@ test('signing in gives a new session each time, and signing out ends it', async 
   planted.cookies.set('__Host-tatami', first!);
   expect((await planted.get('/account')).to).toStartWith('/sign-in');
   await visitor.get('/account');
-  const kept = visitor.cookies.get('__Host-tatami')!;
+  const sessionCookie = visitor.cookies.get('__Host-tatami')!;
   expect((await visitor.post('/sign-out')).to).toBe('/sign-in');
   const stale = createVisitor(app);
-  stale.cookies.set('__Host-tatami', kept);
+  stale.cookies.set('__Host-tatami', sessionCookie);
   expect((await stale.get('/account')).to).toStartWith('/sign-in');
 });
 

@@ -25,9 +25,9 @@ const redirectUri = 'http://127.0.0.1:9/callback';
 
 /** What a client asks its host to keep, and to do: here, go through the consent page. */
 function createProvider(scope?: string) {
-  const kept: Json = { walked: [] };
+  const storage: Json = { walked: [] };
   return {
-    kept,
+    kept: storage,
     redirectUrl: redirectUri,
     clientMetadata: {
       client_name: 'Night Owl',
@@ -37,14 +37,14 @@ function createProvider(scope?: string) {
       token_endpoint_auth_method: 'none',
       ...(scope === undefined ? {} : { scope }),
     },
-    clientInformation: () => kept.client,
-    saveClientInformation: (client: unknown) => void (kept.client = client),
-    tokens: () => kept.tokens,
-    saveTokens: (tokens: unknown) => void (kept.tokens = tokens),
-    saveCodeVerifier: (verifier: string) => void (kept.verifier = verifier),
-    codeVerifier: () => kept.verifier,
+    clientInformation: () => storage.client,
+    saveClientInformation: (client: unknown) => void (storage.client = client),
+    tokens: () => storage.tokens,
+    saveTokens: (tokens: unknown) => void (storage.tokens = tokens),
+    saveCodeVerifier: (verifier: string) => void (storage.verifier = verifier),
+    codeVerifier: () => storage.verifier,
     state: () => 'a-state',
-    redirectToAuthorization: (url: URL) => void kept.walked.push(url),
+    redirectToAuthorization: (url: URL) => void storage.walked.push(url),
   };
 }
 

@@ -49,7 +49,7 @@ export class Cycles {
     return open.slice(0, 2);
   }
 
-  kept(issue: Issue): number | null {
+  retainedCycle(issue: Issue): number | null {
     const cycle = this.all.find(({ team, number }) => team === issue.team && number === issue.cycle);
     return cycle && (finished.includes(issue.state) || cycle.endsAt > this.now) ? cycle.number : null;
   }

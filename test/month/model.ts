@@ -126,7 +126,7 @@ export class Model {
       case 'restore':
         issue.isDeleted = false;
         issue.labels = issue.labels.filter((label) => !this.dropped.has(label));
-        issue.cycle = this.cycles.kept(issue);
+        issue.cycle = this.cycles.retainedCycle(issue);
         return this.note(issue, act.by, ['issue.restored']);
       case 'comment':
         return this.comment(issue, act);

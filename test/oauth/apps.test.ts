@@ -249,8 +249,8 @@ test('a redirect URI is registered in the one way that every parser reads alike 
     [good[0], good[0]],
   ])
     expect((await register({ redirectUris })).status).toBe(422);
-  const { json: kept } = await register();
-  const moved = await app.call('PATCH', `${v1}/${kept.id}`, { redirectUris: ['http://evil.example/'] });
+  const { json: registered } = await register();
+  const moved = await app.call('PATCH', `${v1}/${registered.id}`, { redirectUris: ['http://evil.example/'] });
   expect(moved.json.error.details).toMatchObject([{ path: 'redirectUris.0', issue: 'invalid_format' }]);
 });
 

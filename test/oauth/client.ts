@@ -31,7 +31,7 @@ export class Browser {
   }
 
   /** As a person who signed in has it. */
-  keep(pair: string): void {
+  addCookie(pair: string): void {
     const at = pair.indexOf('=');
     const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
     this.#cookies.set(`${name} /`, { name, value, path: '/' });
@@ -119,7 +119,7 @@ export async function registerApp(
 /** In which the person is signed in; by default a new one in the seat of the owner. */
 export async function browserOf(app: TestApp, person?: Person): Promise<Browser> {
   const browser = new Browser(app.url);
-  browser.keep((person ?? (await signIn(app))).cookie);
+  browser.addCookie((person ?? (await signIn(app))).cookie);
   return browser;
 }
 

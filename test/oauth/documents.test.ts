@@ -137,11 +137,11 @@ testTls('a document is kept as it says, for five minutes at least and a day at m
     ['public, max-age=1800', 30 * minuteMs],
     ['max-age=31536000', 24 * 60 * minuteMs],
   ];
-  for (const [header, keptMs] of cases) {
+  for (const [header, cachedMs] of cases) {
     const find = documents();
     const id = put('/kept', {}, header === null ? {} : { 'cache-control': header });
     await find.find(id);
-    clock.advance(keptMs - 1);
+    clock.advance(cachedMs - 1);
     await find.find(id);
     expect([header, requests.length]).toEqual([header, 1]);
     clock.advance(1);

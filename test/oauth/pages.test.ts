@@ -234,15 +234,15 @@ test('RFC 9700 §4.7.1: a request that another browser began cannot be decided h
   const uid = own.at.split('/').at(-1)!;
   const forger = await browserOf(app, ana);
   for (const name of ['__Secure-tatami-consent', '__Secure-tatami-resume']) {
-    forger.keep(`${name}=${uid}`);
-    forger.keep(`${name}.sig=${'a'.repeat(22)}`);
+    forger.addCookie(`${name}=${uid}`);
+    forger.addCookie(`${name}.sig=${'a'.repeat(22)}`);
   }
   expect((await forger.get(own.at)).status).toBe(410);
   expect((await forger.get(`/oauth/authorize/${uid}`)).status).toBe(400);
   // Nor do the cookies of one request open another.
   const begun = await fetch(app.url + authorizePath(client, pkce().challenge), { redirect: 'manual' });
   const crossed = await browserOf(app, ana);
-  for (const line of begun.headers.getSetCookie()) crossed.keep(line.split(';')[0]!);
+  for (const line of begun.headers.getSetCookie()) crossed.addCookie(line.split(';')[0]!);
   expect((await crossed.get(own.at)).status).toBe(410);
 });
 

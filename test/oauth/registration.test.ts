@@ -243,12 +243,12 @@ test('housekeeping removes registrations with what they wait for: a day unused, 
   const { json: used } = await register(metadata);
   const granted = await makeGrant(app, { client: { id: used.client_id, kind: 'registered' } });
   const { store, log, blobs } = app.services;
-  const kept = {
+  const retention = {
     ...{ runs: 14, recordings: 14, undo: 30, deliveries: 30, deleted: 30, events: null },
     snapshots: 90,
   };
   const snapshots = join(app.dataDir, 'snapshots');
-  const housekeeping = createHousekeeping({ store, log, clock: app.clock, kept, blobs, snapshots });
+  const housekeeping = createHousekeeping({ store, log, clock: app.clock, retention, blobs, snapshots });
   const pass = async (days: number): Promise<boolean[]> => {
     app.clock.advance(days * dayMs);
     await housekeeping.sweep();

@@ -164,22 +164,22 @@ test('runs that end while another of their install is being written are counted 
     return usage.charge(one, meter, 2);
   };
   const written = async (): Promise<Json> => (await store.readSystem(usageOf, { installId }))[0] ?? null;
-  const kept = { isWritten: true, isCounted: true };
+  const outcome = { isWritten: true, isCounted: true };
 
   const [first, second, third] = [await attempt(), await attempt(), await attempt()];
   expect([first, second, third].map(({ ops }) => ops.length)).toEqual([1, 0, 0]);
-  second.ended(kept);
+  second.ended(outcome);
   third.ended({ isWritten: false, isCounted: false });
   expect(await written()).toBeNull();
   await store.commit(first.ops);
-  first.ended(kept);
+  first.ended(outcome);
   await usage.settled();
   expect(await written()).toEqual({ runs: 2, calls: 2 });
 
   // The batch of the one that carries fails: what it carried for others is written, its own is not.
   const failed = await attempt();
   const beside = await attempt();
-  beside.ended(kept);
+  beside.ended(outcome);
   failed.ended({ isWritten: false, isCounted: false });
   await usage.settled();
   expect(await written()).toEqual({ runs: 3, calls: 3 });

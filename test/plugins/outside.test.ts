@@ -266,7 +266,7 @@ describe('the journal', () => {
     }
     const run = await outside.latestRun();
     expect([run.status, run.attempt]).toEqual(['succeeded', 3]);
-    const value = await outside.kept(issue);
+    const value = await outside.storedResult(issue);
     expect(value[2].body).toBe('answer 1');
     expect(seen.length - before).toBe(3);
     // Two equal requests are two.
@@ -287,7 +287,7 @@ describe('the journal', () => {
       outside.app.clock.advance(60_000);
       await outside.app.settled();
     }
-    expect((await outside.kept(issue))[0]).toMatchObject({ status: 200, body: 'well' });
+    expect((await outside.storedResult(issue))[0]).toMatchObject({ status: 200, body: 'well' });
     expect(seen.length - before).toBe(1);
   });
 
@@ -298,7 +298,7 @@ describe('the journal', () => {
     await outside.app.settled();
     outside.app.clock.advance(60_000);
     await outside.app.settled();
-    const value = await outside.kept(issue);
+    const value = await outside.storedResult(issue);
     expect([times, value[0].body]).toEqual([2, 'well']);
   });
 
@@ -309,7 +309,7 @@ describe('the journal', () => {
     await outside.app.settled();
     outside.app.clock.advance(60_000);
     await outside.app.settled();
-    const value = await outside.kept(issue);
+    const value = await outside.storedResult(issue);
     expect(times).toBe(1);
     expect(value[0]).toEqual({
       code: 'egress_denied',

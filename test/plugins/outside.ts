@@ -74,7 +74,7 @@ export interface Outside {
   /** What the plugin was answered, in the order of its requests. */
   ask(requests: readonly FetchArguments[]): Promise<Json[]>;
   /** What the plugin kept of an issue's requests. */
-  kept(issue: Json): Promise<Json>;
+  storedResult(issue: Json): Promise<Json>;
   latestRun(): Promise<Json>;
 }
 
@@ -116,8 +116,8 @@ export function outsideOfFile(): Outside {
       await outside.app.settled();
       return json;
     },
-    ask: async (requests) => outside.kept(await outside.file(requests)),
-    async kept({ id }) {
+    ask: async (requests) => outside.storedResult(await outside.file(requests)),
+    async storedResult({ id }) {
       return (await outside.app.call('GET', `/api/v1/plugins/${outside.plugin.id}/kv/${id}`)).json?.value;
     },
     async latestRun() {

@@ -100,10 +100,12 @@ test('after a purge no table holds what the issue said, and what is of other iss
   expect(approved.status).toBe(200);
   await app.settled();
   const { entityId: id } = approved.json.effects[0];
-  const kept = await call('POST', '/issues', { team: 'ENG', title: 'Stays' });
-  const both = await call('POST', '/plugins/com.test.says/actions/both', { input: { ids: [id, kept.id] } });
+  const retained = await call('POST', '/issues', { team: 'ENG', title: 'Stays' });
+  const both = await call('POST', '/plugins/com.test.says/actions/both', {
+    input: { ids: [id, retained.id] },
+  });
   const open = (await call('GET', '/proposals?status=open')).data;
-  const [openOfIt, openOfOther] = [id, kept.id].map((one) =>
+  const [openOfIt, openOfOther] = [id, retained.id].map((one) =>
     open.find(({ effects }: Json) => effects[0].entityId === one),
   );
   const window = { since: '2026-11-20T00:00:00Z' };
@@ -144,13 +146,13 @@ test('after a purge no table holds what the issue said, and what is of other iss
     expect.objectContaining({ name: 'body', after: 'asks Stays' }),
   );
   expect((await call('GET', `/backtests/${backtest.id}`)).report.effects).toMatchObject([
-    { issueId: kept.id },
+    { issueId: retained.id },
   ]);
   expect((await call('GET', `/backtests/${gate.id}`)).gate.differences).toHaveLength(1);
   expect((await call('GET', '/plugins/com.test.says/shadow')).report.differences).toHaveLength(1);
   // What the run did to the other issue can be taken back still.
   expect(await call('POST', `/runs/${both.id}/undo`)).toMatchObject({
-    changes: [{ id: kept.id, fields: [{ field: 'priority', to: 'none' }] }],
+    changes: [{ id: retained.id, fields: [{ field: 'priority', to: 'none' }] }],
   });
 });
 
@@ -168,12 +170,12 @@ test('what is deleted for long goes from there as well', async () => {
   expect(holding()).toContain('run_records.data');
   app.clock.advance(1_000);
   const { store, log, blobs } = app.services;
-  const kept = {
+  const retained = {
     ...{ deleted: 0, runs: 14, recordings: 14, undo: 30, deliveries: 30 },
     ...{ events: null, snapshots: null },
   };
   const snapshots = join(app.dataDir, 'snapshots');
-  await createHousekeeping({ store, log, clock: app.clock, kept, blobs, snapshots }).sweep();
+  await createHousekeeping({ store, log, clock: app.clock, retention: retained, blobs, snapshots }).sweep();
   // The queue that has the work looks for it by itself within a while.
   app.clock.advance(60_000);
   await app.settled();

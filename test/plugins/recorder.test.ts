@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { keepRecordingOp } from '../../core/plugins/recorder/rows.ts';
+import { storeRecordingOp } from '../../core/plugins/recorder/rows.ts';
 import { scopeOf } from '../../core/store/store.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';
@@ -56,7 +56,7 @@ async function tamper(run: string, change: (recording: Json) => void): Promise<v
   const { json } = await app.call('GET', `/api/v1/runs/${run}/recording`);
   change(json);
   const data = Bun.zstdCompressSync(JSON.stringify(json));
-  await app.services.store.commit([keepRecordingOp(scopeOf(app.workspace.workspaceId), run, data, 0)]);
+  await app.services.store.commit([storeRecordingOp(scopeOf(app.workspace.workspaceId), run, data, 0)]);
 }
 
 test('twenty runs that use clock, chance, timers and concurrent calls are each replayed bit for bit', async () => {

@@ -59,16 +59,16 @@ test('with a map that leads nowhere, or cannot be read, a run that fails ends it
   expect(wanted).toMatchObject({ status: 'retrying', attempt: 1 });
   expect(wanted.error.message).toContain('plugin.js:0:0');
   expect(wanted.error.at).toStartWith('plugin.ts:');
-  const kept = [
+  const storedMaps = [
     ...broken.map(([, mappings, sources]) => JSON.stringify(mapWith(mappings, sources))),
     '{"sou',
   ];
-  for (const [n, map] of kept.entries()) {
+  for (const [n, map] of storedMaps.entries()) {
     const { apiKey, workspaceId } = await app.addWorkspace(`Maps ${n}`, `MAP${n}`);
     const call = app.clientOf(apiKey);
     await install(call, packed);
-    const keep = tenantOp(scopeOf(workspaceId), setMap, { sha256: packed.sha256, map });
-    await app.services.store.commit([keep]);
+    const setMapOp = tenantOp(scopeOf(workspaceId), setMap, { sha256: packed.sha256, map });
+    await app.services.store.commit([setMapOp]);
     const run = await failure(call, `MAP${n}`);
     expect([map.slice(0, 80), run.status, run.attempt]).toEqual([map.slice(0, 80), 'retrying', 1]);
     expect(run.error.at ?? '').not.toContain(':0');

@@ -89,7 +89,7 @@ const elsewhere: Readonly<Record<string, { created: string; deleted: string }>> 
 
 test('each object is made, listed, shown, changed, deleted and restored over REST, with the event of each', async () => {
   for (const contract of made) {
-    const { path, operations, examples, events, keepsDeleted } = contract;
+    const { path, operations, examples, events, retainsDeleted } = contract;
     const many = manyPath(contract);
     let since = await app.lastSequence();
     const body = { ...examples!.create, ...referredBy(contract, seeds), ...unique[path] };
@@ -107,7 +107,7 @@ test('each object is made, listed, shown, changed, deleted and restored over RES
       expect([path, updated.status, updated.json.version]).toEqual([path, 200, 2]);
       await onlyEvent(since, events.updated);
     }
-    if (!keepsDeleted || !('delete' in operations)) continue;
+    if (!retainsDeleted || !('delete' in operations)) continue;
     since = await app.lastSequence();
     expect([path, (await app.call('DELETE', one)).status]).toEqual([path, 204]);
     await onlyEvent(since, events.deleted ?? elsewhere[path]?.deleted);

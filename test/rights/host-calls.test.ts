@@ -329,10 +329,10 @@ test('narrowed to a team, no read and no event shows anything of another, not th
   place.ENG.issue = child.id;
   await app.call('POST', `/api/v1/plugins/${plugin.id}/schedules/peek/run`);
   await app.settled();
-  const kept = async (key: string): Promise<Json> =>
+  const readKv = async (key: string): Promise<Json> =>
     (await app.call('GET', `/api/v1/plugins/${plugin.id}/kv/${key}`)).json.value;
-  expect(await kept('found')).toEqual([]);
-  expect(await kept('answered')).toBeGreaterThan(10);
-  expect(await kept('heard')).toBeGreaterThan(1);
+  expect(await readKv('found')).toEqual([]);
+  expect(await readKv('answered')).toBeGreaterThan(10);
+  expect(await readKv('heard')).toBeGreaterThan(1);
   expect((await app.call('GET', `/api/v1/plugins/${plugin.id}/kv?prefix=heard-`)).json.data).toEqual([]);
 });

@@ -50,7 +50,7 @@ const fill = (bytes: number, seed: number): Uint8Array<ArrayBuffer> => new Uint8
 const incoming = (): string[] => readdirSync(join(app.dataDir, 'blobs/incoming'));
 async function sweep(): Promise<void> {
   const { store, log, blobs } = app.services;
-  const kept = {
+  const retention = {
     runs: 14,
     recordings: 14,
     undo: 30,
@@ -60,7 +60,7 @@ async function sweep(): Promise<void> {
     snapshots: 90,
   };
   const snapshots = join(app.dataDir, 'snapshots');
-  await createHousekeeping({ store, log, clock: app.clock, kept, blobs, snapshots }).sweep();
+  await createHousekeeping({ store, log, clock: app.clock, retention, blobs, snapshots }).sweep();
 }
 
 test('a link is attached, listed and deleted, and the issue tells it', async () => {

@@ -154,10 +154,10 @@ describe('cycles', () => {
   test('start and are completed in order, each once, however many passed while the server was off', async () => {
     await moved(3 * dayMs);
     const { key } = await team({ cycles: { weeks: 1, ahead: 2 } });
-    const kept = await cyclesOf(key);
-    const work = await issue(key, kept[0].id);
+    const upcoming = await cyclesOf(key);
+    const work = await issue(key, upcoming[0].id);
     const from = await app.lastSequence();
-    app.clock.jump(Date.parse(kept[1].endsAt) + 8 * dayMs - app.clock.now());
+    app.clock.jump(Date.parse(upcoming[1].endsAt) + 8 * dayMs - app.clock.now());
     app = await app.restart();
     await app.settled();
     const names = await emittedFor(from, key);

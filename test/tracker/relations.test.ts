@@ -171,9 +171,9 @@ test('without such a state a duplicate is canceled, and without that it stays', 
   expect(await stateTypeOf(canceled.id)).toBe('canceled');
   await app.call('DELETE', `/api/v1/issues/${canceled.id}`);
   await drop('canceled');
-  const kept = await make({ team: 'FEW' });
-  expect((await relate(kept.id, 'duplicate_of', original.id)).status).toBe(201);
-  expect(await stateTypeOf(kept.id)).toBe('backlog');
+  const unchanged = await make({ team: 'FEW' });
+  expect((await relate(unchanged.id, 'duplicate_of', original.id)).status).toBe(201);
+  expect(await stateTypeOf(unchanged.id)).toBe('backlog');
 });
 
 test('relations of a deleted issue are hidden until it comes back, and go with a purge', async () => {

@@ -36,7 +36,7 @@ export interface CopierOptions {
   readonly version: string;
   readonly everyMs: number;
   /** Retention of the copy: points in time within this period remain restorable. */
-  readonly keepMs: number;
+  readonly retentionMs: number;
 }
 
 interface CopyStatus {
@@ -260,14 +260,14 @@ async function giveUpWhatIsTooMuch({ outbox, store, log }: Copying): Promise<voi
 }
 
 async function pruneIfDue(copying: Copying): Promise<void> {
-  const { clock, destination, installation, chain, bases, keepMs, log, store, outbox } = copying;
+  const { clock, destination, installation, chain, bases, retentionMs, log, store, outbox } = copying;
   const nowMs = clock.monotonicMs();
   if (chain === null || (copying.prunedMs !== null && nowMs - copying.prunedMs < pruneEveryMs)) return;
   copying.prunedMs = nowMs;
   const { removed, isBroken } = await prune({
     ...{ destination, chain, installation: installation.name },
     underWay: bases.underWay()?.base ?? null,
-    fromMs: clock.nowMs() - keepMs,
+    fromMs: clock.nowMs() - retentionMs,
   });
   if (removed > 0) log('info', 'the continuous copy removed expired objects', { objects: removed });
   if (!isBroken) return;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { makeBackup, type Backup, type BackupStep } from '../../backup/make.ts';
-import { parseKeep, type Keep } from '../../backup/keep.ts';
+import { parseRetentionRule, type RetentionRule } from '../../backup/keep.ts';
 import { pruneBackups } from '../../backup/prune.ts';
 import { readConfig } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -47,9 +47,9 @@ export async function backup(target: string, options: BackupOptions, folder: str
   );
 }
 
-function keepOf(text: string | undefined): Keep | null {
+function keepOf(text: string | undefined): RetentionRule | null {
   if (text === undefined) return null;
-  const keep = parseKeep(text);
+  const keep = parseRetentionRule(text);
   if (!keep) throw usage(`--keep must be a rule such as last=3,daily=7,weekly=4,monthly=6, not "${text}".`);
   return keep;
 }

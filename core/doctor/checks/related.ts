@@ -97,7 +97,7 @@ export function labelsOf({ rows }: RowSubject): Comparison {
   const deleted = new Set(
     rows<{ id: string }>('SELECT id FROM labels WHERE deleted_at IS NOT NULL').map(({ id }) => id),
   );
-  const kept = (ids: readonly string[]): string =>
+  const presentIds = (ids: readonly string[]): string =>
     ids
       .filter((id) => !deleted.has(id))
       .sort()
@@ -111,7 +111,7 @@ export function labelsOf({ rows }: RowSubject): Comparison {
     differences({ labels }, { data }) {
       const logged = (data.labels as readonly { id: string }[]).map(({ id }) => id);
       const stored = labels === null || labels === undefined ? [] : String(labels).split(',');
-      return kept(logged) === kept(stored) ? null : [];
+      return presentIds(logged) === presentIds(stored) ? null : [];
     },
   };
 }

@@ -2,7 +2,7 @@
 import { sameValue } from '../../changes/change.ts';
 import type { LastEvent } from '../checks/last-event.ts';
 import { titleOf } from '../../proposals/diff.ts';
-import type { KeptEffect } from '../../proposals/kind.ts';
+import type { StoredEffect } from '../../proposals/kind.ts';
 import type { Actor } from '../../events/origin.ts';
 import type { Install } from '../../plugins/installs/schema.ts';
 import { fact, storedIn, timeOf, type SpecialFacts } from './fact.ts';
@@ -72,22 +72,22 @@ export const automationFacts: SpecialFacts = {
     // A purge removes the text from title and effects without an event.
     fact('title', ['title', 'diff_json', 'actor_json'], (row, { data }) => {
       const actor = storedIn(row, 'actor_json') as Actor;
-      const diff = storedIn(row, 'diff_json') as KeptEffect[];
+      const diff = storedIn(row, 'diff_json') as StoredEffect[];
       return (
         row.title === data.title || row.title === titleOf(diff, actor.kind === 'plugin' ? actor.name : null)
       );
     }),
     fact('effects', ['diff_json'], (row, { data }) =>
       sameValue(
-        (storedIn(row, 'diff_json') as KeptEffect[]).map(nameless),
-        (data.effects as KeptEffect[]).map(nameless),
+        (storedIn(row, 'diff_json') as StoredEffect[]).map(nameless),
+        (data.effects as StoredEffect[]).map(nameless),
       ),
     ),
   ],
 };
 
 /** Returns the parts of an effect that a purge does not change. */
-const nameless = ({ id, operation, kind, entityId, class: does, baseVersion, decision }: KeptEffect) => ({
+const nameless = ({ id, operation, kind, entityId, class: does, baseVersion, decision }: StoredEffect) => ({
   ...{ id, operation, kind, entityId },
   ...{ does, baseVersion, decision },
 });

@@ -1,7 +1,7 @@
 // Collects the facts of an entity: those derived from its contract, and those of `special.ts` and `automation.ts`.
 import type { Contract } from '../../contract/contract.ts';
 import type { Field, FieldOptions, Reference, Target } from '../../contract/field.ts';
-import { actorParts, isReference, keptName } from '../../contract/schemas.ts';
+import { actorParts, isReference, storedName } from '../../contract/schemas.ts';
 import { snake } from '../../lib/words.ts';
 import { models } from '../kinds.ts';
 import type { Data } from '../checks/last-event.ts';
@@ -54,7 +54,7 @@ type Refers = Reference<Target, string, unknown, FieldOptions>;
 
 function referenceFact(name: string, field: Refers, references: References): Fact {
   const { to, by } = field;
-  const column = snake(keptName(name, field));
+  const column = snake(storedName(name, field));
   return fact(name, [column], (row, { data }) => {
     const [logged, stored] = [data[name], row[column] ?? null];
     if (logged === undefined) return true;
@@ -71,7 +71,7 @@ function builtInFacts({ name, events }: Contract): Fact[] {
     equal('createdAt', 'created_at', ({ createdAt }) => timeOf(createdAt)),
     equal('updatedAt', 'updated_at', ({ updatedAt }) => timeOf(updatedAt)),
   ];
-  return models.get(name)?.keepsDeleted ? [...facts, deletedFact(events.deleted)] : facts;
+  return models.get(name)?.retainsDeleted ? [...facts, deletedFact(events.deleted)] : facts;
 }
 
 /** Events of entities without restore have no `deletedAt`: the event type marks the deletion, which is also the last update. */

@@ -23,7 +23,7 @@ export function referencesOf(
   };
   const presentIn = (name: string): ReadonlySet<string> => {
     const model = models.get(name)!;
-    const where = model.keepsDeleted ? ' WHERE deleted_at IS NULL' : '';
+    const where = model.retainsDeleted ? ' WHERE deleted_at IS NULL' : '';
     const all = rows<Identified>(`SELECT workspace_id, id FROM ${model.table}${where}`);
     return new Set(all.map(({ workspace_id: workspaceId, id }) => `${workspaceId} ${id}`));
   };

@@ -2,8 +2,8 @@
 // the log.
 import type { Frame, WantsFrame } from './frame.ts';
 
-const keptFrames = 1_000;
-const keptCharacters = 4 * 1024 * 1024;
+const cachedFramesMax = 1_000;
+const cachedCharactersMax = 4 * 1024 * 1024;
 /** A piece ends after the event that exceeds this size (characters). */
 export const pieceCharacters = 64 * 1024;
 
@@ -36,7 +36,7 @@ export class NewestFrames {
     }
     this.#last = frames.at(-1)?.sequence ?? this.#last;
     let dropped = 0;
-    while (this.#frames.length - dropped > keptFrames || this.#characters > keptCharacters)
+    while (this.#frames.length - dropped > cachedFramesMax || this.#characters > cachedCharactersMax)
       this.#characters -= this.#frames[dropped++]!.text.length;
     if (dropped > 0) this.#frames = this.#frames.slice(dropped);
   }

@@ -8,7 +8,7 @@ import type { Behind } from './behind.ts';
 import type { WorkOps } from './ops.ts';
 import { createUnitWriter, type UnitWriter } from './unit-writer.ts';
 import type { Unit, UnitRows } from './unit.ts';
-import { createWindow, type Kept, type Window } from './window.ts';
+import { createWindow, type WindowEntry, type Window } from './window.ts';
 import type { WorkItem } from './workers.ts';
 
 export interface Units<U extends Unit> {
@@ -79,45 +79,45 @@ export function createUnits<U extends Unit>(
     },
     isHeld: (id) => window.find(id) !== undefined,
     async whileSealed(item, commit) {
-      const kept = window.find(item.id);
+      const entry = window.find(item.id);
       // A write in progress goes first.
-      while (kept?.writing) await kept.writing.catch(() => undefined);
-      if (!kept || item.epoch !== null) return commit();
+      while (entry?.writing) await entry.writing.catch(() => undefined);
+      if (!entry || item.epoch !== null) return commit();
       const done = commit();
-      kept.sealed = done.catch(() => undefined);
+      entry.sealed = done.catch(() => undefined);
       try {
         return await done;
       } finally {
         // The store reports the result of a batch one microtask later; only then does the item leave the window.
         await Promise.resolve();
-        kept.sealed = null;
+        entry.sealed = null;
         writer.goOn();
       }
     },
     ending(item, op) {
-      const kept = window.find(item.id);
-      if (!kept) return op;
+      const entry = window.find(item.id);
+      if (!entry) return op;
       const taken: Op['taken'] = (returned) => {
         op.taken?.(returned);
-        window.ended(kept);
+        window.ended(entry);
       };
       return { ...op, taken };
     },
     putOff(item, dueAtMs) {
-      const kept = window.find(item.id);
-      if (item.epoch !== null || !kept) return [ops.defer(item, dueAtMs)];
-      const { scope, subject, id } = kept.unit;
+      const entry = window.find(item.id);
+      if (item.epoch !== null || !entry) return [ops.defer(item, dueAtMs)];
+      const { scope, subject, id } = entry.unit;
       // Due at least 1 ms later, because this item has to leave the window first.
       const add = ops.add(scope, subject, id, Math.max(dueAtMs, options.clock.nowMs() + 1));
       const taken: Op['taken'] = (returned) => {
-        window.written(kept);
+        window.written(entry);
         add.taken?.(returned);
       };
-      return [rows.insertOp(scope, [kept.unit]), { ...add, taken }];
+      return [rows.insertOp(scope, [entry.unit]), { ...add, taken }];
     },
     drop(item) {
-      const kept = window.find(item.id);
-      if (kept) window.ended(kept);
+      const entry = window.find(item.id);
+      if (entry) window.ended(entry);
     },
   };
   return { units, isWriting: () => writer.isBusy };
@@ -129,18 +129,18 @@ function createStoring<U extends Unit>(parts: {
   isStopped(): boolean;
 }): Pick<Units<U>, 'store' | 'storeHeld'> {
   const { window, writer } = parts;
-  const unsealed = async (list: readonly Kept<U>[]): Promise<void> => {
-    for (const kept of list) for (const one of window.chainOf(kept)) await one.sealed;
+  const unsealed = async (list: readonly WindowEntry<U>[]): Promise<void> => {
+    for (const entry of list) for (const one of window.chainOf(entry)) await one.sealed;
   };
-  const left = (list: readonly Kept<U>[]): Kept<U>[] =>
-    list.filter((kept) => window.find(kept.unit.id) === kept);
+  const left = (list: readonly WindowEntry<U>[]): WindowEntry<U>[] =>
+    list.filter((entry) => window.find(entry.unit.id) === entry);
   return {
     async store(units, onSettled) {
       const list = units.map((unit) => window.admit(unit, () => onSettled(unit)));
       writer.write(list);
       for (let rest = left(list); rest.length > 0; rest = left(list)) {
         if (parts.isStopped() || !(await writer.flush())) {
-          for (const kept of left(list)) window.ended(kept);
+          for (const entry of left(list)) window.ended(entry);
           throw new Error('The store refused work that exceeds the capacity in memory.');
         }
         await unsealed(left(list));

@@ -103,7 +103,7 @@ function headerParameters(route: Route): string[] {
     case 'inbound':
       return [];
     case 'raw':
-      return route.kept ? ['IfNoneMatch'] : [];
+      return route.cached ? ['IfNoneMatch'] : [];
   }
 }
 
@@ -131,7 +131,7 @@ function successes(route: Route, components: Components): JsonObject {
   });
   return {
     ...Object.fromEntries(answers),
-    ...(route.kind === 'read' || route.kind === 'file' || route.kept
+    ...(route.kind === 'read' || route.kind === 'file' || route.cached
       ? { 304: components.response('NotModified', unchanged) }
       : {}),
   };
@@ -176,7 +176,7 @@ function contentOf(route: Route, schema: TSchema, components: Components): JsonO
 function successHeaders(route: Route, status: string, schema: TSchema | null): string[] {
   if (writesRows(route)) return ['Tatami-Mode', 'Idempotent-Replayed', ...madeHeaders(route, status, schema)];
   if (route.kind === 'file') return ['ETag', 'Accept-Ranges', ...(status === '206' ? ['Content-Range'] : [])];
-  return route.kind === 'read' || (route.kind === 'raw' && route.kept) ? ['ETag'] : [];
+  return route.kind === 'read' || (route.kind === 'raw' && route.cached) ? ['ETag'] : [];
 }
 
 /** A 202 has no version yet. A 201 has one, even if its body omits part of the object. */

@@ -9,7 +9,7 @@ import { mintToken } from './token.ts';
 
 export const apiKeyModel = modelOf(apiKey, {
   table: 'api_keys',
-  kept: {
+  stored: {
     secretHash: plain<string>('secret_hash'),
     /** Member who created the key; null for the operator. */
     mintedBy: plain<string | null>('minted_by'),

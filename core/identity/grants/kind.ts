@@ -8,13 +8,13 @@ import { systemStatement } from '../../store/statement.ts';
 import { systemOp } from '../../store/store.ts';
 import { grant, type ClientType } from './contract.ts';
 
-const kept = {
+const stored = {
   clientId: plain<string>('client_id'),
   clientName: plain<string>('client_name'),
   clientKind: plain<ClientType>('client_kind'),
   clientVerified: flag('client_verified'),
 };
-export type Grant = EntityOf<typeof grant, typeof kept>;
+export type Grant = EntityOf<typeof grant, typeof stored>;
 
 const markUsed = systemStatement(
   'oauth_clients.mark_used',
@@ -24,7 +24,7 @@ const markUsed = systemStatement(
 
 export const grantModel = modelOf(grant, {
   table: 'grants',
-  kept,
+  stored,
   shows: {
     client: ({ clientId, clientName, clientKind, clientVerified }) => ({
       ...{ id: clientId, name: clientName, kind: clientKind, verified: clientVerified },

@@ -28,7 +28,7 @@ interface JoinPages {
 
 /** Stores the token while a person signs in to an existing account, so that it appears in no other URL. */
 const cookie = 'tatami-join';
-const keptSeconds = 3_600;
+const cookieSeconds = 3_600;
 const openedPath = '/join';
 const joinedPath = '/account';
 
@@ -62,7 +62,7 @@ export function joinRoutes(options: JoinPages): Route[] {
         name: 'join.signed-in',
         summary: 'Show the invitation that was opened before signing in',
       },
-      (arrival) => show(options, arrival, keptToken(arrival)),
+      (arrival) => show(options, arrival, cookieToken(arrival)),
     ),
     pageRoute(
       {
@@ -71,7 +71,7 @@ export function joinRoutes(options: JoinPages): Route[] {
         name: 'join.take-signed-in',
         summary: 'Accept the invitation that was opened before signing in',
       },
-      (arrival) => take(options, arrival, keptToken(arrival)),
+      (arrival) => take(options, arrival, cookieToken(arrival)),
     ),
   ];
 }
@@ -81,7 +81,7 @@ export function openedLink(headers: Headers): string | null {
   return cookieOf(headers, cookie);
 }
 
-const keptToken = ({ headers }: Arrival): string => openedLink(headers) ?? '';
+const cookieToken = ({ headers }: Arrival): string => openedLink(headers) ?? '';
 
 async function show(options: JoinPages, { headers }: Arrival, token: string): Promise<RawAnswer> {
   const { sessions, invitations } = options;
@@ -97,13 +97,13 @@ async function take(options: JoinPages, arrival: Arrival, token: string): Promis
   const form = who ? await readSignedForm(arrival, baseUrl, who) : await readForm(arrival, baseUrl);
   const invitation = await invitations.find(token);
   if (!invitation) return noInvitation();
-  const keeping = cookieLine(cookie, token, keptSeconds);
+  const linkCookie = cookieLine(cookie, token, cookieSeconds);
   switch (form.get('do')) {
     case 'sign-in':
-      return withCookies(leadToSignIn(baseUrl, openedPath), [keeping]);
+      return withCookies(leadToSignIn(baseUrl, openedPath), [linkCookie]);
     case 'other-account':
       if (who) await sessions.end(who.accountId, who.sessionId);
-      return withCookies(leadToSignIn(baseUrl, openedPath), [keeping, sessions.forgetCookie]);
+      return withCookies(leadToSignIn(baseUrl, openedPath), [linkCookie, sessions.forgetCookie]);
     default:
       return who ? takeWith(options, invitation, who) : makeAccount(options, arrival, invitation, form);
   }

@@ -85,7 +85,7 @@ export const members = defineResource(member, memberModel, {
       const set = endsInvitation ? withOps(plainSet, [withdrawOp(ctx.scope, id)]) : plainSet;
       const rise = roles.indexOf(role) - roles.indexOf(before.role);
       if (rise < 0)
-        return keepingAnOwner(ctx, before, ending(set, await lossOfMember(ctx, { ...before, role })));
+        return withRemainingOwner(ctx, before, ending(set, await lossOfMember(ctx, { ...before, role })));
       if (role === before.role && patch.teams === undefined) return set;
       if (rise === 0 || role !== 'owner') return withOps(set, [stillMayOp(ctx)]);
       // An admin may know a key of this member and would become an owner with it.
@@ -98,7 +98,7 @@ export const members = defineResource(member, memberModel, {
       const gone = ending(set, await lossOfMember(ctx, { ...before, role: null }));
       // Ends the account's access as this member, and the invitation.
       const left = withOps(gone, [leaveSeatOp(ctx.scope, id), withdrawOp(ctx.scope, id)]);
-      return keepingAnOwner(ctx, before, left);
+      return withRemainingOwner(ctx, before, left);
     },
   },
 });
@@ -126,7 +126,7 @@ function teamIds(directory: Directory, names: readonly string[]): string[] {
 }
 
 /** @throws ApiError conflict */
-async function keepingAnOwner(ctx: Context, { id, role }: Member, set: ChangeSet): Promise<ChangeSet> {
+async function withRemainingOwner(ctx: Context, { id, role }: Member, set: ChangeSet): Promise<ChangeSet> {
   if (role !== 'owner') return set;
   if (!(await ctx.store.readOne(ctx.scope, otherOwners, { id })))
     throw new ApiError('conflict', 'This is the last owner. Make another member an owner first.');

@@ -14,7 +14,7 @@ import { plainOperations } from '../../resource/operations.ts';
 import { oauthApp } from './contract.ts';
 import { oauthAppModel, type OAuthApp } from './kind.ts';
 import { checkApp, requireRegistrar, requireRoom } from './rules.ts';
-import { mintClientSecret, type KeptSecret } from './secret.ts';
+import { mintClientSecret, type StoredSecret } from './secret.ts';
 
 const graceHoursDefault = 24;
 /** A token request compares the given secret with each of these. */
@@ -114,7 +114,7 @@ async function registerApp(ctx: Context, input: Created<typeof oauthApp>): Promi
   const change = oauthAppModel.create({
     id: ctx.ids.next(oauthApp.id),
     ...{ name, description, homepage, redirectUris, confidential },
-    secrets: secret ? [keptOf(secret)] : [],
+    secrets: secret ? [storedSecretOf(secret)] : [],
     secretSince: secret ? now : null,
     createdAt: now,
     updatedAt: now,
@@ -141,7 +141,7 @@ async function rotateSecret(
   const now = ctx.nowMs();
   const expiresAt = now + graceHours * hourMs;
   const secret = mintClientSecret();
-  const secrets = [keptOf(secret), ...earlierSecrets(app, now, expiresAt)];
+  const secrets = [storedSecretOf(secret), ...earlierSecrets(app, now, expiresAt)];
   const set = updated(ctx, oauthAppModel, app, { secrets, secretSince: now }, ifMatch);
   return {
     ...set,
@@ -155,7 +155,7 @@ async function rotateSecret(
 }
 
 /** Returns the earlier secrets that stay valid. The new grace period limits all of them, so that 0 ends every earlier secret. */
-function earlierSecrets({ confidential, secrets }: OAuthApp, now: number, until: number): KeptSecret[] {
+function earlierSecrets({ confidential, secrets }: OAuthApp, now: number, until: number): StoredSecret[] {
   if (!confidential)
     throw new ApiError(
       'conflict',
@@ -172,6 +172,6 @@ function earlierSecrets({ confidential, secrets }: OAuthApp, now: number, until:
   return earlier;
 }
 
-function keptOf({ hash, expiresAt }: KeptSecret): KeptSecret {
+function storedSecretOf({ hash, expiresAt }: StoredSecret): StoredSecret {
   return { hash, expiresAt };
 }

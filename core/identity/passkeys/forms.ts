@@ -20,7 +20,7 @@ export interface PasskeyPages {
 }
 
 export function passkeyRoutes(options: PasskeyPages): Route[] {
-  return [passkeyScriptRoute, ...signInRoutes(options), ...addRoutes(options), ...keepRoutes(options)];
+  return [passkeyScriptRoute, ...signInRoutes(options), ...addRoutes(options), ...manageRoutes(options)];
 }
 
 /** @throws ApiError conflict */
@@ -113,7 +113,7 @@ function addRoutes(options: PasskeyPages): Route[] {
   ];
 }
 
-function keepRoutes(options: PasskeyPages): Route[] {
+function manageRoutes(options: PasskeyPages): Route[] {
   const { passkeys, services } = options;
   return [
     changeRoute(

@@ -160,9 +160,9 @@ export function stillSignedInOp(sessionId: string): Op {
   return systemOp(stillThere, { id: sessionId }, { expectRows: 1 });
 }
 
-/** Ends the sessions of an account. @param kept id of the session that stays */
-export function endSessionsOp(accountId: string, kept = ''): Op {
-  return systemOp(deleteSessions, { account: accountId, kept });
+/** Ends the sessions of an account. @param retainedId id of the session that stays */
+export function endSessionsOp(accountId: string, retainedId = ''): Op {
+  return systemOp(deleteSessions, { account: accountId, kept: retainedId });
 }
 
 export function createSessions({ store, ids, nowMs }: Pick<Services, 'store' | 'ids' | 'nowMs'>): Sessions {

@@ -48,10 +48,10 @@ interface Counted {
 
 /** @param nowMs monotonic */
 export function createSignInLimits(nowMs: () => number): SignInLimits & { size(): number } {
-  const kept = { ageMs: hourMs, max: bucketsMax };
+  const bounds = { ageMs: hourMs, max: bucketsMax };
   // Separate maps, so that attempts from many addresses do not evict buckets of accounts.
-  const ofPeers = new RecentMap<Bucket>(kept);
-  const ofAccounts = new RecentMap<Bucket>(kept);
+  const ofPeers = new RecentMap<Bucket>(bounds);
+  const ofAccounts = new RecentMap<Bucket>(bounds);
 
   const leftOf = ({ buckets, key, limit }: Counted): number => {
     const now = nowMs();

@@ -133,7 +133,7 @@ async function othersOf(waysIn: readonly WayIn[], to: string, again: SignedIn | 
 }
 
 /** Returns true if browsers store `Secure` cookies of this server: with https, and on the own machine. */
-function keepsSessions(baseUrl: string): boolean {
+function supportsSessions(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
@@ -147,7 +147,7 @@ async function signInPage(
   { services, waysIn }: SignInPages,
   { to, email = '', said, ...answer }: Said & { to: string; email?: string },
 ): Promise<RawAnswer> {
-  const content = html`${said} ${keepsSessions(services.baseUrl) ? null : noSessions}
+  const content = html`${said} ${supportsSessions(services.baseUrl) ? null : noSessions}
     <form method="post" action="/sign-in">
       ${hidden('to', to)}
       <label

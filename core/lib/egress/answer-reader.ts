@@ -27,7 +27,7 @@ const READ_BODY = 0;
 const NO_BODY = 1;
 const NOT_HTTP_ANY_MORE = 2;
 /** A server that closes idle connections after so few seconds may be closing one during the next write. */
-const KEPT_TOO_SHORT = /\btimeout=[01]\b/i;
+const IDLE_TOO_SHORT = /\btimeout=[01]\b/i;
 
 export class SwitchedProtocols extends Error {}
 
@@ -139,7 +139,7 @@ export class AnswerReader {
       return null;
     }
     const headers = joined(this.#fields);
-    if (KEPT_TOO_SHORT.test(headers['keep-alive'] ?? '')) this.#reusable = false;
+    if (IDLE_TOO_SHORT.test(headers['keep-alive'] ?? '')) this.#reusable = false;
     const body = Buffer.concat(this.#chunks);
     // Frees the memory of the last response on an idle connection.
     this.#fields = [];

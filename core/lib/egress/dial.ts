@@ -46,7 +46,7 @@ export function createPool(options: { connect: Connect; extraRoots: readonly str
       const known = idle.take(key);
       if (known) return known;
       const made = new Connection(dial(target, address), target.secure ? 'secureConnect' : 'connect', {
-        idle: (connection) => idle.keep(key, connection),
+        idle: (connection) => idle.add(key, connection),
         gone: (connection) => {
           open.delete(connection);
           idle.remove(key, connection);

@@ -19,7 +19,7 @@ function begin() {
       },
     };
     made.push(connection);
-    idle.keep(key, connection);
+    idle.add(key, connection);
     return connection;
   };
   return { idle, rest, openOf: () => made.filter(({ isOpen }) => isOpen).length };

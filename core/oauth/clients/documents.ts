@@ -15,8 +15,8 @@ const idLengthMax = 1_000;
 /** Recommended by the draft. */
 const documentBytesMax = 5 * 1024;
 const timeoutMs = 5_000;
-const keptMinMs = 5 * minuteMs;
-const keptMaxMs = 24 * 60 * minuteMs;
+const cacheMinMs = 5 * minuteMs;
+const cacheMaxMs = 24 * 60 * minuteMs;
 /** Cache time of a failed fetch. */
 const failedForMs = minuteMs;
 const documentsMax = 1_000;
@@ -79,7 +79,7 @@ export function createDocuments({
     try {
       const answer = await fetchDocument(egress, clientId);
       const client = clientOf(clientId, answer);
-      known.set(clientId, { client, untilMs: nowMs() + keptMs(answer) });
+      known.set(clientId, { client, untilMs: nowMs() + cacheMs(answer) });
       return client;
     } catch (error) {
       if (error instanceof ClientRefused)
@@ -157,9 +157,9 @@ function parse(body: Uint8Array): Readonly<Record<string, unknown>> {
 }
 
 /** Cache time from `Cache-Control: max-age` (RFC 9111 §5.2.2), within our bounds. */
-function keptMs({ headers }: EgressResponse): number {
+function cacheMs({ headers }: EgressResponse): number {
   const seconds = /(?:^|[,\s])max-age=(\d{1,9})/i.exec(headers['cache-control'] ?? '')?.[1];
-  return Math.max(keptMinMs, Math.min(keptMaxMs, Number(seconds ?? 0) * 1000));
+  return Math.max(cacheMinMs, Math.min(cacheMaxMs, Number(seconds ?? 0) * 1000));
 }
 
 function refused(message: string, cause?: unknown): ClientRefused {

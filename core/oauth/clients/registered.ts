@@ -59,13 +59,13 @@ export interface Registered {
   readonly createdAt: number;
 }
 
-type Kept = Pick<Registered, 'secretHash' | 'tokenHash'>;
+type StoredHashes = Pick<Registered, 'secretHash' | 'tokenHash'>;
 
 export interface RegisteredClients {
   find(id: string): Promise<Registered | null>;
-  insert(id: string, said: SaidOfItself, kept: Kept): Promise<void>;
+  insert(id: string, said: SaidOfItself, hashes: StoredHashes): Promise<void>;
   /** @param before token hash at the time of reading @returns false if the registration was changed or removed meanwhile */
-  update(id: string, said: SaidOfItself, kept: Kept, before: string): Promise<boolean>;
+  update(id: string, said: SaidOfItself, hashes: StoredHashes, before: string): Promise<boolean>;
   remove(id: string): Promise<void>;
 }
 

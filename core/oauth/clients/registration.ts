@@ -87,8 +87,8 @@ export function createRegistration(options: {
       const secret = said.confidential && found.secretHash === null ? mintClientSecret() : null;
       const secretHash = said.confidential ? (found.secretHash ?? secret?.hash ?? null) : null;
       const successor = mintToken();
-      const kept = { secretHash, tokenHash: hashToken(successor) };
-      if (!(await registered.update(clientId, said, kept, found.tokenHash))) return null;
+      const hashes = { secretHash, tokenHash: hashToken(successor) };
+      if (!(await registered.update(clientId, said, hashes, found.tokenHash))) return null;
       return {
         ...informationOf(clientId, said, found.createdAt, secret?.text),
         ...managed(clientId, successor),

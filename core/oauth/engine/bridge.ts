@@ -6,7 +6,7 @@ import type { Arrival, RawAnswer } from '../../http/route.ts';
 const bodyBytesMax = 56 * 1024;
 
 /** Drops `Origin`, because our HTTP layer handles CORS for all routes. */
-const kept = (name: string): boolean => name !== 'origin' && name !== 'host';
+const isForwarded = (name: string): boolean => name !== 'origin' && name !== 'host';
 
 /** @throws ApiError payload_too_large */
 export async function exchangeOf(
@@ -16,7 +16,7 @@ export async function exchangeOf(
 ): Promise<ReqRes> {
   const { method, path, peer } = arrival;
   const { host, protocol } = new URL(baseUrl);
-  const headers = new Headers([...arrival.headers].filter(([name]) => kept(name)));
+  const headers = new Headers([...arrival.headers].filter(([name]) => isForwarded(name)));
   headers.set('host', host);
   const hasBody = method === 'POST' || method === 'PUT';
   const body = hasBody ? await arrival.read(bodyBytesMax) : null;

@@ -46,7 +46,7 @@ export function createEngine(options: ConfigurationOptions & { log: Log }): Engi
   const { baseUrl, log } = options;
   const provider = new Provider(baseUrl, configurationOf(options));
   const respond = provider.callback();
-  keepNames(provider);
+  preserveNames(provider);
   issueOurTexts(provider);
   askForSecrets(provider.Client, options.clients);
   // The detail of an invalid grant is not secret to the client that has it, and helps to fix the client.
@@ -120,7 +120,7 @@ const models = [
 ] as const;
 
 /** Restores class names, which the library uses also in stored data and which a bundler may drop. */
-function keepNames(provider: Library): void {
+function preserveNames(provider: Library): void {
   for (const name of models) Object.defineProperty(provider[name], 'name', { value: name });
 }
 

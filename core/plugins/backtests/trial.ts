@@ -74,7 +74,7 @@ export function createTrials(options: {
         // The earlier trials have ended, so their values are final.
         if (values.isStale() && !signal.aborted) continue;
         if (outcome.status === 'succeeded') {
-          values.keep();
+          values.commit();
           const at = { scope, directory: past.directory };
           return { ...seen, error: null, effects: await previewEffects(options, at, staged.changes) };
         }

@@ -32,8 +32,8 @@ export function createBacktestWork(options: EngineOptions & { readonly engine: E
   let stopping = false;
 
   const work = async ({ scope }: WorkItem, row: BacktestRow, signal: AbortSignal): Promise<object> => {
-    const kept = await store.readOne(scope, codeOfBacktest, { id: row.id });
-    const [version, next] = versionsOf(JSON.parse(kept?.package_json ?? '{}') as RequestedCode, row.id);
+    const storedCode = await store.readOne(scope, codeOfBacktest, { id: row.id });
+    const [version, next] = versionsOf(JSON.parse(storedCode?.package_json ?? '{}') as RequestedCode, row.id);
     const { window, runs } = JSON.parse(row.asked_json) as BacktestRequest;
     const onProgress = (progress: Progress): void => {
       const one = active.get(row.id);

@@ -12,7 +12,7 @@ import { requireReviewed } from './reviewed.ts';
 import { installModel, type ConsentInput, type Install } from './schema.ts';
 import { checkSettings } from './settings.ts';
 import { requireTrusted } from './trust.ts';
-import { findKept } from './versions.ts';
+import { findStoredVersion } from './versions.ts';
 
 /** Returns the requests of the installed and of the pending version. */
 export async function showConsent(ctx: Context, ref: string) {
@@ -74,10 +74,10 @@ export async function rollBack(
 ): Promise<ChangeSet> {
   const install = await getInstall(ctx, ref);
   requireVersion(install, ifMatch);
-  const kept = await findKept(ctx, install, version);
-  requireTrusted(rules.trust, kept);
-  checkManifest(kept.manifest, rules);
-  checkGrant(ctx, kept.manifest, kept.grant);
-  checkSettings(kept.manifest, kept.settings);
-  return switched(ctx, install, kept, rules);
+  const storedVersion = await findStoredVersion(ctx, install, version);
+  requireTrusted(rules.trust, storedVersion);
+  checkManifest(storedVersion.manifest, rules);
+  checkGrant(ctx, storedVersion.manifest, storedVersion.grant);
+  checkSettings(storedVersion.manifest, storedVersion.settings);
+  return switched(ctx, install, storedVersion, rules);
 }

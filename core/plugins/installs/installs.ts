@@ -27,13 +27,13 @@ import { installModel, type Install, type InstallCreate, type InstallUpdate } fr
 import { probationRuns } from './mode.ts';
 import { checkSettings } from './settings.ts';
 import { publisherOf, requireSuccession, type PluginTrust } from './trust.ts';
-import { lastDeclared, versionOps, type KeptVersion } from './versions.ts';
+import { lastDeclared, versionOps, type StoredVersion } from './versions.ts';
 
 const byPluginId = tenantStatement<Row>(
   'plugins.by_plugin_id',
   `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND plugin_id = :pluginId AND deleted_at IS NULL`,
 );
-const keepCode = tenantStatement(
+const insertCode = tenantStatement(
   'plugin_code.keep',
   `INSERT INTO plugin_code (workspace_id, id, source, source_map) VALUES (:ws, :sha256, :source, :sourceMap)
    ON CONFLICT (workspace_id, id) DO UPDATE SET source_map = coalesce(excluded.source_map, source_map)`,
@@ -49,7 +49,7 @@ export interface InstallRules extends PackageRules, NetRules {
   /** Ops that bring schedules, gaps and other rows in line with an install's state. Must be last in the batch. */
   stateOps(install: Install, ctx: Context): readonly Op[];
   /** Called when code is stored, perhaps with a new source map. */
-  codeKept(scope: Scope, sha256: string): void;
+  codeStored(scope: Scope, sha256: string): void;
 }
 
 /** Returns the install, with the exhausted budget that its runs wait for. */
@@ -133,16 +133,16 @@ async function offered(
   const chosen = chosenFor(input, known);
   checkSettings(manifest, chosen.settings);
   rules.checkModes(input.modes ?? {});
-  const keep = keepCodeOp(ctx, document, rules);
+  const codeOp = storeCodeOp(ctx, document, rules);
   const version = { manifest, sha256, publisher };
-  if (known && asksMore(known, version, input)) return waiting(ctx, known, { ...version, input }, keep);
+  if (known && asksMore(known, version, input)) return waiting(ctx, known, { ...version, input }, codeOp);
   const facts = {
     ...{ ...version, pluginVersion: manifest.version, grant, ...chosen, pending: null },
   };
   if (known)
-    return switched(ctx, known, { ...facts, ...probationAfter(input, known.probationLeft) }, rules, [keep]);
+    return switched(ctx, known, { ...facts, ...probationAfter(input, known.probationLeft) }, rules, [codeOp]);
   const made = firstInstall(ctx, facts, probationAfter(input, probationRuns));
-  const ops = [keep, ...versionOps(ctx, null, made.after), ...rules.stateOps(made.after, ctx)];
+  const ops = [codeOp, ...versionOps(ctx, null, made.after), ...rules.stateOps(made.after, ctx)];
   return { ...installed(ctx, made, ops), status: 201 };
 }
 
@@ -150,7 +150,7 @@ async function offered(
 export async function switched(
   ctx: Context,
   known: Install,
-  facts: Partial<Install> & KeptVersion,
+  facts: Partial<Install> & StoredVersion,
   rules: InstallRules,
   ops: readonly Op[] = [],
 ): Promise<ChangeSet> {
@@ -167,10 +167,16 @@ export async function switched(
   const isOther = known.sha256 !== facts.sha256;
   // Waiting retries would otherwise wait out a backoff caused by the previous code.
   const wake = isOther ? [wakeWaitingOp(ctx.scope, known.id, ctx.nowMs())] : [];
-  const kept =
+  const versionChangeOps =
     isOther || !sameValue(known.manifest, facts.manifest) ? versionOps(ctx, known, change.after) : [];
   const dropped = followed.dropped.map((name) => dropSecretOp(ctx.scope, known.id, name));
-  return installed(ctx, change, [...ops, ...kept, ...wake, ...dropped, ...rules.stateOps(change.after, ctx)]);
+  return installed(ctx, change, [
+    ...ops,
+    ...versionChangeOps,
+    ...wake,
+    ...dropped,
+    ...rules.stateOps(change.after, ctx),
+  ]);
 }
 
 /** Settings and modes after the request; an upgrade retains those that it omits. */
@@ -215,7 +221,7 @@ function waiting(
   ctx: Context,
   known: Install,
   { input, ...version }: Parameters<typeof consentOf>[0] & { readonly input: Static<typeof InstallCreate> },
-  keep: Op,
+  codeOp: Op,
 ): ChangeSet {
   const requested = {
     settings: input.settings ?? null,
@@ -226,8 +232,8 @@ function waiting(
   const offered = withOffered(known.offered, version);
   const change = installModel.update(known, { pending, offered }, ctx.nowMs());
   // The same package was sent twice within a millisecond.
-  if (!change) return { changes: [], ops: [keep], body: installModel.wire(known, ctx), status: 200 };
-  return installed(ctx, change, [keep]);
+  if (!change) return { changes: [], ops: [codeOp], body: installModel.wire(known, ctx), status: 200 };
+  return installed(ctx, change, [codeOp]);
 }
 
 function probationAfter(
@@ -250,19 +256,19 @@ function installed(
   };
 }
 
-function keepCodeOp(
+function storeCodeOp(
   { scope }: Context,
   { sha256, code, sourceMap }: PluginPackage,
-  { codeKept }: Pick<InstallRules, 'codeKept'>,
+  { codeStored }: Pick<InstallRules, 'codeKept'>,
 ): Op {
   const map = sourceMap ? JSON.stringify(sourceMap) : null;
-  const taken = (): void => codeKept(scope, sha256);
-  return tenantOp(scope, keepCode, { sha256, source: code, sourceMap: map }, { taken });
+  const taken = (): void => codeStored(scope, sha256);
+  return tenantOp(scope, insertCode, { sha256, source: code, sourceMap: map }, { taken });
 }
 
 function firstInstall(
   ctx: Context,
-  facts: KeptVersion & Pick<Install, 'mode' | 'modes' | 'pending'>,
+  facts: StoredVersion & Pick<Install, 'mode' | 'modes' | 'pending'>,
   probation: Pick<Install, 'probationLeft'>,
 ) {
   const now = ctx.nowMs();

@@ -23,7 +23,7 @@ import { heardTypes } from './hearing.ts';
 import { digestOf, type OfferedVersions } from './reviewed.ts';
 import { effectiveSettings } from './settings.ts';
 import { probationSentence } from './mode.ts';
-import { keepPastWants } from './wants.ts';
+import { storePastSubscription } from './wants.ts';
 
 /** A version that replaces the installed one after consent. */
 interface PendingVersion {
@@ -37,7 +37,7 @@ interface PendingVersion {
   readonly since: number;
 }
 
-const kept = {
+const storedFields = {
   manifest: json<PluginManifest>('manifest_json'),
   grant: json<readonly string[]>('grant_json'),
   /** Values that were set explicitly. Runs and responses add the defaults of the manifest. */
@@ -51,10 +51,10 @@ const kept = {
   /** Runs that people still have to approve; 0 if the install is not on probation. */
   probationLeft: plain<number>('probation_left'),
 };
-export type Install = EntityOf<typeof plugin, typeof kept>;
+export type Install = EntityOf<typeof plugin, typeof storedFields>;
 
 export const installModel = modelOf(plugin, {
-  kept,
+  stored: storedFields,
   shows: {
     name: ({ manifest, pluginId }) => manifest.name ?? pluginId,
     description: ({ manifest }) => manifest.description ?? '',
@@ -107,7 +107,7 @@ export const installModel = modelOf(plugin, {
     insertExpressions: {
       since_sequence: '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)',
     },
-    related: (scope, before, after) => ({ first: before ? keepPastWants(scope, before, after) : [] }),
+    related: (scope, before, after) => ({ first: before ? storePastSubscription(scope, before, after) : [] }),
   },
 });
 

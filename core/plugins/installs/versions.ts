@@ -136,17 +136,17 @@ export async function lastDeclared(
 }
 
 /** The facts that a rollback restores. */
-export type KeptVersion = Pick<
+export type StoredVersion = Pick<
   Install,
   'pluginVersion' | 'sha256' | 'publisher' | 'manifest' | 'grant' | 'settings'
 >;
 
 /** @param wanted a version such as 1.4.2; default the previous one. @throws ApiError conflict if there is none */
-export async function findKept(
+export async function findStoredVersion(
   ctx: Context,
   install: Pick<Install, 'id' | 'pluginId'>,
   wanted: string | undefined,
-): Promise<KeptVersion> {
+): Promise<StoredVersion> {
   const rows = await ctx.store.read(ctx.scope, ofInstall, { installId: install.id });
   const before = rows.filter((row) => row.replaced_at !== null);
   const row = before.find((one) => wanted === undefined || one.plugin_version === wanted);

@@ -2,7 +2,7 @@
 // subscriptions at its time. Events from while the install was disabled lie in a gap (`catch-up/rows.ts`).
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { sameValue } from '../../changes/change.ts';
-import { keepWantsOp } from '../../events/past-wants.ts';
+import { storeSubscriptionOp } from '../../events/past-wants.ts';
 import type { Op, Scope } from '../../store/store.ts';
 
 /** Name of the consumer that turns events into runs. */
@@ -37,8 +37,10 @@ export function asItWanted<I extends Wanting>(install: I, { on, scopes, grant }:
 }
 
 /** Returns the ops for the batch of a change, placed before its events. */
-export function keepPastWants(scope: Scope, before: Stored, after: Stored): Op[] {
+export function storePastSubscription(scope: Scope, before: Stored, after: Stored): Op[] {
   const isOn = [before, after].every(({ state, deletedAt }) => state === 'active' && deletedAt === null);
   const [wanted, wants] = [wantsOf(before), wantsOf(after)];
-  return !isOn || sameValue(wanted, wants) ? [] : [keepWantsOp(scope, consumerName, before.id, wanted)];
+  return !isOn || sameValue(wanted, wants)
+    ? []
+    : [storeSubscriptionOp(scope, consumerName, before.id, wanted)];
 }

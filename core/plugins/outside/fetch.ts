@@ -100,7 +100,7 @@ export function createOutsides(options: OutsideOptions): Outsides {
     of.meter.chargeEgress(Buffer.byteLength(outgoing.body ?? ''));
     const response = await send(options.egress, journal, key, { ...outgoing, headers });
     const answer = answerText(response, createRedact(secrets));
-    await journal.keep(key, requestLine(outgoing), answer);
+    await journal.storeAnswer(key, requestLine(outgoing), answer);
     // Charged after the answer is stored, so that an attempt on the next day has it without another request.
     of.meter.chargeEgress(Buffer.byteLength(answer));
     return answer;

@@ -31,7 +31,7 @@ export interface HoldBackOptions {
   readonly app: () => App;
 }
 
-interface Kept {
+interface ModesOutcome {
   readonly changes: readonly Change[];
   readonly ops: readonly Op[];
   /** True if the own values of the plugin are committed. */
@@ -40,7 +40,7 @@ interface Kept {
   readonly met: Readonly<Record<InstallMode, readonly Change[]>> | null;
 }
 
-export type HoldBack = (held: HeldRun, tried: Attempt) => Promise<Kept>;
+export type HoldBack = (held: HeldRun, tried: Attempt) => Promise<ModesOutcome>;
 
 /** Writes by mode, each list in call order. */
 export type Divided = Readonly<Record<InstallMode, readonly StagedWrite[]>>;
@@ -64,8 +64,8 @@ export function divide(install: Install, writes: readonly StagedWrite[], app: Ap
   }
   // Own values record what the plugin did, so they share the fate of its writes.
   const withOwn = ownModeOf(install, divided);
-  const kept = new Set([...divided[withOwn], ...own]);
-  return { ...divided, [withOwn]: writes.filter((write) => kept.has(write)) };
+  const selected = new Set([...divided[withOwn], ...own]);
+  return { ...divided, [withOwn]: writes.filter((write) => selected.has(write)) };
 }
 
 function ownModeOf({ mode }: Install, divided: Divided): InstallMode {

@@ -6,7 +6,7 @@ import { dayMs } from '../../lib/time.ts';
 import type { SandboxJob, SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Op, Scope } from '../../store/store.ts';
 import { encodeRecording, type RecordedEnd } from './recording.ts';
-import { keepRecordingOp } from './rows.ts';
+import { storeRecordingOp } from './rows.ts';
 import { createTape, type RunTape } from './tape.ts';
 
 /** Limit of one compressed recording. */
@@ -40,18 +40,20 @@ export function createRecorder(options: { record: boolean; nowMs: () => number }
   const days = new LRUCache<string, { readonly day: number; bytes: number }>({ max: installsHeldMax });
 
   /** Counts the bytes of a recording. @returns false if the daily limit is reached */
-  const mayKeep = (installId: string, bytes: number): boolean => {
+  const isWithinDailyLimit = (installId: string, bytes: number): boolean => {
     const day = Math.floor(nowMs() / dayMs);
-    let kept = days.get(installId);
-    if (kept?.day !== day) days.set(installId, (kept = { day, bytes: 0 }));
-    if (kept.bytes + bytes > bytesPerDayMax) return false;
-    kept.bytes += bytes;
+    let recorded = days.get(installId);
+    if (recorded?.day !== day) days.set(installId, (recorded = { day, bytes: 0 }));
+    if (recorded.bytes + bytes > bytesPerDayMax) return false;
+    recorded.bytes += bytes;
     return true;
   };
 
   const opsOf = (scope: Scope, { runId, installId }: TapedJob, data: Uint8Array | null): readonly Op[] => {
-    const kept = data !== null && data.byteLength > recordingBytesMax ? null : data;
-    return mayKeep(installId, kept?.byteLength ?? 0) ? [keepRecordingOp(scope, runId, kept, nowMs())] : [];
+    const recorded = data !== null && data.byteLength > recordingBytesMax ? null : data;
+    return isWithinDailyLimit(installId, recorded?.byteLength ?? 0)
+      ? [storeRecordingOp(scope, runId, recorded, nowMs())]
+      : [];
   };
 
   const forget = (runId: string): void => {

@@ -68,7 +68,7 @@ export async function previewEffects(
 ): Promise<Effect[]> {
   const previews = committer.preview(at.directory, changes);
   const valuesOfOne = async (change: Change): Promise<Values> => {
-    if (change.kind === kvModelName) return keptValues(store, at.scope, change.after as KvEntry);
+    if (change.kind === kvModelName) return kvValues(store, at.scope, change.after as KvEntry);
     if (change.kind === oneTimeJobModelName) return oneOffValues(change);
     return displayChanges(change.kind, valuesOf(change, previews.get(change) ?? {}));
   };
@@ -107,11 +107,7 @@ function followed(earlier: Effect, later: Effect): Effect {
   return { ...earlier, action, fields, values };
 }
 
-async function keptValues(
-  store: Store,
-  scope: Scope,
-  { installId, key, valueJson }: KvEntry,
-): Promise<Values> {
+async function kvValues(store: Store, scope: Scope, { installId, key, valueJson }: KvEntry): Promise<Values> {
   const before = await findEntry(store, scope, installId, key);
   return { [key]: { before: parsed(before?.valueJson ?? null), after: parsed(valueJson) } };
 }

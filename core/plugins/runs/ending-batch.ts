@@ -8,7 +8,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { backgroundCommitDelayMs, type Op, type Scope } from '../../store/store.ts';
 import type { Recorder } from '../recorder/recorder.ts';
 import type { Registry } from '../registry.ts';
-import { keepChangesOps } from '../undo/kept.ts';
+import { storeChangesOps } from '../undo/kept.ts';
 import type { InstallMode } from '../installs/contract.ts';
 import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
 import { callerGuards } from './input.ts';
@@ -61,7 +61,11 @@ export async function commitEnding(
     recordOf(held, tried, ending, { ...usage, logs, made, effects }, now);
   const changes = ending.changes ?? [];
   const recording = tried ? await options.recorder.ops(item.scope, tried.job, tried.outcome) : [];
-  const more = [...recording, ...keptOps(item.scope, run.id, tried, changes, now), ...(ending.more ?? [])];
+  const more = [
+    ...recording,
+    ...storedChangeOps(item.scope, run.id, tried, changes, now),
+    ...(ending.more ?? []),
+  ];
   const { commit } = options.committer;
   if (ending.againAtMs !== undefined) {
     const last = (made: Made): Op[] => [recordRunOp(item.scope, run.id, record(made)), ...more];
@@ -132,7 +136,7 @@ function readOrWritten(committed: Committed, own: number): Committed {
 }
 
 /** Ops that store the changes for undo; none if nothing was written. */
-function keptOps(
+function storedChangeOps(
   scope: Scope,
   runId: string,
   tried: Attempt | null,
@@ -140,7 +144,7 @@ function keptOps(
   nowMs: number,
 ): readonly Op[] {
   if (!tried || changes.length === 0) return [];
-  return keepChangesOps(scope, runId, changes, { installId: tried.install.id, cause: tried.cause, nowMs });
+  return storeChangesOps(scope, runId, changes, { installId: tried.install.id, cause: tried.cause, nowMs });
 }
 
 function overOf({ run }: HeldRun, tried: Attempt | null, { status, attempt, error }: Ending) {

@@ -87,16 +87,16 @@ async function endWell(
   goesOn: boolean,
 ): Promise<boolean> {
   const { result } = outcome;
-  const kept = await options.holdBack(held, tried);
+  const modesOutcome = await options.holdBack(held, tried);
   return options.end(held, tried, {
     status: 'succeeded',
     attempt: held.run.attempt + 1,
     error: null,
     ...(result === undefined ? {} : { result }),
-    changes: kept.changes,
-    met: kept.met,
+    changes: modesOutcome.changes,
+    met: modesOutcome.met,
     // Without its own values committed, the run left no state to continue from.
-    more: [...progressOps(options, held, outcome, goesOn && kept.ownValues), ...kept.ops],
+    more: [...progressOps(options, held, outcome, goesOn && modesOutcome.ownValues), ...modesOutcome.ops],
   });
 }
 

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { getInstall } from '../installs/installs.ts';
 import { installModel, type Install } from '../installs/schema.ts';
-import { dropSecretOp, keepSecretOp } from './rows.ts';
+import { dropSecretOp, storeSecretOp } from './rows.ts';
 
 export async function listSecrets(ctx: Context, pluginId: string) {
   return { data: secretResponses(ctx, await getInstall(ctx, pluginId)) };
@@ -32,7 +32,7 @@ export async function setSecret(
   const change = changeOf(ctx, install, { ...install.secretsSet, [name]: setAt });
   return {
     changes: [change],
-    ops: [keepSecretOp(ctx, install.id, name, value)],
+    ops: [storeSecretOp(ctx, install.id, name, value)],
     body: oneOf(ctx, change.after as Install, name),
   };
 }

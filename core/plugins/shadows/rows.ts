@@ -49,7 +49,7 @@ const begin = tenantStatement(
    ON CONFLICT (workspace_id, install_id) DO UPDATE SET plugin_version = :version, beside_sha256 = :beside, stopped_by = NULL,
      package_json = :package, report_json = :report, started_at = :now, stopped_at = NULL WHERE stopped_at IS NOT NULL`,
 );
-const keep = tenantStatement(
+const storeReport = tenantStatement(
   'shadows.keep',
   `UPDATE shadows SET report_json = :report
    WHERE workspace_id = :ws AND install_id = :installId AND started_at = :startedAt AND stopped_at IS NULL`,
@@ -72,12 +72,12 @@ export function beginShadowOp(scope: Scope, row: ShadowRow, version: RequestedVe
   return tenantOp(scope, begin, params, { expectRows: 1 });
 }
 
-export function keepShadowOp(
+export function storeShadowOp(
   scope: Scope,
   { install_id: installId, started_at: startedAt }: ShadowRow,
   report: ShadowReport,
 ): Op {
-  return tenantOp(scope, keep, { installId, startedAt, report: JSON.stringify(report) });
+  return tenantOp(scope, storeReport, { installId, startedAt, report: JSON.stringify(report) });
 }
 
 interface Stopped {

@@ -18,14 +18,14 @@ import { withoutEntries } from '../purged/reports.ts';
 import { previewEffects } from '../runs/effects.ts';
 import type { RunRow } from '../runs/rows.ts';
 import type { ShadowReport, StoppedBy } from './report.ts';
-import { allRunningShadows, keepShadowOp, stopShadowOp, valuesOfInstall, type ShadowRow } from './rows.ts';
+import { allRunningShadows, storeShadowOp, stopShadowOp, valuesOfInstall, type ShadowRow } from './rows.ts';
 
 /** Limit of queued runs of one shadow. */
 const waitingMax = 100;
 const differencesMax = 100;
 const fieldsMax = 50;
 /** The report is written at least after this number of runs. */
-const runsPerKeep = 50;
+const runsPerReport = 50;
 
 /** An ended run of an event, with its writes. */
 export interface EndedRun {
@@ -65,7 +65,7 @@ interface Shadow {
   waiting: number;
   report: ShadowReport;
   /** Counted runs that are not stored yet. */
-  unkept: number;
+  unstored: number;
 }
 
 type WorkOptions = Pick<EngineOptions, 'store' | 'clock' | 'committer' | 'sandbox' | 'services'> & {
@@ -147,7 +147,7 @@ function shadowOf(store: Store, row: ShadowRow, version: RequestedVersion): Shad
     stopped: new AbortController(),
     waiting: 0,
     report: JSON.parse(row.report_json) as ShadowReport,
-    unkept: 0,
+    unstored: 0,
   };
 }
 
@@ -158,11 +158,11 @@ function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) 
   const compare = createCompare(options);
   let working: Promise<void> | null = null;
 
-  const { keep, keepAll } = createKeeping(options, shadows);
+  const { keep: storeReport, keepAll: storeAllReports } = createReportStore(options, shadows);
 
   const drop = (shadow: Shadow): void => {
     shadow.report = { ...shadow.report, dropped: shadow.report.dropped + 1 };
-    shadow.unkept++;
+    shadow.unstored++;
   };
 
   const perform = async (shadow: Shadow, ended: EndedRun): Promise<void> => {
@@ -172,18 +172,18 @@ function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) 
       const compared = await compare(shadow, ended);
       // The latest report, because dropped runs may have been counted meanwhile.
       shadow.report = counted(shadow.report, ended, compared);
-      shadow.unkept++;
+      shadow.unstored++;
     } catch (error) {
       if (shadow.stopped.signal.aborted) return;
       log('error', 'shadow comparison failed', { runId: ended.run.id, error: errorForLog(error) });
       drop(shadow);
     }
-    if (shadow.unkept >= runsPerKeep) await keep(shadow);
+    if (shadow.unstored >= runsPerReport) await storeReport(shadow);
   };
 
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next; next = waiting.shift()) await perform(next.shadow, next.ended);
-    await keepAll();
+    await storeAllReports();
   };
 
   const wake = (): void => {
@@ -211,22 +211,22 @@ function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) 
     async end(): Promise<void> {
       for (const { shadow } of waiting.splice(0)) drop(shadow);
       await idle();
-      await keepAll();
+      await storeAllReports();
     },
   };
 }
 
 /** Stores the reports. */
-function createKeeping({ store }: WorkOptions, shadows: ReadonlyMap<string, Shadow>) {
-  const keep = async (shadow: Shadow): Promise<void> => {
-    if (shadow.unkept === 0 || shadow.stopped.signal.aborted) return;
-    shadow.unkept = 0;
-    await store.commit([keepShadowOp(shadow.scope, shadow.row, shadow.report)]);
+function createReportStore({ store }: WorkOptions, shadows: ReadonlyMap<string, Shadow>) {
+  const storeReport = async (shadow: Shadow): Promise<void> => {
+    if (shadow.unstored === 0 || shadow.stopped.signal.aborted) return;
+    shadow.unstored = 0;
+    await store.commit([storeShadowOp(shadow.scope, shadow.row, shadow.report)]);
   };
-  const keepAll = async (): Promise<void> => {
-    for (const shadow of shadows.values()) await keep(shadow);
+  const storeAllReports = async (): Promise<void> => {
+    for (const shadow of shadows.values()) await storeReport(shadow);
   };
-  return { keep, keepAll };
+  return { keep: storeReport, keepAll: storeAllReports };
 }
 
 interface Compared {

@@ -2,7 +2,7 @@
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import { eventsAt } from '../../events/log.ts';
-import { keptOf } from '../undo/kept.ts';
+import { storedChangesOf } from '../undo/kept.ts';
 import {
   decisionsOf,
   proposalsByIds,
@@ -59,8 +59,10 @@ async function undosOf(
   did: readonly Pick<TrailRun, 'id' | 'undone_by'>[],
 ): Promise<EventRow[]> {
   const by = [...new Set(did.flatMap(({ undone_by }) => undone_by ?? []))];
-  const kept = by.length === 0 ? [] : await keptOf(ctx.store, ctx.scope, by);
-  const newest = kept.flatMap(({ undid_json }) => (JSON.parse(undid_json ?? '[]') as string[]).slice(0, 1));
+  const retained = by.length === 0 ? [] : await storedChangesOf(ctx.store, ctx.scope, by);
+  const newest = retained.flatMap(({ undid_json }) =>
+    (JSON.parse(undid_json ?? '[]') as string[]).slice(0, 1),
+  );
   const undos: EventRow[] = [];
   let ids = [...new Set([...did.map(({ id }) => id), ...newest])];
   for (let deep = 0; ids.length > 0 && deep < undosDeep; deep++) {
@@ -98,14 +100,14 @@ export function decisionsOfTree(
       (JSON.parse(events_json) as { id: string }[]).some(({ id }) => ids.has(id)),
   );
   const known = new Set([...runs, ...own.map(({ id }) => id)]);
-  const kept: EventRow[] = [];
+  const retained: EventRow[] = [];
   for (const event of decisions.toSorted((a, b) => a.sequence - b.sequence)) {
     const isOwn = isUndone(event)
       ? undoOf(event).undid.some((id) => known.has(id))
       : known.has(event.entityId);
     if (!isOwn) continue;
-    kept.push(event);
+    retained.push(event);
     if (isUndone(event)) known.add(undoOf(event).undo.id);
   }
-  return { proposals: own, events: kept };
+  return { proposals: own, events: retained };
 }

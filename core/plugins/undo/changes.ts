@@ -4,7 +4,7 @@ import { previousValues, sameValue } from '../../changes/change.ts';
 import { isoTime } from '../../changes/operations.ts';
 import type { RequestedWrite } from '../../changes/staging.ts';
 import type { Context } from '../../context.ts';
-import { inputName, keptName } from '../../contract/schemas.ts';
+import { inputName, storedName } from '../../contract/schemas.ts';
 import type { Route } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Op } from '../../store/store.ts';
@@ -93,9 +93,9 @@ function bodyOf(route: Route, { model: kind, entity, moved }: Folded): Record<st
   const takes = (route.body as { properties?: object } | undefined)?.properties ?? {};
   const fields = Object.entries(contractOf(kind.name)?.fields ?? {});
   const body: Record<string, unknown> = {};
-  for (const [kept, value] of Object.entries(patchOf(entity, moved))) {
-    const found = fields.find(([name, field]) => keptName(name, field) === kept);
-    const inputName = found ? inputName(...found) : kept;
+  for (const [storedName, value] of Object.entries(patchOf(entity, moved))) {
+    const found = fields.find(([name, field]) => storedName(name, field) === storedName);
+    const inputName = found ? inputName(...found) : storedName;
     if (!(inputName in takes)) continue;
     body[inputName] = found?.[1].type === 'time' ? isoTime(value as number | null) : value;
   }

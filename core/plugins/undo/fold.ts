@@ -6,7 +6,7 @@ import type { EventRow } from '../../events/event.ts';
 import type { Cause } from '../../events/origin.ts';
 import type { skipReasons } from './contract.ts';
 import { isGone, workOn, leadsBack, emitsDeletion } from './guards.ts';
-import { keyOf, type KeptChange } from './kept.ts';
+import { keyOf, type StoredChange } from './kept.ts';
 import { contractOf, referencedKind, type UndoModels, type UndoModel } from './kinds.ts';
 import { neededFor } from './together.ts';
 import { differing, fieldOf, isSame, valueOf, valuesOf, type Values } from './values.ts';
@@ -14,7 +14,7 @@ import { differing, fieldOf, isSame, valueOf, valuesOf, type Values } from './va
 type SkipReason = (typeof skipReasons)[number];
 
 export interface Skip {
-  readonly change: KeptChange;
+  readonly change: StoredChange;
   /** Field name of the row; null for the whole object. */
   readonly field: string | null;
   readonly reason: SkipReason;
@@ -51,14 +51,14 @@ interface Folding {
 export async function foldChanges(
   ctx: Context,
   models: UndoModels,
-  changes: readonly KeptChange[],
+  changes: readonly StoredChange[],
 ): Promise<Fold> {
   const folding: Folding = { ctx, models, objects: new Map(), skipped: [] };
   for (const change of changes) await takeBack(folding, change);
   return folding;
 }
 
-async function takeBack(folding: Folding, change: KeptChange): Promise<void> {
+async function takeBack(folding: Folding, change: StoredChange): Promise<void> {
   const { ctx, models, objects, skipped } = folding;
   const skip: SkipIt = (reason, field = null, work) =>
     void skipped.push({ change, field, reason, ...(work === undefined ? {} : { work }) });
@@ -90,11 +90,11 @@ type SkipIt = (reason: SkipReason, field?: string | null, work?: EventRow | stri
 async function takeBackCreation(
   { ctx, objects }: Folding,
   folded: Folded,
-  change: KeptChange,
+  change: StoredChange,
   skip: SkipIt,
 ): Promise<void> {
   if (valueOf(folded.values, 'deletedAt') !== null) return;
-  if (!folded.model.keepsDeleted) return skip('irreversible');
+  if (!folded.model.retainsDeleted) return skip('irreversible');
   if (differing(valuesOf(change.after, folded.model.follows?.fields), folded.values).length > 0)
     return skip('worked_on');
   const work = await workOn(ctx, folded, change, objects);
@@ -106,7 +106,7 @@ async function takeBackCreation(
 async function takeBackValues(
   { ctx, models }: Folding,
   folded: Folded,
-  change: KeptChange & { readonly before: Entity },
+  change: StoredChange & { readonly before: Entity },
   skip: SkipIt,
 ): Promise<void> {
   const { follows } = folded.model;
@@ -144,7 +144,7 @@ async function takeBackValues(
 
 interface Moving {
   readonly folded: Folded;
-  readonly change: KeptChange & { readonly before: Entity };
+  readonly change: StoredChange & { readonly before: Entity };
   readonly changed: ReadonlySet<string>;
   readonly now: Values;
   readonly after: Values;
@@ -176,7 +176,7 @@ function canComeBack(models: UndoModels, { name, comesBack }: UndoModel): boolea
 async function pointsNowhere(
   { ctx, models }: Pick<Folding, 'ctx' | 'kinds'>,
   folded: Folded,
-  change: KeptChange & { readonly before: Entity },
+  change: StoredChange & { readonly before: Entity },
   name: string,
 ): Promise<SkipReason | null> {
   const field = fieldOf(name);

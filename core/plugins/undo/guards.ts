@@ -5,7 +5,7 @@ import type { EventRow } from '../../events/event.ts';
 import { eventsAt } from '../../events/log.ts';
 import { composedStatement, tenantStatement } from '../../store/statement.ts';
 import type { Folded } from './fold.ts';
-import { keyOf, type KeptChange } from './kept.ts';
+import { keyOf, type StoredChange } from './kept.ts';
 import { contractOf, type UndoModels } from './kinds.ts';
 import { valueOf, valuesOf } from './values.ts';
 
@@ -28,7 +28,7 @@ export async function isGone(
     readonly objects: ReadonlyMap<string, Folded>;
   },
   folded: Folded,
-  change: KeptChange,
+  change: StoredChange,
 ): Promise<boolean> {
   if (await isIssueGone(folding, folded.entity)) return true;
   if (change.before === null || valueOf(folded.values, 'deletedAt') === null) return false;
@@ -59,7 +59,7 @@ const deletedAtOf = (entity: Entity): unknown => (entity as { deletedAt?: number
 export async function workOn(
   ctx: Context,
   { model: kind, entity }: Folded,
-  change: KeptChange,
+  change: StoredChange,
   objects: ReadonlyMap<string, Folded>,
 ): Promise<EventRow | string | null> {
   if ('parentId' in entity) {
@@ -91,7 +91,7 @@ async function childOf(
   ctx: Context,
   table: string,
   id: string,
-  { kind }: KeptChange,
+  { kind }: StoredChange,
   objects: ReadonlyMap<string, Folded>,
 ): Promise<string | undefined> {
   const children = composedStatement<{ id: string }>(

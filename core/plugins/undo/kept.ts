@@ -6,7 +6,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 
 /** One stored change of an object. */
-export interface KeptChange {
+export interface StoredChange {
   readonly kind: string;
   readonly id: string;
   readonly before: Entity | null;
@@ -15,9 +15,9 @@ export interface KeptChange {
   readonly cause: Cause;
 }
 
-export const keyOf = ({ kind, id }: Pick<KeptChange, 'kind' | 'id'>): string => `${kind} ${id}`;
+export const keyOf = ({ kind, id }: Pick<StoredChange, 'kind' | 'id'>): string => `${kind} ${id}`;
 
-export interface KeptRow {
+export interface StoredChangesRow {
   readonly id: string;
   readonly install_id: string | null;
   readonly created_at: number;
@@ -27,7 +27,7 @@ export interface KeptRow {
 }
 
 /** Origin of stored changes. */
-export interface KeptOf {
+export interface StoredChangesOrigin {
   /** Null for an undo. */
   readonly installId: string | null;
   readonly cause: Cause;
@@ -44,7 +44,7 @@ const level = 1;
 const leftAlone: ReadonlySet<string> = new Set(['announcement', 'proposal', 'inbox_item']);
 
 const columns = 'id, install_id, created_at, undone_by, undid_json, kinds_json';
-const keep = tenantStatement(
+const insertChanges = tenantStatement(
   'kept_changes.keep',
   `INSERT INTO kept_changes (workspace_id, id, install_id, created_at, undid_json, kinds_json, changes)
    VALUES (:ws, :id, :installId, :now, :undid, :kinds, :changes)`,
@@ -53,7 +53,7 @@ const mark = tenantStatement(
   'kept_changes.mark_undone',
   'UPDATE kept_changes SET undone_by = :by WHERE workspace_id = :ws AND id = :id AND undone_by IS :was',
 );
-const byIds = tenantStatement<KeptRow>(
+const byIds = tenantStatement<StoredChangesRow>(
   'kept_changes.find',
   `SELECT ${columns} FROM kept_changes WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
 );
@@ -61,30 +61,35 @@ const changesOf = tenantStatement<{ changes: Uint8Array | ArrayBuffer }>(
   'kept_changes.read',
   'SELECT changes FROM kept_changes WHERE workspace_id = :ws AND id = :id',
 );
-const ofInstall = tenantStatement<KeptRow>(
+const ofInstall = tenantStatement<StoredChangesRow>(
   'kept_changes.of_install',
   `SELECT ${columns} FROM kept_changes INDEXED BY kept_changes_install WHERE workspace_id = :ws AND install_id = :installId
      AND created_at >= :since AND created_at < :until AND undone_by IS NULL ORDER BY created_at DESC, id DESC LIMIT :limit`,
 );
 
 /** Excludes own values of plugins and internal rows, which have no events. */
-const isKept = ({ kind, isSilent }: Change): boolean => !isSilent && !leftAlone.has(kind);
+const isStored = ({ kind, isSilent }: Change): boolean => !isSilent && !leftAlone.has(kind);
 
 /**
  * Returns the ops that store changes for undo, for the batch that commits them; none if no change needs storing.
  * @param id of the run, proposal or undo
  */
-export function keepChangesOps(scope: Scope, id: string, changes: readonly Change[], of: KeptOf): Op[] {
-  const kept = changes.filter(isKept);
-  if (kept.length === 0) return [];
+export function storeChangesOps(
+  scope: Scope,
+  id: string,
+  changes: readonly Change[],
+  of: StoredChangesOrigin,
+): Op[] {
+  const stored = changes.filter(isStored);
+  if (stored.length === 0) return [];
   return [
-    tenantOp(scope, keep, {
+    tenantOp(scope, insertChanges, {
       id,
       installId: of.installId,
       now: of.nowMs,
       undid: of.undid ? JSON.stringify(of.undid) : null,
-      kinds: JSON.stringify([...new Set(kept.map(({ kind }) => kind))]),
-      changes: packed(kept.map((change) => ({ ...change, cause: change.cause ?? of.cause }))),
+      kinds: JSON.stringify([...new Set(stored.map(({ kind }) => kind))]),
+      changes: packed(stored.map((change) => ({ ...change, cause: change.cause ?? of.cause }))),
     }),
   ];
 }
@@ -94,12 +99,16 @@ export function markOp(scope: Scope, id: string, was: string | null, by: string 
   return tenantOp(scope, mark, { id, was, by }, { expectRows: 1 });
 }
 
-export function keptOf(store: Store, scope: Scope, ids: readonly string[]): Promise<KeptRow[]> {
+export function storedChangesOf(
+  store: Store,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<StoredChangesRow[]> {
   return store.read(scope, byIds, { ids: JSON.stringify(ids) });
 }
 
 /** Returns the rows of an install in a time range that are not undone, newest first. */
-export function keptOfInstall(
+export function storedChangesOfInstall(
   store: Store,
   scope: Scope,
   of: {
@@ -108,25 +117,25 @@ export function keptOfInstall(
     readonly until: number;
     readonly limit: number;
   },
-): Promise<KeptRow[]> {
+): Promise<StoredChangesRow[]> {
   return store.read(scope, ofInstall, { ...of });
 }
 
 /** Returns the changes in the order in which they were made. */
-export async function readChanges(store: Store, scope: Scope, id: string): Promise<KeptChange[]> {
+export async function readChanges(store: Store, scope: Scope, id: string): Promise<StoredChange[]> {
   const row = await store.readOne(scope, changesOf, { id });
   return row ? unpacked(row.changes) : [];
 }
 
-/** Returns stored changes without some of them. @param kept content of the row */
+/** Returns stored changes without some of them. @param stored content of the row */
 export function withoutChanges(
-  kept: Uint8Array | ArrayBuffer,
-  isGone: (change: KeptChange) => boolean,
+  stored: Uint8Array | ArrayBuffer,
+  isGone: (change: StoredChange) => boolean,
 ): Uint8Array {
-  return packed(unpacked(kept).filter((change) => !isGone(change)));
+  return packed(unpacked(stored).filter((change) => !isGone(change)));
 }
 
-function packed(changes: readonly KeptChange[]): Uint8Array {
+function packed(changes: readonly StoredChange[]): Uint8Array {
   const causes: Cause[] = [];
   const listed = changes.map(({ kind, id, before, after, cause }) => {
     if (!causes.includes(cause)) causes.push(cause);
@@ -135,8 +144,8 @@ function packed(changes: readonly KeptChange[]): Uint8Array {
   return Bun.zstdCompressSync(Buffer.from(JSON.stringify({ causes, changes: listed })), { level });
 }
 
-function unpacked(kept: Uint8Array | ArrayBuffer): KeptChange[] {
-  const { causes, changes } = JSON.parse(Bun.zstdDecompressSync(kept).toString()) as {
+function unpacked(stored: Uint8Array | ArrayBuffer): StoredChange[] {
+  const { causes, changes } = JSON.parse(Bun.zstdDecompressSync(stored).toString()) as {
     causes: Cause[];
     changes: [kind: string, id: string, before: Entity | null, after: Entity, cause: number][];
   };

@@ -3,7 +3,7 @@ import type { Change, Entity } from '../../changes/change.ts';
 import type { AnyModel, EntityModel } from '../../changes/kind.ts';
 import type { RequestedWrite } from '../../changes/staging.ts';
 import type { Contract } from '../../contract/contract.ts';
-import { actorParts, isReference, keptName } from '../../contract/schemas.ts';
+import { actorParts, isReference, storedName } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { contracts } from '../../contracts.ts';
 import type { App } from '../../http/app.ts';
@@ -68,7 +68,7 @@ export function apiNameOf(kind: string, field: string): string {
   if (field === 'fieldValues') return 'fields';
   const found = Object.entries(contractOf(kind)?.fields ?? {}).find(
     ([name, one]) =>
-      keptName(name, one) === field || (one.type === 'actor' && actorParts(name).includes(field)),
+      storedName(name, one) === field || (one.type === 'actor' && actorParts(name).includes(field)),
   );
   return found?.[0] ?? field;
 }
@@ -84,7 +84,7 @@ export function apiNamesOf(kind: string, fields: readonly string[]): string[] {
 export function referencedKind(kind: string, field: string): string | undefined {
   if (field === 'labelIds') return 'label';
   const found = Object.entries(contractOf(kind)?.fields ?? {}).find(
-    ([name, one]) => isReference(one) && keptName(name, one) === field,
+    ([name, one]) => isReference(one) && storedName(name, one) === field,
   );
   const one = found?.[1];
   return one && isReference(one) ? one.to.name : undefined;

@@ -9,12 +9,12 @@ import { proposal } from '../../proposals/contract.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { getInstall } from '../installs/installs.ts';
 import { UndoRange, UndoResponse } from './contract.ts';
-import { keptOf, keptOfInstall, type KeptRow } from './kept.ts';
+import { storedChangesOf, storedChangesOfInstall, type StoredChangesRow } from './kept.ts';
 import { contractOf, type UndoModels } from './kinds.ts';
 import { undoAll, undoneAtOnce, undoOne } from './undo.ts';
 
 /** Scopes to write the undone kinds: an undo is a write to the same objects. */
-function writesOf(rows: readonly KeptRow[]): string[] {
+function writesOf(rows: readonly StoredChangesRow[]): string[] {
   const models = new Set(rows.flatMap(({ kinds_json }) => JSON.parse(kinds_json) as string[]));
   return [...models].flatMap((kind) => {
     const contract = contractOf(kind);
@@ -27,7 +27,7 @@ const words = 'the write scopes of all undone objects';
 const ofOne: AlsoNeeded = {
   words,
   scopes: async (ctx, { params }) =>
-    writesOf(await keptOf(ctx.store, ctx.scope, [(params as { id: string }).id])),
+    writesOf(await storedChangesOf(ctx.store, ctx.scope, [(params as { id: string }).id])),
 };
 
 const ofRange: AlsoNeeded = {
@@ -42,14 +42,14 @@ interface Range {
   readonly until?: string;
 }
 
-async function rowsIn(ctx: Context, plugin: string, { since, until }: Range): Promise<KeptRow[]> {
+async function rowsIn(ctx: Context, plugin: string, { since, until }: Range): Promise<StoredChangesRow[]> {
   const { id: installId } = await getInstall(ctx, plugin);
   const range = {
     since: readTime(since, 'since'),
     until: until === undefined ? ctx.nowMs() + 1 : readTime(until, 'until'),
   };
   if (range.since >= range.until) throw invalidField('since', 'too_big', 'Use a time before `until`.');
-  return keptOfInstall(ctx.store, ctx.scope, { installId, ...range, limit: undoneAtOnce + 1 });
+  return storedChangesOfInstall(ctx.store, ctx.scope, { installId, ...range, limit: undoneAtOnce + 1 });
 }
 
 const description =

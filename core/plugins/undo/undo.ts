@@ -12,7 +12,15 @@ import { takeApprovalsBack } from '../installs/probation.ts';
 import { findRun } from '../runs/rows.ts';
 import { undoing } from './changes.ts';
 import { foldChanges, type Skip } from './fold.ts';
-import { keepChangesOps, keptOf, keyOf, markOp, readChanges, type KeptChange, type KeptRow } from './kept.ts';
+import {
+  storeChangesOps,
+  storedChangesOf,
+  keyOf,
+  markOp,
+  readChanges,
+  type StoredChange,
+  type StoredChangesRow,
+} from './kept.ts';
 import { contractOf, type UndoModels } from './kinds.ts';
 import { showSkipped } from './skipped.ts';
 
@@ -23,8 +31,8 @@ const changesMax = 2_000;
 
 /** Undoes one run, proposal or undo. @throws ApiError not_found if no changes of it are stored */
 export async function undoOne(ctx: Context, models: UndoModels, id: string): Promise<ChangeSet> {
-  const [row] = await keptOf(ctx.store, ctx.scope, [id]);
-  if (!row) throw await nothingKept(ctx, id);
+  const [row] = await storedChangesOf(ctx.store, ctx.scope, [id]);
+  if (!row) throw await nothingStored(ctx, id);
   if (row.undone_by !== null)
     return nothing(
       [id],
@@ -33,7 +41,7 @@ export async function undoOne(ctx: Context, models: UndoModels, id: string): Pro
   return undoAll(ctx, models, [row]);
 }
 
-async function nothingKept(ctx: Context, id: string): Promise<ApiError> {
+async function nothingStored(ctx: Context, id: string): Promise<ApiError> {
   const found = (await findRun(ctx.store, ctx.scope, id)) ?? (await proposalModel.find(ctx, id));
   if (!found) return notFound();
   return new ApiError(
@@ -46,7 +54,7 @@ async function nothingKept(ctx: Context, id: string): Promise<ApiError> {
 export async function undoAll(
   ctx: Context,
   models: UndoModels,
-  rows: readonly KeptRow[],
+  rows: readonly StoredChangesRow[],
 ): Promise<ChangeSet> {
   if (rows.length > undoneAtOnce)
     throw invalidField('since', 'too_big', {
@@ -81,7 +89,7 @@ export async function undoAll(
       ...(await takeApprovalsBack(ctx, rows)),
       { ...announce({ kind: 'automation', id: undid[0]! }, 'automation.undone', eventData), cause },
     ],
-    ops: [...ops, ...keepChangesOps(ctx.scope, id, made, of), ...(await markOps(ctx, rows, id))],
+    ops: [...ops, ...storeChangesOps(ctx.scope, id, made, of), ...(await markOps(ctx, rows, id))],
     body: { ...done, id, message: saidOf('', represented.length, skipped) },
     simulated: { ...done, id: null, message: saidOf('would be ', represented.length, skipped) },
     status: 200,
@@ -96,7 +104,7 @@ function requireReversible(skipped: readonly Skip[]): void {
 }
 
 /** Returns why a change can never be reverted; null if it depends on the case. */
-function finalOf({ kind, before, after }: KeptChange): string | null {
+function finalOf({ kind, before, after }: StoredChange): string | null {
   const contract = contractOf(kind);
   if (!contract || contract.undo === 'values') return null;
   if (contract.undo !== 'operations') return contract.undo.never;
@@ -120,8 +128,8 @@ function saidOf(mood: string, changed: number, skipped: readonly { readonly reas
 }
 
 /** Newest first. */
-async function changesOf(ctx: Context, rows: readonly KeptRow[]): Promise<KeptChange[]> {
-  const all: KeptChange[] = [];
+async function changesOf(ctx: Context, rows: readonly StoredChangesRow[]): Promise<StoredChange[]> {
+  const all: StoredChange[] = [];
   for (const { id } of rows) {
     all.push(...(await readChanges(ctx.store, ctx.scope, id)).reverse());
     if (all.length > changesMax)
@@ -133,22 +141,22 @@ async function changesOf(ctx: Context, rows: readonly KeptRow[]): Promise<KeptCh
   return all;
 }
 
-const newestCause = (changes: readonly KeptChange[]): Cause => changes[0]!.cause;
+const newestCause = (changes: readonly StoredChange[]): Cause => changes[0]!.cause;
 
 /** Marks the undone rows. What an undone undo had reverted counts as not undone again, recursively. */
-async function markOps(ctx: Context, rows: readonly KeptRow[], by: string): Promise<Op[]> {
+async function markOps(ctx: Context, rows: readonly StoredChangesRow[], by: string): Promise<Op[]> {
   const ops = rows.map(({ id }) => markOp(ctx.scope, id, null, by));
   for (const row of rows) ops.push(...(await followOps(ctx, row, false)));
   return ops;
 }
 
 /** @param stands true if the undo is in effect now */
-async function followOps(ctx: Context, undo: KeptRow, stands: boolean): Promise<Op[]> {
+async function followOps(ctx: Context, undo: StoredChangesRow, stands: boolean): Promise<Op[]> {
   const ids = undo.undid_json === null ? [] : (JSON.parse(undo.undid_json) as string[]);
   if (ids.length === 0) return [];
   const [was, by] = stands ? [null, undo.id] : [undo.id, null];
   const ops: Op[] = [];
-  for (const row of await keptOf(ctx.store, ctx.scope, ids))
+  for (const row of await storedChangesOf(ctx.store, ctx.scope, ids))
     if (row.undone_by === was)
       ops.push(markOp(ctx.scope, row.id, was, by), ...(await followOps(ctx, row, !stands)));
   return ops;

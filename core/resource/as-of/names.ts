@@ -3,7 +3,7 @@ import type { TObject } from 'typebox';
 import type { Context, Directory } from '../../context.ts';
 import type { Contract } from '../../contract/contract.ts';
 import type { Field, Target } from '../../contract/field.ts';
-import { isReference, keptName } from '../../contract/schemas.ts';
+import { isReference, storedName } from '../../contract/schemas.ts';
 import { contracts } from '../../contracts.ts';
 import { entriesOf, type DirectoryEntry } from '../directory.ts';
 import { idsNamed } from '../names.ts';
@@ -92,19 +92,21 @@ function entryOf(
   directory: Directory,
   now: DirectoryEntry | undefined,
 ): DirectoryEntry {
-  const { keeps = [], withDeleted } = contract.directory ?? {};
+  const { entryFields = [], withDeleted } = contract.directory ?? {};
   const entry: Record<string, unknown> = { ...now, id: was.id };
   for (const [name, field] of Object.entries(contract.fields)) {
-    const kept = keptName(name, field);
-    if (!keeps.includes(kept)) continue;
-    entry[kept] = isReference(field) ? idOf(field, was[name], directory) : keptOf(field, was[name]);
+    const storedKey = storedName(name, field);
+    if (!entryFields.includes(storedKey)) continue;
+    entry[storedKey] = isReference(field)
+      ? idOf(field, was[name], directory)
+      : storedValueOf(field, was[name]);
   }
   if (withDeleted) entry.removed = false;
   return entry as DirectoryEntry;
 }
 
 /** Times are stored in milliseconds. */
-const keptOf = ({ type }: Field, source: unknown): unknown =>
+const storedValueOf = ({ type }: Field, source: unknown): unknown =>
   type === 'time' && typeof source === 'string' ? Date.parse(source) : source;
 
 /** Returns the id of an object that is shown by its id, or by a unique field. */

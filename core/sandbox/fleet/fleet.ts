@@ -46,7 +46,7 @@ export interface Fleet {
   /** Marks the sidecar as idle; it ends if it stays idle. */
   rest(sidecar: SidecarProcess): void;
   /** Marks the sidecar as used: it does not end, and becomes the last to be evicted. */
-  keep(sidecar: SidecarProcess): void;
+  markUsed(sidecar: SidecarProcess): void;
   stop(): Promise<void>;
 }
 
@@ -107,7 +107,7 @@ export function createFleet(options: FleetOptions): Fleet {
       if (roster.of(sidecar)?.role === 'active' && !split) return;
       roster.rest(sidecar, idleMs, () => retire(sidecar, 'idle'));
     },
-    keep: roster.keep,
+    markUsed: roster.markUsed,
     async stop() {
       retries.stop();
       stopFilling();

@@ -24,7 +24,7 @@ export interface Roster {
   /** Calls `then` after this time, unless the sidecar is used or removed earlier. */
   rest(sidecar: SidecarProcess, ms: number, then: () => void): void;
   /** Makes the sidecar the most recently used one, and cancels `rest`. */
-  keep(sidecar: SidecarProcess): void;
+  markUsed(sidecar: SidecarProcess): void;
   noteWords(sidecar: SidecarProcess, text: string): void;
   lastWords(sidecar: SidecarProcess): string;
 }
@@ -64,7 +64,7 @@ export function createRoster(): Roster {
       clearTimeout(member.rest);
       member.rest = setTimeout(then, ms);
     },
-    keep(sidecar) {
+    markUsed(sidecar) {
       const member = remove(sidecar);
       if (member) add(member);
     },

@@ -19,7 +19,7 @@ export interface Isolates {
   takeWarm(order: RunOrder): Guest | undefined;
   /** Loads a new isolate. @throws GuestFault */
   load(order: RunOrder): Promise<Guest>;
-  keep(name: string, guest: Guest): void;
+  retain(name: string, guest: Guest): void;
   evict(prefix: string): void;
 }
 
@@ -75,7 +75,7 @@ export function createIsolates(host: GuestHost): Isolates {
       return undefined;
     },
     load,
-    keep(name, guest) {
+    retain(name, guest) {
       guest.lastUsedAt = performance.now();
       warm.set(name, guest);
       const [oldest] = warm.keys();

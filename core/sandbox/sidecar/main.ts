@@ -123,14 +123,14 @@ function finish(order: Message<'run'>, guest: Guest, run: GuestRun, end: RunEnd)
   const { cpuMs } = run;
   const acked = run.acked();
   guest.runs++;
-  const keep = leavesIsolateWell(end);
+  const isReusable = leavesIsolateWell(end);
   const close = (): void => {
     runs.delete(order.run);
-    if (keep && !order.fresh) isolates.keep(order.isolate, guest);
+    if (isReusable && !order.fresh) isolates.retain(order.isolate, guest);
     else guest.isolate.dispose();
     sendEnd(order.run, end, { cpuMs, acked, memoryBytes: guest.memoryBytes });
   };
-  if (keep && (guest.runs === 1 || guest.runs % measureEveryRuns === 0 || cpuMs > measureAboveCpuMs))
+  if (isReusable && (guest.runs === 1 || guest.runs % measureEveryRuns === 0 || cpuMs > measureAboveCpuMs))
     guest.measureMemory().then(close, close);
   else close();
 }

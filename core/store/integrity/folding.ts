@@ -4,7 +4,7 @@
 import type Database from 'libsql';
 import { closeSync, openSync } from 'node:fs';
 import { isEngineError } from '../engine-errors.ts';
-import { hasSums, keepSums, type KeptSums, type PageSums } from './page-sums.ts';
+import { hasSums, openPageSums, type WritablePageSums, type PageSums } from './page-sums.ts';
 import { eachFrame, pagesAfter, readWalLog, saltOf } from './wal-log.ts';
 
 interface Folded {
@@ -31,7 +31,7 @@ export interface Folding {
 
 export function openFolding(db: Database.Database, database: string, pageBytes: number): Folding {
   const walFd = openSync(`${database}-wal`, 'r');
-  const sums = hasSums(database) ? keepSums(database) : null;
+  const sums = hasSums(database) ? openPageSums(database) : null;
   // A crash during a checkpoint may have left such a page half written in the file.
   for (const page of readWalLog(`${database}-wal`)?.frameOf.keys() ?? []) sums?.unset(page);
   let unrecorded: Folded | null = null;
@@ -98,7 +98,7 @@ const foldedOf = (walFd: number, recorded: Recorded | null): number =>
 
 /** @returns the new progress */
 function record(
-  sums: KeptSums,
+  sums: WritablePageSums,
   { walFd, pageBytes }: { walFd: number; pageBytes: number },
   { frames, folded }: Folded,
   before: Recorded | null,

@@ -6,7 +6,7 @@ import type { LogHead } from '../log-head.ts';
 import { writeWholeFile } from '../whole-file.ts';
 
 /** Files that are created once and never replaced. */
-export interface Kept {
+export interface IdentityFiles {
   readonly database: string;
   readonly logHead: string;
 }
@@ -22,8 +22,8 @@ export interface Identity {
 /** Stored twice, so that one damaged sector does not lose it. */
 const copyBytes = 512;
 
-export function filesOf(kept: Kept): string {
-  return [kept.database, kept.logHead].map((path) => statSync(path, { bigint: true }).ino).join('-');
+export function filesOf(files: IdentityFiles): string {
+  return [files.database, files.logHead].map((path) => statSync(path, { bigint: true }).ino).join('-');
 }
 
 /** Returns null if both copies are damaged, undefined if there is no file. */
@@ -39,8 +39,13 @@ export function readIdentity(path: string): Identity | null | undefined {
 }
 
 /** Durable on return. @throws Error with the system's `code` if the directory cannot be written */
-export function writeIdentity(path: string, kept: Kept, state: Identity['state'], head: LogHead): void {
-  const copy = encode({ state, files: filesOf(kept), head });
+export function writeIdentity(
+  path: string,
+  files: IdentityFiles,
+  state: Identity['state'],
+  head: LogHead,
+): void {
+  const copy = encode({ state, files: filesOf(files), head });
   writeWholeFile(path, copy + copy);
 }
 

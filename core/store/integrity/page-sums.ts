@@ -26,7 +26,7 @@ export interface PageSums {
 }
 
 /** Checksums that the writer updates. */
-export interface KeptSums extends PageSums {
+export interface WritablePageSums extends PageSums {
   /** @param sum CRC-32 of the content */
   set(page: number, sum: number): void;
   unset(page: number): void;
@@ -43,7 +43,7 @@ export function readSums(database: string): PageSums {
   return { pageBytes: pageBytesOf(entries), verdictOf: (page, content) => verdict(entries, page, content) };
 }
 
-export function keepSums(database: string): KeptSums {
+export function openPageSums(database: string): WritablePageSums {
   const path = sumsOf(database);
   let entries = readFileSync(path);
   const fd = openSync(path, 'r+');

@@ -2,11 +2,11 @@
 // moments. The last is refused, because its database state never existed. docs/decisions/0023.
 import { existsSync } from 'node:fs';
 import { emptyHead, readLogHead, type LogHead } from '../log-head.ts';
-import { filesOf, readIdentity, type Identity, type Kept } from './identity.ts';
+import { filesOf, readIdentity, type Identity, type IdentityFiles } from './identity.ts';
 import { openPageFile } from './page-file.ts';
 import { isEmptyFile } from './verify.ts';
 
-export interface Directory extends Kept {
+export interface Directory extends IdentityFiles {
   readonly path: string;
   readonly identity: string;
 }
@@ -78,5 +78,5 @@ export function schemaOfFile(database: string): number {
 }
 
 /** A directory of an earlier version that was killed during its first start has no log head yet. */
-export const headOf = (dir: Kept): LogHead =>
+export const headOf = (dir: IdentityFiles): LogHead =>
   existsSync(dir.logHead) ? readLogHead(dir.logHead) : emptyHead;

@@ -1,13 +1,13 @@
 // Detects if the files that a server has open were moved or replaced, because no later start would find writes to them. Uses only `stat` by
 // path: opening and closing a file would drop SQLite's locks.
 import { stat } from 'node:fs/promises';
-import type { Kept } from './identity.ts';
+import type { IdentityFiles } from './identity.ts';
 
 const everyMs = 1_000;
 
 /** @returns a function that stops the watch and returns true if the files are currently moved */
 export function watchFiles(
-  { database, logHead }: Kept,
+  { database, logHead }: IdentityFiles,
   listener: { onMoved(which: string): void; onBack(): void },
 ): () => boolean {
   const paths = [database, logHead];

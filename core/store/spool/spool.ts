@@ -69,11 +69,11 @@ export function lastHeader(spool: string): SegmentHeader | null {
 
 /** Marks a segment as sent: deletes its pages, keeps its header, from which the chain continues, and removes earlier sent segments. */
 export function markSent(spool: string, path: string): void {
-  const kept = path.replace(unsent, sent);
-  renameSync(path, kept);
-  truncateSync(kept, segmentHeaderBytes);
+  const sentPath = path.replace(unsent, sent);
+  renameSync(path, sentPath);
+  truncateSync(sentPath, segmentHeaderBytes);
   for (const name of namesIn(spool))
-    if (name.endsWith(sent) && name < basename(kept)) rmSync(join(spool, name));
+    if (name.endsWith(sent) && name < basename(sentPath)) rmSync(join(spool, name));
 }
 
 export function encodeHeader(header: SegmentHeader): Buffer {

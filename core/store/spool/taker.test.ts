@@ -119,8 +119,8 @@ test('a commit that SQLite passes by, because another process has the file open,
 
 /** Makes the files count as created in this directory. */
 function isOwn(dir: string): void {
-  const kept = { database: join(dir, 'tatami.db'), logHead: join(dir, 'log-head') };
-  writeIdentity(join(dir, 'identity'), kept, 'open', readLogHead(kept.logHead));
+  const identityFiles = { database: join(dir, 'tatami.db'), logHead: join(dir, 'log-head') };
+  writeIdentity(join(dir, 'identity'), identityFiles, 'open', readLogHead(identityFiles.logHead));
 }
 
 /** Makes the segments count as archived from the file of directory `to`. */

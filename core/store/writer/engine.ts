@@ -9,7 +9,7 @@ import type { LogHead } from '../log-head.ts';
 import { openTaker, type TakenAt, type Taker } from '../spool/taker.ts';
 import { StoreError } from '../store.ts';
 import type { BatchOutcome } from './batch.ts';
-import type { HeadKeeper } from './head-keeper.ts';
+import type { HeadWriter } from './head-keeper.ts';
 import { createPrepare } from './prepare.ts';
 import { createTransactions, type Transactions } from './transaction.ts';
 import { openWalGauge } from './wal.ts';
@@ -58,17 +58,17 @@ export interface Engine {
 /** @throws libsql's error if the file cannot be opened */
 export function openEngine(options: {
   path: string;
-  keeper: HeadKeeper;
+  headWriter: HeadWriter;
   head: LogHead;
   /** Segment folder of the continuous copy; null if none is made. */
   spool: string | null;
 }): Engine {
-  const { path, keeper, head, spool } = options;
+  const { path, headWriter, head, spool } = options;
   const db = new Database(path);
   for (const pragma of pragmas) db.prepare(`PRAGMA ${pragma}`).all();
   const { page_size: pageBytes } = db.prepare('PRAGMA page_size').all()[0] as { page_size: number };
   const { prepare, learn } = createPrepare(db);
-  const transactions = createTransactions({ db, prepare, keeper, head });
+  const transactions = createTransactions({ db, prepare, headWriter, head });
   const wal = openWalGauge(`${path}-wal`, pageBytes);
   const taker = spool === null ? null : openTaker({ database: path, spool });
   const takenAt = (timeMs: number): TakenAt => ({ timeMs, head: transactions.head() });
@@ -80,7 +80,7 @@ export function openEngine(options: {
     commit({ statements, batches }) {
       learn(statements);
       if (damage) return faultToWire(new StoreError('damaged', describeDamage(path, damage)), false);
-      const answer = commitGroup({ transactions, keeper, folding }, batches);
+      const answer = commitGroup({ transactions, headWriter, folding }, batches);
       return answer.ok && wal.isLong() ? { ...answer, logIsLong: true } : answer;
     },
     // The next write restarts the log, unless a reader still uses it; then the log grows until a later checkpoint.
@@ -107,7 +107,7 @@ export function openEngine(options: {
         scrub.close();
         taker?.folded();
       } else leaveOpen(db);
-      await keeper.close();
+      await headWriter.close();
       return isFolded;
     },
   };
@@ -136,16 +136,16 @@ function follow(taker: Taker, order: TakeOrder, at: TakenAt): void {
 
 interface CommitsWith {
   readonly transactions: Transactions;
-  readonly keeper: HeadKeeper;
+  readonly headWriter: HeadWriter;
   readonly folding: Folding;
 }
 
 function commitGroup(
-  { transactions, keeper, folding }: CommitsWith,
+  { transactions, headWriter, folding }: CommitsWith,
   batches: readonly WireBatch[],
 ): GroupAnswer {
   try {
-    keeper.check();
+    headWriter.check();
   } catch (error) {
     return faultToWire(faultOf(error), true);
   }

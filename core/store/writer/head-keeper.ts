@@ -3,7 +3,7 @@
 import { closeSync, fdatasync, openSync } from 'node:fs';
 import { slotOf, writeSlot, type LogHead, type Slot } from '../log-head.ts';
 
-export interface HeadKeeper {
+export interface HeadWriter {
   /** @throws the error of an earlier failed sync */
   check(): void;
   /** @throws the error of the write, or of an earlier failed sync */
@@ -13,7 +13,7 @@ export interface HeadKeeper {
 }
 
 /** @param head head in the file, already synced */
-export function openHeadKeeper(path: string, head: LogHead): HeadKeeper {
+export function openHeadWriter(path: string, head: LogHead): HeadWriter {
   const fd = openSync(path, 'r+');
   /** Slot to write; the other slot is durable and intact. */
   let slot: Slot = otherThan(slotOf(head));

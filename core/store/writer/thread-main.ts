@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { faultOf } from '../engine-errors.ts';
 import { StoreError } from '../store.ts';
 import { openEngine, type Engine } from './engine.ts';
-import { openHeadKeeper } from './head-keeper.ts';
+import { openHeadWriter } from './head-keeper.ts';
 import { faultToWire, type Answer, type Ask, type FromThread, type ToThread } from './wire.ts';
 
 const loop = parentPort;
@@ -52,7 +52,7 @@ function answerOf(engine: Engine, ask: Question): Answer | Promise<Answer> {
 
 function open({ path, logHead, head, spool }: Extract<Ask, { do: 'open' }>): Engine | StoreError {
   try {
-    return openEngine({ path, head, spool, keeper: openHeadKeeper(logHead, head) });
+    return openEngine({ path, head, spool, headWriter: openHeadWriter(logHead, head) });
   } catch (error) {
     return faultOf(error);
   }

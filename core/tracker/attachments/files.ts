@@ -106,7 +106,7 @@ async function attachFile(
       contentType: mediaTypeOf(contentType),
     }),
     ops: [tenantOp(ctx.scope, grow, { bytes, max }, { expectRows: 1 })],
-    beforeCommit: blob.keep,
+    beforeCommit: blob.persist,
   };
 }
 

@@ -16,8 +16,8 @@ const issuePlace: Column<string> = {
   select:
     "(SELECT i.team_id || ' ' || coalesce(i.number, '') FROM issues AS i WHERE i.workspace_id = :ws AND i.id = attachments.issue_id)",
 };
-const kept = { issueId: plain<string>('issue_id'), issuePlace };
-type Attachment = EntityOf<typeof attachment, typeof kept>;
+const storedFields = { issueId: plain<string>('issue_id'), issuePlace };
+type Attachment = EntityOf<typeof attachment, typeof storedFields>;
 
 /** Fails the batch if the issue was deleted in the meantime. */
 const moveIssue = tenantStatement(
@@ -32,7 +32,7 @@ const removed: EventType = 'issue.attachment_removed';
 export const attachmentModel: EntityModel<Attachment, EntityResponse<typeof attachment>> = modelOf(
   attachment,
   {
-    kept,
+    stored: storedFields,
     shows: {
       issue({ issueId, issuePlace }, { directory }) {
         const [teamId = '', number = ''] = issuePlace.split(' ');

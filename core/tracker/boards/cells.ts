@@ -5,7 +5,7 @@ import type { Context, Directory } from '../../context.ts';
 import type { CursorValue } from '../../lib/cursor.ts';
 import { beyond, type SortKey } from '../../store/page.ts';
 import { composedStatement, type Row } from '../../store/statement.ts';
-import { issueOrder, keptSort } from '../issues/sorting.ts';
+import { issueOrder, existingSort } from '../issues/sorting.ts';
 import { byHand } from './contract.ts';
 import { defaultRank, madeAt } from './default-rank.ts';
 import type { Group, Key } from './grouping.ts';
@@ -179,6 +179,6 @@ class CellQuery {
 
 /** Appends the id as the last sort key, like pages of issues do. */
 function orderOf(sort: string, directory: Directory): SortKey[] {
-  const order = issueOrder(keptSort(sort, directory), directory);
+  const order = issueOrder(existingSort(sort, directory), directory);
   return [...order, { sql: 'id', direction: order.at(-1)?.direction ?? 'asc' }];
 }

@@ -9,7 +9,7 @@ import type { Group } from './grouping.ts';
 import { Binding, hasKey, ofTeams, type BoardSight } from './sight.ts';
 
 /** Returns the change that enforces a hard limit; none for a soft limit. @throws ApiError conflict if the column is full */
-export async function limitKept(ctx: Context, sight: BoardSight, column: Group): Promise<Change[]> {
+export async function enforceLimit(ctx: Context, sight: BoardSight, column: Group): Promise<Change[]> {
   const { limit, title } = column;
   if (sight.board.limits === 'soft' || limit === null) return [];
   const [row] = await ctx.store.read<{ full: number }>(
@@ -21,7 +21,7 @@ export async function limitKept(ctx: Context, sight: BoardSight, column: Group):
       'conflict',
       `${title} is at its limit of ${limit} cards. Move a card out of it first, or raise the limit.`,
     );
-  return [kept(sight, column, limit)];
+  return [limitGuard(sight, column, limit)];
 }
 
 /** Counts the cards of a column up to `enough`. */
@@ -38,7 +38,7 @@ function counting(sight: BoardSight, column: Group, enough: number, sql: (count:
 }
 
 /** Writes nothing, but fails the batch of a move that exceeds the limit. */
-function kept(sight: BoardSight, column: Group, limit: number): Change {
+function limitGuard(sight: BoardSight, column: Group, limit: number): Change {
   const boardId = sight.board.id;
   const [statement, params] = counting(
     sight,

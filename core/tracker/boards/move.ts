@@ -19,7 +19,7 @@ import { byHand } from './contract.ts';
 import type { Group, Grouping } from './grouping.ts';
 import { boardModel } from './kind.ts';
 import { configuredColumns, findColumn, findLane, keyOf, layoutOf } from './layout.ts';
-import { limitKept } from './limits.ts';
+import { enforceLimit } from './limits.ts';
 import { findNamed, requestedPosition, rankFor, rankOn } from './place.ts';
 import { makeRoom } from './room.ts';
 import { sightOf, standsIn, type BoardSight } from './sight.ts';
@@ -68,7 +68,7 @@ interface Moving {
 
 /** Returns the limit checks of a move. A card that is already in the column does not count as new. @throws ApiError conflict */
 async function limitsOf(ctx: Context, { sight, issue, cell }: Moving): Promise<Change[]> {
-  return standsIn(sight, sight.columns, cell.column, issue) ? [] : limitKept(ctx, sight, cell.column);
+  return standsIn(sight, sight.columns, cell.column, issue) ? [] : enforceLimit(ctx, sight, cell.column);
 }
 
 /** Returns the change of position; empty if the card keeps its position. @throws ApiError validation_failed */

@@ -11,7 +11,7 @@ import { comment } from './contract.ts';
 const part = partOfIssue('comments');
 
 export const commentModel = modelOf(comment, {
-  kept: { ...part.kept, mentionIds: json<readonly string[]>('mention_ids_json') },
+  stored: { ...part.kept, mentionIds: json<readonly string[]>('mention_ids_json') },
   shows: {
     issue: issueOfPart,
     mentions: ({ mentionIds }, { directory }) =>

@@ -68,7 +68,7 @@ export function resolveCycle(
 }
 
 /** Returns the cycle of a restored issue: an unfinished issue leaves a cycle that was completed in the meantime. */
-export function cycleKept(
+export function cycleAfterRestore(
   { cycles }: Directory,
   { cycleId, isFinished }: { readonly cycleId: string | null; readonly isFinished: boolean },
 ): string | null {
@@ -77,7 +77,7 @@ export function cycleKept(
 }
 
 /** Statements for the batch that restores an issue: its cycle must not be completed at the same time. */
-export function keepingOps({ scope, directory }: Context, teamId: string, cycleId: string | null): Op[] {
+export function requireOpenOps({ scope, directory }: Context, teamId: string, cycleId: string | null): Op[] {
   return cycleId === null || directory.cycles.get(cycleId)?.status === 'completed'
     ? []
     : [tenantOp(scope, holdOpen, { cycleId, teamId }, { expectRows: 1 })];

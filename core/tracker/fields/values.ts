@@ -37,7 +37,7 @@ export function toFieldsResponse(
 }
 
 /** Converts the API representation to stored values. */
-export function keptFields(
+export function toStoredFields(
   response: Readonly<Record<string, FieldValue>> | null | undefined,
   { fields }: Pick<Directory, 'fields'>,
 ): FieldValues | null {

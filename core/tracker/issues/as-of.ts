@@ -61,16 +61,16 @@ export async function getIssueAt(
 export async function listIssuesAt(
   ctx: Context,
   query: IssueQuery & { readonly asOf: string },
-  { kept = [] }: Pick<Beside, 'kept'> = {},
+  { viewFilters = [] }: Pick<Beside, 'kept'> = {},
 ): Promise<ListedThen> {
   const shape = shapeOf(ctx, query);
   requireNoRelations(query);
   const moment = await momentOf(ctx, query.asOf);
   const then = await contextAt(ctx, moment);
   const keys = issueKeys(query.sort, then);
-  const requested = await withParentIds(ctx, [...kept, ...requestedFilters(query)]);
+  const requested = await withParentIds(ctx, [...viewFilters, ...requestedFilters(query)]);
   // Key that the cursors are bound to.
-  const list = { ...query, ...(kept.length > 0 && { kept: JSON.stringify(kept) }) };
+  const list = { ...query, ...(viewFilters.length > 0 && { kept: JSON.stringify(viewFilters) }) };
   const { changed, still } = await unchanged(then, moment, (others) =>
     tabled(then, { list, requested, order: issueOrder(query.sort, then.directory, ctx.directory) }, others),
   );

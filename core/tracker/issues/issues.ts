@@ -11,7 +11,7 @@ import { findJsonFault, placeIn } from '../../lib/json-fault.ts';
 import type { FilterRequest } from '../../resource/filtering.ts';
 import type { Condition } from '../../store/page.ts';
 import { milestoneLeft } from '../milestones/of-issue.ts';
-import { cycleKept, keepingOps } from '../cycles/entering.ts';
+import { cycleAfterRestore, requireOpenOps } from '../cycles/entering.ts';
 import { findState, firstState, isFinishedState } from '../directory.ts';
 import { relationConditions, type RelationQuery } from '../relations/narrowing.ts';
 import { includesField, readShape, shapeIssues, type ShapeQuery } from './shape.ts';
@@ -50,25 +50,25 @@ export interface IssueQuery extends PageParameters, IssueFilters, RelationQuery,
 /** Conditions in addition to the query parameters. */
 export interface Beside {
   /** Filter of a view. */
-  readonly kept?: readonly Extract<FilterRequest, { tree: unknown }>[];
+  readonly viewFilters?: readonly Extract<FilterRequest, { tree: unknown }>[];
   /** Restricts the list to issues of another object, with the id of that object. */
   readonly among?: { readonly id: string; readonly condition: Condition };
 }
 
-export async function listIssues(ctx: Context, query: IssueQuery, { kept = [], among }: Beside = {}) {
+export async function listIssues(ctx: Context, query: IssueQuery, { viewFilters = [], among }: Beside = {}) {
   const shape = readShape(ctx, query);
   const order = issueOrder(query.sort, ctx.directory);
   const conditions = [
-    ...(await issueFiltering.conditions(ctx, [...kept, ...requestedFilters(query)])),
+    ...(await issueFiltering.conditions(ctx, [...viewFilters, ...requestedFilters(query)])),
     ...(await relationConditions(ctx, query)),
   ];
   const page = await listEntities(ctx, issueModel, query, {
     where: [...whereDeleted(query.deleted), ...(among ? [among.condition] : []), ...conditions],
     order,
     without: includesField(shape, 'description') ? [] : ['description'],
-    keep: (issue) => isListed(query.deleted, issue),
+    filter: (issue) => isListed(query.deleted, issue),
     parameters: {
-      ...(kept.length === 0 ? {} : { kept: kept.map(({ tree }) => tree) }),
+      ...(viewFilters.length === 0 ? {} : { kept: viewFilters.map(({ tree }) => tree) }),
       ...(among ? { among: among.id } : {}),
     },
   });
@@ -140,9 +140,9 @@ export async function restoreIssue(ctx: Context, id: string, ifMatch: number | n
   const state = stateId === issue.stateId ? {} : inState(ctx, issue, stateId);
   const milestoneId = milestoneLeft(ctx.directory, issue.milestoneId);
   const isFinished = isFinishedState(ctx.directory.states.get(stateId)?.type);
-  const cycleId = cycleKept(ctx.directory, { cycleId: issue.cycleId, isFinished });
+  const cycleId = cycleAfterRestore(ctx.directory, { cycleId: issue.cycleId, isFinished });
   const patch = { deletedAt: null, ...state, labelIds, milestoneId, cycleId };
   const set = updated(ctx, issueModel, issue, patch, ifMatch);
-  const ops = keepingOps(ctx, issue.teamId, cycleId);
+  const ops = requireOpenOps(ctx, issue.teamId, cycleId);
   return ops.length === 0 ? set : { ...set, ops };
 }

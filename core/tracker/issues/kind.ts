@@ -11,7 +11,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { enteringOps } from '../cycles/entering.ts';
 import { findTeam } from '../directory.ts';
-import { keptFields, toFieldsResponse, type FieldValues } from '../fields/values.ts';
+import { toStoredFields, toFieldsResponse, type FieldValues } from '../fields/values.ts';
 import { issueToIndex } from '../search/pending.ts';
 import { issue, priorities } from './contract.ts';
 import { stateTimes, timesIn } from './in-state.ts';
@@ -22,7 +22,7 @@ import { purgedOps } from './purged.ts';
 export const snoozeAlarm = 'snooze';
 
 export type IssueResponse = EntityResponse<typeof issue>;
-export type Issue = EntityOf<typeof issue, typeof kept>;
+export type Issue = EntityOf<typeof issue, typeof storedFields>;
 
 /** Affects no row if the team was archived in the meantime. */
 const takeNumber = tenantStatement(
@@ -41,7 +41,7 @@ const takeToTeam = tenantStatement(
   `UPDATE issues SET team_id = :teamId, number = (SELECT issue_count FROM teams WHERE workspace_id = :ws AND id = :teamId)
    WHERE workspace_id = :ws AND id = :id AND version = :base`,
 );
-const keepIdentifier = tenantStatement(
+const storeFormerIdentifier = tenantStatement(
   'former_identifiers.add',
   'INSERT INTO former_identifiers (workspace_id, team_id, number, issue_id) VALUES (:ws, :teamId, :number, :id)',
 );
@@ -125,7 +125,7 @@ const slaDueAt: Column<number | null> = {
   write: (value) => Number(value ?? neverDue),
 };
 
-const kept = {
+const storedFields = {
   labelIds: {
     select:
       '(SELECT group_concat(label_id) FROM issue_labels WHERE workspace_id = :ws AND issue_id = issues.id)',
@@ -141,7 +141,7 @@ const kept = {
 };
 
 export const issueModel = modelOf(issue, {
-  kept,
+  stored: storedFields,
   columns: { priority, slaDueAt },
   events(before, after, { directory }) {
     if (!before) return ['issue.created'];
@@ -157,7 +157,7 @@ export const issueModel = modelOf(issue, {
   },
   asItWas: ({ labels, fields, parent }, { directory }) => ({
     labelIds: (labels as IssueResponse['labels']).map(({ id }) => id),
-    fieldValues: keptFields(fields as IssueResponse['fields'], directory),
+    fieldValues: toStoredFields(fields as IssueResponse['fields'], directory),
     parentPlace: placeOfParent(parent as IssueResponse['parent'], directory),
   }),
   special: {
@@ -191,7 +191,7 @@ export const issueModel = modelOf(issue, {
     purged: {
       event: 'issue.purged',
       rows: (scope, { id: issueId, teamId, number, createdAt }) => [
-        tenantOp(scope, keepIdentifier, { id: issueId, teamId, number }),
+        tenantOp(scope, storeFormerIdentifier, { id: issueId, teamId, number }),
         ...dropParts.map((drop) => tenantOp(scope, drop, { issueId })),
         tenantOp(scope, dropOrder, { issueId }),
         tenantOp(scope, dropRelations, { issueId }),
@@ -280,7 +280,7 @@ function numbering(scope: Scope, before: Issue | null, { id, teamId, number: req
   const { version: base, teamId: from, number } = before;
   return [
     taken,
-    tenantOp(scope, keepIdentifier, { id, teamId: from, number }),
+    tenantOp(scope, storeFormerIdentifier, { id, teamId: from, number }),
     tenantOp(scope, takeToTeam, { id, teamId, base }, { expectRows: 1 }),
   ];
 }

@@ -2,7 +2,7 @@
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { keptOf } from '../../resource/input.ts';
+import { storedValuesOf } from '../../resource/input.ts';
 import { findTeam, noTeam, stateNamed, type TeamEntry } from '../directory.ts';
 import { milestoneAfter, resolveMilestone } from '../milestones/of-issue.ts';
 import { fieldsAfter } from '../fields/values.ts';
@@ -53,7 +53,7 @@ export async function resolvePatch(
   const { labels, addLabels, removeLabels, fields, parentId, stateId: state, cycleId, ...named } = input;
   const plain = resolveMilestone(ctx, issue, named, at);
   const patch: { -readonly [K in keyof Issue]?: Issue[K] } = {
-    ...keptOf(ctx, contract, 'update', plain, at),
+    ...storedValuesOf(ctx, contract, 'update', plain, at),
   };
   Object.assign(patch, milestoneAfter(ctx.directory, issue, patch, at));
   if (state !== undefined && state !== issue?.stateId) {

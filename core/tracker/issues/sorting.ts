@@ -73,13 +73,13 @@ function namedSortings(directory: Directory, now: Directory): Readonly<Record<st
 }
 
 /** Removes deleted custom fields from a stored sort; undefined if nothing is left. */
-export function keptSort(sort: string, { fields }: Directory): string | undefined {
+export function existingSort(sort: string, { fields }: Directory): string | undefined {
   const keys = new Set([...fields.values()].map(({ key }) => `fields.${key}`));
-  const kept = sort.split(',').filter((name) => {
+  const existing = sort.split(',').filter((name) => {
     const field = name.replace(/^-/, '');
     return !field.startsWith('fields.') || keys.has(field);
   });
-  return kept.length === 0 ? undefined : kept.join(',');
+  return existing.length === 0 ? undefined : existing.join(',');
 }
 
 /**

@@ -12,7 +12,7 @@ export const emojiMax = 50;
 const part = partOfIssue('reactions');
 
 export const reactionModel = modelOf(reaction, {
-  kept: { ...part.kept, subjectId: plain<string>('subject_id') },
+  stored: { ...part.kept, subjectId: plain<string>('subject_id') },
   shows: {
     issue: issueOfPart,
     commentId: ({ issueId, subjectId }) => (subjectId === issueId ? null : subjectId),

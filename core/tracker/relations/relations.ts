@@ -27,8 +27,8 @@ const endOf = (column: string): Column<End> => ({
   read: (value) => JSON.parse(String(value)),
 });
 
-const kept = { fromId: plain<string>('from_id'), from: endOf('from_id'), to: endOf('issue_id') };
-type Relation = EntityOf<typeof relation, typeof kept>;
+const storedFields = { fromId: plain<string>('from_id'), from: endOf('from_id'), to: endOf('issue_id') };
+type Relation = EntityOf<typeof relation, typeof storedFields>;
 type RelationType = Relation['type'];
 
 /** Returns true if the change creates or restores the object. */
@@ -38,7 +38,7 @@ const isAdded = (
 ): boolean => (before === null || before.deletedAt !== null) && after.deletedAt === null;
 
 const relationModel: EntityModel<Relation, EntityResponse<typeof relation>> = modelOf(relation, {
-  kept,
+  stored: storedFields,
   shows: {
     issue: ({ to }, { directory }) => {
       const state = directory.states.get(to.stateId);

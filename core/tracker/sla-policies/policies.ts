@@ -1,7 +1,7 @@
 // SLA policies. Validated against existing objects, so that clocks can always be computed. The timer cancels the clocks of a deleted
 // policy.
 import type { Context, Directory } from '../../context.ts';
-import type { Kept } from '../../contract/contract.ts';
+import type { StoredEntity } from '../../contract/contract.ts';
 import { addBusinessMs } from '../../lib/business-time.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { alarmOp } from '../../reactions/alarm.ts';
@@ -17,10 +17,10 @@ import { idOfName } from '../../resource/names.ts';
 import { state, stateTypes } from '../workflows/contract.ts';
 import { positionMax, slaPolicy } from './contract.ts';
 
-type Policy = Omit<Kept<typeof slaPolicy>, 'version'>;
+type Policy = Omit<StoredEntity<typeof slaPolicy>, 'version'>;
 
 /** Fails the batch if the calendar was deleted in the meantime. */
-const keepCalendar = tenantStatement(
+const requireCalendar = tenantStatement(
   'calendars.keep',
   'UPDATE calendars SET version = version WHERE workspace_id = :ws AND id = :calendarId AND deleted_at IS NULL',
 );
@@ -32,7 +32,7 @@ const policyModel = modelOf(slaPolicy, {
       const isNew = calendarId !== null && calendarId !== before?.calendarId;
       const isGone = deletedAt !== null && before?.deletedAt === null;
       return {
-        first: isNew ? [tenantOp(scope, keepCalendar, { calendarId }, { expectRows: 1 })] : [],
+        first: isNew ? [tenantOp(scope, requireCalendar, { calendarId }, { expectRows: 1 })] : [],
         last: isGone ? [alarmOp(scope, slaAlarm, id, deletedAt)] : [],
       };
     },

@@ -32,7 +32,7 @@ export const livePlace = tenantStatement<{ place: string }>(
   `SELECT json_array(${placeColumns}) AS place FROM issues AS i WHERE i.workspace_id = :ws AND i.id = :issueId AND i.deleted_at IS NULL`,
 );
 
-const kept = {
+const storedFields = {
   issueId: plain<string>('issue_id'),
   countedFrom: plain<number>('counted_from'),
   sequence: plain<number>('sequence'),
@@ -41,7 +41,7 @@ const kept = {
   } as Column<string>,
 };
 
-export type Clock = EntityOf<typeof slaClock, typeof kept>;
+export type Clock = EntityOf<typeof slaClock, typeof storedFields>;
 
 const setDue = tenantStatement(
   'issues.set_sla_due',
@@ -50,14 +50,14 @@ const setDue = tenantStatement(
    WHERE workspace_id = :ws AND id = :issueId`,
 );
 /** Fails the batch that starts a clock if its policy was deleted in the meantime. */
-const keepPolicy = tenantStatement(
+const requirePolicy = tenantStatement(
   'sla_policies.keep',
   'UPDATE sla_policies SET version = version WHERE workspace_id = :ws AND id = :policyId AND deleted_at IS NULL',
 );
 
 export const clockModel = modelOf(slaClock, {
   table: 'sla_clocks',
-  kept,
+  stored: storedFields,
   events: (before, after) => [eventOf(before, after)],
   shows: {
     issue({ issueId, place }, { directory }) {
@@ -87,7 +87,7 @@ export const clockModel = modelOf(slaClock, {
       const { id, issueId, policyId } = after;
       const isDueAnew = before?.dueAt !== after.dueAt || before.endedAt !== after.endedAt;
       return {
-        first: before ? [] : [tenantOp(scope, keepPolicy, { policyId }, { expectRows: 1 })],
+        first: before ? [] : [tenantOp(scope, requirePolicy, { policyId }, { expectRows: 1 })],
         last: [
           alarmOp(scope, slaAlarm, id, ringsAt(after)),
           ...(isDueAnew ? [tenantOp(scope, setDue, { issueId })] : []),

@@ -14,7 +14,7 @@ import { subscriber } from './contract.ts';
 const part = partOfIssue('subscribers');
 
 export const subscriberModel = modelOf(subscriber, {
-  kept: { ...part.kept, muted: flag('muted') },
+  stored: { ...part.kept, muted: flag('muted') },
   shows: { issue: issueOfPart },
   columns: { memberId: plain('member_id') },
   events: (_before, { muted }) => [muted ? 'issue.unsubscribed' : 'issue.subscribed'],

@@ -12,7 +12,7 @@ import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { listIssuesAt } from '../issues/as-of.ts';
 import { issue } from '../issues/contract.ts';
 import { issueFiltering } from '../issues/filter.ts';
-import { issueOrder, keptSort } from '../issues/sorting.ts';
+import { issueOrder, existingSort } from '../issues/sorting.ts';
 import { listIssues, type IssueQuery } from '../issues/issues.ts';
 import { listQuery } from '../issues/query.ts';
 import { readingIssues, seeingIssues } from '../issues/seen.ts';
@@ -86,7 +86,7 @@ async function issuesOf(
 ) {
   const found = await getEntity(ctx, viewModel, id);
   await requireSeen(ctx, found);
-  const sort = query.sort ?? (found.sort === null ? undefined : keptSort(found.sort, ctx.directory));
+  const sort = query.sort ?? (found.sort === null ? undefined : existingSort(found.sort, ctx.directory));
   const viewQuery = { ...query, ...(sort === undefined ? {} : { sort }) };
   const beside = { viewFilters: [{ tree: found.filter, at: 'filter', wasTaken: true as const }] };
   const seeing = seeingIssues(ctx);

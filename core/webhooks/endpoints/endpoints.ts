@@ -110,11 +110,13 @@ export async function updateEndpoint(
   const room = goesOn ? [await requireRoom(ctx)] : [];
   if (goesOn) await rules.cancelOpen(ctx.scope, id);
   const heard = patch.events === undefined ? {} : { namespaces };
-  const kept = { ...patch, ...heard, ...reasonAfter(patch), address: next.address };
-  const plain = updated(ctx, endpointModel, endpoint, kept, ifMatch);
+  const storedPatch = { ...patch, ...heard, ...reasonAfter(patch), address: next.address };
+  const plain = updated(ctx, endpointModel, endpoint, storedPatch, ifMatch);
   if (plain.changes.length === 0) return plain;
   const isSteered = steers(url, patch);
-  const set = isSteered ? updated(ctx, endpointModel, endpoint, { ...kept, ...madeBy(ctx) }, ifMatch) : plain;
+  const set = isSteered
+    ? updated(ctx, endpointModel, endpoint, { ...storedPatch, ...madeBy(ctx) }, ifMatch)
+    : plain;
   const forgiven = isForgiven(endpoint, next) ? [rules.forgiveOp(ctx.scope, id)] : [];
   return { ...set, ops: [...room, ...forgiven, ...(isSteered ? [stillMayOp(ctx)] : [])] };
 }

@@ -6,14 +6,14 @@ import { switchOps } from '../deliveries/off.ts';
 import type { PreviousSecret } from '../secret.ts';
 import { addressField, displayAddress } from './address.ts';
 import { webhook } from './contract.ts';
-import { keepPastWants } from './wants.ts';
+import { storePastSubscription } from './wants.ts';
 
 const secretSealed: Column<Uint8Array> = {
   column: 'secret_sealed',
   read: (value) => new Uint8Array(value as Uint8Array),
 };
 
-const kept = {
+const stored = {
   address: addressField,
   /** Event namespaces the owner could read when subscribing; `*` does not cover namespaces of later versions. */
   namespaces: json<readonly string[]>('namespaces_json'),
@@ -29,11 +29,11 @@ const kept = {
   /** Last sequence before creation, set by the insert; only later events are delivered. */
   sinceSequence: plain<number>('since_sequence'),
 };
-export type Endpoint = EntityOf<typeof webhook, typeof kept>;
+export type Endpoint = EntityOf<typeof webhook, typeof stored>;
 
 export const endpointModel = modelOf(webhook, {
   table: 'endpoints',
-  kept,
+  stored,
   shows: {
     url: displayAddress,
     previousSecretExpiresAt: ({ previousSecrets }) => isoTime(previousSecrets[0]?.expiresAt ?? null),
@@ -51,7 +51,9 @@ export const endpointModel = modelOf(webhook, {
       since_sequence: '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)',
     },
     related: (scope, before, after) =>
-      before ? { first: keepPastWants(scope, before, after), last: switchOps(scope, before, after) } : {},
+      before
+        ? { first: storePastSubscription(scope, before, after), last: switchOps(scope, before, after) }
+        : {},
   },
 });
 

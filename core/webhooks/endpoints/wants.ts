@@ -1,7 +1,7 @@
 // Subscription of an endpoint: the properties that select its events. A change stores the previous subscription, so
 // that each event is matched against the subscription at its time.
 import { sameValue } from '../../changes/change.ts';
-import { keepWantsOp } from '../../events/past-wants.ts';
+import { storeSubscriptionOp } from '../../events/past-wants.ts';
 import type { Op, Scope } from '../../store/store.ts';
 
 /** Name of the consumer that turns events into deliveries. */
@@ -32,7 +32,7 @@ function wantsOf({
 }
 
 /** Returns the ops that store the previous subscription, for the batch of the change, before its events. */
-export function keepPastWants(scope: Scope, before: Stored, after: Stored): Op[] {
+export function storePastSubscription(scope: Scope, before: Stored, after: Stored): Op[] {
   const [wanted, wants] = [wantsOf(before), wantsOf(after)];
-  return sameValue(wanted, wants) ? [] : [keepWantsOp(scope, consumerName, before.id, wanted)];
+  return sameValue(wanted, wants) ? [] : [storeSubscriptionOp(scope, consumerName, before.id, wanted)];
 }

@@ -48,7 +48,7 @@ export function storyOf(setting: SampleSetting): Story {
       ...relationObjects,
       ...cycleObjects(setting.nowMs),
       ...boardObjects,
-      ...kept(setting),
+      ...accessObjects(setting),
       ...systemEvents(setting),
       ...slaObjects(setting),
       ...projects.objects,
@@ -141,7 +141,7 @@ function tracked({ nowMs, baseUrl }: SampleSetting) {
   };
 }
 
-function kept({ nowMs }: SampleSetting) {
+function accessObjects({ nowMs }: SampleSetting) {
   return {
     member: {
       ...ana,
