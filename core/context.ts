@@ -13,7 +13,7 @@ import type { Sealing } from './lib/sealing.ts';
 import type { Authority } from './rights/authority.ts';
 import type { Rights } from './rights/rights.ts';
 import type { Standing } from './rights/roles.ts';
-import type { LoopTurns } from './lib/fairness/loop-turns.ts';
+import type { LoopQueue } from './lib/fairness/loop-turns.ts';
 import type { Blobs } from './store/blobs.ts';
 import type { Scope, Store } from './store/store.ts';
 
@@ -32,7 +32,7 @@ export interface Services {
   readonly sealing: Sealing;
   readonly log: Log;
   readonly ledger: Ledger;
-  readonly turns: LoopTurns;
+  readonly fairQueue: LoopQueue;
   readonly problems: Problems;
   readonly tally: Tally;
   readonly blobs: Blobs;

@@ -29,7 +29,7 @@ import { createProblems, type Problems } from './lib/problems.ts';
 import { createSealing } from './lib/sealing.ts';
 import { embedded } from './lib/embedded.ts';
 import { createTally } from './lib/tally.ts';
-import { createLoopTurns } from './lib/fairness/loop-turns.ts';
+import { createLoopQueue } from './lib/fairness/loop-turns.ts';
 import { guideRoutes } from './pages/guides.ts';
 import { pageRoutes } from './pages/pages.ts';
 import { proposal } from './proposals/contract.ts';
@@ -254,7 +254,7 @@ function createServices(
     problems,
     tally: createTally(),
     blobs: createBlobs({ folder: opened.dataDir.blobs, limits: config.files, nowMs }),
-    turns: createLoopTurns((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
+    fairQueue: createLoopQueue((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
     mail: config.mail && createMail(config.mail, log),
     baseUrl: addressOf({ ...config, port: socket.port }),
     mayWork: hold.mayWork,

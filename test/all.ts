@@ -10,7 +10,7 @@ import { bundleVariable, openBundle } from './program.ts';
 const root = join(import.meta.dir, '..');
 
 /** Twice the usual two cores: files wait for processes, disks and timers about half of their time. */
-const lanes = 4;
+const parallelism = 4;
 
 /** They measure by the clock on the wall what somebody feels beside a flood or a long computation, or need a CPU that is sometimes idle. */
 const alone = [
@@ -108,7 +108,7 @@ for (const suite of documentation.skipped)
 
 // What is imported stays for the next file of a worker: to import it anew for each would cost as much as many of them.
 const together = [
-  ...[`--parallel=${lanes}`, '--no-isolate', `--timings=${writeTimings(timings)}`],
+  ...[`--parallel=${parallelism}`, '--no-isolate', `--timings=${writeTimings(timings)}`],
   ...[...alone, ...documentation.skipped].map((path) => `--path-ignore-patterns=${path}`),
 ];
 const apart = alone.flatMap((path) => [...new Bun.Glob(path).scanSync(root)].toSorted());

@@ -9,7 +9,7 @@ import type { RunsResult } from './sandbox-server.ts';
 export interface BareStart {
   readonly addonPath: string;
   readonly exchange: Exchange;
-  readonly lanes: number;
+  readonly concurrency: number;
 }
 
 export interface BarePlan {
@@ -73,13 +73,13 @@ async function round(
   const startedMs = performance.now();
   const endsMs = startedMs + durationMs;
   const latencies: number[] = [];
-  const lane = async (enter: Entrance): Promise<void> => {
+  const loop = async (enter: Entrance): Promise<void> => {
     for (let now = performance.now(); now < endsMs; now = performance.now()) {
       await oneRun(enter, exchange);
       latencies.push(performance.now() - now);
     }
   };
-  await Promise.all(entrances.map(lane));
+  await Promise.all(entrances.map(loop));
   const tookMs = performance.now() - startedMs;
   const { user, system } = process.cpuUsage(before);
   const runs = latencies.length;
@@ -92,9 +92,9 @@ async function round(
   };
 }
 
-async function main({ addonPath, exchange, lanes }: BareStart): Promise<void> {
+async function main({ addonPath, exchange, concurrency }: BareStart): Promise<void> {
   const ivm = loadIsolatedVm(addonPath);
-  const entrances = await Promise.all(Array.from({ length: lanes }, () => open(ivm)));
+  const entrances = await Promise.all(Array.from({ length: concurrency }, () => open(ivm)));
   console.log('ready');
   for await (const line of createInterface({ input: process.stdin }))
     console.log(JSON.stringify(await round(entrances, exchange, JSON.parse(line) as BarePlan)));

@@ -5,7 +5,7 @@ import type { Entity } from './change.ts';
 import { previousValues, withoutCommit } from './change.ts';
 import { defineModel } from './kind.ts';
 import { flag, json } from './columns.ts';
-import { Shares } from '../lib/fairness/shares.ts';
+import { FairQuota } from '../lib/fairness/shares.ts';
 import { Staging, stagedCharsMax } from './staging.ts';
 
 interface Note extends Entity {
@@ -70,7 +70,7 @@ test('what is read from a row is what was written to it', () => {
 });
 
 test('staged changes of one entity become one: the first before, the last after, one version', () => {
-  const staging = new Staging(new Shares(stagedCharsMax), 'ws', 'plg');
+  const staging = new Staging(new FairQuota(stagedCharsMax), 'ws', 'plg');
   const request = { operation: 'notes.update', input: {}, ids: [] };
   const { after } = noteModel.create(note());
   const first = noteModel.update(after, { text: 'b' }, 2)!;

@@ -54,7 +54,7 @@ interface Process {
 
 interface Setting {
   readonly subjects?: readonly string[];
-  readonly room?: number;
+  readonly capacity?: number;
   /** True if all units of a subscriber share one order key. */
   readonly isOrdered?: boolean;
   /** True if the process crashes before any of its timers fires. */
@@ -80,7 +80,12 @@ const readCursor = tenantStatement<{ sequence: number }>(
 );
 
 function startProcess({ store }: OpenedStore, owner: string, setting: Setting = {}): Process {
-  const { subjects = ['plg_1'], room = 4_000, isOrdered = false, mayEnd = () => Promise.resolve() } = setting;
+  const {
+    subjects = ['plg_1'],
+    capacity = 4_000,
+    isOrdered = false,
+    mayEnd = () => Promise.resolve(),
+  } = setting;
   const fresh = createFreshEvents();
   const performed: string[] = [];
   const refused: string[] = [];
@@ -98,7 +103,7 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
   const stored = async (scope: Scope, ids: readonly string[]): Promise<Set<string>> =>
     new Set((await store.read(scope, find, { ids: JSON.stringify(ids) })).map(({ id }) => id));
   const queue: UnitQueue<Unit> = createUnitQueue<Unit>({
-    ...{ store, clock, log, kind: 'test', owner, seen: new Map(), room },
+    ...{ store, clock, log, kind: 'test', owner, seen: new Map(), capacity },
     async perform(item) {
       performed.push(item.id);
       await mayEnd(item.id);
@@ -234,7 +239,7 @@ test('a subject without room lags behind, and neither loses work nor holds up an
   const gate = Promise.withResolvers<void>();
   const process = startProcess(openBase(), 'me', {
     subjects: ['plg_slow', 'plg_quick'],
-    room: 40,
+    capacity: 40,
     mayEnd: (id) => (id.endsWith('slow') ? gate.promise : Promise.resolve()),
   });
   cleanUp.push(gate.resolve);
@@ -254,7 +259,7 @@ test('a subject without room lags behind, and neither loses work nor holds up an
 test('work that hangs is stored, so that the cursor goes on, and another process takes it over', async () => {
   const opened = openBase();
   const process = startProcess(opened, 'me', {
-    room: 40,
+    capacity: 40,
     hangs: true,
     mayEnd: (id) => (id < 'evt_0300' ? Promise.resolve() : new Promise(() => undefined)),
   });
@@ -335,7 +340,7 @@ test('the cursor follows where events mean nothing to those who listen', async (
 test('who looks sees all that was made of the events so far, though it has no room', async () => {
   const opened = openBase();
   const process = startProcess(opened, 'me', {
-    room: 40,
+    capacity: 40,
     hangs: true,
     mayEnd: () => new Promise(() => undefined),
   });

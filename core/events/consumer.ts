@@ -50,12 +50,12 @@ export function createConsumer<U extends Unit>(options: ConsumerOptions<U>): Con
   options.fresh.onAdded((workspaceId) => {
     if (queue.mayWork()) loops.wake(workspaceId);
   });
-  queue.onRoom((scope) => {
+  queue.onCapacity((scope) => {
     const { workspaceId, payer: subject } = scope;
     const lag = subject === null ? undefined : places.known(workspaceId)?.lagging.get(subject);
     if (!lag || subject === null) return;
     lag.movedMs = clock.monotonicMs();
-    if (queue.hasRoom(scope, subject)) loops.wake(workspaceId);
+    if (queue.hasCapacity(scope, subject)) loops.wake(workspaceId);
   });
 
   return {

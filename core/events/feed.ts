@@ -99,7 +99,7 @@ async function pageOfLog(
     let examined = 0;
     more && data.length < part.limit && bytes <= pageBytesMax && examined < examinedMax;
   ) {
-    const page = await ctx.turns.run(ctx.scope, () =>
+    const page = await ctx.fairQueue.run(ctx.scope, () =>
       part.read(position, {
         limit: batch,
         wants,

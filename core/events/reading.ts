@@ -120,7 +120,7 @@ async function storeStuck<U extends Unit>(
     lag.isLookedAt || place.at - lag.after > lagMax || nowMs - lag.movedMs >= stuckMs;
   const stuck = new Map([...place.lagging].filter(([, lag]) => lag.after < place.at && isStuck(lag)));
   for (const [subject, { isLookedAt }] of stuck)
-    if (!isLookedAt && parts.queue.hasRoom(scope, subject)) stuck.delete(subject);
+    if (!isLookedAt && parts.queue.hasCapacity(scope, subject)) stuck.delete(subject);
   if (stuck.size === 0) return false;
   const from = Math.min(...[...stuck.values()].map(({ after }) => after));
   const events = (await eventsAfter(parts, scope, from)).filter(({ sequence }) => sequence <= place.at);
@@ -146,7 +146,7 @@ async function catchUp<U extends Unit>(
   subject: string,
   lag: Lag,
 ): Promise<boolean> {
-  if (lag.isLookedAt || !parts.queue.hasRoom(scope, subject)) return false;
+  if (lag.isLookedAt || !parts.queue.hasCapacity(scope, subject)) return false;
   const events = (await eventsAfter(parts, scope, lag.after)).filter(({ sequence }) => sequence <= place.at);
   if (events.length === 0) return false;
   const plan = await planned(parts, scope, place, events, (one) => one === subject);

@@ -46,7 +46,7 @@ function begin(): {
       kind: 'test',
       owner,
       seen: new Map(),
-      room: 40,
+      capacity: 40,
       async perform(item) {
         performed.push(item.id);
         if (item.id.startsWith('broken-')) throw new Error('This work fails each time.');
@@ -178,7 +178,7 @@ test('a late worker cannot finish or put off what another process has taken over
       kind: 'test',
       owner,
       seen: new Map(),
-      room: 10,
+      capacity: 10,
       async perform(item) {
         taken.set(owner, item);
         await gate.promise;

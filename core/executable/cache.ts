@@ -139,8 +139,11 @@ function removeLeftOvers(dir: string, nowMs: number): void {
 /** Adds a remedy to a system error. */
 function withRemedy(error: unknown, dir: string): unknown {
   if (!(error instanceof Error) || !('syscall' in error)) return error;
-  const room = 'code' in error && error.code === 'ENOSPC' ? ' 120 MB are needed.' : '';
-  return new Error(`Cannot unpack Node and native addons to ${dir}: ${error.message}.${room} ${another}`, {
-    cause: error,
-  });
+  const spaceHint = 'code' in error && error.code === 'ENOSPC' ? ' 120 MB are needed.' : '';
+  return new Error(
+    `Cannot unpack Node and native addons to ${dir}: ${error.message}.${spaceHint} ${another}`,
+    {
+      cause: error,
+    },
+  );
 }

@@ -16,12 +16,12 @@ import type { Sweep } from './sweeps.ts';
 import { dayMs } from '../lib/time.ts';
 
 /** Pause as a multiple of the duration of a step, within bounds: on a slow disk the step itself waited for others. */
-const restShare = 3;
+const pauseFactor = 3;
 const restMs = { least: 5, most: 50 };
 
 /** Pauses to let other work run. @param tookMs duration of the previous step */
 export async function rest(tookMs: number): Promise<void> {
-  const ms = Math.min(Math.max(tookMs * restShare, restMs.least), restMs.most);
+  const ms = Math.min(Math.max(tookMs * pauseFactor, restMs.least), restMs.most);
   await new Promise((resolve) => setTimeout(resolve, ms));
 }
 

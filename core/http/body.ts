@@ -6,8 +6,8 @@ import type { Payer } from '../lib/payer.ts';
 import { malformed, parseJson } from '../lib/json.ts';
 import { takeJson, tooLarge, type ValueLimits } from '../lib/json-value.ts';
 import { codingOf, type Coder } from './coding.ts';
-import { Shares } from '../lib/fairness/shares.ts';
-import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
+import { FairQuota } from '../lib/fairness/shares.ts';
+import type { LoopQueue } from '../lib/fairness/loop-turns.ts';
 
 export const bodyBytesMaxDefault = 1024 * 1024;
 /** Memory for all large bodies of requests in progress. One caller may use a quarter of it. */
@@ -60,7 +60,7 @@ function isSent(request: Request): boolean {
   return announcesBody(request) || request.headers.has('content-type');
 }
 
-export function createBodies(turns: LoopTurns, coder: Pick<Coder, 'decode'>): Bodies {
+export function createBodies(fairQueue: LoopQueue, coder: Pick<Coder, 'decode'>): Bodies {
   const hold = createHold();
   return {
     async read(payer, request, { bytesMax, partsMax }, check) {
@@ -86,7 +86,7 @@ export function createBodies(turns: LoopTurns, coder: Pick<Coder, 'decode'>): Bo
           release = holdsNothing;
           release = hold(payer, bytes.length);
         }
-        return bytes.length < largeBytes ? parse(bytes) : await turns.run(payer, () => parse(bytes));
+        return bytes.length < largeBytes ? parse(bytes) : await fairQueue.run(payer, () => parse(bytes));
       } catch (error) {
         release();
         throw error;
@@ -99,19 +99,21 @@ export function createBodies(turns: LoopTurns, coder: Pick<Coder, 'decode'>): Bo
         check(value);
         return { text: null, value, size: bytes, release };
       };
-      return bytes < largeBytes ? taken(holdsNothing) : inTurn(turns, payer, hold(payer, bytes), taken);
+      return bytes < largeBytes
+        ? taken(holdsNothing)
+        : parseInQueue(fairQueue, payer, hold(payer, bytes), taken);
     },
   };
 }
 
-async function inTurn(
-  turns: LoopTurns,
+async function parseInQueue(
+  fairQueue: LoopQueue,
   payer: Payer,
   release: () => void,
   taken: (release: () => void) => ReadBody,
 ): Promise<ReadBody> {
   try {
-    return await turns.run(payer, () => taken(release));
+    return await fairQueue.run(payer, () => taken(release));
   } catch (error) {
     release();
     throw error;
@@ -120,10 +122,10 @@ async function inTurn(
 
 /** Returns a function that counts a large body until its result is called. */
 function createHold(): (payer: Payer, bytes: number) => () => void {
-  const held = new Shares(heldBytesMax);
+  const held = new FairQuota(heldBytesMax);
   return (payer, bytes) => {
     if (bytes < largeBytes) return holdsNothing;
-    if (!held.hasRoomFor(payer, bytes))
+    if (!held.hasCapacityFor(payer, bytes))
       throw tooManyAtOnce(
         'Too many large bodies are being sent at the same time. Send them one after the other.',
       );

@@ -3,7 +3,7 @@
 import { promisify } from 'node:util';
 import { constants, gunzip, gzip, zstdCompress, zstdDecompress } from 'node:zlib';
 import { ApiError } from '../lib/errors.ts';
-import type { Lanes } from '../lib/fairness/lanes.ts';
+import type { FairPool } from '../lib/fairness/lanes.ts';
 import { tooLarge } from '../lib/json-value.ts';
 import type { Payer } from '../lib/payer.ts';
 import { isWholeZstd } from './zstd-frames.ts';
@@ -73,10 +73,11 @@ export interface Coder {
   decode(payer: Payer, coded: Uint8Array, coding: Coding, bytesMax: number): Promise<Uint8Array>;
 }
 
-export function createCoder(lanes: Lanes): Coder {
+export function createCoder(fairPool: FairPool): Coder {
   return {
-    encode: (payer, text, coding) => lanes.run(payer, () => encodeAside(text, coding)),
-    decode: (payer, coded, coding, bytesMax) => lanes.run(payer, () => decodeAside(coded, coding, bytesMax)),
+    encode: (payer, text, coding) => fairPool.run(payer, () => encodeAside(text, coding)),
+    decode: (payer, coded, coding, bytesMax) =>
+      fairPool.run(payer, () => decodeAside(coded, coding, bytesMax)),
   };
 }
 

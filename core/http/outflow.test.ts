@@ -24,8 +24,8 @@ test('answers that nobody takes are held up to a bound, and make room again when
   const [first, ...others] = hold();
   // One caller may use a quarter of 160 MB.
   expect(1 + others.length).toBe(40);
-  expect(() => outflow.requireRoom(payer)).toThrow('Too many responses');
-  expect(() => outflow.requireRoom({ workspaceId: 'other', payer: null })).not.toThrow();
+  expect(() => outflow.requireCapacity(payer)).toThrow('Too many responses');
+  expect(() => outflow.requireCapacity({ workspaceId: 'other', payer: null })).not.toThrow();
 
   if (!(first instanceof ReadableStream)) throw new Error('A large answer is pulled.');
   await first.cancel();

@@ -3,7 +3,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { tooManyAtOnce } from '../lib/errors.ts';
 import type { Payer } from '../lib/payer.ts';
-import { Shares } from '../lib/fairness/shares.ts';
+import { FairQuota } from '../lib/fairness/shares.ts';
 
 /** Memory for all responses and stream chunks that wait to be read. One caller may use a quarter of it. */
 const unsentBytesMax = 160 * 1024 * 1024;
@@ -24,9 +24,9 @@ type Body = string | Uint8Array<ArrayBuffer>;
 
 export interface Outflow {
   /** Bytes that wait to be sent, of responses and event streams. */
-  readonly unsent: Shares;
+  readonly unsent: FairQuota;
   /** Must be called before data is read for a potentially large response. @throws ApiError rate_limited */
-  requireRoom(payer: Payer): void;
+  requireCapacity(payer: Payer): void;
   /** Counts a response that is being compressed, until the returned function is called. @throws ApiError rate_limited */
   hold(payer: Payer, text: string): () => void;
   /**
@@ -40,12 +40,12 @@ export interface Outflow {
 }
 
 export function createOutflow(clock: Clock): Outflow {
-  const unsent = new Shares(unsentBytesMax);
+  const unsent = new FairQuota(unsentBytesMax);
   /** Aborts each response that is being sent. Each one is large and uses quota of `unsent`, which bounds their number. */
   const open = new Set<() => void>();
 
   const hold = (payer: Payer, bytes: number): (() => void) => {
-    requireRoomIn(unsent, payer, bytes);
+    requireCapacityIn(unsent, payer, bytes);
     return unsent.hold(payer, bytes);
   };
 
@@ -86,7 +86,7 @@ export function createOutflow(clock: Clock): Outflow {
 
   return {
     unsent,
-    requireRoom: (payer) => requireRoomIn(unsent, payer, largeBytes),
+    requireCapacity: (payer) => requireCapacityIn(unsent, payer, largeBytes),
     hold: (payer, text) => hold(payer, text.length),
     bodyOf(payer, body, holdOpen) {
       if (body.length < largeBytes) return body;
@@ -99,8 +99,8 @@ export function createOutflow(clock: Clock): Outflow {
   };
 }
 
-function requireRoomIn(unsent: Shares, payer: Payer, bytes: number): void {
-  if (!unsent.hasRoomFor(payer, bytes))
+function requireCapacityIn(unsent: FairQuota, payer: Payer, bytes: number): void {
+  if (!unsent.hasCapacityFor(payer, bytes))
     throw tooManyAtOnce(
       'Too many responses are waiting to be read. Read them before you send more requests.',
     );

@@ -46,7 +46,7 @@ export function createRequests(options: RequestsOptions): Requests {
       if (route.contentType === 'text/html') exchange.asksForPage = asksForPage(request);
       const principal = await admit(request, exchange, route);
       // Checks the quota before data is read for a potentially large response.
-      if (principal && route.kind === 'read') outflow.requireRoom(principal.scope);
+      if (principal && route.kind === 'read') outflow.requireCapacity(principal.scope);
       return principal;
     },
     proposes: ({ request: { headers } }) => headers.get('tatami-mode') === 'propose',

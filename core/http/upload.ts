@@ -1,7 +1,7 @@
 // Reads a file from a request body as it arrives, with a minimum rate and a quota of concurrent uploads by workspace and member.
 import type { Clock } from '../lib/clock.ts';
 import { ApiError, tooManyAtOnce } from '../lib/errors.ts';
-import { Shares } from '../lib/fairness/shares.ts';
+import { FairQuota } from '../lib/fairness/shares.ts';
 import type { Payer } from '../lib/payer.ts';
 import type { IncomingFile } from './call.ts';
 import type { Exchange } from './exchange.ts';
@@ -19,7 +19,7 @@ export interface Uploads {
 }
 
 export function createUploads(clock: Clock, holdOpen: (request: Request) => Held): Uploads {
-  const places = new Shares(placesMax);
+  const places = new FairQuota(placesMax);
   return {
     fileOf(request, exchange, payer) {
       const { headers } = request;
@@ -42,8 +42,8 @@ export function createUploads(clock: Clock, holdOpen: (request: Request) => Held
 }
 
 /** @returns a function that frees the upload slot @throws ApiError rate_limited */
-function takePlace(places: Shares, payer: Payer): () => void {
-  if (!places.hasRoomFor(payer, 1))
+function takePlace(places: FairQuota, payer: Payer): () => void {
+  if (!places.hasCapacityFor(payer, 1))
     throw tooManyAtOnce('Too many concurrent uploads. Send this file when another upload is done.');
   return places.hold(payer, 1);
 }

@@ -15,7 +15,7 @@ import type { Exchange } from './exchange.ts';
 import type { IdempotencyKeys, KeyClaim } from './idempotency.ts';
 import { pathOf, successStatusOf, type CheckedInput, type WriteRoute } from './route.ts';
 import { createResolvedNames } from './resolved-names.ts';
-import type { Turns } from './turns.ts';
+import type { ContentionQueues } from './turns.ts';
 
 /** Number of times a write that loses races is planned, before the caller gets a conflict. */
 const plansMax = 8;
@@ -24,7 +24,7 @@ export interface WriteOptions {
   readonly committer: Committer;
   readonly idempotency: IdempotencyKeys;
   readonly directoryOf: ContextOptions['directoryOf'];
-  readonly raceTurns: Turns;
+  readonly contentionQueues: ContentionQueues;
   readonly propose: Propose;
 }
 
@@ -133,7 +133,7 @@ function proposing(name: string, { propose }: WriteOptions, { input }: Call, pla
 /** Returns a function that plans and commits until no other writer interferes, and stores the response of a keyed request in the batch. */
 function createCommit(
   routeName: string,
-  { committer, directoryOf, raceTurns }: WriteOptions,
+  { committer, directoryOf, contentionQueues }: WriteOptions,
   answerOf: AnswerOf,
 ) {
   const committedAnswer = (
@@ -148,7 +148,9 @@ function createCommit(
 
   /** Writes to one order are planned one after the other: a request that arrives while others wait queues behind them. */
   const mustWait = ({ workspaceId }: Context, { changes }: ChangeSet): boolean =>
-    changes.some(({ order }) => order !== undefined && raceTurns.isTaken(`${workspaceId} ${order.id}`));
+    changes.some(
+      ({ order }) => order !== undefined && contentionQueues.isTaken(`${workspaceId} ${order.id}`),
+    );
 
   const tryOnce = async (
     now: Context,
@@ -181,7 +183,7 @@ function createCommit(
     const tried = mustWait(ctx, first) ? null : await tryOnce(ctx, exchange, first, claim);
     if (tried && 'answer' in tried) return tried.answer;
     const startedMs = performance.now();
-    return raceTurns.take(`${ctx.workspaceId} ${contendedOf(first) ?? routeName}`, async () => {
+    return contentionQueues.take(`${ctx.workspaceId} ${contendedOf(first) ?? routeName}`, async () => {
       exchange.away.ms += performance.now() - startedMs;
       for (let plans = 1; ; plans++) {
         // The directory may have changed since the last attempt, for example by a rename.

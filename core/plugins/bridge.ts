@@ -61,18 +61,18 @@ async function noted({ staged }: BridgeCall, answer: () => Promise<string>): Pro
 }
 
 function answerOwn(call: BridgeCall, own: OwnCall, args: readonly unknown[]): Promise<string> {
-  if (!own.isRead) requireRoomToWrite(call.staged);
+  if (!own.isRead) requireWriteCapacity(call.staged);
   return own.answer(call, args);
 }
 
 function answerAtDoor(call: BridgeCall, hostCall: HostCall, args: readonly unknown[]): Promise<string> {
-  if (!hostCall.isRead) requireRoomToWrite(call.staged);
+  if (!hostCall.isRead) requireWriteCapacity(call.staged);
   const gatewayCall = doorCallOf(hostCall, args);
   if (hostCall.isRead && !isNotedInFull(hostCall.route, gatewayCall)) call.staged.reads?.everything();
   return askDoor(call, hostCall.route, gatewayCall);
 }
 
-function requireRoomToWrite({ effects, fullness }: Staging): void {
+function requireWriteCapacity({ effects, fullness }: Staging): void {
   if (effects >= effectsMax)
     throw new CallError(
       'quota_exceeded',

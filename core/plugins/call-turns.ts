@@ -1,6 +1,6 @@
 // Limits the size of the host calls of a run and queues the long ones. A long call blocks the event loop for milliseconds, so they run
 // one at a time, fairly among workspaces and installs, with a pause of the same length after each.
-import { Turns } from '../lib/fairness/turns.ts';
+import { FairQueue } from '../lib/fairness/turns.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CallAnswer } from '../sandbox/supervisor.ts';
 import type { Scope } from '../store/store.ts';
@@ -12,7 +12,7 @@ const longCharsMin = 64 * 1024;
 /** Longest pause after a call: a call that took longer spent part of the time waiting. */
 const restMsMax = 50;
 
-export interface CallTurns {
+export interface CallQueue {
   /** Returns the function that performs the calls of one run. */
   ofRun(
     scope: Scope,
@@ -21,10 +21,10 @@ export interface CallTurns {
   ): (op: string, args: string, perform: () => Promise<CallAnswer>) => Promise<CallAnswer>;
 }
 
-export function createCallTurns(options: { ledger: Ledger }): CallTurns {
+export function createCallQueue(options: { ledger: Ledger }): CallQueue {
   const { ledger } = options;
   /** Bounded by the open calls of all runs in the sandbox: at most `concurrentCalls` (limits.ts) for each run. */
-  const waiting = new Turns<() => void>();
+  const waiting = new FairQueue<() => void>();
   let busy = false;
 
   /** `busy` stays set while the slot passes on, so that a new call cannot take it in between. */
@@ -33,7 +33,7 @@ export function createCallTurns(options: { ledger: Ledger }): CallTurns {
     if (go) go();
     else busy = false;
   };
-  const turn = async (scope: Scope, installId: string): Promise<void> => {
+  const waitForSlot = async (scope: Scope, installId: string): Promise<void> => {
     if (busy) return new Promise<void>((go) => waiting.push(scope.workspaceId, installId, go));
     busy = true;
   };
@@ -47,7 +47,7 @@ export function createCallTurns(options: { ledger: Ledger }): CallTurns {
         if (chars > callCharsMax) return overBudget(callCharsMax);
         // A request to another server spends its time waiting, so it does not take a slot.
         const isLong = args.length >= longCharsMin && op !== 'net.fetch';
-        if (isLong) await turn(scope, installId);
+        if (isLong) await waitForSlot(scope, installId);
         const startedMs = performance.now();
         try {
           const answer = await perform();

@@ -7,14 +7,14 @@ const windowMs = 3_600_000;
 const endingsMax = 1_000;
 const endingsHeldMax = 500_000;
 const failedRunsMin = 20;
-const failedShareMax = 0.95;
+const failedRatioMax = 0.95;
 /**
  * A killed run costs its full limits, a new isolate (3 ms) and a second attempt. One in ten such runs about doubles the cost of a
  * plugin, which its neighbors can bear; more is no accident. The share is of the latest runs only, so that a plugin which starts to
  * kill its sandbox after thousands of good runs is disabled after ten kills, not after hundreds.
  */
 const killsMin = 3;
-const killedShareMax = 0.1;
+const killedRatioMax = 0.1;
 const killsAmong = 100;
 
 export type DisableReason = {
@@ -51,13 +51,13 @@ export function createFailureWatch(nowMs: () => number, heldMax: number = ending
       if (!failed) return null;
       const latest = recent.slice(-killsAmong);
       const kills = latest.filter((one) => one.killed).length;
-      if (killed && kills >= killsMin && kills >= latest.length * killedShareMax)
+      if (killed && kills >= killsMin && kills >= latest.length * killedRatioMax)
         return {
           state: 'disabled_sandbox',
           reason: `${kills} of the last ${latest.length} runs had to be killed.`,
         };
       const failures = recent.filter((one) => one.failed).length;
-      if (recent.length >= failedRunsMin && failures >= recent.length * failedShareMax)
+      if (recent.length >= failedRunsMin && failures >= recent.length * failedRatioMax)
         return {
           state: 'disabled_failures',
           reason: `${failures} of the last ${recent.length} runs failed.`,

@@ -4,7 +4,7 @@ import type { ConsumerOptions } from '../events/consumer.ts';
 import { renderEvent, type EventRow } from '../events/event.ts';
 import type { Leases, UnitQueue } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
+import type { LoopQueue } from '../lib/fairness/loop-turns.ts';
 import { createSearched } from '../lib/filter-match.ts';
 import { derivedId, idPrefixes } from '../lib/ids.ts';
 import type { Op, Scope, Store } from '../store/store.ts';
@@ -40,7 +40,7 @@ export interface PlannerOptions {
   readonly clock: Clock;
   readonly registry: Registry;
   readonly queue: UnitQueue<RunUnit>;
-  readonly turns: LoopTurns;
+  readonly fairQueue: LoopQueue;
   readonly perform: Runner['performPlanned'];
   readonly notifyLoop: NotifyLoop;
   /** Caches a queued run and its event, so that the first attempt need not read them again. */
@@ -49,7 +49,7 @@ export interface PlannerOptions {
 
 export function createPlanner(options: PlannerOptions): Planner {
   const { registry, queue } = options;
-  const wants = createWants(options.turns);
+  const wants = createWants(options.fairQueue);
 
   const planFor = async (
     scope: Scope,

@@ -81,7 +81,7 @@ export function createSchedules(options: {
     owner: options.owner,
     mayWork: options.mayWork,
     seen: options.seen,
-    room: schedulesHeld,
+    capacity: schedulesHeld,
     perform,
     onSetBack: () => replanning.replan(),
   });

@@ -1,7 +1,7 @@
 // Decides if a subscription matches an event: the plugin can read it, did not cause it (unless `self` is `deliver`), and its filter
 // passes it.
 import type { EventEnvelope, EventRow } from '../events/event.ts';
-import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
+import type { LoopQueue } from '../lib/fairness/loop-turns.ts';
 import type { Searched } from '../lib/filter-match.ts';
 import { mayReadEvent } from '../rights/rights.ts';
 import { scopeOf, type Scope } from '../store/store.ts';
@@ -20,14 +20,14 @@ export type Wants = (
   filtered: Filtered,
 ) => Promise<boolean>;
 
-/** @param turns fair queue in which filters run; charged to the plugin's account */
-export function createWants(turns: LoopTurns): Wants {
+/** @param fairQueue fair queue in which filters run; charged to the plugin's account */
+export function createWants(fairQueue: LoopQueue): Wants {
   return async (scope, { install, self, passes, rights }, event, { envelope, searched }) => {
     if (!mayReadEvent(rights, envelope)) return false;
     if (self === 'skip' && isOwn(install.id, event)) return false;
     if (passes === null) return true;
     const payer = scopeOf(scope.workspaceId, install.id);
-    return turns.run(payer, () => passes(envelope.data, searched, event.createdAt));
+    return fairQueue.run(payer, () => passes(envelope.data, searched, event.createdAt));
   };
 }
 

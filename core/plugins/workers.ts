@@ -15,7 +15,7 @@ import type { Usage } from './budgets/usage.ts';
 import { createBudgetWaits, type BudgetWaits } from './budgets/waits.ts';
 import type { FilterFields } from '../lib/filter.ts';
 import { createBacktests, type Backtests } from './backtests/runtime.ts';
-import { createCallTurns } from './call-turns.ts';
+import { createCallQueue } from './call-turns.ts';
 import { gapOps } from './catch-up/rows.ts';
 import { createCatchUpWorker } from './catch-up/worker.ts';
 import { createDisable, type DisableOptions } from './disable.ts';
@@ -86,7 +86,7 @@ export interface Workers {
 
 export function createWorkers(options: WorkersOptions): Workers {
   const { clock, owner, seen, registry, isStopping } = options;
-  const { store, sealing, log, ids, ledger, turns, tally, mayWork, baseUrl } = options.services;
+  const { store, sealing, log, ids, ledger, fairQueue, tally, mayWork, baseUrl } = options.services;
   /** Due times of this work are relative, so nothing else moves when the clock is set back. */
   const queueOptions = { store, clock, log, owner, seen, mayWork, setBack: () => [] };
 
@@ -99,7 +99,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   const ends = createRunEnds(clock);
   const attempting = {
     ...{ ...options, store, ledger },
-    callTurns: createCallTurns({ ledger }),
+    callTurns: createCallQueue({ ledger }),
     recorder: createRecorder({ record: options.record, nowMs: clock.nowMs }),
     outside: createOutsides({ store, sealing, nowMs: clock.nowMs, egress: options.egress, baseUrl }),
   };
@@ -112,7 +112,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   const runs: UnitQueue<RunUnit> = createUnitQueue({
     ...queueOptions,
     kind: 'run',
-    room: runsHeld,
+    capacity: runsHeld,
     perform: runner.perform,
     rows: runRows(store, runner.remember, () => runs),
   });
@@ -125,7 +125,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     store,
     clock,
     registry,
-    turns,
+    fairQueue,
     queue: runs,
     perform,
     remember,
@@ -140,7 +140,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   const catchUps = createWorkQueue({
     ...queueOptions,
     kind: 'catch-up',
-    room: catchUpsHeld,
+    capacity: catchUpsHeld,
     perform: createCatchUpWorker({
       ...{ ...options, store, ids, planner, runs },
       storeWork: consumer.storeWork,
@@ -148,7 +148,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     }),
   });
   const oneOffs = createWorkQueue({
-    ...{ store, clock, log, owner, seen, mayWork, kind: onceWork, room: oneOffsHeld },
+    ...{ store, clock, log, owner, seen, mayWork, kind: onceWork, capacity: oneOffsHeld },
     perform: createOneOffWorker({ store, clock, ids, registry, runs }),
   });
   const backtests = createBacktests({ ...attempting, isBusy: runner.isBusy });

@@ -7,7 +7,7 @@ import type { App, Caller } from '../http/app.ts';
 import type { Principal } from '../http/principal.ts';
 import type { ValueCall } from '../http/values.ts';
 import { ApiError } from '../lib/errors.ts';
-import { Shares } from '../lib/fairness/shares.ts';
+import { FairQuota } from '../lib/fairness/shares.ts';
 import type { Op } from '../store/store.ts';
 import type { Proposal } from './kind.ts';
 
@@ -34,7 +34,7 @@ export interface Source {
 /** Executes one write. @returns the refusal; null if the write is staged */
 export type Ask = (write: RequestedWrite, staged: Staging) => Promise<ApiError | null>;
 
-const room = new Shares(stagedCharsMax);
+const quota = new FairQuota(stagedCharsMax);
 
 /** @param owner account charged for the staged data: a plugin install or a token */
 export async function askAll(
@@ -43,7 +43,7 @@ export async function askAll(
   writes: readonly RequestedWrite[],
   ask: Ask,
 ): Promise<ReplayOutcome> {
-  const staged = new Staging(room, workspaceId, owner, { takesOps: true });
+  const staged = new Staging(quota, workspaceId, owner, { takesOps: true });
   try {
     for (const write of writes) {
       const refusal = await ask(write, staged);

@@ -57,7 +57,7 @@ function createBell(options: AlarmOptions, alarm: Alarm): WorkQueue {
   const queue = createWorkQueue({
     ...{ store, clock, log, owner, seen, mayWork },
     kind: alarm.name,
-    room: heldAtOnce,
+    capacity: heldAtOnce,
     perform: (item) => ring({ ...options, pace }, alarm, queue, item),
   });
   committer.onCommit((_workspaceId, changes) => {

@@ -201,8 +201,8 @@ export function namedText({ to, ways, nullable, isPerson }: ReferenceField): TSc
     .filter((way) => way.by !== 'turn')
     .map((way) => (way.by === 'word' ? way.property : way.by))
     .join(' or ');
-  const turns = ways.flatMap((way) => (way.by === 'turn' ? Object.keys(way.words ?? {}) : []));
-  const words = [...(isPerson ? ['me'] : []), ...turns, ...(nullable ? ['none'] : [])];
+  const relativeWords = ways.flatMap((way) => (way.by === 'turn' ? Object.keys(way.words ?? {}) : []));
+  const words = [...(isPerson ? ['me'] : []), ...relativeWords, ...(nullable ? ['none'] : [])];
   const also = words.length > 0 ? `; also ${words.map((word) => `\`${word}\``).join(' and ')}` : '';
   return text(`The ${by} of the ${to.name}${also}.`);
 }

@@ -126,7 +126,9 @@ export function createFiltering(options: FilteringOptions & { readonly columns: 
       const known = fieldsIn(ctx.directory);
       const { filters, mentions } = filtersIn(ctx, requested, known);
       await requireKnown(ctx, mentions, find);
-      const meant = filters.map((filter) => withTurns(filter, columnsIn(ctx.directory, new Map())));
+      const meant = filters.map((filter) =>
+        resolveRelativeWords(filter, columnsIn(ctx.directory, new Map())),
+      );
       const passes = passesOf({ all: meant }, known);
       const nowMs = ctx.nowMs();
       return (object) => passes(object, createSearched(), nowMs);
@@ -158,10 +160,10 @@ function filtersIn(
 }
 
 /** Replaces words such as `current`, which no object shows, by ids. */
-function withTurns(filter: Filter, columns: Columns): Filter {
-  if ('all' in filter) return { all: filter.all.map((one) => withTurns(one, columns)) };
-  if ('any' in filter) return { any: filter.any.map((one) => withTurns(one, columns)) };
-  if ('not' in filter) return { not: withTurns(filter.not, columns) };
+function resolveRelativeWords(filter: Filter, columns: Columns): Filter {
+  if ('all' in filter) return { all: filter.all.map((one) => resolveRelativeWords(one, columns)) };
+  if ('any' in filter) return { any: filter.any.map((one) => resolveRelativeWords(one, columns)) };
+  if ('not' in filter) return { not: resolveRelativeWords(filter.not, columns) };
   if (filter.test !== 'in') return filter;
   const groups = filter.groups.map(({ way, values }) =>
     way?.by === 'turn'

@@ -13,18 +13,18 @@ import { createOutflow, type Outflow } from '../http/outflow.ts';
 import { createRateLimiter } from '../http/rate-limit.ts';
 import type { Authenticate } from '../http/principal.ts';
 import { createRequests } from '../http/requests.ts';
-import { createTurns } from '../http/turns.ts';
+import { createContentionQueues } from '../http/turns.ts';
 import { createUploads } from '../http/upload.ts';
 import { createValues } from '../http/values.ts';
 import type { Clock } from '../lib/clock.ts';
-import { createLanes } from '../lib/fairness/lanes.ts';
+import { createFairPool } from '../lib/fairness/lanes.ts';
 import { errorPage } from '../pages/pages.ts';
 import { createPropose } from '../proposals/propose.ts';
 import type { Scope } from '../store/store.ts';
 import type { Socket } from './socket.ts';
 
 /** Number of bodies that threads compress or decompress at a time. */
-const codingLanes = 2;
+const codingConcurrency = 2;
 
 export interface Door extends Entrances {
   /** Sends large responses, and counts bytes not yet read by clients. */
@@ -41,12 +41,12 @@ export function createDoor(options: {
   authenticate: Authenticate;
 }): Door {
   const { config, clock, services, committer, directoryOf, socket, authenticate } = options;
-  const { store, ids, sealing, turns, ledger, nowMs } = services;
+  const { store, ids, sealing, fairQueue, ledger, nowMs } = services;
   const { peerOf } = socket;
   const outflow = createOutflow(clock);
-  const lanes = createLanes(codingLanes, (payer, ms) => ledger.charge(payer, 'cpuMs', ms));
-  const coder = createCoder(lanes);
-  const bodies = createBodies(turns, coder);
+  const fairPool = createFairPool(codingConcurrency, (payer, ms) => ledger.charge(payer, 'cpuMs', ms));
+  const coder = createCoder(fairPool);
+  const bodies = createBodies(fairQueue, coder);
   const { rates } = config;
   const limits = {
     perMinute: rates,
@@ -60,7 +60,7 @@ export function createDoor(options: {
       committer,
       idempotency: createIdempotencyKeys({ store, sealing, nowMs }),
       directoryOf,
-      raceTurns: createTurns(),
+      contentionQueues: createContentionQueues(),
       propose: createPropose(committer),
       withIds,
     }),

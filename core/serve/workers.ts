@@ -82,7 +82,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     trust: config.pluginTrust,
   });
   const streams = createStreams({
-    ...{ store, clock, log, turns: services.turns, fresh: options.fresh },
+    ...{ store, clock, log, fairQueue: services.fairQueue, fresh: options.fresh },
     generation: services.generation,
     unsent: door.outflow.unsent,
   });

@@ -2,7 +2,7 @@
 // One thread alone writes and checkpoints. See docs/decisions/0013.
 import { availableParallelism } from 'node:os';
 import { ApiError, tooManyAtOnce } from '../lib/errors.ts';
-import { Turns } from '../lib/fairness/turns.ts';
+import { FairQueue } from '../lib/fairness/turns.ts';
 import { noteAway, partyOf, type Payer } from '../lib/payer.ts';
 import { processMs } from '../lib/processor.ts';
 import { concernsStore, faultOf, isEngineError } from './engine-errors.ts';
@@ -40,7 +40,7 @@ interface Job {
 /** @param budgetMs CPU time budget of one read; 0 is unlimited */
 export function createReaders(options: { uri: string; budgetMs: number; charge: ChargeRead }): Readers {
   const { budgetMs, charge } = options;
-  const queue = new Turns<Job>();
+  const queue = new FairQueue<Job>();
   const pool = createReaderPool(options.uri);
   const running = createRunning();
   let closed = false;
@@ -149,7 +149,7 @@ function createRunning() {
 }
 
 /** An account without waiting reads is always admitted, so no other account can fill the queue of its workspace. */
-function isCrowded(queue: Turns<Job>, payer: Payer): boolean {
+function isCrowded(queue: FairQueue<Job>, payer: Payer): boolean {
   const { workspaceId } = payer;
   const ofPayer = queue.waitingOfMember(workspaceId, partyOf(payer));
   return ofPayer >= waitingOfPayer || (ofPayer > 0 && queue.waitingOf(workspaceId) >= waitingOfWorkspace);

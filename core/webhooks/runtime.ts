@@ -24,7 +24,7 @@ import { createSamples, type SentEvent } from './samples/samples.ts';
 import { createSubscriptions, type Subscriptions } from './subscriptions.ts';
 import { createCanceler, type Canceler } from './worker/canceler.ts';
 import { createHealths, type Healths } from './worker/health.ts';
-import { createLanes } from './worker/lanes.ts';
+import { createEndpointQueues } from './worker/lanes.ts';
 import { createPipeline, type Pipeline } from './worker/pipeline.ts';
 
 export interface Webhooks {
@@ -58,11 +58,11 @@ interface WebhooksOptions {
 
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { clock, owner } = options;
-  const { store, log, ids, turns, mayWork } = options.services;
+  const { store, log, ids, fairQueue, mayWork } = options.services;
   const healths = createHealths(store);
-  const lanes = createLanes(healths.isProbing);
-  const subscriptions = createSubscriptions({ ...options, store, log, turns });
-  const pipeline = createPipeline({ ...options, subscriptions, healths, lanes });
+  const endpointQueues = createEndpointQueues(healths.isProbing);
+  const subscriptions = createSubscriptions({ ...options, store, log, fairQueue });
+  const pipeline = createPipeline({ ...options, subscriptions, healths, endpointQueues });
   const { consumer, queue, deliverer } = pipeline;
   const replays = createReplays({
     ...{ store, clock, log, ids, owner, mayWork, subscriptions, deliveries: queue, seen: options.seen },
@@ -82,7 +82,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       if (goesOff(before, after)) canceler.wentOff(scopeOf(workspaceId), after.id);
       if (!isForgiven(before, after)) continue;
       healths.forgive(after.id);
-      lanes.admit(after.id);
+      endpointQueues.admit(after.id);
     }
   });
 

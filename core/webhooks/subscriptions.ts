@@ -9,7 +9,7 @@ import { errorForLog } from '../lib/failures.ts';
 import { parseFilter, type FilterFields } from '../lib/filter.ts';
 import { createSearched, passesOf, type Passes, type Searched } from '../lib/filter-match.ts';
 import type { Log } from '../lib/log.ts';
-import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
+import type { LoopQueue } from '../lib/fairness/loop-turns.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../store/store.ts';
 import { field } from '../tracker/fields/contract.ts';
@@ -65,7 +65,7 @@ function isPingOf(endpointId: string, event: EventRow): boolean {
 export function createSubscriptions(options: {
   store: Store;
   cache: WorkspaceCache;
-  turns: LoopTurns;
+  fairQueue: LoopQueue;
   log: Log;
   filterFields: (eventType: string, directory?: Directory) => FilterFields;
   directoryOf: (scope: Scope) => Directory | Promise<Directory>;
@@ -89,7 +89,7 @@ export function createSubscriptions(options: {
     searched: Searched,
   ): Promise<boolean> =>
     filter === null ||
-    options.turns.run(scopeOf(scope.workspaceId, endpoint.id), () => filter(data, searched, createdAt));
+    options.fairQueue.run(scopeOf(scope.workspaceId, endpoint.id), () => filter(data, searched, createdAt));
 
   return {
     async listens(scope, after) {

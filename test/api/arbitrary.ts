@@ -57,10 +57,10 @@ export const hostileValues: readonly unknown[] = [
 /** Shares `all` between places: each call returns every nth of them, and others than the call before. The long form returns all. */
 export function shared<T>(all: readonly T[], nth: number): () => readonly T[] {
   if (process.env.TATAMI_LONG !== undefined) return () => all;
-  let turn = 0;
+  let offset = 0;
   return () => {
-    turn++;
-    return all.filter((_, at) => (at + turn) % nth === 0);
+    offset++;
+    return all.filter((_, at) => (at + offset) % nth === 0);
   };
 }
 

@@ -155,14 +155,14 @@ test('lists go by it, and pages stay whole while older issues arrive', async () 
     ]);
   }
   const seen: string[] = [];
-  const turn = async (after: string): Promise<string> => {
+  const readPage = async (after: string): Promise<string> => {
     const { json } = await app.call('GET', `/api/v1/issues?team=OLD&limit=2${after}`);
     seen.push(...json.data.map(({ title }: Json) => title));
     return json.pageInfo.hasNextPage ? `&after=${json.pageInfo.endCursor}` : '';
   };
-  let next = await turn('');
+  let next = await readPage('');
   await add('2020-04-15');
   await add('2020-02-15');
-  while (next !== '') next = await turn(next);
+  while (next !== '') next = await readPage(next);
   expect(seen).toEqual(['2020-05-01', '2020-04-01', '2020-03-01', '2020-02-15', '2020-02-01', '2020-01-01']);
 });

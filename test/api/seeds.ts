@@ -133,7 +133,7 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
   await call('POST', `/api/v1/releases/${all.release}/issues`, { issueIds: [issue.id] });
   // One that is completed, so that an issue went on.
   await call('PATCH', `/api/v1/issues/${issue.id}`, { cycleId: seeds.cycle });
-  for (const turn of ['start', 'complete']) await call('POST', `/api/v1/cycles/${seeds.cycle}/${turn}`);
+  for (const action of ['start', 'complete']) await call('POST', `/api/v1/cycles/${seeds.cycle}/${action}`);
   const proposed = await call(
     'PATCH',
     `/api/v1/issues/${other.id}`,

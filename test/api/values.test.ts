@@ -5,7 +5,7 @@ import { Staging, stagedCharsMax } from '../../core/changes/staging.ts';
 import type { Principal } from '../../core/http/principal.ts';
 import type { Outcome, ValueCall } from '../../core/http/values.ts';
 import type { Amounts } from '../../core/ledger/ledger.ts';
-import { Shares } from '../../core/lib/fairness/shares.ts';
+import { FairQuota } from '../../core/lib/fairness/shares.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { asText, keyAuthenticateOf, valueClientOf } from '../value-client.ts';
 
@@ -94,7 +94,7 @@ test('a key is one at both entrances: what either has answered, the other repeat
 test('what a caller changes after its call was answered does not change what is staged', async () => {
   const [team] = (await bodyOf('teams.list', {})).data;
   const [from, to] = (await bodyOf('workflows.list', { query: { team: team.key } })).data;
-  const staged = new Staging(new Shares(stagedCharsMax), app.workspace.workspaceId, 'plg_x');
+  const staged = new Staging(new FairQuota(stagedCharsMax), app.workspace.workspaceId, 'plg_x');
   const transitions: Record<string, string[]> = { [from.id]: [to.id] };
   const outcome = await ask('teams.update', { params: { id: team.id }, body: { transitions }, staged });
   expect(outcome.error).toBeNull();

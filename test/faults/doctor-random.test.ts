@@ -173,10 +173,10 @@ test('after random operations the doctor finds nothing, and then it finds a chan
   const world = await createWorld(app, random, 'http://127.0.0.1:1/');
   for (let step = 0; step < (isLong ? 600 : 60); step++) await world.step();
   // Nothing follows them that would tell their objects anew.
-  const turns = isLong ? 200 : 20;
+  const steps = isLong ? 200 : 20;
   let undone = 0;
-  for (let turn = 0; turn < turns; turn++) if (await world.rework()) undone++;
-  expect(undone).toBeGreaterThan(turns / 4);
+  for (let step = 0; step < steps; step++) if (await world.rework()) undone++;
+  expect(undone).toBeGreaterThan(steps / 4);
   await app.settled();
   await app.stop();
   expect(await found(dataDir, clock.now())).toEqual([]);

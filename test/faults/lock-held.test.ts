@@ -71,7 +71,7 @@ test.each([
     if (expected === 201) expect(statuses).not.toContain(503);
     // The event loop never waits with the writers: no read took anywhere near as long as they did.
     readsMs.sort((a, b) => a - b);
-    const percentile = (share: number): number => readsMs[Math.floor(readsMs.length * share)]!;
+    const percentile = (fraction: number): number => readsMs[Math.floor(readsMs.length * fraction)]!;
     console.info(
       `      ${readsMs.length} reads, p50 ${percentile(0.5).toFixed(1)} ms, p99 ${percentile(0.99).toFixed(1)} ms; worst while free ${freeMs.toFixed(1)} ms`,
     );

@@ -255,8 +255,8 @@ test(`${many} expired deliveries go in one pass beside requests, and their room 
   await sweeping;
   const tookMs = performance.now() - startedMs;
   expect([count(app, 'deliveries'), count(app, 'attempts')]).toEqual([1, 1]);
-  const p = (all: number[], share: number): number =>
-    all.toSorted((a, b) => a - b)[Math.floor(all.length * share)]!;
+  const p = (all: number[], fraction: number): number =>
+    all.toSorted((a, b) => a - b)[Math.floor(all.length * fraction)]!;
   if (process.env.TATAMI_LONG)
     console.log(
       `${many} deliveries gone in ${Math.round(tookMs)} ms; a write beside takes p50 ${p(beside, 0.5).toFixed(1)}, p99 ${p(beside, 0.99).toFixed(1)} ms, alone ${p(alone, 0.5).toFixed(1)} and ${p(alone, 0.99).toFixed(1)}`,

@@ -11,7 +11,7 @@ export function chanceOf(seed: number) {
   const below = (end: number): number => Math.floor(next() * end);
   return {
     below,
-    of: (share: number): boolean => next() < share,
+    of: (probability: number): boolean => next() < probability,
     pick: <T>(from: readonly T[]): T => from[below(from.length)]!,
   };
 }

@@ -50,9 +50,9 @@ const values = {
 function randomPatch(random: (below: number) => number): object {
   const patch: Record<string, unknown> = {};
   for (const [field, of] of Object.entries(values)) if (random(3) === 0) patch[field] = of[random(of.length)];
-  const turn = random(3);
-  if (turn === 0) patch.addLabels = [labels[random(labels.length)]];
-  if (turn === 1) patch.removeLabels = [labels[random(labels.length)]];
+  const index = random(3);
+  if (index === 0) patch.addLabels = [labels[random(labels.length)]];
+  if (index === 1) patch.removeLabels = [labels[random(labels.length)]];
   return Object.keys(patch).length === 0 ? { title: values.title[random(3)] } : patch;
 }
 
@@ -137,7 +137,7 @@ test(
       const { json } = await app.call('POST', '/api/v1/issues', { team, title: 'One' });
       tried.push({ seed, id: json.id, random: randomOf(seed) });
     }
-    for (let turn = 0; turn < steps; turn++) {
+    for (let index = 0; index < steps; index++) {
       await Promise.all(tried.map(({ id, random }) => step(id, random)));
       await app.settled();
     }

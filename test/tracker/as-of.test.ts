@@ -139,9 +139,9 @@ async function something(random: ReturnType<typeof randomOf>, made: Record<strin
       call('PATCH', `/issues/${one('issue')}`, {
         fields: { size: pick(['s', 'l', null]), points: random.below(9) },
       }),
-    ...['delete', 'restore', 'restore'].map((turn) => () => {
+    ...['delete', 'restore', 'restore'].map((action) => () => {
       const path = `/fields/${one('field')}`;
-      return turn === 'delete' ? call('DELETE', path) : call('POST', `${path}/restore`);
+      return action === 'delete' ? call('DELETE', path) : call('POST', `${path}/restore`);
     }),
   ];
   await pick(steps)();

@@ -129,8 +129,8 @@ test('ranks that get long are written anew, and every card stays where it stands
   // b and c are put in turns between a and what was put there last, which halves the same gap.
   const before = await app.lastSequence();
   let order = [d, c, b, a];
-  for (let turn = 0; turn < 420; turn++) {
-    const [moved, other] = turn % 2 === 0 ? [b, c] : [c, b];
+  for (let round = 0; round < 420; round++) {
+    const [moved, other] = round % 2 === 0 ? [b, c] : [c, b];
     expect((await move(board, { issueId: moved, column: 'Backlog', before: other })).status).toBe(200);
     order = [d, moved, other, a];
   }
@@ -159,7 +159,7 @@ test('a random walk of moves leaves the board as a model has it', async () => {
     names.map((name) => [name, name === 'Backlog' ? ids.toReversed() : []]),
   );
   const moves = process.env.TATAMI_LONG ? 2_000 : 120;
-  for (let turn = 0; turn < moves; turn++) {
+  for (let round = 0; round < moves; round++) {
     const issueId = oneOf(ids);
     const column = oneOf(names);
     const rest = model.get(column)!.filter((id) => id !== issueId);
@@ -167,7 +167,7 @@ test('a random walk of moves leaves the board as a model has it', async () => {
     const beside = way === 'before' || way === 'after' ? oneOf(rest) : null;
     const place = beside === null ? { position: way } : { [way]: beside };
     const { status, text } = await move(board, { issueId, column, ...place });
-    expect({ seed, turn, status, text }).toEqual({ seed, turn, status: 200, text });
+    expect({ seed, turn: round, status, text }).toEqual({ seed, turn: round, status: 200, text });
     for (const [name, all] of model)
       model.set(
         name,
@@ -176,11 +176,11 @@ test('a random walk of moves leaves the board as a model has it', async () => {
     const at =
       beside === null ? (way === 'top' ? 0 : rest.length) : rest.indexOf(beside) + (way === 'after' ? 1 : 0);
     model.set(column, rest.toSpliced(at, 0, issueId));
-    if (turn % 10 > 0) continue;
+    if (round % 10 > 0) continue;
     const actual = await cardsByColumn(board);
-    expect({ seed, turn, shown: actual }).toEqual({
+    expect({ seed, turn: round, shown: actual }).toEqual({
       seed,
-      turn,
+      turn: round,
       shown: Object.fromEntries([...model].filter(([, all]) => all.length > 0)),
     });
   }

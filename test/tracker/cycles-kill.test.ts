@@ -37,9 +37,9 @@ test.skipIf(!process.env.TATAMI_LONG)(
       const { url, child } = await startServer(dir);
       const call = clientOf(url, key);
       const cycle = kill < kills / 2 ? first : second;
-      const turns = [`${v1}/cycles/${cycle}/start`, `${v1}/cycles/${cycle}/complete`];
+      const paths = [`${v1}/cycles/${cycle}/start`, `${v1}/cycles/${cycle}/complete`];
       if (kill % (kills / 2) === 0)
-        for (const turn of turns) expect((await call('POST', turn)).status).toBe(200);
+        for (const path of paths) expect((await call('POST', path)).status).toBe(200);
       await Bun.sleep(random() * 60);
       child.kill('SIGKILL');
       await child.exited;

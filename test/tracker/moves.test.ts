@@ -235,7 +235,7 @@ test.if(process.env.TATAMI_LONG === '1')('a gap that was used too often gets roo
     await make({ parentId: parent.id, title: 'b' }),
     await make({ parentId: parent.id, title: 'c' }),
   ];
-  for (let turn = 0; turn < 320; turn++) await reorder(turn % 2 === 0 ? c.id : b.id, { after: a.id });
+  for (let round = 0; round < 320; round++) await reorder(round % 2 === 0 ? c.id : b.id, { after: a.id });
   expect(await below(parent.id)).toEqual(['a', 'b', 'c']);
   const ranks: string[] = (
     await app.call('GET', `/api/v1/issues?parent=${parent.id}&sort=subOrder`)

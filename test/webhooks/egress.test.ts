@@ -172,7 +172,7 @@ describe('DNS rebinding', () => {
     const egress = build({ resolve, allow: ['127.0.0.9/32'] });
     const url = `http://rebind.example:${receiver.port}/`;
     const codes = [];
-    for (let turn = 0; turn < 4; turn += 1) {
+    for (let attempt = 0; attempt < 4; attempt += 1) {
       codes.push(
         await send(egress, url).then(
           (response) => response.address,

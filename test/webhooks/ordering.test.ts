@@ -164,8 +164,8 @@ test(`${rounds} events of each of twenty issues arrive in order per issue, over 
   const expected = Array.from({ length: rounds }, (_, round) => round);
   for (const [n, { id }] of issues.entries()) {
     const numbers = (arrived.get(id) ?? []).map(({ event }) => Number(event.data.title.split(' ')[1]));
-    const inTurn = numbers.filter((number, at) => number !== numbers[at - 1]);
-    expect([seed, n, inTurn]).toEqual([seed, n, expected]);
+    const deduplicated = numbers.filter((number, at) => number !== numbers[at - 1]);
+    expect([seed, n, deduplicated]).toEqual([seed, n, expected]);
   }
   await again.stop();
 }, 60_000);

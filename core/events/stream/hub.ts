@@ -1,7 +1,7 @@
 // Newest events of one workspace, read and rendered once for all streams at the end of its log. A stream that is
 // further behind reads the log itself, one piece at a time, so that nothing is cached for it. All reads go through
 // the fair queue.
-import type { LoopTurns } from '../../lib/fairness/loop-turns.ts';
+import type { LoopQueue } from '../../lib/fairness/loop-turns.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import type { EventRow } from '../event.ts';
 import type { FreshEvents } from '../fresh.ts';
@@ -13,7 +13,7 @@ const pageEvents = 200;
 /** Newly committed events rendered per queue slot. */
 const freshEvents = 50;
 /** Bytes that the hub reads per queue slot. */
-const turnBytes = 256 * 1024;
+const slotBytes = 256 * 1024;
 
 export interface Hub {
   /** Returns the events after a sequence. The read is charged to the account in `scope`. */
@@ -28,7 +28,7 @@ export interface Hub {
 
 interface HubOptions {
   readonly store: Store;
-  readonly turns: LoopTurns;
+  readonly fairQueue: LoopQueue;
   readonly fresh: FreshEvents;
   readonly workspaceId: string;
   /** Log generation. */
@@ -39,7 +39,7 @@ interface HubOptions {
 }
 
 export function createHub(options: HubOptions): Hub {
-  const { store, turns, generation } = options;
+  const { store, fairQueue, generation } = options;
   const newest = new NewestFrames(options.end);
   /** At most one callback per stream at the end of the log. */
   const waiting = new Set<() => void>();
@@ -68,7 +68,7 @@ export function createHub(options: HubOptions): Hub {
   return {
     async after(scope, sequence, wants) {
       const piece = newest.after(sequence, wants);
-      return piece ?? turns.run(scope, () => pieceOfLog(store, generation, scope, sequence, wants));
+      return piece ?? fairQueue.run(scope, () => pieceOfLog(store, generation, scope, sequence, wants));
     },
     hasAfter: (sequence) => sequence < newest.last,
     wake: () => void wake(),
@@ -80,17 +80,17 @@ export function createHub(options: HubOptions): Hub {
 }
 
 async function readOn(options: HubOptions, newest: NewestFrames): Promise<void> {
-  const { store, turns, fresh, workspaceId, generation } = options;
+  const { store, fairQueue, fresh, workspaceId, generation } = options;
   const frame = (row: EventRow): Frame => frameOf(row, generation);
   const everyone = scopeOf(workspaceId);
   for (let more = true; more;)
-    more = await turns.run(everyone, async () => {
+    more = await fairQueue.run(everyone, async () => {
       const handed = fresh.after(workspaceId, newest.last, freshEvents);
       if (handed) {
         newest.add(handed.map(frame));
         return handed.length === freshEvents;
       }
-      const page = await pageAfter(store, everyone, newest.last, { limit: pageEvents, bytesMax: turnBytes });
+      const page = await pageAfter(store, everyone, newest.last, { limit: pageEvents, bytesMax: slotBytes });
       newest.add(page.events.map(frame));
       return page.more;
     });

@@ -3,7 +3,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Connected, Shares } from '../../lib/fairness/shares.ts';
+import type { Connected, FairQuota } from '../../lib/fairness/shares.ts';
 import type { Scope } from '../../store/store.ts';
 import type { EventType } from '../catalogue.ts';
 import { renderEvent, type EventEnvelope } from '../event.ts';
@@ -53,7 +53,7 @@ interface StreamSetting {
   readonly clock: Clock;
   readonly log: Log;
   /** Counts pieces that no socket has accepted yet. */
-  readonly unsent: Shares;
+  readonly unsent: FairQuota;
   onEnd(stream: EventStream): void;
 }
 
@@ -208,7 +208,7 @@ export class EventStream {
   /** Waits until this reader, and others of its workspace, have accepted enough of their data. */
   async #untilRoom(): Promise<void> {
     const { scope, clock, unsent } = this.#setting;
-    while (!this.#ended && !unsent.hasRoomFor(scope, pieceBytes))
+    while (!this.#ended && !unsent.hasCapacityFor(scope, pieceBytes))
       await new Promise<void>((resolve) => void clock.after(crowdedMs, resolve));
   }
 

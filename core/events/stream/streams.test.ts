@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLoopTurns } from '../../lib/fairness/loop-turns.ts';
-import { Shares } from '../../lib/fairness/shares.ts';
+import { createLoopQueue } from '../../lib/fairness/loop-turns.ts';
+import { FairQuota } from '../../lib/fairness/shares.ts';
 import { openStore } from '../../store/open-store.ts';
 import { scopeOf } from '../../store/store.ts';
 import { createFreshEvents } from '../fresh.ts';
@@ -27,9 +27,9 @@ function openStreams() {
     generation: 'first',
     clock: { nowMs: () => 0, monotonicMs: () => 0, after: () => () => undefined },
     log: () => undefined,
-    turns: createLoopTurns(() => undefined),
+    fairQueue: createLoopQueue(() => undefined),
     fresh: createFreshEvents(),
-    unsent: new Shares(1_000_000),
+    unsent: new FairQuota(1_000_000),
   });
   return {
     streams,

@@ -1,6 +1,6 @@
 // Ordered queue of subscribers for which the database holds work back. It caches a limited part of them; once all of
 // that part had their turn, it reads the next part from the database, in a cycle.
-import { Turns } from '../../lib/fairness/turns.ts';
+import { FairQueue } from '../../lib/fairness/turns.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import { subjectsHeldBack } from '../work-rows.ts';
 
@@ -16,7 +16,7 @@ const beginning = { workspace_id: '', subject: '' };
 export class Behind {
   readonly #store: Store;
   readonly #kind: string;
-  readonly #turns = new Turns<Subject>();
+  readonly #turns = new FairQueue<Subject>();
   readonly #remembered = new Set<string>();
   /**
    * True if the database may hold more subscribers. Until one look finds all of them, only looks add to the cache.

@@ -1,6 +1,6 @@
 // Claims work that is due or held back, as far as its subscriber has capacity in memory. Due work without capacity is
 // held back, so that the next claim finds other work.
-import type { Shares } from '../../lib/fairness/shares.ts';
+import type { FairQuota } from '../../lib/fairness/shares.ts';
 import { systemOp, tenantOp, type Op, type Store } from '../../store/store.ts';
 import { dueRows, holdBack, lease, leaseHeldBack, nextDue } from '../work-rows.ts';
 import type { Behind, Subject } from './behind.ts';
@@ -16,7 +16,7 @@ interface ClaimDesk {
   readonly store: Store;
   readonly kind: string;
   readonly owner: string;
-  readonly shares: Shares;
+  readonly quota: FairQuota;
   readonly behind: Behind;
   readonly intake: Intake;
   nowMs(): number;
@@ -50,20 +50,20 @@ async function refill(desk: ClaimDesk): Promise<boolean> {
 }
 
 /** @param refilled receives the subscribers of the ops */
-function refillOps({ kind, owner, shares, behind, intake, nowMs }: ClaimDesk, refilled: Subject[]): Op[] {
-  const draft = shares.draft();
+function refillOps({ kind, owner, quota, behind, intake, nowMs }: ClaimDesk, refilled: Subject[]): Op[] {
+  const draft = quota.draft();
   const ops: Op[] = [];
   const now = nowMs();
   while (refilled.length < refilledMax) {
     const next = behind.take(
       (workspaceId, subject) =>
-        draft.room(workspaceId, subject) >= Math.max(1, shares.taken(workspaceId, subject)),
-      (workspaceId) => draft.hasRoom(workspaceId),
+        draft.remaining(workspaceId, subject) >= Math.max(1, quota.taken(workspaceId, subject)),
+      (workspaceId) => draft.hasCapacity(workspaceId),
     );
     if (!next) break;
     refilled.push(next);
     const { scope, subject } = next;
-    const limit = draft.room(scope.workspaceId, subject);
+    const limit = draft.remaining(scope.workspaceId, subject);
     draft.take(scope.workspaceId, subject, limit);
     const params = { kind, subject, limit, now, until: now + leaseMs, owner };
     const taken: Op['taken'] = (returned) => {
@@ -76,17 +76,17 @@ function refillOps({ kind, owner, shares, behind, intake, nowMs }: ClaimDesk, re
 }
 
 async function claimDue(desk: ClaimDesk): Promise<number | null> {
-  const { store, kind, owner, shares, intake, nowMs, isStopped } = desk;
+  const { store, kind, owner, quota, intake, nowMs, isStopped } = desk;
   const now = nowMs();
   const [due] = await store.readSystem(nextDue, { kind });
   if (!due || isStopped()) return null;
   if (due.due_at > now) return due.due_at - now;
-  const draft = shares.draft();
+  const draft = quota.draft();
   const [fits, others] = [[] as string[][], [] as string[][]];
   for (const row of await store.readSystem(dueRows, { kind, now, limit: lookedAtMax })) {
-    const hasRoom = draft.room(row.workspace_id, row.subject) > 0;
-    if (hasRoom) draft.take(row.workspace_id, row.subject);
-    (hasRoom ? fits : others).push([row.workspace_id, row.id]);
+    const hasCapacity = draft.remaining(row.workspace_id, row.subject) > 0;
+    if (hasCapacity) draft.take(row.workspace_id, row.subject);
+    (hasCapacity ? fits : others).push([row.workspace_id, row.id]);
   }
   if (isStopped()) return null;
   const taken: Op['taken'] = (returned) => intake(null, returned);

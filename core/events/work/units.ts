@@ -1,7 +1,7 @@
 // Runs the units of a queue: starts them or lets them wait, writes those that wait too long, and serializes writes to
 // the same unit.
 import type { Clock } from '../../lib/clock.ts';
-import type { Shares } from '../../lib/fairness/shares.ts';
+import type { FairQuota } from '../../lib/fairness/shares.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Op, Scope, Store } from '../../store/store.ts';
 import type { Behind } from './behind.ts';
@@ -18,7 +18,7 @@ export interface Units<U extends Unit> {
    * @returns false if its subscriber has no capacity
    */
   offer(unit: U, onSettled: () => void): Promise<boolean>;
-  hasRoom(scope: Scope, subject: string): boolean;
+  hasCapacity(scope: Scope, subject: string): boolean;
   /**
    * Stores units without capacity in memory. @throws StoreError, Error if the store refused; some units may be stored
    * nevertheless
@@ -47,7 +47,7 @@ interface UnitsOptions<U extends Unit> {
   readonly clock: Clock;
   readonly log: Log;
   readonly kind: string;
-  readonly shares: Shares;
+  readonly quota: FairQuota;
   readonly behind: Behind;
   readonly ops: WorkOps;
   /** Null for a queue without units. */
@@ -60,7 +60,7 @@ interface UnitsOptions<U extends Unit> {
 export function createUnits<U extends Unit>(
   options: UnitsOptions<U>,
 ): { readonly units: Units<U>; isWriting(): boolean } {
-  const { shares, behind, ops } = options;
+  const { quota, behind, ops } = options;
   const rows = options.rows ?? noRows;
   const writer = createUnitWriter({ ...options, rows, window: () => window, onRest: options.onChange });
   const window: Window<U> = createWindow({ ...options, rows, write: writer.write });
@@ -71,8 +71,8 @@ export function createUnits<U extends Unit>(
     offer: (unit, onSettled) =>
       behind.has(unit.scope, unit.subject) ? Promise.resolve(false) : window.offer(unit, onSettled),
     // Half of the quota, so that a lagging subscriber proceeds by more than one unit at a time.
-    hasRoom: ({ workspaceId }, subject) =>
-      shares.room(workspaceId, subject) >= Math.max(1, shares.taken(workspaceId, subject)),
+    hasCapacity: ({ workspaceId }, subject) =>
+      quota.remaining(workspaceId, subject) >= Math.max(1, quota.taken(workspaceId, subject)),
     ...storing,
     *unstored() {
       for (const { unit } of window.all()) yield unit;

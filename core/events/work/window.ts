@@ -1,7 +1,7 @@
 // Units in memory without rows: running units, and units that wait for an earlier one of their order key. Units that
 // take long are written (`unit-writer.ts`), so that little is planned again after a crash.
 import type { Clock } from '../../lib/clock.ts';
-import type { Shares } from '../../lib/fairness/shares.ts';
+import type { FairQuota } from '../../lib/fairness/shares.ts';
 import { Chains } from './chains.ts';
 import type { Unit, UnitRows } from './unit.ts';
 import type { WorkItem } from './workers.ts';
@@ -17,7 +17,7 @@ export interface WindowEntry<U extends Unit> {
   /** True if it is running, false if it waits. */
   isUnderWay: boolean;
   /** True if it counts against the capacity. */
-  readonly hasRoom: boolean;
+  readonly hasQuota: boolean;
   /** Set while its completion is being committed; nobody else may write it then. */
   sealed: Promise<unknown> | null;
   /** Set while its rows are being written. */
@@ -27,7 +27,7 @@ export interface WindowEntry<U extends Unit> {
 
 export interface WindowParts<U extends Unit> {
   readonly clock: Clock;
-  readonly shares: Shares;
+  readonly quota: FairQuota;
   readonly rows: UnitRows<U>;
   /** Starts a unit. */
   hold(item: WorkItem, perform: (item: WorkItem) => Promise<void>): void;
@@ -53,15 +53,15 @@ export interface Window<U extends Unit> {
 }
 
 export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
-  const { clock, shares, rows } = parts;
+  const { clock, quota, rows } = parts;
   /** Units within the capacity, and units beyond it while they are being written. */
   const units = new Map<string, WindowEntry<U>>();
   const chains = new Chains<U>();
   const watch = createWatch(parts, units);
 
-  const addEntry = (unit: U, onSettled: () => void, hasRoom: boolean): WindowEntry<U> => {
+  const addEntry = (unit: U, onSettled: () => void, hasQuota: boolean): WindowEntry<U> => {
     const item: WindowEntry<U>['item'] = { scope: unit.scope, id: unit.id, epoch: null };
-    const facts = { unit, item, sinceMs: clock.monotonicMs(), hasRoom, onSettled };
+    const facts = { unit, item, sinceMs: clock.monotonicMs(), hasRoom: hasQuota, onSettled };
     const entry: WindowEntry<U> = { ...facts, isUnderWay: false, sealed: null, writing: null };
     units.set(unit.id, entry);
     chains.add(entry);
@@ -79,16 +79,16 @@ export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
     const { scope, subject, id } = entry.unit;
     if (units.get(id) !== entry) return [];
     units.delete(id);
-    if (entry.hasRoom && !entry.isUnderWay) shares.give(scope.workspaceId, subject);
+    if (entry.hasQuota && !entry.isUnderWay) quota.give(scope.workspaceId, subject);
     entry.onSettled();
     return chains.remove(entry);
   };
 
   const ended = (entry: WindowEntry<U>): void => {
     const [next] = remove(entry);
-    if (next && !next.isUnderWay && !next.writing && next.hasRoom) {
+    if (next && !next.isUnderWay && !next.writing && next.hasQuota) {
       // The next unit is counted again when it starts.
-      shares.give(next.unit.scope.workspaceId, next.unit.subject);
+      quota.give(next.unit.scope.workspaceId, next.unit.subject);
       begin(next);
     }
     parts.onChange();
@@ -100,13 +100,13 @@ export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
     chainOf: (entry) => chains.of(entry),
     async offer(unit, onSettled) {
       const { scope, subject, orderKey } = unit;
-      if (shares.room(scope.workspaceId, subject) === 0) return false;
+      if (quota.remaining(scope.workspaceId, subject) === 0) return false;
       const isBlocked = orderKey !== null && !chains.has(orderKey) && (await rows.isBlocked(unit));
       const mustWait = isBlocked || chains.has(orderKey);
       const entry = addEntry(unit, onSettled, true);
       if (!mustWait) begin(entry);
       else {
-        shares.take(scope.workspaceId, subject);
+        quota.take(scope.workspaceId, subject);
         // A unit behind a stored unit has to be stored as well.
         if (isBlocked || chains.of(entry).some(({ writing }) => writing !== null)) parts.write([entry]);
       }

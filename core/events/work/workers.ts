@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
-import type { Shares } from '../../lib/fairness/shares.ts';
+import type { FairQuota } from '../../lib/fairness/shares.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Scope } from '../../store/store.ts';
 
@@ -34,14 +34,14 @@ export function createWorkers(options: {
   clock: Clock;
   log: Log;
   kind: string;
-  shares: Shares;
+  quota: FairQuota;
   perform(item: WorkItem): Promise<void>;
   /** Commits the postponement. */
   putOff(item: WorkItem, forMs: number): Promise<void>;
   isStopped(): boolean;
   onFree(scope: Scope): void;
 }): Workers {
-  const { clock, log, kind, shares, isStopped } = options;
+  const { clock, log, kind, quota, isStopped } = options;
   // A lease never expires for its own process: work held here is not claimed again by it. Rows are leased only within
   // capacity, so this set holds little more than that.
   const held = new Set<string>();
@@ -80,7 +80,7 @@ export function createWorkers(options: {
       await giveBack(item);
     }
     held.delete(id);
-    shares.give(scope.workspaceId, scope.payer ?? '');
+    quota.give(scope.workspaceId, scope.payer ?? '');
     options.onFree(scope);
   };
 
@@ -89,7 +89,7 @@ export function createWorkers(options: {
       // Work leased to a stopping process is left to the next one.
       if (isStopped()) return;
       held.add(item.id);
-      shares.take(item.scope.workspaceId, item.scope.payer ?? '');
+      quota.take(item.scope.workspaceId, item.scope.payer ?? '');
       void performOne(item, perform);
     },
     isHeld: (id) => held.has(id),

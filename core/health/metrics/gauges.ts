@@ -6,7 +6,7 @@ import { problemKinds, type Problems } from '../../lib/problems.ts';
 import type { Tally } from '../../lib/tally.ts';
 import { systemStatement } from '../../store/statement.ts';
 import type { Store } from '../../store/store.ts';
-import { databaseBytes, roomOf } from '../disk.ts';
+import { databaseBytes, diskSpaceOf } from '../disk.ts';
 import type { LoopLag } from './loop-lag.ts';
 
 /** Upper limit of the count, so that a long backlog costs the event loop no more than a short one. */
@@ -107,10 +107,10 @@ function defineState(registry: Registry, { problems, dataDir, nowMs, sandboxStat
     ];
   });
   gauge('tatami_disk_free_bytes', 'Free space on the disk of the data directory.', null, () => [
-    ['', roomOf(dataDir).free],
+    ['', diskSpaceOf(dataDir).free],
   ]);
   gauge('tatami_disk_total_bytes', 'Size of the disk of the data directory.', null, () => [
-    ['', roomOf(dataDir).total],
+    ['', diskSpaceOf(dataDir).total],
   ]);
   gauge('tatami_sandbox_state', '1 for the current state of the plugin sandbox.', 'state', () =>
     ['unused', 'starting', 'ready', 'down'].map((state) => [state, sandboxState() === state ? 1 : 0]),

@@ -1,8 +1,8 @@
 // Hashes and compares passwords off the event loop, one at a time: each takes 19 MiB and about 30 ms of CPU time, so that many sign-ins at
 // once would starve other requests. The queue is fair between client addresses, and each address has a quota of it.
 import { rateLimited } from '../../lib/errors.ts';
-import { createLanes } from '../../lib/fairness/lanes.ts';
-import { Shares } from '../../lib/fairness/shares.ts';
+import { createFairPool } from '../../lib/fairness/lanes.ts';
+import { FairQuota } from '../../lib/fairness/shares.ts';
 import { strangerOf } from '../../lib/payer.ts';
 
 /** argon2id parameters of OWASP's Password Storage Cheat Sheet: 19 MiB, two passes, one lane. */
@@ -32,28 +32,28 @@ export interface Passwords {
 
 /** @param placesMax queue size for all addresses together */
 export function createPasswords(placesMax = usualPlacesMax): Passwords {
-  const places = new Shares(placesMax);
-  const lane = createLanes(atOnce, () => undefined);
+  const places = new FairQuota(placesMax);
+  const fairPool = createFairPool(atOnce, () => undefined);
 
-  const inTurn = async <T>(peer: string, work: () => Promise<T>): Promise<T> => {
+  const runQueued = async <T>(peer: string, work: () => Promise<T>): Promise<T> => {
     const sender = strangerOf(peer);
-    if (!places.hasRoomFor(sender, 1))
+    if (!places.hasCapacityFor(sender, 1))
       throw rateLimited(
         'Too many sign-ins from your address are in progress. Try again in a few seconds.',
         retryAfterSeconds,
       );
     const freePlace = places.hold(sender, 1);
     try {
-      return await lane.run(sender, work);
+      return await fairPool.run(sender, work);
     } finally {
       freePlace();
     }
   };
 
   return {
-    hash: (peer, password) => inTurn(peer, () => Bun.password.hash(normal(password), terms)),
+    hash: (peer, password) => runQueued(peer, () => Bun.password.hash(normal(password), terms)),
     verify: (peer, password, hash, mayTry) =>
-      inTurn(peer, async () => {
+      runQueued(peer, async () => {
         if (!mayTry()) return null;
         const isRight = await Bun.password.verify(normal(password), hash ?? ofNobody);
         return isRight && hash !== null;

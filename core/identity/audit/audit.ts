@@ -27,7 +27,7 @@ export async function listAudit(
     more && data.length < limit && bytes <= pageBytesMax && batches < 25;
     batches++
   ) {
-    const page = await ctx.turns.run(ctx.scope, () =>
+    const page = await ctx.fairQueue.run(ctx.scope, () =>
       pageBefore(ctx.store, ctx.scope, before, {
         limit: 200,
         wants,

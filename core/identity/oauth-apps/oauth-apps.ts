@@ -13,7 +13,7 @@ import { defineResource } from '../../resource/define.ts';
 import { plainOperations } from '../../resource/operations.ts';
 import { oauthApp } from './contract.ts';
 import { oauthAppModel, type OAuthApp } from './kind.ts';
-import { checkApp, requireRegistrar, requireRoom } from './rules.ts';
+import { checkApp, requireRegistrar, requireCapacity } from './rules.ts';
 import { mintClientSecret, type StoredSecret } from './secret.ts';
 
 const graceHoursDefault = 24;
@@ -108,7 +108,7 @@ async function registerApp(ctx: Context, input: Created<typeof oauthApp>): Promi
   await requireRegistrar(ctx);
   const { name, description = '', homepage = null, redirectUris, confidential = false } = input;
   checkApp({ name, homepage, redirectUris }, null);
-  const room = await requireRoom(ctx);
+  const capacityGuard = await requireCapacity(ctx);
   const secret = confidential ? mintClientSecret() : null;
   const now = ctx.nowMs();
   const change = oauthAppModel.create({
@@ -122,7 +122,7 @@ async function registerApp(ctx: Context, input: Created<typeof oauthApp>): Promi
   });
   return {
     changes: [change],
-    ops: [room],
+    ops: [capacityGuard],
     body: { ...oauthAppModel.wire(change.after, ctx), secret: secret?.text ?? null },
     status: 201,
     location: `${ctx.baseUrl}/api/v1/oauth-apps/${change.id}`,

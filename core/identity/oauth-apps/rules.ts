@@ -16,7 +16,7 @@ const countApps = tenantStatement<{ count: number }>(
   'SELECT count(*) AS count FROM oauth_apps WHERE workspace_id = :ws AND deleted_at IS NULL',
 );
 /** Returns a row if the limit is not exceeded, so that concurrent registrations cannot exceed it. */
-const haveRoom = tenantStatement<{ count: number }>(
+const haveCapacity = tenantStatement<{ count: number }>(
   'oauth_apps.have_room',
   'SELECT count(*) AS count FROM oauth_apps WHERE workspace_id = :ws AND deleted_at IS NULL HAVING count(*) <= :max',
 );
@@ -66,9 +66,9 @@ export function isHomepage(text: string): boolean {
 }
 
 /** @returns an operation that enforces the limit in the commit. @throws ApiError conflict */
-export async function requireRoom(ctx: Context): Promise<Op> {
+export async function requireCapacity(ctx: Context): Promise<Op> {
   const found = await ctx.store.readOne(ctx.scope, countApps);
   if ((found?.count ?? 0) >= appsMax)
     throw new ApiError('conflict', `A workspace has at most ${appsMax} OAuth apps. Delete one first.`);
-  return tenantOp(ctx.scope, haveRoom, { max: appsMax }, { expectRows: 1 });
+  return tenantOp(ctx.scope, haveCapacity, { max: appsMax }, { expectRows: 1 });
 }

@@ -124,9 +124,9 @@ export class AnswerReader {
 
   #onBody(chunk: Uint8Array): void {
     if (this.#done || !this.#expected) return;
-    const room = this.#expected.bodyBytesMax - this.#bytes;
+    const remaining = this.#expected.bodyBytesMax - this.#bytes;
     this.#bytes += chunk.byteLength;
-    if (room > 0) this.#chunks.push(chunk.byteLength > room ? chunk.subarray(0, room) : chunk);
+    if (remaining > 0) this.#chunks.push(chunk.byteLength > remaining ? chunk.subarray(0, remaining) : chunk);
   }
 
   #answerAfter(result: number | Error): Answer | null {

@@ -156,7 +156,8 @@ for (const [name, reply, later] of beyond)
     expect(textOf((await egress.send(ask(server.url))).body)).toBe('ok');
     if (later !== '') sockets[0]?.write(later);
     // The extra bytes arrive within some event loop iterations; the connection would be closed for its age only after a second.
-    for (let turn = 0; turn < 100 && server.counts.closed === 0; turn += 1) await new Promise(setImmediate);
+    for (let iteration = 0; iteration < 100 && server.counts.closed === 0; iteration += 1)
+      await new Promise(setImmediate);
     expect(server.counts.closed).toBe(1);
     expect(textOf((await egress.send(ask(server.url))).body)).toBe('ok');
     expect(server.counts.connections).toBe(2);

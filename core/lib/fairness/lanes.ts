@@ -1,9 +1,9 @@
 // Limits concurrent work on threads of the runtime, such as compression, with a fair queue by workspace and account. Callers bound
 // the length of the queue.
 import { partyOf, type Payer } from '../payer.ts';
-import { Turns } from './turns.ts';
+import { FairQueue } from './turns.ts';
 
-export interface Lanes {
+export interface FairPool {
   /** Settles like `work`, which runs when its account is next in the queue. */
   run<T>(payer: Payer, work: () => Promise<T>): Promise<T>;
 }
@@ -14,8 +14,8 @@ const everybody = (): boolean => true;
  * @param count number of concurrent jobs
  * @param charge receives the duration of each job, milliseconds
  */
-export function createLanes(count: number, charge: (payer: Payer, ms: number) => void): Lanes {
-  const queue = new Turns<() => Promise<void>>();
+export function createFairPool(count: number, charge: (payer: Payer, ms: number) => void): FairPool {
+  const queue = new FairQueue<() => Promise<void>>();
   let busy = 0;
   const fill = (): void => {
     while (busy < count) {

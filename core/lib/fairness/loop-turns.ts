@@ -3,14 +3,14 @@
 // other events. Callers bound the length of the queue: each request, stream or consumer waits for its own job before it continues.
 import { noteAway, partyOf, type Payer } from '../payer.ts';
 import { threadMs } from '../processor.ts';
-import { Turns } from './turns.ts';
+import { FairQueue } from './turns.ts';
 
 /** Duration of a slice before the loop yields, milliseconds. */
 const sliceMs = 3;
 /** Jobs shorter than this do not end a slice, because yielding would cost more. */
 const trifleMs = 0.2;
 
-export interface LoopTurns {
+export interface LoopQueue {
   /** Runs a job of at most a few milliseconds when its account is next in the queue. Rejects if it throws. */
   run<T>(payer: Payer, work: () => T | Promise<T>): Promise<T>;
 }
@@ -26,8 +26,8 @@ interface Job {
 const everybody = (): boolean => true;
 
 /** @param charge receives the CPU time of each job, milliseconds */
-export function createLoopTurns(charge: (payer: Payer, ms: number) => void): LoopTurns {
-  const queue = new Turns<Job>();
+export function createLoopQueue(charge: (payer: Payer, ms: number) => void): LoopQueue {
+  const queue = new FairQueue<Job>();
   let working = false;
 
   const workOff = async (): Promise<void> => {

@@ -6,33 +6,33 @@
 import { tooManyAtOnce, type ApiError } from '../errors.ts';
 import { partyOf, type Payer } from '../payer.ts';
 
-export class Shares {
+export class FairQuota {
   readonly #total: number;
-  readonly #under: Shares | null;
+  readonly #under: FairQuota | null;
   /** By group and by member. An entry is removed when it reaches 0, so the capacity bounds the number of entries. */
   readonly #taken = new Map<string, number>();
   #takenByAll = 0;
 
   /** @param under quota whose usage counts here too, but not vice versa */
-  constructor(total: number, under: Shares | null = null) {
+  constructor(total: number, under: FairQuota | null = null) {
     this.#total = total;
     this.#under = under;
   }
 
   /** Returns a copy for planning; usage of the copy does not affect the original. */
-  draft(): Shares {
-    return new Shares(this.#total, this);
+  draft(): FairQuota {
+    return new FairQuota(this.#total, this);
   }
 
   /** Returns the remaining quota of a member; 0 or more. O(1). */
-  room(group: string, member: string): number {
-    const left = share(this.#total - this.#allTaken(), this.#of(group));
-    return share(left, this.taken(group, member));
+  remaining(group: string, member: string): number {
+    const left = allowance(this.#total - this.#allTaken(), this.#of(group));
+    return allowance(left, this.taken(group, member));
   }
 
   /** Returns true if a member of the group without usage may take something. */
-  hasRoom(group: string): boolean {
-    return share(this.#total - this.#allTaken(), this.#of(group)) > 0;
+  hasCapacity(group: string): boolean {
+    return allowance(this.#total - this.#allTaken(), this.#of(group)) > 0;
   }
 
   taken(group: string, member: string): number {
@@ -49,10 +49,10 @@ export class Shares {
     this.take(group, member, -amount);
   }
 
-  hasRoomFor(payer: Payer, amount: number): boolean {
+  hasCapacityFor(payer: Payer, amount: number): boolean {
     // While the total usage is low, no member can exceed its quota, so no lookup is needed.
     if (4 * (this.#allTaken() + amount) <= this.#total) return true;
-    return this.room(payer.workspaceId, partyOf(payer)) >= amount;
+    return this.remaining(payer.workspaceId, partyOf(payer)) >= amount;
   }
 
   /** Takes an amount until the returned function is called; calling it again is harmless. */
@@ -82,7 +82,7 @@ export class Shares {
 }
 
 /** Returns how much more may be taken: until the usage equals what is left free. */
-function share(free: number, taken: number): number {
+function allowance(free: number, taken: number): number {
   return Math.max(0, Math.ceil((free - taken) / 2));
 }
 

@@ -13,7 +13,7 @@ interface Group<Item> {
   readonly members: Member<Item>[];
 }
 
-export class Turns<Item> {
+export class FairQueue<Item> {
   readonly #groups: Group<Item>[] = [];
   readonly #groupsByName = new Map<string, Group<Item>>();
   readonly #membersByName = new Map<string, Member<Item>>();
@@ -40,9 +40,11 @@ export class Turns<Item> {
   ): Item | undefined {
     for (const [at, group] of this.#groups.entries()) {
       if (!admitsGroup(group.name)) continue;
-      const turn = group.members.findIndex(({ name, waiting }) => admits(waiting[0]!, group.name, name));
-      if (turn < 0) continue;
-      const [member] = group.members.splice(turn, 1);
+      const memberIndex = group.members.findIndex(({ name, waiting }) =>
+        admits(waiting[0]!, group.name, name),
+      );
+      if (memberIndex < 0) continue;
+      const [member] = group.members.splice(memberIndex, 1);
       this.#groups.splice(at, 1);
       const item = member!.waiting.shift();
       if (member!.waiting.length > 0) group.members.push(member!);

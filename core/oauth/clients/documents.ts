@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { Egress, EgressResponse } from '../../lib/egress/egress.ts';
 import { EgressError } from '../../lib/egress/error.ts';
 import { RecentMap } from '../../lib/fairness/recent-map.ts';
-import { Shares } from '../../lib/fairness/shares.ts';
+import { FairQuota } from '../../lib/fairness/shares.ts';
 import { strangerOf } from '../../lib/payer.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { ClientRefused, type OAuthClient } from './client.ts';
@@ -51,9 +51,9 @@ export function createDocuments({
   const known = new LRUCache<string, Known>({ max: documentsMax });
   // Separate caches, so that failed fetches do not evict documents.
   const failed = new LRUCache<string, Known>({ max: documentsMax });
-  const places = new Shares(fetchesAtOnceMax);
+  const places = new FairQuota(fetchesAtOnceMax);
   const fetching = new Map<string, Promise<OAuthClient>>();
-  const hostBuckets = new RecentMap<{ readonly places: Shares; readonly untilMs: number }>({
+  const hostBuckets = new RecentMap<{ readonly places: FairQuota; readonly untilMs: number }>({
     ageMs: minuteMs,
     max: hostsMax,
   });
@@ -66,9 +66,11 @@ export function createDocuments({
     const now = nowMs();
     const open = hostBuckets.get(host, now);
     const bucket =
-      open && now < open.untilMs ? open : { places: new Shares(fetchesOfHostMax), untilMs: now + minuteMs };
+      open && now < open.untilMs
+        ? open
+        : { places: new FairQuota(fetchesOfHostMax), untilMs: now + minuteMs };
     const fetcher = strangerOf(peer);
-    if (!places.hasRoomFor(fetcher, 1) || !bucket.places.hasRoomFor(fetcher, 1))
+    if (!places.hasCapacityFor(fetcher, 1) || !bucket.places.hasCapacityFor(fetcher, 1))
       throw refused('Too many client metadata documents are being fetched. Try again in a minute.');
     bucket.places.hold(fetcher, 1);
     hostBuckets.set(host, bucket, now);

@@ -51,7 +51,7 @@ export function createRegistration(options: {
 }): Registration {
   const { services, registered, gone } = options;
   const { ids, nowMs, baseUrl } = services;
-  const requireRoom = createPeerBound(nowMs);
+  const requirePeerQuota = createPeerBound(nowMs);
 
   const find = async (clientId: string, token: string): Promise<Registered | null> => {
     const found = await registered.find(clientId);
@@ -65,7 +65,7 @@ export function createRegistration(options: {
 
   return {
     async register(metadata, peer) {
-      requireRoom(peer);
+      requirePeerQuota(peer);
       const said = readMetadata(metadata, terms);
       const id = ids.next(idPrefixes.client);
       const secret = said.confidential ? mintClientSecret() : null;

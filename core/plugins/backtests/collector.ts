@@ -137,7 +137,7 @@ function costsOf(cpu: readonly number[], calls: number, windowDays: number) {
   const perDay = (sum: number): number => rounded(sum / days);
   const sorted = cpu.toSorted((a, b) => a - b);
   // Nearest rank: of two runs, the slower one is the 95th percentile.
-  const at = (share: number): number => rounded(sorted[Math.ceil(sorted.length * share) - 1] ?? 0);
+  const at = (fraction: number): number => rounded(sorted[Math.ceil(sorted.length * fraction) - 1] ?? 0);
   const cpuMs = cpu.reduce((sum, ms) => sum + ms, 0);
   return {
     calls,

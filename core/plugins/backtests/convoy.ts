@@ -2,7 +2,7 @@
 
 export interface Convoy {
   /** Waits until another task can start. @throws the error of a failed task */
-  room(): Promise<void>;
+  waitForCapacity(): Promise<void>;
   /**
    * @param begin starts the task; receives a promise that resolves when all earlier tasks have completed, and must complete after it
    * @param end receives the result, in order; its own waiting delays only the start of further tasks
@@ -25,7 +25,7 @@ export function createConvoy(underWayMax: number): Convoy {
   };
 
   return {
-    async room() {
+    async waitForCapacity() {
       while (underWay.size >= underWayMax) await Promise.race(underWay);
       throwIfStopped();
     },

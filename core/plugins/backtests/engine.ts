@@ -79,7 +79,7 @@ export function createEngine(options: EngineOptions): Engine {
   const { store, services } = options;
   const attempts = createAttempts(options);
   const tryOn = createTrials({ attempts, store, committer: options.committer });
-  const wants = createWants(services.turns);
+  const wants = createWants(services.fairQueue);
 
   const yieldTo = async (signal: AbortSignal): Promise<void> => {
     for (let waited = 0; options.isBusy() && waited < politeMs; waited += politeStepMs)
@@ -133,7 +133,7 @@ function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine[
       if (endedBy) return;
       events.wanted++;
       if (await findCut(store, scope, event, install.id, () => 0)) return void events.cut++;
-      await convoy.room();
+      await convoy.waitForCapacity();
       await engine.yieldTo(signal);
       const past = await pasts.at(event);
       convoy.join(

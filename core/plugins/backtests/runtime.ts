@@ -21,7 +21,7 @@ export function createBacktests(
   const engine = createEngine(options);
   const work = createBacktestWork({ ...options, engine });
   const queue = createWorkQueue({
-    ...{ store, clock, log, owner, seen, mayWork, kind: 'backtest', room: backtestsHeld },
+    ...{ store, clock, log, owner, seen, mayWork, kind: 'backtest', capacity: backtestsHeld },
     setBack: () => [],
     perform: work.perform,
   });

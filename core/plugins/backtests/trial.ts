@@ -17,7 +17,7 @@ export interface Version {
   readonly install: Install;
   readonly source: string;
   /** Install id of its isolates. */
-  readonly lane: string;
+  readonly isolateId: string;
   /** Returns the values of the plugin for the next run. */
   readonly values: () => RunValues;
 }
@@ -58,14 +58,14 @@ export function createTrials(options: {
 }): TryOn {
   const { attempts } = options;
   return async (scope, version, event, past, signal, { again, before } = {}) => {
-    const { install, source, lane } = version;
+    const { install, source, isolateId } = version;
     const run = again ?? runOf(version, event);
     try {
       for (let attempt = 1; ;) {
         const values = version.values();
         const asOfNow: string[] = [];
         const noteNow = (operation: string): void => void asOfNow.push(operation);
-        const world = worldOf({ past, values, source, lane, noteNow });
+        const world = worldOf({ past, values, source, isolateId, noteNow });
         const made = await attempts.make({ item: { scope }, run, event, signal, world }, install);
         const { outcome, staged } = made;
         const seen = { cpuMs: outcome.cpuMs, calls: made.calls.map(({ code }) => code), asOfNow };
@@ -105,10 +105,10 @@ function codeOf(
 }
 
 /** Returns the same run as the planner would create. */
-function runOf({ install, lane }: Version, event: EventRow): RunRow {
+function runOf({ install, isolateId }: Version, event: EventRow): RunRow {
   return queuedRow(
     {
-      id: derivedId(idPrefixes.run, event.id, lane),
+      id: derivedId(idPrefixes.run, event.id, isolateId),
       installId: install.id,
       handler: { kind: 'event', name: event.type },
       orderKey: event.subjectId ?? event.entityId,

@@ -91,7 +91,7 @@ function createDraft(stored: StoredValues): Draft {
       const after = bytes + sizeOf(text) - sizeOf(draftText(key));
       if (after > installBytesMax) {
         isRefused = true;
-        throw new ValueError('quota_exceeded', noRoom);
+        throw new ValueError('quota_exceeded', quotaMessage);
       }
       bytes = after;
       written.set(key, text);
@@ -118,7 +118,7 @@ function createDraft(stored: StoredValues): Draft {
   };
 }
 
-const noRoom = `A plugin can store at most ${installBytesMax} bytes, including writes of this run. Delete keys that are no longer needed.`;
+const quotaMessage = `A plugin can store at most ${installBytesMax} bytes, including writes of this run. Delete keys that are no longer needed.`;
 
 interface Key {
   readonly key: string;

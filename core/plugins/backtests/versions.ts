@@ -5,12 +5,12 @@ import type { RequestedCode } from './rows.ts';
 import type { Version } from './trial.ts';
 import { createValues } from './values.ts';
 
-/** @param lane install id for the isolates of the versions; must be unique to this backtest */
-export function versionsOf({ installId, versions }: RequestedCode, lane: string): Version[] {
+/** @param isolateId install id for the isolates of the versions; must be unique to this backtest */
+export function versionsOf({ installId, versions }: RequestedCode, isolateId: string): Version[] {
   return versions.map(({ code, grant, settings }, index) => ({
     install: asInstalled(installId, code, { grant, settings }),
     source: code.code,
-    lane: `${lane}${index === 0 ? '' : `.${index}`}`,
+    lane: `${isolateId}${index === 0 ? '' : `.${index}`}`,
     values: createValues(),
   }));
 }

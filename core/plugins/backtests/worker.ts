@@ -44,7 +44,8 @@ export function createBacktestWork(options: EngineOptions & { readonly engine: E
         ? await throughGate(engine, store, scope, { old: version!, next, runs }, signal, onProgress)
         : await engine.backtest(scope, version!, window, signal, onProgress);
     } finally {
-      for (const { lane } of [version, next].filter((one) => one !== undefined)) options.sandbox.evict(lane);
+      for (const { isolateId } of [version, next].filter((one) => one !== undefined))
+        options.sandbox.evict(isolateId);
     }
   };
 

@@ -14,7 +14,7 @@ export interface World {
   /** Code of the version, which may not be installed. */
   readonly source: string;
   /** Install id of the isolates, shared only among runs of this version. */
-  readonly lane: string;
+  readonly isolateId: string;
   door(real: HostDoor): HostDoor;
 }
 
@@ -22,12 +22,12 @@ interface WorldOptions {
   readonly past: SeenPast;
   readonly values: RunValues;
   readonly source: string;
-  readonly lane: string;
+  readonly isolateId: string;
   /** Called for each read that returned present data, with its operation. */
   noteNow(operation: string): void;
 }
 
-export function worldOf({ past, values, source, lane, noteNow }: WorldOptions): World {
+export function worldOf({ past, values, source, isolateId, noteNow }: WorldOptions): World {
   /** Returns null if the read must be answered with present data. */
   const askPast = async (real: HostDoor, route: Route, call: ValueCall): Promise<Outcome<string> | null> => {
     if (!takesAsOf(route) || showsStaged(route, call)) return null;
@@ -38,7 +38,7 @@ export function worldOf({ past, values, source, lane, noteNow }: WorldOptions): 
   };
 
   return {
-    ...{ past, values, source, lane },
+    ...{ past, values, source, isolateId },
     door: (real) => ({
       ...real,
       async call(route, call) {

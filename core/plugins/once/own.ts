@@ -64,7 +64,7 @@ export function ownOneOffs(options: OwnOneOffsOptions): OwnOneOffs {
           `The data of a one-time job can have at most ${dataMax} characters of JSON.`,
         );
       const before = await findOwn(name);
-      if (!before) await requireRoom(options);
+      if (!before) await requireCapacity(options);
       const input: RunInput = {
         event: {
           schedule: scheduleOf(name),
@@ -95,7 +95,7 @@ export function ownOneOffs(options: OwnOneOffsOptions): OwnOneOffs {
 }
 
 /** @throws CallError quota_exceeded */
-async function requireRoom({ store, scope, install, staged }: OwnOneOffsOptions): Promise<void> {
+async function requireCapacity({ store, scope, install, staged }: OwnOneOffsOptions): Promise<void> {
   const stored = await countOneOffs(store, scope, install.id);
   const added = staged.changes
     .filter(({ kind }) => kind === oneTimeJobModelName)

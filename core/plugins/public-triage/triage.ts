@@ -6,8 +6,8 @@ import { Type, type Static } from 'typebox';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { ApiError, tooManyAtOnce } from '../../lib/errors.ts';
 import { errorForLog } from '../../lib/failures.ts';
-import { createLanes } from '../../lib/fairness/lanes.ts';
-import { Shares } from '../../lib/fairness/shares.ts';
+import { createFairPool } from '../../lib/fairness/lanes.ts';
+import { FairQuota } from '../../lib/fairness/shares.ts';
 import type { Log } from '../../lib/log.ts';
 import { partyOf, type Payer } from '../../lib/payer.ts';
 import { Closed, enumeration, named } from '../../lib/schema.ts';
@@ -123,8 +123,8 @@ export interface PublicTriageOptions {
 
 export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageOptions): Route {
   let packed: Promise<{ source: string; sha256: string; handlers: string[] }> | null = null;
-  const places = new Shares(placesMax);
-  const lane = createLanes(1, () => undefined);
+  const places = new FairQuota(placesMax);
+  const fairQueue = createFairPool(1, () => undefined);
 
   const codeOf = () =>
     (packed ??= packFirstParty(publicTriage).then(
@@ -146,7 +146,9 @@ export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageO
     const issues = requested.map(({ title, description = '' }) => ({ title, description }));
     const release = takePlace(places, sender);
     try {
-      const answers = await lane.run(sender, async () => runOn(await sandbox.get(), await codeOf(), issues));
+      const answers = await fairQueue.run(sender, async () =>
+        runOn(await sandbox.get(), await codeOf(), issues),
+      );
       const duplicates = workspace === undefined ? [] : await duplicatesOf({ workspace, team, issues });
       return answers.map((one, at) => ({ ...one, duplicates: duplicates[at] ?? [] }));
     } catch (error) {
@@ -181,8 +183,8 @@ export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageO
 }
 
 /** @throws ApiError rate_limited for a sender that has used its share of the slots, unavailable if all slots are taken */
-function takePlace(places: Shares, sender: Payer): () => void {
-  if (places.hasRoomFor(sender, 1)) return places.hold(sender, 1);
+function takePlace(places: FairQuota, sender: Payer): () => void {
+  if (places.hasCapacityFor(sender, 1)) return places.hold(sender, 1);
   if (places.taken(sender.workspaceId, partyOf(sender)) === 0)
     throw new ApiError('unavailable', 'The queue is full. Retry in a moment.');
   throw tooManyAtOnce('Too many of your requests are queued. Retry when one of them has been answered.');

@@ -1,7 +1,7 @@
 // Flight recorder: stores the inputs, calls and answers of each run in the batch that ends it. During the run it holds only references.
 // Its limits are those of docs/spec/plugins.md › Recordings.
 import { LRUCache } from 'lru-cache';
-import { Shares } from '../../lib/fairness/shares.ts';
+import { FairQuota } from '../../lib/fairness/shares.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { SandboxJob, SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Op, Scope } from '../../store/store.ts';
@@ -16,7 +16,7 @@ const bytesPerDayMax = 64 * 1024 * 1024;
 /** Installs counted at once; an evicted install starts its day anew. */
 const installsHeldMax = 10_000;
 /** Characters that the long tapes of all runs can hold together. */
-const tapeRoomChars = 64 * 1024 * 1024;
+const tapeQuotaChars = 64 * 1024 * 1024;
 
 /** A job for the sandbox, with its tape if it is recorded. */
 export interface TapedJob extends Omit<SandboxJob, 'call' | 'tape'> {
@@ -34,7 +34,7 @@ export interface Recorder {
 
 export function createRecorder(options: { record: boolean; nowMs: () => number }): Recorder {
   const { nowMs } = options;
-  const room = new Shares(tapeRoomChars);
+  const quota = new FairQuota(tapeQuotaChars);
   /** Tapes of runs in progress, bounded by the capacity of their work queue. */
   const tapes = new Map<string, RunTape>();
   const days = new LRUCache<string, { readonly day: number; bytes: number }>({ max: installsHeldMax });
@@ -66,7 +66,7 @@ export function createRecorder(options: { record: boolean; nowMs: () => number }
     taped(job) {
       if (!options.record) return job;
       forget(job.runId);
-      const tape = createTape(room, { workspaceId: job.workspaceId, payer: job.installId });
+      const tape = createTape(quota, { workspaceId: job.workspaceId, payer: job.installId });
       tapes.set(job.runId, tape);
       return { ...job, tape };
     },

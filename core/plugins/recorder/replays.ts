@@ -4,8 +4,8 @@ import type { Static } from 'typebox';
 import type { Context } from '../../context.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError, invalidField, notFound, rateLimited, tooManyAtOnce } from '../../lib/errors.ts';
-import { createLanes } from '../../lib/fairness/lanes.ts';
-import { Shares } from '../../lib/fairness/shares.ts';
+import { createFairPool } from '../../lib/fairness/lanes.ts';
+import { FairQuota } from '../../lib/fairness/shares.ts';
 import { readPackage } from '../installs/check.ts';
 import { requireSignedTrial, type PluginTrust } from '../installs/trust.ts';
 import { installModel } from '../installs/schema.ts';
@@ -41,15 +41,15 @@ export interface Replays {
 
 export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions): Replays {
   const rate = createRunRate(replaysPerMinuteMax, clock.monotonicMs);
-  const places = new Shares(placesMax);
-  const lane = createLanes(1, () => undefined);
+  const places = new FairQuota(placesMax);
+  const fairQueue = createFairPool(1, () => undefined);
 
-  const inTurn = async <T>(payer: Payer, work: () => Promise<T>): Promise<T> => {
-    if (!places.hasRoomFor(payer, 1))
+  const runQueued = async <T>(payer: Payer, work: () => Promise<T>): Promise<T> => {
+    if (!places.hasCapacityFor(payer, 1))
       throw tooManyAtOnce('Too many of your replays are queued. Retry when one of them has finished.');
     const freePlace = places.hold(payer, 1);
     try {
-      return await lane.run(payer, work);
+      return await fairQueue.run(payer, work);
     } finally {
       freePlace();
     }
@@ -71,7 +71,7 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
       const job = { runId, workspaceId, installId: `replay.${run.install_id}`, code, recording };
       const requestedMs = performance.now();
       try {
-        return toReplayResponse(await inTurn(ctx.scope, async () => replay(await sandbox.get(), job)));
+        return toReplayResponse(await runQueued(ctx.scope, async () => replay(await sandbox.get(), job)));
       } catch (error) {
         if (!(error instanceof ReplayInterrupted)) throw error;
         throw new ApiError('unavailable', `The replay was interrupted: ${error.message}`, { cause: error });

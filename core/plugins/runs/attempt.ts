@@ -15,7 +15,7 @@ import { callHost } from '../bridge.ts';
 import type { World } from '../backtests/world.ts';
 import { createMeter, type Meter } from '../budgets/meter.ts';
 import type { Usage } from '../budgets/usage.ts';
-import type { CallTurns } from '../call-turns.ts';
+import type { CallQueue } from '../call-turns.ts';
 import { hostDoorOf, principalOf, type BridgeCall, type HostDoor } from '../host-door.ts';
 import { effectiveModes, type Modes } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
@@ -83,7 +83,7 @@ export interface AttemptOptions {
   readonly registry: Registry;
   readonly sandbox: SandboxOnDemand;
   readonly ledger: Ledger;
-  readonly callTurns: CallTurns;
+  readonly callQueue: CallQueue;
   readonly recorder: Recorder;
   readonly fresh: Pick<FreshEvents, 'newest'>;
   readonly outside: Outsides;
@@ -117,13 +117,13 @@ export function createAttempts(options: AttemptOptions): Attempts {
   const answering = (begun: Begun) => {
     const { held, install, calls } = begun;
     const { run, item } = held;
-    const inTurn = options.callTurns.ofRun(item.scope, install.id, run.handler_kind);
+    const performQueued = options.callQueue.ofRun(item.scope, install.id, run.handler_kind);
     const { calls: callsMax } = limitsOf(install.manifest, handlerOf(run));
     door ??= hostDoorOf(options.app());
     const bridge = bridgeOf(options, begun, held.world?.door(door) ?? door);
     return async (op: string, args: string): Promise<CallAnswer> => {
       const from = performance.now();
-      const answer = await inTurn(op, args, () => callHost(bridge, op, args));
+      const answer = await performQueued(op, args, () => callHost(bridge, op, args));
       if (calls.length < callsMax) calls.push(callRecord(op, answer, performance.now() - from));
       return answer;
     };

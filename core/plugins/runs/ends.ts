@@ -1,6 +1,6 @@
 // Lets a request wait for the end of the run that it started.
 import type { Clock } from '../../lib/clock.ts';
-import { Shares } from '../../lib/fairness/shares.ts';
+import { FairQuota } from '../../lib/fairness/shares.ts';
 import type { Payer } from '../../lib/payer.ts';
 
 /**
@@ -17,11 +17,11 @@ export interface RunEnds {
 }
 
 export function createRunEnds(clock: Clock): RunEnds {
-  const places = new Shares(waitingMax);
+  const places = new FairQuota(waitingMax);
   const waiting = new Map<string, () => void>();
   return {
     wait(payer, runId, ms) {
-      if (!places.hasRoomFor(payer, 1)) return Promise.resolve();
+      if (!places.hasCapacityFor(payer, 1)) return Promise.resolve();
       const freePlace = places.hold(payer, 1);
       return new Promise((resolve) => {
         const done = (): void => {

@@ -35,7 +35,7 @@ export function jobOf(held: TriedRun, install: Install, input: RunJobInput) {
     runId: run.id,
     workspaceId: item.scope.workspaceId,
     // A trial has isolates of its own.
-    installId: world?.lane ?? install.id,
+    installId: world?.isolateId ?? install.id,
     partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
     code: { sha256: install.sha256, source: input.source, handlers: [...install.manifest.handlers] },
     handler,

@@ -59,7 +59,7 @@ interface Shadow {
   readonly row: ShadowRow;
   readonly scope: Scope;
   readonly version: RequestedVersion;
-  readonly lane: string;
+  readonly isolateId: string;
   readonly stopped: AbortController;
   readonly values: Promise<() => ReturnType<Version['values']>>;
   waiting: number;
@@ -83,7 +83,7 @@ export function createShadowWork(options: WorkOptions): ShadowWork {
     if (!shadow) return;
     shadows.delete(installId);
     shadow.stopped.abort();
-    sandbox.evict(shadow.lane);
+    sandbox.evict(shadow.isolateId);
   };
 
   const stopFor = (by: StoppedBy, { scope, row, report }: Shadow): void => {
@@ -143,7 +143,7 @@ function shadowOf(store: Store, row: ShadowRow, version: RequestedVersion): Shad
   values.catch(() => undefined);
   return {
     ...{ row, scope, version, values },
-    lane: `${row.install_id}.shadow.${row.started_at}`,
+    isolateId: `${row.install_id}.shadow.${row.started_at}`,
     stopped: new AbortController(),
     waiting: 0,
     report: JSON.parse(row.report_json) as ShadowReport,
@@ -244,7 +244,7 @@ function createCompare({ store, committer, engine }: WorkOptions) {
     const past = await engine.pastsFor(scope, install).at(event);
     const isWanted = await (await engine.subscribed(scope, install))(event);
     const version = {
-      ...{ install, source: shadow.version.code.code, lane: shadow.lane },
+      ...{ install, source: shadow.version.code.code, lane: shadow.isolateId },
       values: await shadow.values,
     };
     const simulated = { ...run, mode: install.mode };

@@ -10,7 +10,7 @@ import type { EntryReport, ToSidecar } from '../protocol.ts';
 import { createHeldCodes } from './codes.ts';
 import { completeJail } from './complete-jail.ts';
 import { createLink, type Link } from './link.ts';
-import { createRoom, type Room } from './room.ts';
+import { createCallCapacity, type CallCapacity } from './room.ts';
 import { startChild, yieldToOthers, type Child, type ChildOptions } from './spawn.ts';
 import { openProcessStatus, type ProcessStatus, type Vitals } from './vitals.ts';
 
@@ -37,7 +37,7 @@ export interface SidecarProcess {
   readonly ready: Promise<JailReport>;
   /** Resolves once the process and its control group are gone. */
   readonly exited: Promise<void>;
-  readonly room: Room;
+  readonly callCapacity: CallCapacity;
   /** Time of the last sign of life, on the clock of `performance.now()`. */
   readonly heardAt: number;
   /** True if the kernel killed the process for lack of memory. */
@@ -92,7 +92,7 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
   const link = createLink({
     busy: options.busy,
     onMessage: heard,
-    onSent: () => sidecar.room.admit(),
+    onSent: () => sidecar.callCapacity.admit(),
     onBreach: (why) => kill(`protocol violation: ${why}`),
   });
   const send = (message: ToSidecar): void => {
@@ -117,7 +117,11 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
   const sidecar: SidecarProcess = {
     ready: jailing.ready,
     exited: over.promise,
-    room: createRoom({ unitsMax: callUnitsMax, backlog: () => link.backlog, onFull: link.pause }),
+    callCapacity: createCallCapacity({
+      unitsMax: callUnitsMax,
+      backlog: () => link.backlog,
+      onFull: link.pause,
+    }),
     isolates: 0,
     rssSeenBytes: 0,
     get pid() {

@@ -1,7 +1,7 @@
 // Bounds the memory that host calls of one sidecar use in the core, for arguments and answers. A call above the capacity waits in a
 // queue that is fair between workspaces and installs, and reading from the sidecar is paused until the queue is empty. Also paces
 // long answers, because each blocks the core for milliseconds.
-import { Turns } from '../../lib/fairness/turns.ts';
+import { FairQueue } from '../../lib/fairness/turns.ts';
 import type { Owner } from '../lanes.ts';
 
 /** Shorter answers are not paced; their cost is negligible. */
@@ -14,7 +14,7 @@ interface Entrant {
   enter(): void;
 }
 
-export interface Room {
+export interface CallCapacity {
   /** Reserves capacity. Returns undefined if there is enough at once. */
   enter(owner: Owner, units: number): Promise<void> | undefined;
   leave(units: number): void;
@@ -24,7 +24,7 @@ export interface Room {
   admit(): void;
 }
 
-export interface RoomOptions {
+export interface CallCapacityOptions {
   /** Capacity in UTF-16 units; one call is always admitted, whatever its size. */
   readonly unitsMax: number;
   /** Returns the amount of output that the sidecar has not read. */
@@ -33,9 +33,9 @@ export interface RoomOptions {
   onFull(full: boolean): void;
 }
 
-export function createRoom(options: RoomOptions): Room {
+export function createCallCapacity(options: CallCapacityOptions): CallCapacity {
   /** Bounded by the calls of one chunk of frames, because reading pauses while a call waits. */
-  const waiting = new Turns<Entrant>();
+  const waiting = new FairQueue<Entrant>();
   let taken = 0;
   let restsUntil = 0;
 
@@ -44,7 +44,7 @@ export function createRoom(options: RoomOptions): Room {
     return held === 0 || held + units <= options.unitsMax;
   };
 
-  const inTurn = (): Entrant | undefined => {
+  const takeNext = (): Entrant | undefined => {
     let isFirst = true;
     return waiting.take(({ units }) => {
       const mayEnter = isFirst && fits(units);
@@ -55,7 +55,7 @@ export function createRoom(options: RoomOptions): Room {
 
   const admit = (): void => {
     if (waiting.isEmpty) return;
-    for (let next = inTurn(); next; next = inTurn()) {
+    for (let next = takeNext(); next; next = takeNext()) {
       taken += next.units;
       next.enter();
     }

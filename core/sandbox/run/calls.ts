@@ -53,17 +53,17 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
     // A fetch reserves no capacity for its answer until the answer arrives.
     const waitsOutside = op === 'net.fetch';
     let units = args.length + (waitsOutside ? 0 : textMaxOf(op));
-    const turn = sidecar.room.enter(job, units);
-    if (turn) await turn;
+    const admission = sidecar.callCapacity.enter(job, units);
+    if (admission) await admission;
     try {
       if (options.isOver()) return;
       const answered = await job.call(op, args);
       if (waitsOutside && answered.ok) {
-        sidecar.room.leave(units);
+        sidecar.callCapacity.leave(units);
         units = answered.value.length;
-        await sidecar.room.enter(job, units);
+        await sidecar.callCapacity.enter(job, units);
       }
-      const pauseMs = answered.ok ? sidecar.room.pauseMs(answered.value.length) : 0;
+      const pauseMs = answered.ok ? sidecar.callCapacity.pauseMs(answered.value.length) : 0;
       if (pauseMs > 0) await Bun.sleep(pauseMs);
       clock.advanceTo(clock.ageMs());
       give(call, op, answered);
@@ -71,7 +71,7 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
       // The guest must not learn details of host errors.
       refuse(call, 'internal_error', 'The host call failed.');
     } finally {
-      sidecar.room.leave(units);
+      sidecar.callCapacity.leave(units);
     }
   };
 

@@ -23,7 +23,7 @@ const thrownAway: Ending = {
 export interface RunOrder {
   readonly nonce: RunNonce;
   readonly job: SandboxJob;
-  readonly lane: string;
+  readonly queueName: string;
   readonly sidecar: SidecarProcess;
   readonly queueMs: number;
   readonly clock: () => number;
@@ -42,7 +42,7 @@ export interface ActiveRun extends Pick<RunOrder, 'nonce' | 'job' | 'lane' | 'si
 }
 
 export function startRun(order: RunOrder): ActiveRun {
-  const { nonce, job, lane, sidecar } = order;
+  const { nonce, job, queueName, sidecar } = order;
   const startedAt = performance.now();
   const clock = createRunClock(order.clock);
   const timers = createRunTimers();
@@ -67,7 +67,7 @@ export function startRun(order: RunOrder): ActiveRun {
   const run: ActiveRun = {
     nonce,
     job,
-    lane,
+    queueName,
     sidecar,
     rssAtStartBytes: sidecar.rssSeenBytes,
     cpuMs: 0,

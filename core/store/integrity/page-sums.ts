@@ -58,9 +58,9 @@ export function openPageSums(database: string): WritablePageSums {
   const resize = (pages: number): void => {
     const had = Math.floor(entries.length / entryBytes);
     if (had <= pages) {
-      const room = Buffer.alloc((pages + 1) * entryBytes);
-      entries.copy(room, 0, 0, had * entryBytes);
-      entries = room;
+      const enlarged = Buffer.alloc((pages + 1) * entryBytes);
+      entries.copy(enlarged, 0, 0, had * entryBytes);
+      entries = enlarged;
     }
     for (let page = Math.min(had, pages + 1); page < Math.max(had, pages + 1); page++)
       put(page, 0, unsetCheck(page));

@@ -24,8 +24,8 @@ export function freeBytes(path: string): number | null {
 export function describeUnwritable(path: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const free = freeBytes(path);
-  const room = free === null ? '' : ` (${megabytes(free)} free)`;
-  return `${path} cannot be written: ${reasons[code] ?? (error instanceof Error ? error.message : String(error))}${room}.`;
+  const freeText = free === null ? '' : ` (${megabytes(free)} free)`;
+  return `${path} cannot be written: ${reasons[code] ?? (error instanceof Error ? error.message : String(error))}${freeText}.`;
 }
 
 export const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`;

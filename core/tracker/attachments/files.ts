@@ -55,7 +55,7 @@ export const fileRoutes = (attach: Attach): readonly Route[] => [
     errors: ['budget_exceeded'],
     async admitsFile(ctx, { params }, announcedBytes) {
       await getEntity(ctx, issueModel, (params as { id: string }).id);
-      await requireRoom(ctx, announcedBytes ?? 0);
+      await requireCapacity(ctx, announcedBytes ?? 0);
     },
     upload: (ctx, { params, query }, sent) => attachFile(ctx, attach, params.id, query.name ?? '', sent),
   }),
@@ -79,7 +79,7 @@ export const fileRoutes = (attach: Attach): readonly Route[] => [
 ];
 
 /** @throws ApiError budget_exceeded */
-async function requireRoom({ store, scope, blobs }: Context, bytes: number): Promise<void> {
+async function requireCapacity({ store, scope, blobs }: Context, bytes: number): Promise<void> {
   const used = (await store.readOne(scope, readUsage))?.bytes ?? 0;
   const max = blobs.limits.workspaceBytesMax;
   if (used + bytes > max)
@@ -98,7 +98,7 @@ async function attachFile(
 ): Promise<ChangeSet> {
   const issue = await getEntity(ctx, issueModel, issueId);
   const { sha256, bytes } = blob;
-  await requireRoom(ctx, bytes);
+  await requireCapacity(ctx, bytes);
   const max = ctx.blobs.limits.workspaceBytesMax;
   return {
     ...attach(ctx, issue, {

@@ -36,7 +36,7 @@ export interface Placed extends Reranked {
   readonly column: string;
   readonly lane: string | null;
   /** Cards whose ranks are respaced, and the statements that write them. */
-  readonly room: { readonly others: readonly Reranked[]; ops(scope: Scope): Op[] } | null;
+  readonly respacing: { readonly others: readonly Reranked[]; ops(scope: Scope): Op[] } | null;
 }
 
 export const cardKind = 'board_card';
@@ -63,11 +63,11 @@ export function stagedCards({ staged }: Context, board: Board): ReadonlyMap<stri
 }
 
 export function cardMoved(placed: Placed): Change {
-  const { board, order, issueId, version, column, lane, rank, room } = placed;
+  const { board, order, issueId, version, column, lane, rank, respacing } = placed;
   const id = `${board.id}/${issueId}`;
-  const others = room?.others ?? [];
+  const others = respacing?.others ?? [];
   const after: CardEntity = { id, version: 1, issueId, rank, column, lane, others };
-  const writeOthers = (scope: Scope): Op[] => room?.ops(scope) ?? [];
+  const writeOthers = (scope: Scope): Op[] => respacing?.ops(scope) ?? [];
   const otherMoveEvents = (): EventDraft[] => others.map((other) => moveEvent(board, other, null, null));
   return {
     kind: cardKind,

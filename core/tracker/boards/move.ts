@@ -21,7 +21,7 @@ import { boardModel } from './kind.ts';
 import { configuredColumns, findColumn, findLane, keyOf, layoutOf } from './layout.ts';
 import { enforceLimit } from './limits.ts';
 import { findNamed, requestedPosition, rankFor, rankOn } from './place.ts';
-import { makeRoom } from './room.ts';
+import { respaceRanks } from './room.ts';
 import { sightOf, standsIn, type BoardSight } from './sight.ts';
 
 /**
@@ -92,7 +92,7 @@ async function placed(
       version: (isStaged ? issue : after).version,
       column: cell.column.key,
       lane: cell.lane?.key ?? null,
-      ...(await makeRoom(ctx, board, issue.id, rank)),
+      ...(await respaceRanks(ctx, board, issue.id, rank)),
     }),
   ];
 }

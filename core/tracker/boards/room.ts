@@ -24,13 +24,18 @@ const fill = tenantStatement(
    SELECT :ws, :boardId, value->>0, value->>1 FROM json_each(:cards)`,
 );
 
-type Room = Pick<Placed, 'rank' | 'room'>;
+type RespacedRank = Pick<Placed, 'rank' | 'room'>;
 
 /** Returns the rank that the card gets, and the writes for other cards. @param rank rank computed for the card */
-export async function makeRoom(ctx: Context, board: Board, issueId: string, rank: string): Promise<Room> {
+export async function respaceRanks(
+  ctx: Context,
+  board: Board,
+  issueId: string,
+  rank: string,
+): Promise<RespacedRank> {
   const { id: boardId } = board;
   // A run moves at most a hundred cards, so its ranks stay bounded; the next move shortens them.
-  if (rank.length <= rankLengthMax || stagedCards(ctx, board).size > 0) return { rank, room: null };
+  if (rank.length <= rankLengthMax || stagedCards(ctx, board).size > 0) return { rank, respacing: null };
   const shared = rank.slice(0, sharedChars);
   const range = { boardId, shared, end: shared + above };
   const rows = await ctx.store.read(ctx.scope, sharing, range);
@@ -46,7 +51,7 @@ export async function makeRoom(ctx: Context, board: Board, issueId: string, rank
   const rest = cards.filter((card) => card.issueId !== issueId);
   return {
     rank: ranks[place]!,
-    room: {
+    respacing: {
       others: rest,
       ops: (scope) => [
         tenantOp(scope, clear, range),

@@ -42,7 +42,7 @@ const one = {
   rows: 'team',
   params,
 } as const;
-const turn = {
+const transition = {
   ...one,
   method: 'POST',
   scope: 'cycles:write',
@@ -83,7 +83,7 @@ export const cycles = defineResource(cycle, cycleModel, {
   },
   routes: [
     defineRoute({
-      ...turn,
+      ...transition,
       path: '/api/v1/cycles/{id}/start',
       name: 'cycles.start',
       summary: 'Start the next cycle of a team early',
@@ -92,7 +92,7 @@ export const cycles = defineResource(cycle, cycleModel, {
       write: (ctx, { params, ifMatch }) => start(ctx, params.id, ifMatch),
     }),
     defineRoute({
-      ...turn,
+      ...transition,
       path: '/api/v1/cycles/{id}/complete',
       name: 'cycles.complete',
       summary: 'Complete an active cycle early',

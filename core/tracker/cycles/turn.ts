@@ -4,7 +4,7 @@ import type { FilterWay } from '../../lib/filter.ts';
 import { namesIn } from '../../resource/filter.ts';
 import { cycle } from './contract.ts';
 
-export const turnWords = { current: 'current', next: 'next', previous: 'previous' } as const;
+export const relativeWords = { current: 'current', next: 'next', previous: 'previous' } as const;
 
 /** Returns the ids of the cycles that a filter matches. */
 export function cyclesMeant(
@@ -13,10 +13,10 @@ export function cyclesMeant(
   names: readonly string[],
 ): readonly string[] {
   if (way.by !== 'turn') return namesIn(directory, cycle, 'name').ids(way, names);
-  return [...new Set(names.flatMap((name) => inTurn(directory, name)))];
+  return [...new Set(names.flatMap((name) => relativeCycles(directory, name)))];
 }
 
-function inTurn({ cycles }: Directory, word: string): string[] {
+function relativeCycles({ cycles }: Directory, word: string): string[] {
   if (word === 'current')
     return [...cycles.values()].filter(({ status }) => status === 'active').map(({ id }) => id);
   const wanted = word === 'next' ? 'upcoming' : 'completed';

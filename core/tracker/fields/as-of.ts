@@ -8,7 +8,7 @@ import { lastEvents, type Was } from '../../resource/as-of/objects.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import type { FieldValue } from './contract.ts';
 
-const turnsOf = tenantStatement<{ id: string; type: string; sequence: number }>(
+const fieldLifecycle = tenantStatement<{ id: string; type: string; sequence: number }>(
   'as_of.turns_of_fields',
   `SELECT entity_id AS id, type, sequence FROM events INDEXED BY events_object
    WHERE workspace_id = :ws AND issue_id IS NULL AND entity_kind = 'field' AND sequence <= :at
@@ -44,14 +44,14 @@ export async function withFieldsAt(
   moment: Moment,
 ): Promise<readonly Was[]> {
   const { sequence: at } = moment;
-  const turns = issues.length === 0 ? [] : await ctx.store.read(ctx.scope, turnsOf, { at });
+  const lifecycle = issues.length === 0 ? [] : await ctx.store.read(ctx.scope, fieldLifecycle, { at });
   // If no field was ever deleted, the last events are complete.
-  if (!turns.some(({ type }) => type === 'field.deleted')) return issues;
+  if (!lifecycle.some(({ type }) => type === 'field.deleted')) return issues;
   const params = { ids: JSON.stringify(issues.map(({ id }) => id)), at };
   const lasts = await ctx.store.read(ctx.scope, lastOfIssues, params);
   const lastOf = new Map(lasts.map(({ id, sequence }) => [id, sequence]));
   const had = new Map<string, Record<string, FieldValue>>(issues.map(({ id }) => [id, {}]));
-  for (const { key, spans } of await fieldsOf(ctx, turns, at)) {
+  for (const { key, spans } of await fieldsOf(ctx, lifecycle, at)) {
     const [now, ...earlier] = spans;
     const isFresh = ({ id }: Was): boolean => (lastOf.get(id) ?? 0) > now!.after;
     const eventValues = [
@@ -85,11 +85,11 @@ const valuesIn = (event: EventRow): Values | null =>
 /** Returns the fields that existed at the moment. @param lifecycle creations, deletions and restorations of all fields, in order */
 async function fieldsOf(
   ctx: Context,
-  turns: readonly { readonly id: string; readonly type: string; readonly sequence: number }[],
+  lifecycle: readonly { readonly id: string; readonly type: string; readonly sequence: number }[],
   at: number,
 ): Promise<FieldThen[]> {
   const spans = new Map<string, Span[]>();
-  for (const { id, type, sequence } of turns) {
+  for (const { id, type, sequence } of lifecycle) {
     const [last, ...earlier] = spans.get(id) ?? [];
     if (type !== 'field.deleted')
       spans.set(id, [{ after: sequence, before: Infinity }, ...(last ? [last, ...earlier] : [])]);

@@ -9,7 +9,7 @@ import { filterColumnsOf, filterFieldsOf, namesIn, type FilterColumns } from '..
 import { createFiltering } from '../../resource/filtering.ts';
 import type { FilterColumn } from '../../store/filter-sql.ts';
 import { customColumns, customFilterFields } from '../fields/filter.ts';
-import { cyclesMeant, turnWords } from '../cycles/turn.ts';
+import { cyclesMeant, relativeWords } from '../cycles/turn.ts';
 import { label } from '../labels/contract.ts';
 import { state } from '../workflows/contract.ts';
 import { issue, priorities } from './contract.ts';
@@ -41,7 +41,7 @@ export const issueReferences = {
     ...cycleField,
     ways: [
       ...cycleField.ways.filter(({ by }) => by === 'id'),
-      { by: 'turn', path: cycleField.path, property: 'turn', words: turnWords },
+      { by: 'turn', path: cycleField.path, property: 'turn', words: relativeWords },
       ...cycleField.ways.filter(({ by }) => by !== 'id'),
     ],
   },

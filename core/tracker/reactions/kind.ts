@@ -22,13 +22,13 @@ export const reactionModel = modelOf(reaction, {
     related: (scope, before, { issueId, subjectId }) => ({
       last: before
         ? []
-        : [tenantOp(scope, haveRoom, { issueId, subjectId, max: emojiMax }, { expectRows: 1 })],
+        : [tenantOp(scope, requireCapacity, { issueId, subjectId, max: emojiMax }, { expectRows: 1 })],
     }),
   },
 });
 
 /** Fails the batch if the comment or issue was deleted in the meantime, or has too many different emoji. */
-const haveRoom = tenantStatement(
+const requireCapacity = tenantStatement(
   'reactions.have_room',
   `UPDATE issues SET updated_at = updated_at WHERE workspace_id = :ws AND id = :issueId AND deleted_at IS NULL
      AND (:subjectId = :issueId OR EXISTS

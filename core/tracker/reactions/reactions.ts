@@ -100,7 +100,7 @@ async function addReaction(ctx: Context, subject: Subject, input: string): Promi
     const found = await reactionModel.find(ctx, id);
     if (found?.deletedAt === null) return { changes: [], body: reactionModel.wire(found, ctx), status: 200 };
     if (found) continue;
-    await requireRoom(ctx, subjectId, emoji);
+    await requireCapacity(ctx, subjectId, emoji);
     const now = ctx.nowMs();
     const times = { createdAt: now, updatedAt: now, deletedAt: null };
     const entity = { id, issueId, issuePlace, subjectId, emoji, ...authorOf(ctx, 'actor'), ...times };
@@ -109,7 +109,7 @@ async function addReaction(ctx: Context, subject: Subject, input: string): Promi
 }
 
 /** @throws ApiError conflict */
-async function requireRoom(ctx: Context, subjectId: string, emoji: string): Promise<void> {
+async function requireCapacity(ctx: Context, subjectId: string, emoji: string): Promise<void> {
   const groups = await ctx.store.read(ctx.scope, grouped, { subjectId, actorId: '', whoMax: 0 });
   if (groups.length >= emojiMax && !groups.some((group) => group.emoji === emoji))
     throw invalidField('emoji', 'too_big', {

@@ -20,7 +20,7 @@ const countedMax = 1_000;
 const scoreMin = 0.2;
 const evidenceMax = 8;
 /** The title is more distinctive than the description. */
-const shareOfTitle = 0.6;
+const titleWeight = 0.6;
 
 export interface SimilarQuery {
   readonly within?: 'workspace' | 'team';
@@ -133,7 +133,7 @@ function likeness(
   const all = new Set([...theirs, ...distinct(other.description)]);
   const shared = [...weights.keys()].filter((word) => all.has(word));
   const texts = weigh(shared) / weigh(weights.keys());
-  const score = Math.min(1, shareOfTitle * titles + (1 - shareOfTitle) * texts);
+  const score = Math.min(1, titleWeight * titles + (1 - titleWeight) * texts);
   const rarest = shared.sort((a, b) => weigh([b]) - weigh([a]));
   return {
     score: Math.round(score * 1_000) / 1_000,

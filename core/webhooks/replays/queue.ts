@@ -27,7 +27,7 @@ export function createReplays(
     owner,
     seen,
     setBack: () => [],
-    room: replaysHeld,
+    capacity: replaysHeld,
     perform: createReplayWorker({ ...options, stopped: () => stopped }),
   });
   return {

@@ -9,13 +9,13 @@ import { createCompany } from './company.ts';
 import { cancel, deliver, type Delivering, type Taken } from './deliver.ts';
 import { createFresh, type Fresh } from './fresh.ts';
 import { createHeld } from './held.ts';
-import type { Lanes } from './lanes.ts';
+import type { EndpointQueues } from './lanes.ts';
 
 /** Time for running attempts after a shutdown request. */
 const stopGraceMs = 5_000;
 
 interface DelivererOptions extends Omit<Delivering, 'messages' | 'company' | 'openSecrets' | 'signal'> {
-  readonly lanes: Lanes;
+  readonly endpointQueues: EndpointQueues;
   readonly baseUrl: string;
 }
 
@@ -37,7 +37,7 @@ export interface Deliverer {
 }
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
-  const { store, lanes, healths, subscriptions } = options;
+  const { store, endpointQueues, healths, subscriptions } = options;
   const stopping = new AbortController();
   const parts: Delivering = {
     ...options,
@@ -49,20 +49,20 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const fresh = createFresh(parts.messages);
   const held = createHeld();
 
-  const performInLane = async (taken: Taken): Promise<void> => {
+  const performInSlot = async (taken: Taken): Promise<void> => {
     const { item, delivery } = taken;
     const endpointId = delivery.endpoint_id;
     if (!(await subscriptions.enabled(item.scope, endpointId))) return cancel(parts, taken);
     held.take(item.id, endpointId);
     if (!healths.isLoaded(endpointId)) await healths.load(item.scope, endpointId);
-    if (!(await lanes.enter(endpointId))) return;
+    if (!(await endpointQueues.enter(endpointId))) return;
     try {
       if (held.isCanceled(item.id)) return await cancel(parts, taken);
       held.begin(item.id);
       await deliver(parts, taken);
     } finally {
       held.rest(item.id);
-      lanes.leave(endpointId);
+      endpointQueues.leave(endpointId);
     }
   };
 
@@ -73,14 +73,14 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       try {
         const delivery = remembered ?? (await store.readOne(scope, findDelivery, { id }));
         if (!delivery) return void (await store.commit([queue.finish(item)]));
-        await performInLane({ item, queue, delivery, message: undefined });
+        await performInSlot({ item, queue, delivery, message: undefined });
       } finally {
         held.forget(id);
       }
     },
     async performPlanned(item, queue, delivery, message) {
       try {
-        await performInLane({ item, queue, delivery, message });
+        await performInSlot({ item, queue, delivery, message });
       } finally {
         held.forget(item.id);
       }
@@ -92,7 +92,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     noteOff: held.noteOff,
     active: held.active,
     stop() {
-      lanes.close();
+      endpointQueues.close();
       const timer = setTimeout(() => stopping.abort(), stopGraceMs);
       timer.unref();
     },

@@ -4,12 +4,12 @@
 /** Attempts in flight per endpoint; one while it is probed. */
 const concurrentMax = 8;
 
-interface Lane {
+interface EndpointQueue {
   inFlight: number;
   readonly waiting: ((admitted: boolean) => void)[];
 }
 
-export interface Lanes {
+export interface EndpointQueues {
   /** Waits for a slot, to be returned with `leave`. Resolves to false, without a slot, once the lanes are closed. */
   enter(endpointId: string): Promise<boolean>;
   leave(endpointId: string): void;
@@ -20,48 +20,48 @@ export interface Lanes {
 }
 
 /** @param isProbing returns true if an endpoint failed so often that it gets one delivery at a time */
-export function createLanes(isProbing: (endpointId: string) => boolean): Lanes {
+export function createEndpointQueues(isProbing: (endpointId: string) => boolean): EndpointQueues {
   /** One lane per endpoint with an attempt in flight, so at most as many as the work queue holds deliveries. */
-  const lanes = new Map<string, Lane>();
+  const queues = new Map<string, EndpointQueue>();
   let closed = false;
-  const laneOf = (endpointId: string): Lane => {
-    const known = lanes.get(endpointId);
+  const queueOf = (endpointId: string): EndpointQueue => {
+    const known = queues.get(endpointId);
     if (known) return known;
-    const made: Lane = { inFlight: 0, waiting: [] };
-    lanes.set(endpointId, made);
+    const made: EndpointQueue = { inFlight: 0, waiting: [] };
+    queues.set(endpointId, made);
     return made;
   };
-  const fill = (endpointId: string, lane: Lane): void => {
+  const fill = (endpointId: string, queue: EndpointQueue): void => {
     const slots = isProbing(endpointId) ? 1 : concurrentMax;
-    while (lane.inFlight < slots) {
-      const next = lane.waiting.shift();
+    while (queue.inFlight < slots) {
+      const next = queue.waiting.shift();
       if (!next) break;
-      lane.inFlight++;
+      queue.inFlight++;
       next(true);
     }
-    if (lane.inFlight === 0) lanes.delete(endpointId);
+    if (queue.inFlight === 0) queues.delete(endpointId);
   };
   return {
     enter(endpointId) {
       if (closed) return Promise.resolve(false);
-      const lane = laneOf(endpointId);
+      const queue = queueOf(endpointId);
       return new Promise((resolve) => {
-        lane.waiting.push(resolve);
-        fill(endpointId, lane);
+        queue.waiting.push(resolve);
+        fill(endpointId, queue);
       });
     },
     leave(endpointId) {
-      const lane = laneOf(endpointId);
-      lane.inFlight--;
-      fill(endpointId, lane);
+      const queue = queueOf(endpointId);
+      queue.inFlight--;
+      fill(endpointId, queue);
     },
     admit(endpointId) {
-      const lane = lanes.get(endpointId);
-      if (lane) fill(endpointId, lane);
+      const queue = queues.get(endpointId);
+      if (queue) fill(endpointId, queue);
     },
     close() {
       closed = true;
-      for (const lane of lanes.values()) for (const send of lane.waiting.splice(0)) send(false);
+      for (const queue of queues.values()) for (const send of queue.waiting.splice(0)) send(false);
     },
   };
 }

@@ -16,7 +16,7 @@ import type { Subscriptions } from '../subscriptions.ts';
 import { createDeliverer, type Deliverer } from './deliverer.ts';
 import { createDisable } from './disable.ts';
 import type { Healths } from './health.ts';
-import type { Lanes } from './lanes.ts';
+import type { EndpointQueues } from './lanes.ts';
 import { createPlanner } from './planner.ts';
 
 /** Deliveries in memory. Concurrent attempts are limited per endpoint. */
@@ -41,7 +41,7 @@ export function createPipeline(options: {
   version: string;
   subscriptions: Subscriptions;
   healths: Healths;
-  lanes: Lanes;
+  endpointQueues: EndpointQueues;
 }): Pipeline {
   const { services, clock, owner, subscriptions } = options;
   const { store, log, ids, baseUrl, mayWork } = services;
@@ -60,7 +60,7 @@ export function createPipeline(options: {
     kind: 'delivery',
     owner,
     seen: options.seen,
-    room: deliveriesHeld,
+    capacity: deliveriesHeld,
     setBack: (byMs) => [setDeliveriesBackOp(byMs)],
     perform: deliverer.perform,
     rows: deliveryRows(store, deliverer.remember, () => queue),
