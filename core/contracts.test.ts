@@ -67,7 +67,7 @@ test('events are read with the scope of their resource, and each contract that t
         // Events of automations come from several contracts, but share one namespace and one scope.
         namespaceOf(type) === 'automation'
           ? 'automations:read'
-          : ((contract as Contract).heardBy ?? scopeOfContract(contract, 'read')),
+          : ((contract as Contract).subscriptionScope ?? scopeOfContract(contract, 'read')),
       ]);
   // These contracts describe responses and events, not resources.
   const files = [...new Bun.Glob('**/contract.ts').scanSync(import.meta.dir)].filter(

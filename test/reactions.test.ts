@@ -41,7 +41,7 @@ const eventsAfter = async (after: number): Promise<Json[]> =>
 /** Marks the project that was just made. */
 const marking = (name: string, before = (_id: string): Promise<unknown> => Promise.resolve()): Reaction => ({
   name,
-  wants: (type) => type === 'project.created',
+  subscribesTo: (type) => type === 'project.created',
   async react(ctx, event) {
     const project = await projectModel.find(ctx, event.entityId);
     await before(event.entityId);
@@ -82,7 +82,7 @@ test('events of several objects whose answers change the same are answered one a
   for (let n = 0; n < 12; n++) await make('/projects', { name: `Counted ${n}` });
   const one = reacting({
     name: 'counting',
-    wants: (type) => type === 'project.created',
+    subscribesTo: (type) => type === 'project.created',
     async react(ctx, event) {
       if (!String(event.data.name).startsWith('Counted ')) return { changes: [] };
       const project = (await projectModel.find(ctx, counter.id))!;

@@ -27,7 +27,7 @@ interface ListOptions<E> {
 }
 
 /** Reader of a list; internal reads have no staged changes and see every team. */
-type Seeing = Pick<Context, 'store' | 'sealing' | 'scope'> &
+type ListReader = Pick<Context, 'store' | 'sealing' | 'scope'> &
   Partial<Pick<Context, 'staged' | 'visibleTeams'>>;
 
 /** @throws ApiError validation_failed if `after` and `cursor` differ, and what `readPage` throws */
@@ -43,7 +43,7 @@ export async function listEntities<E extends Entity, W>(
 
 /** Like `listKind`, but returns entities instead of their public representation. */
 export async function pageOfModel<E extends Entity, W>(
-  ctx: Seeing,
+  ctx: ListReader,
   model: EntityModel<E, W>,
   page: PageParameters,
   options: ListOptions<E> = {},
@@ -78,7 +78,7 @@ async function seenBy<E extends Entity, W>(
 }
 
 function seenOf(
-  { visibleTeams }: Seeing,
+  { visibleTeams }: ListReader,
   { isOfTeamIn }: Pick<AnyModel, 'isOfTeamIn'>,
   where: readonly Condition[],
 ): readonly Condition[] {

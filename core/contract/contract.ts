@@ -60,7 +60,7 @@ export interface Contract extends Target {
   /** Each object belongs to one member, and its operations restrict callers whose scope covers only their own objects to these. */
   readonly ofMember?: true;
   /** Each object belongs to one member, `member` in its events. This is the scope to receive those of all members. Default everybody's. */
-  readonly heardBy?: string;
+  readonly subscriptionScope?: string;
   /** Object that it belongs to: the paths of its list and creation are below the path of that object. */
   readonly parent?: Target & { readonly path: string };
   /** Order of lists: by time of creation, or ascending by these names in the row. Default oldest. */

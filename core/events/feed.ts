@@ -6,7 +6,7 @@ import { decodeCursor, encodeCursor, type CursorValue } from '../lib/cursor.ts';
 import { invalidField, notFound } from '../lib/errors.ts';
 import { limitDefault } from '../lib/schema.ts';
 import { mayHear, mayReadEvent, scopeOfEvent } from '../rights/rights.ts';
-import { veiledEvent } from '../rights/veil.ts';
+import { redactEvent } from '../rights/veil.ts';
 import { logCuts } from '../store/installation.ts';
 import { pageBytesMax } from '../store/page.ts';
 import { expandPattern, unsentType, type EventType } from './catalogue.ts';
@@ -42,7 +42,7 @@ export async function listEvents(ctx: Context, query: PageParameters & FeedPlace
     cursorOf: (position) => [position, ctx.generation],
     limit: query.limit ?? limitDefault,
     read: (after, query) => pageAfter(ctx.store, ctx.scope, after, query),
-    wants: ({ type }) => !wanted || wanted.has(type),
+    matches: ({ type }) => !wanted || wanted.has(type),
   });
   return { data, pageInfo: { ...pageInfo, generation: ctx.generation } };
 }
@@ -51,7 +51,7 @@ export async function listEvents(ctx: Context, query: PageParameters & FeedPlace
 interface PartOfHistory {
   readonly name: string;
   readonly sinceMs: number;
-  wants(event: EventFacts): boolean;
+  matches(event: EventFacts): boolean;
 }
 
 /** Returns the events of one subject, oldest first. @throws ApiError invalid_cursor */
@@ -69,7 +69,7 @@ export async function listEventsOf(
     cursorOf: (position) => [position],
     limit: query.limit ?? limitDefault,
     read: (after, query) => pageOfSubject(ctx.store, ctx.scope, subjectId, after, query),
-    wants: part?.wants ?? (() => true),
+    matches: part?.matches ?? (() => true),
   });
 }
 
@@ -87,14 +87,14 @@ async function pageOfLog(
     limit: number;
     /** Reads one batch after a sequence, ascending. */
     read(after: number, query: LogQuery): Promise<LogPage>;
-    wants(event: EventFacts): boolean;
+    matches(event: EventFacts): boolean;
   },
 ) {
   const data: EventEnvelope[] = [];
   let position = part.from;
   let bytes = 0;
   let more = true;
-  const wants = (event: EventFacts): boolean => mayHear(ctx, event.type) && part.wants(event);
+  const matches = (event: EventFacts): boolean => mayHear(ctx, event.type) && part.matches(event);
   for (
     let examined = 0;
     more && data.length < part.limit && bytes <= pageBytesMax && examined < examinedMax;
@@ -102,13 +102,13 @@ async function pageOfLog(
     const page = await ctx.fairQueue.run(ctx.scope, () =>
       part.read(position, {
         limit: batch,
-        wants,
+        matches,
         eventsMax: part.limit - data.length,
         bytesMax: pageBytesMax - bytes,
       }),
     );
     const readable = page.events.filter((event) => mayReadEvent(ctx, event));
-    data.push(...readable.map((event) => veiledEvent(ctx, renderEvent(event))));
+    data.push(...readable.map((event) => redactEvent(ctx, renderEvent(event))));
     position = page.through;
     bytes += page.bytes;
     examined += page.examined;
@@ -126,7 +126,7 @@ async function pageOfLog(
 export async function getEvent(ctx: Context, id: string): Promise<EventEnvelope> {
   const row = await findEvent(ctx.store, ctx.scope, id);
   if (!row || !mayReadEvent(ctx, row)) throw notFound();
-  return veiledEvent(ctx, renderEvent(row));
+  return redactEvent(ctx, renderEvent(row));
 }
 
 /** @throws ApiError validation_failed */

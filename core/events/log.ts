@@ -73,7 +73,7 @@ export interface LogQuery {
   /** Limit of examined events. */
   readonly limit: number;
   /** Filter and limit for the returned events; by default all examined events. */
-  readonly wants?: (event: EventFacts) => boolean;
+  readonly matches?: (event: EventFacts) => boolean;
   readonly eventsMax?: number;
   /** The page ends after the event that exceeds this limit. */
   readonly bytesMax?: number;
@@ -115,7 +115,7 @@ async function readLog(
   statement: Statement<ListedEvent>,
   place: Params,
   from: number,
-  { limit, wants = () => true, eventsMax = limit, bytesMax = bytesMaxDefault }: LogQuery,
+  { limit, matches = () => true, eventsMax = limit, bytesMax = bytesMaxDefault }: LogQuery,
 ): Promise<LogPage> {
   const rows = await store.read(scope, statement, { ...place, limit });
   const events: EventRow[] = [];
@@ -124,7 +124,7 @@ async function readLog(
   let examined = 0;
   for (const row of rows) {
     const event = new StoredEventRow(scope, row);
-    if (wants(event)) {
+    if (matches(event)) {
       if (events.length === eventsMax || bytes > bytesMax) break;
       event.parts = partsAlong(row) ?? (await readParts(store, scope, row.sequence));
       bytes += event.dataJson.length;
@@ -221,10 +221,10 @@ export async function findEventOf(
   scope: Scope,
   of: { readonly type: EventType; readonly entityId: string; readonly sinceMs: number },
 ): Promise<EventRow | undefined> {
-  const wants = ({ type, entityId }: EventFacts): boolean => type === of.type && entityId === of.entityId;
+  const matches = ({ type, entityId }: EventFacts): boolean => type === of.type && entityId === of.entityId;
   const first = await firstSequenceSince(store, scope, of.sinceMs, await lastSequence(store, scope));
   for (let after = first - 1; ;) {
-    const page = await pageAfter(store, scope, after, { limit: 200, wants, eventsMax: 1 });
+    const page = await pageAfter(store, scope, after, { limit: 200, matches, eventsMax: 1 });
     const [found] = page.events;
     if (found || !page.more) return found;
     after = page.through;

@@ -24,20 +24,24 @@ export interface Past<W> {
   readonly id: string;
   /** Sequence of the last event before the change. */
   readonly until: number;
-  readonly wants: W;
+  readonly subscription: W;
 }
 
 /** Must come before the events of its batch. */
-export function storeSubscriptionOp(scope: Scope, consumer: string, id: string, wants: object): Op {
-  return tenantOp(scope, insertPast, { consumer, id, wants: JSON.stringify(wants) });
+export function storeSubscriptionOp(scope: Scope, consumer: string, id: string, subscription: object): Op {
+  return tenantOp(scope, insertPast, { consumer, id, wants: JSON.stringify(subscription) });
 }
 
-export function forgetWantsOp(scope: Scope, consumer: string, through: number): Op {
+export function forgetSubscriptionsOp(scope: Scope, consumer: string, through: number): Op {
   return tenantOp(scope, forget, { consumer, through });
 }
 
 /** Returns the earlier subscriptions in log order. */
-export async function readPastWants<W>(store: Store, scope: Scope, consumer: string): Promise<Past<W>[]> {
+export async function readPastSubscriptions<W>(
+  store: Store,
+  scope: Scope,
+  consumer: string,
+): Promise<Past<W>[]> {
   const rows = await store.read(scope, list, { consumer });
   return rows.map((row) => ({
     id: row.id,

@@ -4,7 +4,7 @@
 import { tenantStatement } from '../store/statement.ts';
 import { backgroundCommitDelayMs, tenantOp, type Scope, type Store } from '../store/store.ts';
 import { lastSequence } from './log.ts';
-import { forgetWantsOp } from './past-wants.ts';
+import { forgetSubscriptionsOp } from './past-wants.ts';
 
 /** Limit of idle workspaces whose position is cached. */
 export const placesMax = 1_000;
@@ -132,7 +132,7 @@ export function createPlaces(store: Store, consumer: string): Places {
       const to = place?.lowWater ?? 0;
       if (!place || to <= place.stored) return;
       const move = tenantOp(scope, moveCursor, { consumer, from: place.stored, to }, { expectRows: 1 });
-      const ops = [move, forgetWantsOp(scope, consumer, to)];
+      const ops = [move, forgetSubscriptionsOp(scope, consumer, to)];
       const moved = await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
       // On a conflict another process on the same database has moved the cursor; work planned by both is refused when
       // it is stored.

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { narrowingOf, readScopeOf } from '../rights/rights.ts';
 import { ApiError } from '../lib/errors.ts';
 import { strangerOf, type Payer } from '../lib/payer.ts';
-import { veiled } from '../rights/veil.ts';
+import { redact } from '../rights/veil.ts';
 import { tooLargeFile } from '../store/blobs.ts';
 import { requireCaller, type Answer, type ParsedRequest, type WrittenAnswer } from './call.ts';
 import { createContextOf, type ContextOptions } from './context-of.ts';
@@ -81,7 +81,7 @@ function readWork(route: ReadRoute, options: WorkOptions): Work {
 /** Redacts a response for a caller with narrowed scopes. */
 function redactFor(ctx: Context, { scope }: Route, body: unknown): unknown {
   const narrowing = ctx.narrowed && scope !== null ? narrowingOf(ctx, readScopeOf(scope)) : null;
-  return narrowing ? veiled(body, narrowing) : body;
+  return narrowing ? redact(body, narrowing) : body;
 }
 
 function writeWork(route: WriteRoute, options: WorkOptions): Work {

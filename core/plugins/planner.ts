@@ -16,7 +16,7 @@ import type { Runner } from './runner.ts';
 import { deadRunOp, insertRunsOp, keyOf, queueRunOp, type NewRun, type RunRow } from './runs/rows.ts';
 import type { NotifyLoop } from './tell-loop.ts';
 import { runUnit, type RunUnit } from './runs/units.ts';
-import { createWants } from './wants.ts';
+import { createMatcher } from './wants.ts';
 
 export interface Planner {
   /** Plans the runs of new events. */
@@ -49,7 +49,7 @@ export interface PlannerOptions {
 
 export function createPlanner(options: PlannerOptions): Planner {
   const { registry, queue } = options;
-  const wants = createWants(options.fairQueue);
+  const matches = createMatcher(options.fairQueue);
 
   const planFor = async (
     scope: Scope,
@@ -65,7 +65,7 @@ export function createPlanner(options: PlannerOptions): Planner {
       const envelope = renderEvent(event);
       const searched = createSearched();
       for (const one of subscriptions)
-        if (isDue(one.install, event) && (await wants(scope, one, event, { envelope, searched })))
+        if (isDue(one.install, event) && (await matches(scope, one, event, { envelope, searched })))
           await addRun(options, draft, scope, event, one, isNew);
     }
     return draft;
@@ -99,7 +99,7 @@ export function createPlanner(options: PlannerOptions): Planner {
         const own = subscriptions.find(({ install }) => install.id === installId);
         if (
           own &&
-          (await wants(scope, own, event, { envelope: renderEvent(event), searched: createSearched() }))
+          (await matches(scope, own, event, { envelope: renderEvent(event), searched: createSearched() }))
         )
           wanting.push(event);
       }

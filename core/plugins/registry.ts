@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { PackageSourceMap } from '../../sdk/plugin/manifest.ts';
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Directory } from '../context.ts';
-import { erasOf, readPastWants, type Eras } from '../events/past-wants.ts';
+import { erasOf, readPastSubscriptions, type Eras } from '../events/past-wants.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { parseFilter, type FilterFields } from '../lib/filter.ts';
 import { passesOf, type Passes } from '../lib/filter-match.ts';
@@ -13,10 +13,10 @@ import type { Log } from '../lib/log.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 import { field } from '../tracker/fields/contract.ts';
-import { heardTypes, rightsOfInstall } from './installs/hearing.ts';
+import { matchingTypes, rightsOfInstall } from './installs/hearing.ts';
 import { installModel, type Install } from './installs/schema.ts';
 import { noPlaces, placesOf, type FindPlace } from './source-places.ts';
-import { asItWanted, consumerName, type InstallWants } from './installs/wants.ts';
+import { withPastSubscription, consumerName, type InstallSubscription } from './installs/wants.ts';
 
 export interface Subscription {
   readonly install: Install;
@@ -87,13 +87,13 @@ export function createRegistry(options: {
       const directory = await options.directoryOf(scope);
       const filterFields = (type: string): FilterFields => options.filterFields(type, directory);
       const installs = (await store.read(scope, activeInstalls)).map(installModel.fromRow);
-      const past = await readPastWants<InstallWants>(store, scope, consumerName);
+      const past = await readPastSubscriptions<InstallSubscription>(store, scope, consumerName);
       return {
         installs: new Map(installs.map((install) => [install.id, install])),
-        byType: erasOf<Install, InstallWants, ByType>(
+        byType: erasOf<Install, InstallSubscription, ByType>(
           installs,
           past,
-          ({ wants }, install) => install && asItWanted(install, wants),
+          ({ subscription }, install) => install && withPastSubscription(install, subscription),
           (wanting) => byTypeOf({ log, filterFields }, wanting),
         ),
       };
@@ -119,7 +119,7 @@ export function byTypeOf(reading: Reading, installs: readonly Install[]): ByType
   const byType = new Map<string, Subscription[]>();
   for (const install of installs) {
     const rights = rightsOfInstall(install);
-    for (const type of heardTypes(install)) {
+    for (const type of matchingTypes(install)) {
       const subscription = subscriptionOf(reading, install, rights, type);
       byType.set(type, [...(byType.get(type) ?? []), subscription]);
     }

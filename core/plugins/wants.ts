@@ -13,7 +13,7 @@ interface Filtered {
   readonly searched: Searched;
 }
 
-export type Wants = (
+export type SubscriptionMatcher = (
   scope: Scope,
   subscription: Subscription,
   event: EventRow,
@@ -21,7 +21,7 @@ export type Wants = (
 ) => Promise<boolean>;
 
 /** @param fairQueue fair queue in which filters run; charged to the plugin's account */
-export function createWants(fairQueue: LoopQueue): Wants {
+export function createMatcher(fairQueue: LoopQueue): SubscriptionMatcher {
   return async (scope, { install, self, passes, rights }, event, { envelope, searched }) => {
     if (!mayReadEvent(rights, envelope)) return false;
     if (self === 'skip' && isOwn(install.id, event)) return false;

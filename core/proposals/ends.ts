@@ -58,7 +58,7 @@ const everything: Rights = { scopes: new Set(allScopes), narrowed: null };
  */
 export const proposalsOfEnded: Reaction = {
   name: 'proposals',
-  wants: (type) => endings.has(type),
+  subscribesTo: (type) => endings.has(type),
   async react(ctx, event) {
     const author = authorIn(event);
     if (author === null) return nothing;

@@ -85,7 +85,9 @@ export function showWhole(found: Proposal, ctx: Context): ProposalResponse {
 
 function mayRead({ scopes }: Context, { kind }: StoredEffect): boolean {
   const contract = contracts.find(({ name }) => name === kind);
-  return contract !== undefined && scopes.has(contract.heardBy ?? scopeOfContract(contract, 'read'));
+  return (
+    contract !== undefined && scopes.has(contract.subscriptionScope ?? scopeOfContract(contract, 'read'))
+  );
 }
 
 function toEffectResponse(

@@ -15,7 +15,7 @@ export interface Reaction {
    * system must insert its cursor (`reaction <name>` in `cursors`); otherwise it processes the whole history.
    */
   readonly name: string;
-  wants(type: EventType): boolean;
+  subscribesTo(type: EventType): boolean;
   /**
    * Returns the changes for one event. Events of one object, and events whose changes touch the same objects, are
    * processed one after the other. Events of different objects are processed together, so reads may not see the

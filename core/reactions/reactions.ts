@@ -147,14 +147,14 @@ async function nextEvents(
   const handed = fresh.after(scope.workspaceId, after, pageEvents);
   if (handed) {
     const through = handed.at(-1)?.sequence ?? after;
-    const events = handed.filter(({ type }) => reaction.wants(type));
+    const events = handed.filter(({ type }) => reaction.subscribesTo(type));
     // Events appended meanwhile wake the reader again.
     return { events, through, more: handed.length === pageEvents };
   }
   if ((await lastSequence(store, scope)) <= after) return { events: [], through: after, more: false };
   return pageAfter(store, scope, after, {
     limit: pageEvents,
-    wants: ({ type }) => reaction.wants(type as EventRow['type']),
+    matches: ({ type }) => reaction.subscribesTo(type as EventRow['type']),
   });
 }
 

@@ -119,11 +119,11 @@ export function scopeOfEvent(type: EventType): string {
 export function mayHear(reader: Reader, type: EventType): boolean {
   const { scopes, narrowed } = reader;
   const scope = scopeOfEvent(type);
-  return scopes.has(scope) || (narrowed?.has(scope) ?? false) || hearsOwn(reader, type) !== null;
+  return scopes.has(scope) || (narrowed?.has(scope) ?? false) || ownEventsMember(reader, type) !== null;
 }
 
 /** Returns the member whose own events of a type the holder receives; null if it receives none as their own. */
-export function hearsOwn({ scopes, narrowed, actor }: Reader, type: EventType): string | null {
+export function ownEventsMember({ scopes, narrowed, actor }: Reader, type: EventType): string | null {
   const scope = ownScopes[namespaceOf(type)];
   if (scope === undefined || !actor || actor.kind === 'plugin') return null;
   const isHeld = scopes.has(scope) || narrowed?.get(scope)?.own === true;
@@ -140,7 +140,7 @@ export function mayReadEvent(reader: Reader, event: ReadEvent): boolean {
   const { scopes, narrowed } = reader;
   const scope = scopeOfEvent(event.type);
   if (scopes.has(scope)) return true;
-  const own = hearsOwn(reader, event.type);
+  const own = ownEventsMember(reader, event.type);
   if (own !== null && own === memberOfEvent(event)) return isAboutSeen(reader, event.data);
   const narrowing = narrowed?.get(scope);
   if (!narrowing) return false;

@@ -7,26 +7,26 @@ import { narrowingOf, scopeOfEvent, type Narrowing, type Rights } from './rights
 const always = ['id', 'version', 'createdAt', 'updatedAt'];
 
 /** @param value an object, a page of objects, or the data of an event */
-export function veiled(value: unknown, { fields, teams }: Narrowing): unknown {
+export function redact(value: unknown, { fields, teams }: Narrowing): unknown {
   const visible = fields === null ? value : onlyFields(value, fields);
   return teams === null ? visible : withoutOthers(visible, teams);
 }
 
 /** Redacts an event that the holder may read. The path of its cause is removed, because it names issues without their teams. */
-export function veiledEvent(rights: Rights, event: EventEnvelope): EventEnvelope {
+export function redactEvent(rights: Rights, event: EventEnvelope): EventEnvelope {
   const narrowing = rights.narrowed && narrowingOf(rights, scopeOfEvent(event.type));
   if (!narrowing) return event;
   const cause = narrowing.teams === null ? event.cause : { ...event.cause, path: [] };
-  return { ...event, cause, data: veiledData(rights, event) };
+  return { ...event, cause, data: redactEventData(rights, event) };
 }
 
 /** Redacts the data of an event that the holder may read. */
-export function veiledData(
+export function redactEventData(
   rights: Rights,
   { type, data }: Pick<EventEnvelope, 'type' | 'data'>,
 ): EventEnvelope['data'] {
   const narrowing = rights.narrowed && narrowingOf(rights, scopeOfEvent(type));
-  return narrowing ? (veiled(data, narrowing) as EventEnvelope['data']) : data;
+  return narrowing ? (redact(data, narrowing) as EventEnvelope['data']) : data;
 }
 
 function onlyFields(value: unknown, fields: readonly string[]): unknown {

@@ -84,10 +84,10 @@ export interface Drained {
 }
 
 /** A validated message of a sidecar. */
-export type Heard = Exclude<FromSidecar, { t: 'drained' }> | Drained;
+export type SidecarMessage = Exclude<FromSidecar, { t: 'drained' }> | Drained;
 
 /** @throws ProtocolBreach */
-export function readFrame({ head, tail }: Frame): Heard {
+export function readFrame({ head, tail }: Frame): SidecarMessage {
   const fields = fieldsOf(parse(head), 'The frame');
   switch (fields['t']) {
     case 'drained':

@@ -59,7 +59,7 @@ export interface Tape {
   /** Called for each message to the guest. */
   recordReply(message: CallReply): void;
   /** Called for the calls of the guest; `acked` counts the messages that the guest has consumed, the order of the run included. */
-  heard(acked: number, calls: readonly MadeCall[]): void;
+  recordCalls(acked: number, calls: readonly MadeCall[]): void;
 }
 
 /** The operation `sleep` is a timer. Numbers ascend in call order; the first may be any number. */

@@ -55,7 +55,7 @@ export function createSidecars(options: SidecarsOptions): Sidecars {
   };
 
   /** @throws ProtocolBreach */
-  const heard = (sidecar: SidecarProcess, message: Spoken): void => {
+  const onSidecarMessage = (sidecar: SidecarProcess, message: Spoken): void => {
     const run = inFlight.find(message.run);
     const author = inFlight.installOf(message.run);
     if (author === undefined || (run && run.sidecar !== sidecar) || (!run && message.t !== 'tainted'))
@@ -79,7 +79,7 @@ export function createSidecars(options: SidecarsOptions): Sidecars {
     split: options.isSplit,
     load: inFlight.load,
     log,
-    onMessage: heard,
+    onMessage: onSidecarMessage,
     onGone(sidecar, why) {
       const lastWords = fleet.lastWords(sidecar);
       lose(sidecar, sidecar.outOfMemory ? { why, lastWords, cause: 'memory' } : { why, lastWords });

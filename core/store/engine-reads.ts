@@ -24,7 +24,7 @@ export interface ReadsWith {
   readonly readers: Readers;
   readonly guard: DamageGuard;
   /** Resolves once the loop has processed every commit that may have completed by now. */
-  heard(): Promise<void>;
+  commitsProcessed(): Promise<void>;
   /** Called when SQLite finds content that it did not write. */
   onDamage(): void;
 }
@@ -33,7 +33,7 @@ export function createReads({
   compile,
   readers,
   guard,
-  heard,
+  commitsProcessed,
   onDamage,
 }: ReadsWith): Pick<Store, 'read' | 'readOne' | 'readSystem'> {
   /** Maps engine errors to StoreError, so that callers can tell store faults from invalid requests. @throws StoreError */
@@ -56,7 +56,7 @@ export function createReads({
     }
     const rows = await readers.read(scope, statement.text, bind(statement, params, scope.workspaceId));
     // A reader may have seen a commit that neither the caches nor the loop's connection know yet.
-    await heard();
+    await commitsProcessed();
     return rows.map((values) => rowOf(columns, values)) as R[];
   };
   return {

@@ -7,7 +7,7 @@ import { Closed } from '../lib/schema.ts';
 import { utcToWall, wallToUtc } from '../lib/zone.ts';
 import { tenantStatement } from '../store/statement.ts';
 import type { IssueResponse } from './issues/kind.ts';
-import { seeingIssues } from './issues/seen.ts';
+import { withIssueVisibility } from './issues/seen.ts';
 import type { StateType } from './workflows/contract.ts';
 
 const countsOf = (what: string) =>
@@ -67,7 +67,7 @@ export async function countedByDay(
   ctx: Context,
   { ids, days, before = Number.MAX_SAFE_INTEGER, isIn }: Counting,
 ): Promise<Day[]> {
-  const { visibleTeams } = seeingIssues(ctx);
+  const { visibleTeams } = withIssueVisibility(ctx);
   const tallies = days.map(({ day }) => emptyDay(day));
   for (let at = 0; at < ids.length; at += issuesAtOnce) {
     const some = JSON.stringify(ids.slice(at, at + issuesAtOnce));

@@ -4,7 +4,7 @@ import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Directory } from '../context.ts';
 import { expandPattern, namespaceOf } from '../events/catalogue.ts';
 import { renderData, type EventRow } from '../events/event.ts';
-import { erasOf, readPastWants, type Eras } from '../events/past-wants.ts';
+import { erasOf, readPastSubscriptions, type Eras } from '../events/past-wants.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { parseFilter, type FilterFields } from '../lib/filter.ts';
 import { createSearched, passesOf, type Passes, type Searched } from '../lib/filter-match.ts';
@@ -14,7 +14,7 @@ import { tenantStatement, type Row } from '../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../store/store.ts';
 import { field } from '../tracker/fields/contract.ts';
 import { endpointModel, type Endpoint } from './endpoints/kind.ts';
-import { consumerName, type EndpointWants } from './endpoints/wants.ts';
+import { consumerName, type EndpointSubscription } from './endpoints/wants.ts';
 
 const enabledEndpoints = tenantStatement<Row>(
   'endpoints.enabled',
@@ -22,7 +22,7 @@ const enabledEndpoints = tenantStatement<Row>(
 );
 
 /** Subscription of an endpoint, current or past. */
-type Wanting = EndpointWants & { readonly id: string };
+type Wanting = EndpointSubscription & { readonly id: string };
 
 interface Subscriber {
   readonly endpoint: Wanting;
@@ -40,7 +40,7 @@ export interface Subscriptions {
     isMeant: (endpointId: string, sequence: number) => boolean,
   ): Promise<readonly Wanting[]>;
   /** Returns true if the current subscription of an endpoint matches an event of any time. */
-  wants(scope: Scope, endpointId: string, event: EventRow): Promise<boolean>;
+  matches(scope: Scope, endpointId: string, event: EventRow): Promise<boolean>;
   /** Returns undefined if the endpoint is deleted or disabled. */
   enabled(scope: Scope, endpointId: string): Promise<Endpoint | undefined>;
   /** Returns the enabled endpoints; their number is limited per workspace. */
@@ -81,7 +81,7 @@ export function createSubscriptions(options: {
     move: () => undefined,
   });
 
-  const wants = async (
+  const matches = async (
     scope: Scope,
     { endpoint, filter }: Subscriber,
     { createdAt }: EventRow,
@@ -107,16 +107,16 @@ export function createSubscriptions(options: {
         // An endpoint receives only events after its creation. Its ping already has a delivery.
         if (event.sequence <= endpoint.sinceSequence || isPingOf(endpoint.id, event)) continue;
         if (!isMeant(endpoint.id, event.sequence)) continue;
-        if (await wants(scope, subscriber, event, data, searched)) wanting.push(endpoint);
+        if (await matches(scope, subscriber, event, data, searched)) wanting.push(endpoint);
       }
       return wanting;
     },
-    async wants(scope, endpointId, event) {
+    async matches(scope, endpointId, event) {
       const subscriber = (await of(scope)).byType.now
         .get(event.type)
         ?.find(({ endpoint }) => endpoint.id === endpointId);
       if (!subscriber || isPingOf(endpointId, event)) return false;
-      return wants(scope, subscriber, event, renderData(event), createSearched());
+      return matches(scope, subscriber, event, renderData(event), createSearched());
     },
     enabled: async (scope, endpointId) => (await of(scope)).endpoints.get(endpointId),
     enabledIds: async (scope) => new Set((await of(scope)).endpoints.keys()),
@@ -130,13 +130,13 @@ interface Reading {
 
 async function readListeners(store: Store, scope: Scope, reading: Reading): Promise<Listeners> {
   const endpoints = (await store.read(scope, enabledEndpoints)).map(endpointModel.fromRow);
-  const past = await readPastWants<EndpointWants>(store, scope, consumerName);
+  const past = await readPastSubscriptions<EndpointSubscription>(store, scope, consumerName);
   return {
     endpoints: new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])),
-    byType: erasOf<Wanting, EndpointWants, ByType>(
+    byType: erasOf<Wanting, EndpointSubscription, ByType>(
       endpoints,
       past,
-      ({ id, wants }) => ({ ...wants, id }),
+      ({ id, subscription: matches }) => ({ ...matches, id }),
       (wanting) => byTypeOf(wanting, reading),
     ),
   };

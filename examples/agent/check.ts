@@ -134,12 +134,12 @@ try {
     [toRaise.violations, raised.violations],
   );
 
-  const heard = [await next(), await next()].join('\n');
-  check('the agent learns of the approval', heard.includes('make it urgent: approved by Ana'), heard);
+  const outcome = [await next(), await next()].join('\n');
+  check('the agent learns of the approval', outcome.includes('make it urgent: approved by Ana'), outcome);
   check(
     'the agent learns of the rejection and its reason',
-    heard.includes('delete it: rejected by Ana, because “Berlin is real”'),
-    heard,
+    outcome.includes('delete it: rejected by Ana, because “Berlin is real”'),
+    outcome,
   );
   check('the agent exits with 0', (await agent.ended) === 0);
 

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { createCall } from './call.ts';
 import { ApiCallError } from './index.ts';
 
-interface Seen {
+interface ReceivedRequest {
   key: string | null;
   authorization: string | null;
   body: string;
@@ -10,7 +10,7 @@ interface Seen {
 
 /** Responds to each request with the next of `answers`. */
 function server(...answers: Response[]) {
-  const seen: Seen[] = [];
+  const seen: ReceivedRequest[] = [];
   const listener = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',

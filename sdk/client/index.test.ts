@@ -2,13 +2,13 @@
 import { afterAll, expect, test } from 'bun:test';
 import { createClient, type Client } from './index.ts';
 
-interface Seen {
+interface ReceivedRequest {
   readonly line: string;
   readonly body: string;
   readonly headers: Headers;
 }
 
-const seen: Seen[] = [];
+const seen: ReceivedRequest[] = [];
 let answers: (() => Response | Promise<Response>)[] = [];
 const listener = Bun.serve({
   port: 0,

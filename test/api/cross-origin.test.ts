@@ -28,7 +28,7 @@ const safelisted = [
 const namesIn = (list: string | null): string[] =>
   (list ?? '').split(',').map((name) => name.trim().toLowerCase());
 
-interface Seen {
+interface BrowserResponse {
   readonly status: number;
   /** Those that the page can read. */
   readonly headers: Headers;
@@ -36,7 +36,7 @@ interface Seen {
 }
 
 /** Sends a request as a page of `origin` does. Throws where the browser would say "blocked by CORS policy". */
-async function fromPage(to: string, init: RequestInit = {}, origin = page): Promise<Seen> {
+async function fromPage(to: string, init: RequestInit = {}, origin = page): Promise<BrowserResponse> {
   const { method = 'GET' } = init;
   const headers = new Headers(init.headers);
   const customHeaders = [...headers.keys()].filter((name) => !simple.headers.includes(name)).sort();
@@ -70,7 +70,7 @@ async function fromPage(to: string, init: RequestInit = {}, origin = page): Prom
   return { status: response.status, headers: readable, response };
 }
 
-const blocked = (seen: Promise<Seen>): Promise<string> =>
+const blocked = (seen: Promise<BrowserResponse>): Promise<string> =>
   seen.then(
     () => 'not blocked',
     (error: Error) => error.message,

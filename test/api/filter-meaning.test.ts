@@ -245,12 +245,12 @@ test('what a subscription names may go away: it is no longer matched, and the en
   const { json: label } = await hooks.call('POST', '/api/v1/labels', { name: 'passing' });
   const filter = { or: [{ label: 'PASSING' }, { priority: 'urgent' }] };
   const endpoint = await hooks.register(receiver.url, { events: ['issue.created'], filter });
-  const heard = async (title: string, more: object): Promise<boolean> => {
+  const delivered = async (title: string, more: object): Promise<boolean> => {
     await hooks.file(title, more);
     await hooks.app.settled();
     return receiver.received.some(({ event }) => event.data.title === title);
   };
-  expect(await heard('labelled', { labels: ['Passing'] })).toBe(true);
+  expect(await delivered('labelled', { labels: ['Passing'] })).toBe(true);
   await hooks.call('DELETE', `/api/v1/labels/${label.id}`);
   const path = `/api/v1/webhooks/${endpoint.id}`;
   expect((await hooks.call('PATCH', path, { enabled: false })).status).toBe(200);
@@ -258,8 +258,8 @@ test('what a subscription names may go away: it is no longer matched, and the en
   expect(detailOf(await hooks.call('PATCH', path, { filter: { label: ['passing'] } }))).toBe(
     'filter.label not_found',
   );
-  expect(await heard('unlabelled', {})).toBe(false);
-  expect(await heard('urgent', { priority: 'urgent' })).toBe(true);
+  expect(await delivered('unlabelled', {})).toBe(false);
+  expect(await delivered('urgent', { priority: 'urgent' })).toBe(true);
   await hooks.call('DELETE', path);
 });
 
@@ -271,18 +271,18 @@ test('a relative time is relative to the event, whenever it is judged', async ()
     new Date(hooks.app.clock.now() + days * day).toISOString().slice(0, 10);
   for (const days of [-1, 0, 2, 3]) await hooks.file(`due in ${days}`, { dueDate: dueIn(days) });
   await hooks.app.settled();
-  const heard = (): string[] => receiver.received.map(({ event }) => event.data.title).toSorted();
+  const delivered = (): string[] => receiver.received.map(({ event }) => event.data.title).toSorted();
   receiver.received.splice(
     0,
     receiver.received.length,
     ...receiver.received.filter(({ event }) => event.data.title.startsWith('due')),
   );
-  expect(heard()).toEqual(['due in 0', 'due in 2']);
+  expect(delivered()).toEqual(['due in 0', 'due in 2']);
   receiver.received.length = 0;
   hooks.app.clock.advance(10 * day);
   await hooks.call('POST', `/api/v1/webhooks/${endpoint.id}/replays`, { afterSequence: from });
   await hooks.app.settled();
-  expect(heard()).toEqual(['due in 0', 'due in 2']);
+  expect(delivered()).toEqual(['due in 0', 'due in 2']);
   // A list is asked now.
   expect(titlesOf(await hooks.call('GET', query(filter)))).toEqual([]);
 });

@@ -7,7 +7,7 @@ export function committed<T extends object>(answer: T): Exclude<T, { effects: un
 const isProposal = (answer: object): boolean => 'effects' in answer;
 
 /** What an integrator saw: the same whichever client asked. */
-export interface Seen {
+export interface ClientReport {
   readonly identifier: string | null;
   /** The first answer came back for the same idempotency key. */
   readonly replayed: boolean;

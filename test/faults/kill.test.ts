@@ -60,8 +60,10 @@ test.skipIf(!hasStrace)(
       );
       const output = await new Response(child.stdout).text();
       await child.exited;
-      const heard = [...output.matchAll(/^acked (\S+) (\S+)$/gm)].map(([, key, id]) => [key!, id!] as const);
-      const acked = new Map<string, string>([['key-0', first], ...heard]);
+      const acknowledged = [...output.matchAll(/^acked (\S+) (\S+)$/gm)].map(
+        ([, key, id]) => [key!, id!] as const,
+      );
+      const acked = new Map<string, string>([['key-0', first], ...acknowledged]);
       const app = await startApp({ dataDir: dir, clock: living.clock }, living.workspace);
       await checkOracle(app.call, acked);
       for (const [i, key] of script.entries()) {

@@ -16,7 +16,7 @@ const stepsPerKill = 16;
 
 interface Modelled {
   readonly id: string;
-  readonly wants: { enabled: boolean; events: string[]; filter: { priority: string } | null };
+  readonly subscription: { enabled: boolean; events: string[]; filter: { priority: string } | null };
   /** By issue: whether it has been switched off since. */
   readonly wanted: Map<string, { mayBeCanceled: boolean }>;
 }
@@ -34,7 +34,7 @@ test('what happened while an endpoint did not want it is not delivered, and what
     const { id } = await hooksOf(first).register(`${receiver.url}/${n}`, { events: ['issue.created'] });
     endpoints.push({
       id,
-      wants: { enabled: true, events: ['issue.created'], filter: null },
+      subscription: { enabled: true, events: ['issue.created'], filter: null },
       wanted: new Map(),
     });
   }
@@ -51,19 +51,19 @@ test('what happened while an endpoint did not want it is not delivered, and what
     expect([seed, path, text, status < 300]).toEqual([seed, path, text, true]);
     return json;
   };
-  const change = async (one: Modelled, patch: Partial<Modelled['wants']>): Promise<void> => {
+  const change = async (one: Modelled, patch: Partial<Modelled['subscription']>): Promise<void> => {
     await must('PATCH', `/api/v1/webhooks/${one.id}`, patch);
-    Object.assign(one.wants, patch);
+    Object.assign(one.subscription, patch);
     if (patch.enabled === false) for (const of of one.wanted.values()) of.mayBeCanceled = true;
   };
   const file = async (): Promise<void> => {
     const priority = pick(['high', 'low']);
     const { id } = await must('POST', '/api/v1/issues', { team: 'ENG', title: 'One', priority });
-    for (const { wants, wanted } of endpoints)
+    for (const { subscription, wanted } of endpoints)
       if (
-        wants.enabled &&
-        wants.events[0] === 'issue.created' &&
-        (wants.filter?.priority ?? priority) === priority
+        subscription.enabled &&
+        subscription.events[0] === 'issue.created' &&
+        (subscription.filter?.priority ?? priority) === priority
       )
         wanted.set(id, { mayBeCanceled: false });
   };
@@ -73,8 +73,9 @@ test('what happened while an endpoint did not want it is not delivered, and what
       const one = pick(endpoints);
       const what = random();
       if (what < 0.5) await file();
-      else if (what < 0.75) await change(one, { enabled: !one.wants.enabled });
-      else if (what < 0.9) await change(one, { filter: one.wants.filter ? null : { priority: 'high' } });
+      else if (what < 0.75) await change(one, { enabled: !one.subscription.enabled });
+      else if (what < 0.9)
+        await change(one, { filter: one.subscription.filter ? null : { priority: 'high' } });
       else await change(one, { events: [pick(['issue.created', 'issue.deleted'])], filter: null });
     }
     server.child.kill('SIGKILL');
@@ -171,8 +172,8 @@ test('a plugin runs what it wanted when it happened, over upgrades, a pause and 
   await kill(server);
   server = await start();
   await file('last');
-  const heard = ['last', 'wanted', 'wanted again'];
-  expect((await runs()).toSorted()).toEqual(heard);
+  const expectedTitles = ['last', 'wanted', 'wanted again'];
+  expect((await runs()).toSorted()).toEqual(expectedTitles);
   await server.call('POST', '/api/v1/plugins/com.test.wants/catch-up', {});
   while (!(await runs()).includes('not heard')) await Bun.sleep(10);
   await kill(server);

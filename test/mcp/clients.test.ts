@@ -259,11 +259,11 @@ test('an agent hears of changes to what it watches, and of no others', async () 
   const agent = await connect(app, app.workspace.apiKey);
   const { json: issue } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Watched' });
   const { json: other } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Another' });
-  const heard: string[] = [];
+  const updatedUris: string[] = [];
   let notify = (): void => undefined;
   const once = new Promise<void>((resolve) => (notify = resolve));
   agent.client.setNotificationHandler('notifications/resources/updated', ({ params }: Json) => {
-    heard.push(params.uri);
+    updatedUris.push(params.uri);
     notify();
   });
   const subscription = await agent.client.listen({
@@ -272,7 +272,7 @@ test('an agent hears of changes to what it watches, and of no others', async () 
   await app.call('PATCH', `/api/v1/issues/${other.id}`, { priority: 'low' });
   await app.call('PATCH', `/api/v1/issues/${issue.id}`, { priority: 'low' });
   await once;
-  expect(heard).toEqual([`tatami://issues/${issue.identifier}`]);
+  expect(updatedUris).toEqual([`tatami://issues/${issue.identifier}`]);
   await subscription.close();
   await agent.close();
 });

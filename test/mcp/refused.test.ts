@@ -245,13 +245,13 @@ test('a stream ends in the moment in which its token is withdrawn', async () => 
 
 test('a watcher hears of nothing that it may not read', async () => {
   const issue = await rest('POST', '/issues', { team: 'ENG', title: 'Unheard' });
-  const heard: string[] = [];
+  const updatedUris: string[] = [];
   const deaf = await connect(app, await app.mintKey(['projects:read']));
   const other = await connect(app, await app.mintKey(['issues:read']));
   for (const one of [deaf, stranger])
     one.client.setNotificationHandler(
       'notifications/resources/updated',
-      ({ params }: Json) => void heard.push(params.uri),
+      ({ params }: Json) => void updatedUris.push(params.uri),
     );
   let notify = (): void => undefined;
   const once = new Promise<void>((resolve) => (notify = resolve));
@@ -260,7 +260,7 @@ test('a watcher hears of nothing that it may not read', async () => {
   for (const one of [deaf, stranger, other]) await one.client.listen(uris);
   await rest('PATCH', `/issues/${issue.id}`, { priority: 'low' });
   await once;
-  expect(heard).toEqual([]);
+  expect(updatedUris).toEqual([]);
   await deaf.close();
   await other.close();
 });

@@ -106,8 +106,8 @@ test('members see and revoke their own, admins those of all; others are not ther
 test('members hear of their own grants, and of those of others who reads the audit log', async () => {
   const mine = await makeGrant(app, { memberId: people.member.id });
   const others = await makeGrant(app, { memberId: people.other.id });
-  const heard = (await people.member.call('GET', '/api/v1/events?limit=100&types=grant.created')).json.data;
-  const ids = heard.map(({ data }: Json) => data.id);
+  const events = (await people.member.call('GET', '/api/v1/events?limit=100&types=grant.created')).json.data;
+  const ids = events.map(({ data }: Json) => data.id);
   expect([ids.includes(mine), ids.includes(others)]).toEqual([true, false]);
   const all = (await app.call('GET', '/api/v1/events?limit=100&types=grant.created')).json.data;
   expect(all.map(({ data }: Json) => data.id)).toContain(others);

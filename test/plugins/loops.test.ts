@@ -8,7 +8,7 @@ let issue: Json;
 
 beforeAll(async () => {
   app = await startApp();
-  for (const [name, wants] of [
+  for (const [name, priority] of [
     ['Raises', 'high'],
     ['Lowers', 'low'],
   ])
@@ -16,7 +16,7 @@ beforeAll(async () => {
       app.call,
       await packSource(`{
         id: 'com.test.${name!.toLowerCase()}', name: '${name}', version: '1.0.0', engines: { tatami: '*' }, scopes: ${allTrackerScopes},
-        on: { 'issue.updated': { handle: (event, ctx) => ctx.issues.update(event.data.id, { priority: '${wants}' }) } },
+        on: { 'issue.updated': { handle: (event, ctx) => ctx.issues.update(event.data.id, { priority: '${priority}' }) } },
       }`),
     );
   const team = (await app.call('GET', '/api/v1/teams')).json.data[0].key;

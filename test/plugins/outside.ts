@@ -10,7 +10,7 @@ import { install, packSource } from './pack.ts';
 /** Of every character that is written in several ways. */
 export const secret = 'sk_live_+Zq/7$&=secret value';
 
-interface Seen {
+interface OutboundRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Headers;
@@ -63,9 +63,9 @@ export interface Outside {
   /** One that it does not name. */
   readonly other: string;
   /** What either was sent. */
-  readonly seen: Seen[];
+  readonly seen: OutboundRequest[];
   /** What they answer, by path; otherwise 200, with what they were sent. */
-  readonly answers: Record<string, (one: Seen) => Response | Promise<Response>>;
+  readonly answers: Record<string, (one: OutboundRequest) => Response | Promise<Response>>;
   /** Where every name leads from now on. */
   resolved: string;
   readonly resolve: Resolve;
@@ -87,7 +87,7 @@ export const codesOf = (answers: readonly Json[]): unknown[] =>
 /** For the tests of one file. */
 export function outsideOfFile(): Outside {
   const dataDir = mkdtempSync(join(tmpdir(), 'tatami-outside-'));
-  const seen: Seen[] = [];
+  const seen: OutboundRequest[] = [];
   const answers: Outside['answers'] = {};
   const receive = async (request: Request): Promise<Response> => {
     const { method, headers } = request;

@@ -224,9 +224,9 @@ test('a recording is read and replayed by who may see and steer the plugin, ten 
     'labels:read',
     'projects:read',
   ];
-  const seeing = app.clientOf(await app.mintKey(all));
-  expect((await seeing('GET', `${path}/recording`)).status).toBe(200);
-  expect((await seeing('POST', `${path}/replay`, {})).json.error.code).toBe('insufficient_scope');
+  const fullReader = app.clientOf(await app.mintKey(all));
+  expect((await fullReader('GET', `${path}/recording`)).status).toBe(200);
+  expect((await fullReader('POST', `${path}/replay`, {})).json.error.code).toBe('insufficient_scope');
   const blind = app.clientOf(await app.mintKey(['plugins:read']));
   expect((await blind('GET', `${path}/recording`)).json.error.code).toBe('insufficient_scope');
   const stranger = app.clientOf((await app.addWorkspace('Other', 'OTH')).apiKey);

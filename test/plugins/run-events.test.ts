@@ -225,9 +225,12 @@ test('webhooks hear of runs, and choose among them', async () => {
     filter: { installId: id },
   });
   await file('hook');
-  const heard = async (endpoint: Json): Promise<string[]> =>
+  const deliveredTypes = async (endpoint: Json): Promise<string[]> =>
     (await hooks.deliveries(endpoint)).map(({ eventType }) => eventType);
-  expect([await heard(failed), await heard(own)]).toEqual([['automation.failed'], ['automation.run']]);
+  expect([await deliveredTypes(failed), await deliveredTypes(own)]).toEqual([
+    ['automation.failed'],
+    ['automation.run'],
+  ]);
 });
 
 test('whoever lacks automations:read reads of no runs', async () => {

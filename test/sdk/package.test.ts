@@ -10,7 +10,7 @@ import { blocksOf } from '../documents/blocks.ts';
 import { root } from '../imports.ts';
 import { startReceiver, type Receiver } from '../webhooks/receiver.ts';
 import { run, runtimes, type Runtime } from './runtimes.ts';
-import type { Seen, Setting } from './stranger/scenario.ts';
+import type { ScenarioResult, Setting } from './stranger/scenario.ts';
 
 const dir = temporary();
 const folder = dir.path('empty');
@@ -107,7 +107,7 @@ test('the examples of its README, and of ours, compile where a runtime has its t
   expect(await run([...tsc, '-p', 'tsconfig.readme.json'], folder)).toBe('');
 }, 60_000);
 
-const seenIn = (name: string): Seen => ({
+const seenIn = (name: string): ScenarioResult => ({
   isOnce: true,
   titles: ['c', 'b', 'a'],
   streamed: `Seen by ${name}.`,

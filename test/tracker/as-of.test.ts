@@ -57,7 +57,7 @@ const bare = ({ status, json }: Json): Json => {
   return rest.pageInfo ? { data: rest.data, hasNextPage: rest.pageInfo.hasNextPage } : rest;
 };
 
-interface Seen {
+interface MomentSnapshot {
   readonly sequence: number;
   readonly atMs: number;
   readonly answers: ReadonlyMap<string, Json>;
@@ -181,7 +181,7 @@ test('at every moment, issues, lists, projects and boards are as they were read 
   for (let n = 0; n < 3; n++)
     made.issue!.push((await post('/issues', { team: 'ENG', title: `Issue ${n}` })).id);
 
-  const moments: Seen[] = [];
+  const moments: MomentSnapshot[] = [];
   for (let step = 0; step < steps; step++) {
     await something(random, made);
     const answers = new Map<string, Json>();

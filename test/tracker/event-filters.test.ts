@@ -169,8 +169,10 @@ test('a webhook hears the comments that pass its filter: by team, issue, author,
     [{ mentions: 'none', resolvedAt: null }, ['They', 'It filled']],
   ] as const) {
     const events = await delivered(filter, ['comment.added'], both);
-    const heard = events.map(({ data }) => bodies.find((begin) => data.body.startsWith(begin)) ?? data.body);
-    expect([filter, heard.toSorted()]).toEqual([filter, bodies.toSorted()]);
+    const matched = events.map(
+      ({ data }) => bodies.find((begin) => data.body.startsWith(begin)) ?? data.body,
+    );
+    expect([filter, matched.toSorted()]).toEqual([filter, bodies.toSorted()]);
   }
   // A resolved one is judged by what it is after the change.
   const thread = await say(eng, 'Who looks at it?');

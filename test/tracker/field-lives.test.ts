@@ -80,21 +80,21 @@ test('a subscription to a field that went matches nothing by it, and goes on by 
   const other = await mustMake('zone', 'text');
   const filter = { or: [{ 'fields.region': 'eu' }, { 'fields.zone': { neq: 'x' }, title: 'zoned' }] };
   const endpoint = await hooks.register(receiver.url, { events: ['issue.created'], filter });
-  const heard = async (title: string, fields: object): Promise<boolean> => {
+  const isDelivered = async (title: string, fields: object): Promise<boolean> => {
     await hooks.file(title, { fields });
     await hooks.app.settled();
     return receiver.received.some(({ event }) => event.data.title === title);
   };
-  expect(await heard('europe', { region: 'eu' })).toBe(true);
-  expect(await heard('america', { region: 'us' })).toBe(false);
+  expect(await isDelivered('europe', { region: 'eu' })).toBe(true);
+  expect(await isDelivered('america', { region: 'us' })).toBe(false);
   await hooks.call('DELETE', `/api/v1/fields/${field.id}`);
-  expect(await heard('zoned', { zone: 'x' })).toBe(false);
+  expect(await isDelivered('zoned', { zone: 'x' })).toBe(false);
   await hooks.call('DELETE', `/api/v1/fields/${other.id}`);
-  expect(await heard('unzoned', {})).toBe(false);
-  expect(await heard('zoned', {})).toBe(true);
+  expect(await isDelivered('unzoned', {})).toBe(false);
+  expect(await isDelivered('zoned', {})).toBe(true);
   // Of the same key, and of another type: what the filter says of it is no longer what it can be.
   await mustMake('region', 'number');
-  expect(await heard('numbered', { region: 3 })).toBe(false);
+  expect(await isDelivered('numbered', { region: 3 })).toBe(false);
   expect((await hooks.call('PATCH', `/api/v1/webhooks/${endpoint.id}`, { enabled: false })).status).toBe(200);
 });
 

@@ -178,7 +178,7 @@ test('lists, webhooks and plugins take the same filters, and they mean the same'
     [{ 'fields.reviewer': { neq: ana } }, 'abd'],
   ] as const;
   const all = [...meanings, ...people];
-  const heard = new Map<string, string>();
+  const delivered = new Map<string, string>();
   const endpoints = await Promise.all(
     all.map(([filter], index) =>
       hooks.register(`${receiver.url}/${index}`, { events: ['issue.created'], filter }),
@@ -192,12 +192,12 @@ test('lists, webhooks and plugins take the same filters, and they mean the same'
   await hooks.app.settled();
   for (const { path, event } of receiver.received) {
     const index = path.split('/').at(-1)!;
-    heard.set(index, [...(heard.get(index) ?? ''), event.data.title.at(-1)].toSorted().join(''));
+    delivered.set(index, [...(delivered.get(index) ?? ''), event.data.title.at(-1)].toSorted().join(''));
   }
   await hooks.call('POST', '/api/v1/issues/bulk-delete', { ids: copies });
   for (const [index, [filter, titles]] of all.entries()) {
     expect([filter, titlesOf(await list(filter))]).toEqual([filter, titles]);
-    expect([filter, heard.get(`${index}`) ?? '']).toEqual([filter, titles]);
+    expect([filter, delivered.get(`${index}`) ?? '']).toEqual([filter, titles]);
   }
   for (const { id } of endpoints) await hooks.call('DELETE', `/api/v1/webhooks/${id}`);
   expect(titlesOf(await list({ 'fields.reviewer': 'me' }))).toBe('b');

@@ -114,15 +114,15 @@ describe('events of an inbox', () => {
     const from = await app.lastSequence();
     for (const { id } of [ana, ben]) await post('/issues', { team: 'ENG', title: 'Look', assigneeId: id });
     await app.settled();
-    const heard = async (call: Client): Promise<string[]> => {
+    const deliveredTo = async (call: Client): Promise<string[]> => {
       const { data } = (await call('GET', `${v1}/events?after=${from}&types=inbox.*`)).json;
       return data.map(({ data }: Json) => data.member.id);
     };
-    expect(await heard(ana.call)).toEqual([ana.id]);
-    expect(await heard(ben.call)).toEqual([ben.id]);
-    expect(await heard(app.call)).toEqual([ana.id, ben.id]);
+    expect(await deliveredTo(ana.call)).toEqual([ana.id]);
+    expect(await deliveredTo(ben.call)).toEqual([ben.id]);
+    expect(await deliveredTo(app.call)).toEqual([ana.id, ben.id]);
     const plain = app.clientOf(await app.mintKey(['inbox:read', 'events:read', 'webhooks:write']));
-    expect(await heard(plain)).toEqual([]);
+    expect(await deliveredTo(plain)).toEqual([]);
     const [of] = (await app.call('GET', `${v1}/events?after=${from}&types=inbox.*`)).json.data;
     const statuses = await Promise.all(
       [ana.call, ben.call].map(async (call) => (await call('GET', `${v1}/events/${of.id}`)).status),

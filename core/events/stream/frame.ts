@@ -16,7 +16,7 @@ export interface Frame {
  * Returns true for frames a reader is sent. @param memberId member the event belongs to; absent means any event of
  * the type
  */
-export type WantsFrame = (type: EventType, memberId?: string | null) => boolean;
+export type FrameFilter = (type: EventType, memberId?: string | null) => boolean;
 
 /** Returns the `id` line of a frame: the reader's position and its log generation. */
 function idOf(sequence: number, generation: string): string {
@@ -35,7 +35,7 @@ export function frameOf(row: EventRow, generation: string): Frame {
 }
 
 /** Returns the frame of an event with redacted fields. */
-export function veiledFrame(event: EventEnvelope, generation: string): string {
+export function redactedFrame(event: EventEnvelope, generation: string): string {
   return `${idOf(event.sequence, generation)}${body(event.type, JSON.stringify(event))}`;
 }
 

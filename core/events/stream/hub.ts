@@ -6,7 +6,7 @@ import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import type { EventRow } from '../event.ts';
 import type { FreshEvents } from '../fresh.ts';
 import { pageAfter } from '../log.ts';
-import { frameOf, type Frame, type WantsFrame } from './frame.ts';
+import { frameOf, type Frame, type FrameFilter } from './frame.ts';
 import { NewestFrames, pieceCharacters, type Piece } from './newest-frames.ts';
 
 const pageEvents = 200;
@@ -17,7 +17,7 @@ const slotBytes = 256 * 1024;
 
 export interface Hub {
   /** Returns the events after a sequence. The read is charged to the account in `scope`. */
-  after(scope: Scope, sequence: number, wants: WantsFrame): Promise<Piece>;
+  after(scope: Scope, sequence: number, matches: FrameFilter): Promise<Piece>;
   /** Returns true if `after` would find events. */
   hasAfter(sequence: number): boolean;
   /** Reads appended events, then notifies the waiting streams. */
@@ -66,9 +66,9 @@ export function createHub(options: HubOptions): Hub {
   };
 
   return {
-    async after(scope, sequence, wants) {
-      const piece = newest.after(sequence, wants);
-      return piece ?? fairQueue.run(scope, () => pieceOfLog(store, generation, scope, sequence, wants));
+    async after(scope, sequence, matches) {
+      const piece = newest.after(sequence, matches);
+      return piece ?? fairQueue.run(scope, () => pieceOfLog(store, generation, scope, sequence, matches));
     },
     hasAfter: (sequence) => sequence < newest.last,
     wake: () => void wake(),
@@ -101,13 +101,13 @@ async function pieceOfLog(
   generation: string,
   scope: Scope,
   sequence: number,
-  wants: WantsFrame,
+  matches: FrameFilter,
 ): Promise<Piece> {
   const page = await pageAfter(store, scope, sequence, {
     limit: pageEvents,
-    wants: ({ type }) => wants(type),
+    matches: ({ type }) => matches(type),
     bytesMax: pieceCharacters,
   });
   const frames = page.events.map((row) => frameOf(row, generation));
-  return { frames: frames.filter(({ type, memberId }) => wants(type, memberId)), through: page.through };
+  return { frames: frames.filter(({ type, memberId }) => matches(type, memberId)), through: page.through };
 }

@@ -1,6 +1,6 @@
 // Cache of the newest rendered events of one workspace. Its size is how far a stream may be behind without reading
 // the log.
-import type { Frame, WantsFrame } from './frame.ts';
+import type { Frame, FrameFilter } from './frame.ts';
 
 const cachedFramesMax = 1_000;
 const cachedCharactersMax = 4 * 1024 * 1024;
@@ -42,7 +42,7 @@ export class NewestFrames {
   }
 
   /** Returns the frames after a sequence; null if the cache no longer holds them. */
-  after(sequence: number, wants: WantsFrame): Piece | null {
+  after(sequence: number, matches: FrameFilter): Piece | null {
     if (sequence >= this.#last) return { frames: [], through: sequence };
     const first = this.#frames[0]?.sequence ?? Infinity;
     if (sequence + 1 < first) return null;
@@ -51,7 +51,7 @@ export class NewestFrames {
     let at = sequence + 1 - first;
     for (; at < this.#frames.length && characters <= pieceCharacters; at++) {
       const frame = this.#frames[at]!;
-      if (!wants(frame.type, frame.memberId)) continue;
+      if (!matches(frame.type, frame.memberId)) continue;
       frames.push(frame);
       characters += frame.text.length;
     }

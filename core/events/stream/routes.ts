@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
 import { defineRoute, type Connection, type Route } from '../../http/route.ts';
 import { Closed } from '../../lib/schema.ts';
-import { hearsOwn, mayReadEvent, scopeOfEvent } from '../../rights/rights.ts';
-import { veiledEvent } from '../../rights/veil.ts';
+import { ownEventsMember, mayReadEvent, scopeOfEvent } from '../../rights/rights.ts';
+import { redactEvent } from '../../rights/veil.ts';
 import { mayRead, placeOf, typesOf } from '../feed.ts';
 import { generation } from '../schema.ts';
 import type { Streams } from './streams.ts';
@@ -73,13 +73,13 @@ async function openStream(
     ...connection,
     samples,
     ...(ctx.narrowed && {
-      shows: (event) => (mayReadEvent(ctx, event) ? veiledEvent(ctx, event) : null),
+      shows: (event) => (mayReadEvent(ctx, event) ? redactEvent(ctx, event) : null),
     }),
-    wants(type, memberId) {
+    matches(type, memberId) {
       if (wanted !== null && !wanted.has(type)) return false;
       // A token with a narrowed scope receives the events within that part.
       if (mayRead(ctx.scopes, type) || ctx.narrowed?.has(scopeOfEvent(type))) return true;
-      const own = hearsOwn(ctx, type);
+      const own = ownEventsMember(ctx, type);
       return own !== null && (memberId === undefined || memberId === own);
     },
   });

@@ -12,9 +12,9 @@ import {
   openingFrame,
   placeFrame,
   sampleFrame,
-  veiledFrame,
+  redactedFrame,
   type Frame,
-  type WantsFrame,
+  type FrameFilter,
 } from './frame.ts';
 import type { Hub } from './hub.ts';
 import type { Piece } from './newest-frames.ts';
@@ -37,7 +37,7 @@ export interface Reader extends Connected {
   isAdmitted(): Promise<boolean>;
   /** Closes the connection, even if the socket accepts no data. */
   hangUp(): void;
-  readonly wants: WantsFrame;
+  readonly matches: FrameFilter;
   /**
    * Returns the visible part of a wanted event: null for nothing, the same object for all of it. Absent if every
    * event is fully visible.
@@ -106,12 +106,12 @@ export class EventStream {
     );
   }
 
-  wantsSample(type: EventType): boolean {
-    return this.reader.samples && this.reader.wants(type);
+  matchesSample(type: EventType): boolean {
+    return this.reader.samples && this.reader.matches(type);
   }
 
   offer(sample: EventEnvelope): void {
-    if (!this.wantsSample(sample.type) || this.#samples.length >= samplesMax) return;
+    if (!this.matchesSample(sample.type) || this.#samples.length >= samplesMax) return;
     const { shows } = this.reader;
     const visible = shows ? shows(sample) : sample;
     if (!visible) return;
@@ -162,7 +162,7 @@ export class EventStream {
     }
     for (let isDue = false; !this.#ended;) {
       if (this.#samples.length === 0) await this.#untilRoom();
-      const piece = await hub.after(this.#setting.scope, this.#position, this.reader.wants);
+      const piece = await hub.after(this.#setting.scope, this.#position, this.reader.matches);
       // Checked last, so that access revoked during the wait also applies.
       if (!(await this.reader.isAdmitted())) break;
       const samples = this.#samples.splice(0).join('');
@@ -193,7 +193,7 @@ export class EventStream {
     if (!shows) return text;
     const whole = renderEvent(event);
     const visible = shows(whole);
-    return visible === whole ? text : visible && veiledFrame(visible, this.#setting.generation);
+    return visible === whole ? text : visible && redactedFrame(visible, this.#setting.generation);
   }
 
   /** Returns a position frame if many events were omitted, or the heartbeat if it is due. */

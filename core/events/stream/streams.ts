@@ -90,7 +90,7 @@ export function createStreams(options: StreamsOptions): Streams {
       }
     },
     listeners: (workspaceId, type) =>
-      [...(groups.get(workspaceId)?.streams ?? [])].filter((stream) => stream.wantsSample(type)).length,
+      [...(groups.get(workspaceId)?.streams ?? [])].filter((stream) => stream.matchesSample(type)).length,
     broadcast(workspaceId, sample) {
       for (const stream of groups.get(workspaceId)?.streams ?? []) stream.offer(sample);
     },

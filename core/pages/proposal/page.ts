@@ -20,7 +20,7 @@ interface ProposalPageOptions {
 }
 
 /** A proposal as visible to a signed-in person. */
-interface Seen {
+interface VisibleProposal {
   readonly seat: Seat;
   readonly principal: Principal;
   readonly proposal: ProposalResponse;
@@ -112,7 +112,7 @@ async function find(
   who: SignedIn,
   seats: readonly Seat[],
   id: string,
-): Promise<Seen> {
+): Promise<VisibleProposal> {
   const call = callerOf(options);
   const route = options.app().route('proposals.get');
   let refusal = new ApiError('not_found', 'There is no proposal with this id in your workspaces.');
@@ -128,7 +128,7 @@ async function find(
 
 function viewOf(
   { formToken }: SignedIn,
-  { seat, principal, proposal }: Seen,
+  { seat, principal, proposal }: VisibleProposal,
   error: ApiError | null,
 ): RawAnswer {
   const barredBy = principal.scopes.has('approvals:write')

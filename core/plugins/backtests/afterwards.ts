@@ -27,10 +27,13 @@ export async function afterwardsOf(
   const people = new Map<string, unknown>();
   const run = new Map<string, unknown>();
   const untilMs = event.createdAt + afterwardsMs;
-  const wants = (one: EventFacts): boolean =>
+  const isRelevant = (one: EventFacts): boolean =>
     one.entityKind === 'issue' && one.entityId === issueId && one.createdAt <= untilMs && !isOf(one, event);
   for (let after = event.sequence, pages = 0; pages < pagesMax; pages++) {
-    const page = await pageOfSubject(store, scope, issueId, after, { limit: pageEvents, wants });
+    const page = await pageOfSubject(store, scope, issueId, after, {
+      limit: pageEvents,
+      matches: isRelevant,
+    });
     for (const one of page.events) {
       const target = targetOf(one, runId) === 'people' ? people : targetOf(one, runId) === 'run' ? run : null;
       if (target)

@@ -10,13 +10,13 @@ import { derivedId, idPrefixes } from '../../lib/ids.ts';
 import { createPasts, isNaming, type Pasts } from '../../resource/as-of/past.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import { principalOf } from '../host-door.ts';
-import { heardTypes } from '../installs/hearing.ts';
+import { matchingTypes } from '../installs/hearing.ts';
 import type { Install } from '../installs/schema.ts';
 import { findCut } from '../loops.ts';
 import { byTypeOf, type ByType } from '../registry.ts';
 import { createAttempts, type AttemptOptions } from '../runs/attempt.ts';
 import type { Effect } from '../runs/effects.ts';
-import { createWants } from '../wants.ts';
+import { createMatcher } from '../wants.ts';
 import { afterwardsOf } from './afterwards.ts';
 import { createCollector, type Collector } from './collector.ts';
 import { createConvoy } from './convoy.ts';
@@ -79,7 +79,7 @@ export function createEngine(options: EngineOptions): Engine {
   const { store, services } = options;
   const attempts = createAttempts(options);
   const tryOn = createTrials({ attempts, store, committer: options.committer });
-  const wants = createWants(services.fairQueue);
+  const matches = createMatcher(services.fairQueue);
 
   const yieldTo = async (signal: AbortSignal): Promise<void> => {
     for (let waited = 0; options.isBusy() && waited < politeMs; waited += politeStepMs)
@@ -94,7 +94,10 @@ export function createEngine(options: EngineOptions): Engine {
     return async (event) => {
       const [subscription] = byType.get(event.type) ?? [];
       if (!subscription) return false;
-      return wants(scope, subscription, event, { envelope: renderEvent(event), searched: createSearched() });
+      return matches(scope, subscription, event, {
+        envelope: renderEvent(event),
+        searched: createSearched(),
+      });
     };
   };
 
@@ -117,7 +120,7 @@ function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine[
   return async (scope, version, window, signal, onProgress) => {
     const { install } = version;
     const isWanted = await engine.subscribed(scope, install);
-    const types: ReadonlySet<string> = new Set(heardTypes(install));
+    const types: ReadonlySet<string> = new Set(matchingTypes(install));
     const pasts = engine.pastsFor(scope, install);
     const collector = createCollector(window);
     const events = { looked: 0, wanted: 0, cut: 0 };
@@ -150,7 +153,7 @@ function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine[
         signal.throwIfAborted();
         const page = await pageAfter(store, scope, after, {
           limit: pageEvents,
-          wants: ({ type, entityKind, sequence }) =>
+          matches: ({ type, entityKind, sequence }) =>
             sequence <= window.to && (types.has(type) || isNaming(entityKind)),
         });
         for (const event of page.events) {

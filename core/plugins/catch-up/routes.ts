@@ -2,7 +2,7 @@ import type { WorkQueue } from '../../events/work.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
-import { seeing, steering } from '../installs/rights.ts';
+import { pluginVisibility, steering } from '../installs/rights.ts';
 import { catchUp, showCatchUp } from './catch-up.ts';
 import { BackfillResponse } from './schema.ts';
 
@@ -16,7 +16,7 @@ export function catchUpRoutes(queue: WorkQueue): Route[] {
       name: 'plugins.missed',
       summary: 'Get the missed events of a plugin and the backfill progress',
       scope: 'plugins:read',
-      also: seeing,
+      also: pluginVisibility,
       limit: 'read',
       params,
       responses: { 200: BackfillResponse },

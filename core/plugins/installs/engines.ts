@@ -7,7 +7,7 @@ import type { Ids } from '../../lib/ids.ts';
 import { systemStatement, type Row } from '../../store/statement.ts';
 import { scopeOf, type Op, type Scope, type Store } from '../../store/store.ts';
 import { fitsServer } from './check.ts';
-import { unheardReason } from './hearing.ts';
+import { unmatchedReason } from './hearing.ts';
 import { installModel, type Install } from './schema.ts';
 
 const running = systemStatement<Row>(
@@ -42,7 +42,7 @@ async function move(options: EnginesOptions, scope: Scope, install: Install, fit
   const directory = await options.directoryOf(scope);
   const reason = `The plugin requires Tatami ${manifest.engines.tatami}, but this server is ${options.serverVersion}.`;
   const patch = fits
-    ? { state: 'active' as const, stateReason: unheardReason(install) }
+    ? { state: 'active' as const, stateReason: unmatchedReason(install) }
     : { state: 'incompatible' as const, stateReason: reason };
   const change = installModel.update(install, patch, nowMs);
   if (!change) return;

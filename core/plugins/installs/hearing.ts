@@ -12,19 +12,19 @@ export function subscribedTypes({ manifest }: Pick<Install, 'manifest'>): EventT
   return Object.keys(manifest.on ?? {}) as EventType[];
 }
 
-export function heardTypes(install: Pick<Install, 'manifest' | 'grant'>): EventType[] {
+export function matchingTypes(install: Pick<Install, 'manifest' | 'grant'>): EventType[] {
   const rights = rightsOfInstall(install);
   return subscribedTypes(install).filter((type) => mayHear(rights, type));
 }
 
 /** Returns why an active install does not receive all subscribed events, and what to do; null if it does. */
-export function unheardReason(install: Pick<Install, 'manifest' | 'grant'>): string | null {
-  const heard = heardTypes(install);
-  const unheard = subscribedTypes(install).filter((type) => !heard.includes(type));
-  if (unheard.length === 0) return null;
-  const needs = unheard.map((type) => `${type} needs ${scopeOfEvent(type)}`);
+export function unmatchedReason(install: Pick<Install, 'manifest' | 'grant'>): string | null {
+  const matching = matchingTypes(install);
+  const unmatched = subscribedTypes(install).filter((type) => !matching.includes(type));
+  if (unmatched.length === 0) return null;
+  const needs = unmatched.map((type) => `${type} needs ${scopeOfEvent(type)}`);
   const requestedScopes = expandScopes(Object.keys(install.manifest.scopes ?? {}));
-  const fix = unheard.every((type) => requestedScopes.has(scopeOfEvent(type)))
+  const fix = unmatched.every((type) => requestedScopes.has(scopeOfEvent(type)))
     ? 'Grant the scope.'
     : 'Install a version of the plugin that requests the scope.';
   return `Not delivered: ${needs.join(', ')}. ${fix}`;

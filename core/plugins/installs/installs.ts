@@ -20,7 +20,7 @@ import { dropSecretOp, dropSecretsOp } from '../secrets/rows.ts';
 import { checkGrant, checkManifest, readPackage, type PackageRules } from './check.ts';
 import { asksMorePower, consentOf } from './consent.ts';
 import { plugin, type InstallModes } from './contract.ts';
-import { unheardReason } from './hearing.ts';
+import { unmatchedReason } from './hearing.ts';
 import { requireNamed } from './named.ts';
 import { withOffered } from './reviewed.ts';
 import { installModel, type Install, type InstallCreate, type InstallUpdate } from './schema.ts';
@@ -154,7 +154,7 @@ export async function switched(
   rules: InstallRules,
   ops: readonly Op[] = [],
 ): Promise<ChangeSet> {
-  const running = { state: 'active' as const, stateReason: unheardReason(facts) };
+  const running = { state: 'active' as const, stateReason: unmatchedReason(facts) };
   const asleep = await lastDeclared(ctx, known, asleepIn(known));
   const followed = followedSecrets(known, facts.manifest, asleep);
   const change = installModel.update(
@@ -280,7 +280,7 @@ function firstInstall(
     offered: {},
     secretsSet: {},
     state: 'active',
-    stateReason: unheardReason(facts),
+    stateReason: unmatchedReason(facts),
     budget: { whenSpent: 'stop' },
     sinceSequence: 0,
     createdAt: now,
@@ -323,7 +323,7 @@ export async function updateInstall(
 function reasonAfter(install: Install, patch: Static<typeof InstallUpdate>): Partial<Install> {
   if (patch.state === 'paused_by_admin') return { stateReason: 'paused by an administrator' };
   const { state, grant } = { ...install, ...patch };
-  return state === 'active' ? { stateReason: unheardReason({ manifest: install.manifest, grant }) } : {};
+  return state === 'active' ? { stateReason: unmatchedReason({ manifest: install.manifest, grant }) } : {};
 }
 
 export async function uninstallPlugin(

@@ -35,7 +35,7 @@ export const steering: AlsoNeeded = {
 };
 
 /** For routes that show what the plugin has read. */
-export const seeing: AlsoNeeded = {
+export const pluginVisibility: AlsoNeeded = {
   words: 'all read scopes granted to the plugin',
   scopes: (ctx, { params }) => foundOrNone(ctx, (params as { id: string }).id, reads),
 };
@@ -63,7 +63,7 @@ const ofRun = (words: string, scopes: (install: Install) => string[]): AlsoNeede
     return install ? scopes(install) : [];
   },
 });
-export const seeingRun = ofRun(seeing.words, reads);
+export const runVisibility = ofRun(pluginVisibility.words, reads);
 export const steeringRun = ofRun(steering.words, all);
 
 /** A patch that does nothing but pause the plugin is not control. */

@@ -19,7 +19,7 @@ import {
   type InstallMode,
   type InstallModes,
 } from './contract.ts';
-import { heardTypes } from './hearing.ts';
+import { matchingTypes } from './hearing.ts';
 import { digestOf, type OfferedVersions } from './reviewed.ts';
 import { effectiveSettings } from './settings.ts';
 import { probationSentence } from './mode.ts';
@@ -67,7 +67,7 @@ export const installModel = modelOf(plugin, {
         where: where ?? null,
         granted: grant.includes(scope),
       })),
-    events: heardTypes,
+    events: matchingTypes,
     net: ({ manifest }) =>
       (manifest.net ?? []).map(({ origin, methods, path, why }) => ({
         ...{ origin, methods: methods ?? null, path: path ?? null, why },

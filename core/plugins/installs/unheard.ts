@@ -7,7 +7,7 @@ import { itemsForAdmins } from '../../inbox/items.ts';
 import type { Ids } from '../../lib/ids.ts';
 import { systemStatement, type Row } from '../../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
-import { unheardReason } from './hearing.ts';
+import { unmatchedReason } from './hearing.ts';
 import { installModel } from './schema.ts';
 
 const unnotified = systemStatement<Row>(
@@ -25,7 +25,7 @@ export async function notifyUnmatched(options: {
 }): Promise<void> {
   for (const row of await options.store.readSystem(unnotified)) {
     const install = installModel.fromRow(row);
-    const reason = unheardReason(install);
+    const reason = unmatchedReason(install);
     if (reason === null) continue;
     const scope = scopeOf(String(row.workspace_id));
     const nowMs = options.nowMs();

@@ -16,18 +16,21 @@ interface Wanting {
 type Stored = Wanting & { readonly id: string; readonly state: string; readonly deletedAt: number | null };
 
 /** The part of an install that determines the events it receives. */
-export interface InstallWants {
+export interface InstallSubscription {
   readonly on: PluginManifest['on'] | null;
   readonly scopes: PluginManifest['scopes'] | null;
   readonly grant: readonly string[];
 }
 
-function wantsOf({ manifest, grant }: Stored): InstallWants {
+function subscriptionOf({ manifest, grant }: Stored): InstallSubscription {
   return { on: manifest.on ?? null, scopes: manifest.scopes ?? null, grant };
 }
 
 /** Returns the install with earlier subscriptions. */
-export function asItWanted<I extends Wanting>(install: I, { on, scopes, grant }: InstallWants): I {
+export function withPastSubscription<I extends Wanting>(
+  install: I,
+  { on, scopes, grant }: InstallSubscription,
+): I {
   const { on: _on, scopes: _scopes, ...manifest } = install.manifest;
   return {
     ...install,
@@ -39,8 +42,8 @@ export function asItWanted<I extends Wanting>(install: I, { on, scopes, grant }:
 /** Returns the ops for the batch of a change, placed before its events. */
 export function storePastSubscription(scope: Scope, before: Stored, after: Stored): Op[] {
   const isOn = [before, after].every(({ state, deletedAt }) => state === 'active' && deletedAt === null);
-  const [wanted, wants] = [wantsOf(before), wantsOf(after)];
-  return !isOn || sameValue(wanted, wants)
+  const [previous, subscription] = [subscriptionOf(before), subscriptionOf(after)];
+  return !isOn || sameValue(previous, subscription)
     ? []
-    : [storeSubscriptionOp(scope, consumerName, before.id, wanted)];
+    : [storeSubscriptionOp(scope, consumerName, before.id, previous)];
 }

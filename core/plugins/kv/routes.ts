@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { defineRoute } from '../../http/route.ts';
 import { Closed, pageOf, pageQuery } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
-import { seeing, steering } from '../installs/rights.ts';
+import { pluginVisibility, steering } from '../installs/rights.ts';
 import { deleteValue, getValue, listValues, setValue } from './kv.ts';
 import { kvKey, KvListed, KvSet, KvResponse } from './schema.ts';
 
@@ -17,7 +17,7 @@ export const kvRoutes = [
     summary: 'List the stored keys of a plugin',
     scope: 'plugins:write',
     own: 'id',
-    also: seeing,
+    also: pluginVisibility,
     limit: 'read',
     params: ofPlugin,
     query: Closed({
@@ -37,7 +37,7 @@ export const kvRoutes = [
     summary: 'Get a value of a plugin',
     scope: 'plugins:write',
     own: 'id',
-    also: seeing,
+    also: pluginVisibility,
     limit: 'read',
     params,
     responses: { 200: KvResponse },

@@ -11,7 +11,7 @@ import { effectTable } from '../../rights/effects.ts';
 import { readPage } from '../../store/page.ts';
 import { getInstall } from '../installs/installs.ts';
 import { pluginRef } from '../installs/ref.ts';
-import { seeing, steering } from '../installs/rights.ts';
+import { pluginVisibility, steering } from '../installs/rights.ts';
 import type { Install } from '../installs/schema.ts';
 import type { RunInput } from '../runs/input.ts';
 import {
@@ -94,7 +94,7 @@ export const scheduledRoutes = [
     name: 'plugins.scheduled',
     summary: 'List the pending one-time jobs of a plugin, next due first',
     scope: 'plugins:read',
-    also: seeing,
+    also: pluginVisibility,
     limit: 'read',
     params: Closed({ id: pluginRef }),
     query: Closed(pageQuery),

@@ -2,7 +2,7 @@ import { packageFormat } from '../../../sdk/plugin/manifest.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf } from '../../lib/schema.ts';
-import { seeingRun, steeringRun } from '../installs/rights.ts';
+import { runVisibility, steeringRun } from '../installs/rights.ts';
 import { getRecording, type Replays } from './replays.ts';
 import { RecordingResponse, RunReplayInput, RunReplayResponse } from './schema.ts';
 
@@ -18,7 +18,7 @@ export function recorderRoutes(replays: Replays): Route[] {
       description:
         'The recording of an ended run has its input, every host call with its answer, its clock and its end. `tatami plugin replay` replays it.',
       scope: 'plugins:write',
-      also: seeingRun,
+      also: runVisibility,
       limit: 'read',
       params,
       errors: ['conflict'],

@@ -71,7 +71,7 @@ export function createTape(quota: FairQuota, payer: Payer): RunTape {
       delivered.push(message);
       count(message.t === 'answer' ? message.value.length : message.message.length);
     },
-    heard(acked, calls) {
+    recordCalls(acked, calls) {
       if (isCut) return;
       if (acked > (entries.at(-1) ?? 0)) entries.push(acked);
       for (const call of calls) {

@@ -1,7 +1,7 @@
 // Builds the sandbox job of a run: code, limits and the input of the handler.
 import type { Cause } from '../../events/origin.ts';
 import { renderEvent, type EventRow } from '../../events/event.ts';
-import { veiledEvent } from '../../rights/veil.ts';
+import { redactEvent } from '../../rights/veil.ts';
 import { cutDescriptions } from '../guest-shape.ts';
 import { traitsOf } from '../handler-kinds.ts';
 import type { InstallMode } from '../installs/contract.ts';
@@ -74,7 +74,7 @@ function inputTextOf(
 
 /** Returns the event, redacted to what the plugin can read. */
 function renderedFor(install: Install, event: EventRow): unknown {
-  return veiledEvent(rightsOfInstall(install), renderEvent(event));
+  return redactEvent(rightsOfInstall(install), renderEvent(event));
 }
 
 /** Returns the scopes of the run for `ctx.has`: those granted, limited to those of the caller. */

@@ -3,7 +3,7 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
-import { seeing, seeingRun, steering } from '../installs/rights.ts';
+import { pluginVisibility, runVisibility, steering } from '../installs/rights.ts';
 import { cancelRun, type CancelWork } from './cancel.ts';
 import { getRun, listRuns, runSchedule } from './runs.ts';
 import { RunResponse, runStatus } from './schema.ts';
@@ -25,7 +25,7 @@ function routesOfPlugin(work: CancelWork): Route[] {
       name: 'plugins.runs',
       summary: 'List the runs of a plugin, newest first',
       scope: 'plugins:read',
-      also: seeing,
+      also: pluginVisibility,
       limit: 'read',
       params: Closed({ id: pluginRef }),
       query: Closed({ ...pageQuery, status: Type.Optional(runStatus) }),
@@ -58,7 +58,7 @@ function routesOfOne(work: CancelWork): Route[] {
       name: 'runs.get',
       summary: 'Get a run with its calls, effects, cost and logs',
       scope: 'plugins:read',
-      also: seeingRun,
+      also: runVisibility,
       limit: 'read',
       params: Closed({ id: idOf(idPrefixes.run) }),
       responses: { 200: RunResponse },
@@ -72,7 +72,7 @@ function routesOfOne(work: CancelWork): Route[] {
       description:
         'The run becomes `dead` with the error `canceled`, and no further attempt is made. An attempt in progress is aborted without effects.',
       scope: 'plugins:write',
-      also: seeingRun,
+      also: runVisibility,
       limit: 'write',
       params: Closed({ id: idOf(idPrefixes.run) }),
       errors: ['conflict'],

@@ -2,7 +2,7 @@ import { defineRoute } from '../../http/route.ts';
 import { Closed } from '../../lib/schema.ts';
 import { Type } from 'typebox';
 import { pluginRef } from '../installs/ref.ts';
-import { seeing, steering } from '../installs/rights.ts';
+import { pluginVisibility, steering } from '../installs/rights.ts';
 import { secretName, SecretSet, SecretResponse } from './schema.ts';
 import { deleteSecret, getSecret, listSecrets, setSecret } from './secrets.ts';
 
@@ -16,7 +16,7 @@ export const secretRoutes = [
     name: 'plugins.secrets.list',
     summary: 'List the secrets of a plugin',
     scope: 'plugins:read',
-    also: seeing,
+    also: pluginVisibility,
     limit: 'read',
     params: ofPlugin,
     responses: {
@@ -32,7 +32,7 @@ export const secretRoutes = [
     name: 'plugins.secrets.get',
     summary: 'Get a secret of a plugin, without its value',
     scope: 'plugins:read',
-    also: seeing,
+    also: pluginVisibility,
     limit: 'read',
     params,
     responses: { 200: SecretResponse },

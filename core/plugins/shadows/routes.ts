@@ -3,7 +3,7 @@ import { packageFormat } from '../../../sdk/plugin/manifest.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
-import { seeing, steering } from '../installs/rights.ts';
+import { pluginVisibility, steering } from '../installs/rights.ts';
 import { ShadowCreate, ShadowResponse } from './report.ts';
 import { beginShadow, getShadow, stopShadow, type ShadowRules } from './shadows.ts';
 
@@ -37,7 +37,7 @@ export function shadowRoutes(rules: ShadowRules): Route[] {
       name: 'plugins.shadow',
       summary: 'Get the present or last shadow of a plugin',
       scope: 'plugins:read',
-      also: seeing,
+      also: pluginVisibility,
       limit: 'read',
       params,
       responses: { 200: ShadowResponse },

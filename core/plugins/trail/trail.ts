@@ -165,7 +165,7 @@ async function rootsOf(ctx: Context, issueId: string, events: readonly EventRow[
   const all = seenOf(ctx, await withMade(ctx, roots, runs, events));
   const decisions = await decisionsIn(ctx, issueId, runs, all);
   const deliveries = await deliveriesOf(ctx, all);
-  const sight = {
+  const visibility = {
     runs: ctx.scopes.has('plugins:read'),
     proposals: ctx.scopes.has('proposals:read'),
     text: ctx.scopes.has(effectTable.logs.scope),
@@ -178,7 +178,7 @@ async function rootsOf(ctx: Context, issueId: string, events: readonly EventRow[
       (run) => parents.has(run.id) || (run.event_id !== null && ids.has(run.event_id)),
     );
     const decided = decisionsOfTree(decisions, new Set(ownRuns.map(({ id }) => id)), own);
-    const nodes = treeOf(ctx, sight, {
+    const nodes = treeOf(ctx, visibility, {
       events: [...own, ...decided.events.filter(({ id }) => !ids.has(id))],
       runs: ownRuns,
       proposals: decided.proposals,

@@ -3,13 +3,13 @@ import type { Context, Directory } from '../../context.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { renderData, type EventRow } from '../../events/event.ts';
 import { mayReadEvent, type Rights } from '../../rights/rights.ts';
-import { veiledData } from '../../rights/veil.ts';
+import { redactEventData } from '../../rights/veil.ts';
 import type { RunError } from '../runs/failure.ts';
 import { short } from '../../changes/diff.ts';
 import { isUndone, undoOf } from './decisions.ts';
 import type { TrailDelivery, TrailProposal, TrailRun } from './rows.ts';
 
-export interface Sight {
+export interface TrailVisibility {
   readonly runs: boolean;
   /** Text written by plugins, which may hold data from other servers. */
   readonly text: boolean;
@@ -47,7 +47,7 @@ const plain = {
 /** Returns each node after its parent, siblings by time. */
 export function treeOf(
   ctx: Context,
-  sight: Sight,
+  visibility: TrailVisibility,
   { events, runs, proposals, deliveries }: TrailParts,
 ): TrailNode[] {
   const undos = new Map(events.filter(isUndone).map((event) => [event.requestId, undoOf(event).undo.id]));
@@ -67,8 +67,8 @@ export function treeOf(
         ? undoNode(commit[0], { undoable, directory })
         : eventNode(ctx, commit, { undos, approvals, directory }),
     ),
-    ...runs.map((run) => runNode(run, sight)),
-    ...proposals.map((proposal) => proposalNode(proposal, sight)),
+    ...runs.map((run) => runNode(run, visibility)),
+    ...proposals.map((proposal) => proposalNode(proposal, visibility)),
     ...deliveries.map(deliveryNode),
   ];
   const known = new Set(nodes.map(({ id }) => id));
@@ -158,7 +158,7 @@ function eventNode(rights: Rights, commit: Commit, { undos, approvals, directory
 function fieldsOf(rights: Rights, commit: Commit): TrailNode['fields'] {
   const fields = new Map<string, TrailNode['fields'][number]>();
   for (const event of commit) {
-    const data = veiledData(rights, { type: event.type, data: renderData(event) });
+    const data = redactEventData(rights, { type: event.type, data: renderData(event) });
     for (const [field, from] of Object.entries(previousOf(event, data)))
       fields.set(field, { field, from: short(from), to: short(data[field]) });
   }
@@ -191,7 +191,7 @@ function undoNode(
 
 function proposalNode(
   { id, run_id, title, status, decided_by_name, undone_by, created_at }: TrailProposal,
-  { proposals }: Sight,
+  { proposals }: TrailVisibility,
 ): TrailNode {
   const seen = proposals
     ? { title, decidedBy: decided_by_name, undoneBy: undone_by }
@@ -203,7 +203,7 @@ function proposalNode(
   };
 }
 
-function runNode(run: TrailRun, sight: Sight): TrailNode {
+function runNode(run: TrailRun, visibility: TrailVisibility): TrailNode {
   return {
     ...plain,
     id: run.id,
@@ -214,12 +214,12 @@ function runNode(run: TrailRun, sight: Sight): TrailNode {
       plugin: run.name ?? run.install_id,
       version: run.version,
       status: run.status,
-      ...detailsOf(run, sight),
+      ...detailsOf(run, visibility),
     },
   };
 }
 
-function detailsOf(run: TrailRun, { runs, text }: Sight) {
+function detailsOf(run: TrailRun, { runs, text }: TrailVisibility) {
   if (!runs) {
     const none = { handler: null, mode: null, ms: null, calls: null, effects: null, error: null };
     return { ...none, undoneBy: null };

@@ -1,7 +1,7 @@
 // Runs one sidecar process: starts it in its jail, exchanges messages over descriptor 3, and reports its start, messages and exit.
 // Kills the process by its own decision only for a protocol violation.
 import { plainText } from '../../lib/printable.ts';
-import { ProtocolBreach, type Heard } from '../frames.ts';
+import { ProtocolBreach, type SidecarMessage } from '../frames.ts';
 import { groupBytesMax, type ControlGroup, type Places } from '../jail/cgroup.ts';
 import { childrenOf, userOf } from '../jail/confinement.ts';
 import { levelOf, missingOf, noJail } from '../jail/level.ts';
@@ -15,7 +15,7 @@ import { startChild, yieldToOthers, type Child, type ChildOptions } from './spaw
 import { openProcessStatus, type ProcessStatus, type Vitals } from './vitals.ts';
 
 /** Messages about runs. */
-export type Spoken = Exclude<Heard, { t: 'ready' | 'pong' }>;
+export type Spoken = Exclude<SidecarMessage, { t: 'ready' | 'pong' }>;
 
 export interface SpawnOptions extends ChildOptions {
   /** Directories in which control groups can be created. */
@@ -39,7 +39,7 @@ export interface SidecarProcess {
   readonly exited: Promise<void>;
   readonly callCapacity: CallCapacity;
   /** Time of the last sign of life, on the clock of `performance.now()`. */
-  readonly heardAt: number;
+  readonly lastActiveAt: number;
   /** True if the kernel killed the process for lack of memory. */
   readonly outOfMemory: boolean;
   isolates: number;
@@ -83,7 +83,7 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
   const kill = (reason: string): void => killOnce(life, reason);
   const jailing = createJailing(life);
 
-  const heard = (message: Heard): void => {
+  const onFrame = (message: SidecarMessage): void => {
     if (message.t === 'ready') jailing.begin(message.jail);
     else if (message.t === 'pong') sidecar.isolates = message.isolates;
     else options.onMessage(message);
@@ -91,7 +91,7 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
 
   const link = createLink({
     busy: options.busy,
-    onMessage: heard,
+    onMessage: onFrame,
     onSent: () => sidecar.callCapacity.admit(),
     onBreach: (why) => kill(`protocol violation: ${why}`),
   });
@@ -127,8 +127,8 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
     get pid() {
       return life.pid;
     },
-    get heardAt() {
-      return link.heardAt;
+    get lastActiveAt() {
+      return link.lastActiveAt;
     },
     get outOfMemory() {
       return life.outOfMemory;

@@ -40,7 +40,7 @@ export function createLifeCheck({ condemn }: Pick<Watched, 'condemn'>) {
   return (sidecar: SidecarProcess, isBusy: boolean, { now, sinceMs, paused }: Look): void => {
     const silence = silenceOf(sidecar);
     const { pingedAt } = silence;
-    const answered = pingedAt === undefined || sidecar.heardAt >= pingedAt;
+    const answered = pingedAt === undefined || sidecar.lastActiveAt >= pingedAt;
     if (!answered && !paused) {
       if (silence.starving.waits(sidecar.pid)) silence.starvedMs += sinceMs;
       const silentMs = now - pingedAt;

@@ -59,7 +59,7 @@ export function createRunChannel(options: RunChannelOptions): RunChannel {
     },
     hear(frame) {
       speech.hear(frame, sent);
-      tape?.heard(frame.acked, frame.calls);
+      tape?.recordCalls(frame.acked, frame.calls);
     },
     stop(ending) {
       if (closed || stopping) return;
@@ -79,7 +79,7 @@ function killUnlessStopped(sidecar: SidecarProcess, timers: RunTimers): void {
   const stopSentAt = performance.now();
   const look = (looks: number): void =>
     timers.after(stopMs, () => {
-      const spoke = sidecar.heardAt - stopSentAt > stopMs / 2;
+      const spoke = sidecar.lastActiveAt - stopSentAt > stopMs / 2;
       if (spoke || looks === stopLooksMax) sidecar.kill('a run was not stopped when requested');
       else look(looks + 1);
     });

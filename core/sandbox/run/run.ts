@@ -84,7 +84,7 @@ export function startRun(order: RunOrder): ActiveRun {
     async ended({ end, ...usage }) {
       if (ended) return sidecar.kill('protocol violation: A run ended twice.');
       ended = true;
-      job.tape?.heard(usage.acked, []);
+      job.tape?.recordCalls(usage.acked, []);
       run.cpuMs = usage.cpuMs;
       memoryBytes = usage.memoryBytes;
       const breach = breachOf(end, job.handler.kind);

@@ -49,10 +49,10 @@ test('what is let through the core takes, in as many frames as it needs', () => 
   const call = (n: number): string => `["c",${n},"kv.set",${args.length}]`;
   const parts = readOutbox(outbox(`${call(1)},["l","info",2],${call(2)}`, `${args}hi${args}`));
   const frames = encodeFrames(parts.map((said) => ({ t: 'drained', run: 'A'.repeat(22), acked: 1, said })));
-  const heard: unknown[] = [];
+  const decoded: unknown[] = [];
   const bounds = { frameBytes: 3 * (kvTextMax + 1000), headBytes: 64 * 1024 };
-  createFrameReader(() => bounds).push(frames, (frame) => heard.push(readFrame(frame)));
-  expect(heard).toMatchObject([
+  createFrameReader(() => bounds).push(frames, (frame) => decoded.push(readFrame(frame)));
+  expect(decoded).toMatchObject([
     { calls: [[1, 'kv.set', args]], logs: [['info', 'hi']] },
     { calls: [[2, 'kv.set', args]], logs: [] },
   ]);

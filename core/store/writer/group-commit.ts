@@ -40,7 +40,7 @@ export interface Writes {
   /** Runs work in the writer thread between two groups; null if the store is read-only or closing. */
   between<T>(work: (writer: Writer) => Promise<T>): Promise<T | null>;
   /** Resolves once the loop has processed every commit that may have completed by now. */
-  heard(): Promise<void>;
+  commitsProcessed(): Promise<void>;
   /**
    * Resolves once no batch waits and the thread has closed the file. No batch may be committed afterwards.
    * @param released called between the two
@@ -96,7 +96,7 @@ export class GroupCommit implements Writes {
     if (!this.#underWay) this.#goOn();
   }
 
-  async heard(): Promise<void> {
+  async commitsProcessed(): Promise<void> {
     await this.#underWay;
   }
 

@@ -18,7 +18,7 @@ import { allIssuesAt, parentsAt } from '../issues/as-of.ts';
 import { issueKeys } from '../issues/sorting.ts';
 import { issueFiltering } from '../issues/filter.ts';
 import type { IssueResponse } from '../issues/kind.ts';
-import { seeingIssues } from '../issues/seen.ts';
+import { withIssueVisibility } from '../issues/seen.ts';
 import { shapeIssues, type Shape } from '../issues/shape.ts';
 import { perColumnDefault } from './bodies.ts';
 import { cardKind } from './card.ts';
@@ -40,7 +40,7 @@ import { defaultRank } from './default-rank.ts';
 import type { Grouped } from './grouping.ts';
 import { boardModel, type Board } from './kind.ts';
 import { layoutBy } from './layout.ts';
-import { keysHad, sightOf, standsIn, type BoardSight } from './sight.ts';
+import { keysHad, resolveBoard, standsIn, type ResolvedBoard } from './sight.ts';
 
 /** Limits for the issues on the board, and for the earlier moves of the cards that moved since. */
 const issuesMax = 10_000;
@@ -52,22 +52,22 @@ export async function boardCardsAt(
   id: string,
   { perColumn = perColumnDefault, fields, asOf }: CardsQuery & { readonly asOf: string },
 ) {
-  const shape = shapeOfCards(seeingIssues(ctx), fields);
+  const shape = shapeOfCards(withIssueVisibility(ctx), fields);
   const was = await boardAt(ctx, id, asOf);
-  const { sight, cards, moment } = was;
-  const { columns, lanes } = sight;
+  const { resolved, cards, moment } = was;
+  const { columns, lanes } = resolved;
   const counted = cards.flatMap(({ grouped }) =>
-    keysHad(sight, columns, grouped).map((in_column) => ({
+    keysHad(resolved, columns, grouped).map((in_column) => ({
       in_column,
-      in_lane: lanes ? keysHad(sight, lanes, grouped)[0]! : null,
+      in_lane: lanes ? keysHad(resolved, lanes, grouped)[0]! : null,
       cards: 1,
     })),
   );
-  const layout = layoutBy(sight, counted);
+  const layout = layoutBy(resolved, counted);
   const pages = new Map<string, PageOfCell>();
   for (const { name, cell } of filledOf(layout, perColumn))
     pages.set(name, await pageOf(was, cell, { shape, asOf, limit: perColumn, from: null }));
-  return { ...answerOf(sight.board, layout, pages), asOf: toMomentResponse(moment) };
+  return { ...answerOf(resolved.board, layout, pages), asOf: toMomentResponse(moment) };
 }
 
 /** @throws ApiError not_found, also for a column or lane that the board did not have; validation_failed, invalid_cursor, budget_exceeded */
@@ -77,12 +77,14 @@ export async function columnCardsAt(
   key: string,
   { asOf, ...query }: OfColumn & { readonly asOf: string },
 ) {
-  const shape = shapeOfCards(seeingIssues(ctx), query.fields);
+  const shape = shapeOfCards(withIssueVisibility(ctx), query.fields);
   const was = await boardAt(ctx, id, asOf);
-  const cell = cellNamed(was.sight, key, query.lane);
+  const cell = cellNamed(was.resolved, key, query.lane);
   const after = cursorOf(query);
   const from =
-    after === undefined ? null : decodeCursor(ctx.sealing, listOf(ctx, was.sight.board, cell, asOf), after);
+    after === undefined
+      ? null
+      : decodeCursor(ctx.sealing, listOf(ctx, was.resolved.board, cell, asOf), after);
   const limit = query.limit ?? limitDefault;
   const { cards: data, pageInfo } = await pageOf(was, cell, { shape, asOf, limit, from });
   return { data, pageInfo, asOf: toMomentResponse(was.moment) };
@@ -98,8 +100,8 @@ interface CardThen {
 interface BoardThen {
   readonly moment: Moment;
   /** Context of the caller at that moment. */
-  readonly seeing: Context;
-  readonly sight: BoardSight;
+  readonly visibleCtx: Context;
+  readonly resolved: ResolvedBoard;
   /** In board order. */
   readonly cards: readonly CardThen[];
   readonly keys: readonly SortedBy[];
@@ -109,12 +111,12 @@ async function boardAt(ctx: Context, id: string, asOf: string): Promise<BoardThe
   const moment = await momentOf(ctx, asOf);
   const response = (await objectsAt(ctx, contract, [id], moment)).get(id);
   if (!response || response.deletedAt !== null || !isSeen(ctx, contract, response)) throw notFound();
-  const then = await contextAt(seeingIssues(ctx), moment);
+  const then = await contextAt(withIssueVisibility(ctx), moment);
   const board = entityOf(response as Was & EntityResponse<typeof contract>, then);
-  const sight = await sightOf(then, board);
+  const resolved = await resolveBoard(then, board);
   const passes = await issueFiltering.passes(then, [{ tree: board.filter, at: 'filter', wasTaken: true }]);
-  const { conditions } = sight;
-  const ofBoard = { ...then, visibleTeams: sight.teams };
+  const { conditions } = resolved;
+  const ofBoard = { ...then, visibleTeams: resolved.teams };
   const selection = { conditions, passes, most: issuesMax };
   const { issues, changed } = await allIssuesAt(ofBoard, moment, selection);
   const isByHand = board.sort === byHand;
@@ -124,7 +126,13 @@ async function boardAt(ctx: Context, id: string, asOf: string): Promise<BoardThe
     const rank = ranks?.get(issue.id) ?? defaultRank(Date.parse(String(issue.createdAt)), issue.id);
     return { response: issue, grouped: groupedOf(issue, then), at: ranks ? [rank] : placeOf(keys, issue) };
   });
-  return { moment, seeing: then, sight, keys, cards: cards.sort((a, b) => compared(keys, a.at, b.at)) };
+  return {
+    moment,
+    visibleCtx: then,
+    resolved,
+    keys,
+    cards: cards.sort((a, b) => compared(keys, a.at, b.at)),
+  };
 }
 
 /** Converts the API representation back to the stored form. */
@@ -158,32 +166,32 @@ interface Paging {
 }
 
 async function pageOf(
-  { moment, seeing, sight, cards, keys }: BoardThen,
+  { moment, visibleCtx, resolved, cards, keys }: BoardThen,
   cell: Cell,
   { shape, asOf, limit, from }: Paging,
 ): Promise<PageOfCell> {
   const { column, lane } = cell;
   const all = cards.filter(
     ({ grouped, at }) =>
-      standsIn(sight, sight.columns, column, grouped) &&
-      (!lane || !sight.lanes || standsIn(sight, sight.lanes, lane, grouped)) &&
+      standsIn(resolved, resolved.columns, column, grouped) &&
+      (!lane || !resolved.lanes || standsIn(resolved, resolved.lanes, lane, grouped)) &&
       (from === null || compared(keys, at, from) > 0),
   );
   const page = all.slice(0, limit);
   const response = await parentsAt(
-    seeing,
+    visibleCtx,
     moment,
     page.map((card) => card.response),
   );
   const last = page.at(-1);
   return {
-    cards: (await shapeIssues(seeing, response as (Was & IssueResponse)[], shape)).map((card): Card =>
+    cards: (await shapeIssues(visibleCtx, response as (Was & IssueResponse)[], shape)).map((card): Card =>
       withoutDescription(card),
     ),
     pageInfo: {
       hasNextPage: all.length > page.length,
       endCursor: last
-        ? encodeCursor(seeing.sealing, listOf(seeing, sight.board, cell, asOf), [...last.at])
+        ? encodeCursor(visibleCtx.sealing, listOf(visibleCtx, resolved.board, cell, asOf), [...last.at])
         : null,
     },
   };

@@ -6,14 +6,14 @@ import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { issueModel } from '../issues/kind.ts';
-import { seeingIssues } from '../issues/seen.ts';
+import { withIssueVisibility } from '../issues/seen.ts';
 import { readShape, shapeIssues, type Shape } from '../issues/shape.ts';
 import { perColumnDefault } from './bodies.ts';
 import { readCells, type Cell, type Place } from './cells.ts';
 import type { Group } from './grouping.ts';
 import { boardModel, type Board } from './kind.ts';
 import { findColumn, findLane, layoutOf, type Layout } from './layout.ts';
-import { sightOf, type BoardSight } from './sight.ts';
+import { resolveBoard, type ResolvedBoard } from './sight.ts';
 
 /** Limits for the cells and cards of one response. Cells beyond them need their own request. */
 const cellsMax = 150;
@@ -33,13 +33,13 @@ export async function boardCards(
   { perColumn = perColumnDefault, fields }: CardsQuery,
 ) {
   const board = await getEntity(ctx, boardModel, id);
-  const seeing = seeingIssues(ctx);
-  const readCards = cardShape(seeing, fields);
-  const layout = await layoutOf(seeing, await sightOf(seeing, board));
+  const visibleCtx = withIssueVisibility(ctx);
+  const readCards = cardShape(visibleCtx, fields);
+  const layout = await layoutOf(visibleCtx, await resolveBoard(visibleCtx, board));
   const filled = filledOf(layout, perColumn);
   const places = await readCells(
-    seeing,
-    layout.sight,
+    visibleCtx,
+    layout.resolved,
     filled.map(({ cell }) => cell),
     { limit: perColumn + 1 },
   );
@@ -114,24 +114,24 @@ export type OfColumn = PageParameters & { readonly lane?: string; readonly field
 /** @throws ApiError not_found, also for a column or lane that the board does not have; invalid_cursor */
 export async function columnCards(ctx: Context, id: string, key: string, query: OfColumn) {
   const board = await getEntity(ctx, boardModel, id);
-  const seeing = seeingIssues(ctx);
-  const readCards = cardShape(seeing, query.fields);
-  const sight = await sightOf(seeing, board);
-  const cell = cellNamed(sight, key, query.lane);
+  const visibleCtx = withIssueVisibility(ctx);
+  const readCards = cardShape(visibleCtx, query.fields);
+  const resolved = await resolveBoard(visibleCtx, board);
+  const cell = cellNamed(resolved, key, query.lane);
   const limit = query.limit ?? limitDefault;
   const after = cursorOf(query);
   const from =
     after === undefined ? {} : { from: decodeCursor(ctx.sealing, listOf(ctx, board, cell), after) };
-  const [places = []] = await readCells(seeing, sight, [cell], { limit: limit + 1, ...from });
+  const [places = []] = await readCells(visibleCtx, resolved, [cell], { limit: limit + 1, ...from });
   const cards = await readCards(places.slice(0, limit));
   const page = pageOf(ctx, board, cell, places, limit, cards);
   return { data: page.cards, pageInfo: page.pageInfo };
 }
 
 /** @throws ApiError not_found for a column or lane that the board does not have */
-export function cellNamed(sight: BoardSight, key: string, laneKey: string | undefined): Cell {
-  const column = findColumn(sight, key);
-  const lane = laneKey === undefined ? null : findLane(sight, laneKey);
+export function cellNamed(resolved: ResolvedBoard, key: string, laneKey: string | undefined): Cell {
+  const column = findColumn(resolved, key);
+  const lane = laneKey === undefined ? null : findLane(resolved, laneKey);
   if (!column || lane === undefined) throw notFound();
   return { column, lane };
 }

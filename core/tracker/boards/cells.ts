@@ -9,7 +9,7 @@ import { issueOrder, existingSort } from '../issues/sorting.ts';
 import { byHand } from './contract.ts';
 import { defaultRank, madeAt } from './default-rank.ts';
 import type { Group, Key } from './grouping.ts';
-import { Binding, hasKey, ofTeams, type BoardSight } from './sight.ts';
+import { Binding, hasKey, ofTeams, type ResolvedBoard } from './sight.ts';
 
 export interface Cell {
   readonly column: Group;
@@ -37,15 +37,15 @@ const armsMax = 400;
 
 export async function readCells(
   ctx: Context,
-  sight: BoardSight,
+  resolved: ResolvedBoard,
   cells: readonly Cell[],
   paging: CellsQuery,
 ): Promise<Place[][]> {
   const places: Place[][] = cells.map(() => []);
   const seen = cells.flatMap((cell, index) => (cell.column.keys.length > 0 ? [{ cell, index }] : []));
   if (seen.length === 0) return places;
-  const query = new CellQuery(sight, paging);
-  const isByHand = sight.board.sort === byHand;
+  const query = new CellQuery(resolved, paging);
+  const isByHand = resolved.board.sort === byHand;
   const keys = seen.reduce((sum, { cell }) => sum + cell.column.keys.length + 1, 0);
   for (const { cell, index } of seen)
     if (isByHand) query.addPlaced(cell, index, keys <= armsMax);
@@ -63,7 +63,7 @@ function byRank(a: Place, b: Place): number {
 }
 
 class CellQuery {
-  readonly #resolved: BoardSight;
+  readonly #resolved: ResolvedBoard;
   readonly #paging: CellsQuery;
   readonly #binding = new Binding();
   readonly #visible: readonly string[];
@@ -71,17 +71,17 @@ class CellQuery {
   readonly #order: readonly SortKey[];
   readonly #arms: string[] = [];
 
-  constructor(sight: BoardSight, paging: CellsQuery) {
-    this.#resolved = sight;
+  constructor(resolved: ResolvedBoard, paging: CellsQuery) {
+    this.#resolved = resolved;
     this.#paging = paging;
-    this.#visible = ['issues.workspace_id = :ws', ...this.#binding.add(sight.conditions)];
+    this.#visible = ['issues.workspace_id = :ws', ...this.#binding.add(resolved.conditions)];
     // If each state belongs to one team, the column keys already restrict the teams.
-    this.#teams = sight.columns.ofTeam ? [] : ofTeams(sight, this.#binding);
-    const isByHand = sight.board.sort === byHand;
-    this.#order = isByHand ? [] : orderOf(sight.board.sort, sight.directory);
+    this.#teams = resolved.columns.ofTeam ? [] : ofTeams(resolved, this.#binding);
+    const isByHand = resolved.board.sort === byHand;
+    this.#order = isByHand ? [] : orderOf(resolved.board.sort, resolved.directory);
     Object.assign(this.#binding.params, {
       limit: paging.limit,
-      ...(isByHand ? { board: sight.board.id } : {}),
+      ...(isByHand ? { board: resolved.board.id } : {}),
     });
   }
 

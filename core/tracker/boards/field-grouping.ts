@@ -6,7 +6,7 @@ import { foldName } from '../../lib/fold.ts';
 import { idOfName } from '../../resource/names.ts';
 import { customValue } from '../fields/filter.ts';
 import { ofField, type GroupingName } from './contract.ts';
-import { groupingOf, named, none, type Grouping, type Key, type Sight } from './grouping.ts';
+import { groupingOf, named, none, type Grouping, type Key, type BoardVisibility } from './grouping.ts';
 
 type FieldEntry = Entry<typeof field>;
 
@@ -18,9 +18,9 @@ interface Values {
   /** Returns the stored key for a value as issues show it. */
   keyOf(fieldValue: FieldValue): Key;
   /** Returns the value as issues show it for the value of a column; undefined if unknown. */
-  fieldValueOf(sight: Sight, value: string): FieldValue | undefined;
-  titleOf(sight: Sight, value: string): string;
-  derived(sight: Sight, counted: ReadonlySet<Key>): readonly (string | null)[];
+  fieldValueOf(visibility: BoardVisibility, value: string): FieldValue | undefined;
+  titleOf(visibility: BoardVisibility, value: string): string;
+  derived(visibility: BoardVisibility, counted: ReadonlySet<Key>): readonly (string | null)[];
 }
 
 function optionsOf({ options }: FieldEntry): Values {
@@ -78,17 +78,17 @@ function byField(field: FieldEntry, values: Values): Grouping {
     none: values.none ?? none,
     ...(values.resolve && { resolve: values.resolve }),
     keysOn: ({ fieldValues }) => [keyOf(fieldValues?.[id])],
-    keysOf(sight, value) {
+    keysOf(visibility, value) {
       if (value === null) return [null];
-      const fieldValue = values.fieldValueOf(sight, value);
+      const fieldValue = values.fieldValueOf(visibility, value);
       return fieldValue === undefined ? [] : [keyOf(fieldValue)];
     },
-    titleOf: (sight, value) =>
-      value === null ? `No ${key.replaceAll('_', ' ')}` : values.titleOf(sight, value),
-    derived: (sight, counted) => values.derived(sight, counted),
-    moved(sight, { fieldValues }, { value, keys }) {
+    titleOf: (visibility, value) =>
+      value === null ? `No ${key.replaceAll('_', ' ')}` : values.titleOf(visibility, value),
+    derived: (visibility, counted) => values.derived(visibility, counted),
+    moved(visibility, { fieldValues }, { value, keys }) {
       if (keys.includes(keyOf(fieldValues?.[id]))) return {};
-      return { fields: { [key]: value === null ? null : (values.fieldValueOf(sight, value) ?? null) } };
+      return { fields: { [key]: value === null ? null : (values.fieldValueOf(visibility, value) ?? null) } };
     },
   };
 }
@@ -107,15 +107,15 @@ export const gone: Grouping = {
 const isPlain = (name: string): name is GroupingName => Object.hasOwn(groupingOf, name);
 
 /** Returns undefined for an unknown field, or one of a type that cannot be grouped by. */
-export function groupingIn(sight: Sight, name: string): Grouping | undefined {
+export function groupingIn(visibility: BoardVisibility, name: string): Grouping | undefined {
   if (isPlain(name)) return groupingOf[name];
-  const field = fieldNamed(sight, name);
+  const field = fieldNamed(visibility, name);
   const values = field ? valuesOf(field) : null;
   return field && values ? byField(field, values) : undefined;
 }
 
 /** Returns the custom field that issues of the board have under a name such as `fields.platform`. */
-export function fieldNamed({ directory, teams }: Sight, name: string): FieldEntry | undefined {
+export function fieldNamed({ directory, teams }: BoardVisibility, name: string): FieldEntry | undefined {
   const key = name.slice(ofField.length);
   const field = [...directory.fields.values()].find((one) => one.key === key);
   return field && (field.teamId === null || !teams || teams.has(field.teamId)) ? field : undefined;

@@ -23,7 +23,7 @@ export type Key = string | number | null;
 export type Grouped = Pick<Issue, 'stateId' | 'assigneeId' | 'priority' | 'labelIds' | 'fieldValues'>;
 
 /** Scope within which a board resolves values. */
-export interface Sight {
+export interface BoardVisibility {
   readonly directory: Directory;
   /** Ids of the teams whose issues the board shows; null for all. */
   readonly teams: ReadonlySet<string> | null;
@@ -49,22 +49,22 @@ export interface Grouping {
   /** Key in requests for issues without a value; absent if every issue has one. */
   readonly none?: string;
   /** Resolves a name in a request to a value. Absent: requests give values only. @throws ApiError validation_failed */
-  resolve?(ctx: Naming, sight: Sight, requested: string, path: string): string;
+  resolve?(ctx: Naming, visibility: BoardVisibility, requested: string, path: string): string;
   /** Returns the row keys of a value. */
-  keysOf(sight: Sight, value: string | null): readonly Key[];
+  keysOf(visibility: BoardVisibility, value: string | null): readonly Key[];
   /** Returns the keys of an issue. */
   keysOn(issue: Grouped): readonly Key[];
-  titleOf(sight: Sight, value: string | null): string;
+  titleOf(visibility: BoardVisibility, value: string | null): string;
   /** Returns all values in order. @param counted keys that cards have */
-  derived(sight: Sight, counted: ReadonlySet<Key>): readonly (string | null)[];
+  derived(visibility: BoardVisibility, counted: ReadonlySet<Key>): readonly (string | null)[];
   /** Returns the patch for an issue that is moved to a group. @param left groups that it leaves. @throws ApiError validation_failed */
-  moved(sight: Sight, issue: Issue, to: Group, left: readonly Group[]): IssuePatch;
+  moved(visibility: BoardVisibility, issue: Issue, to: Group, left: readonly Group[]): IssuePatch;
 }
 
 type StateEntry = Directory['states'] extends ReadonlyMap<string, infer S> ? S : never;
 
 /** Returns states sorted by type and position, in workflow order. */
-function statesIn({ directory, teams }: Sight): StateEntry[] {
+function statesIn({ directory, teams }: BoardVisibility): StateEntry[] {
   return [...directory.states.values()]
     .filter(({ teamId, removed }) => !removed && (teams === null || teams.has(teamId)))
     .sort(
@@ -77,7 +77,7 @@ function statesIn({ directory, teams }: Sight): StateEntry[] {
 
 /** @param statesOf returns the states of a value */
 function byStates(
-  statesOf: (sight: Sight, value: string) => StateEntry[],
+  statesOf: (visibility: BoardVisibility, value: string) => StateEntry[],
   rest: Pick<Grouping, 'titleOf' | 'derived'>,
 ): Grouping {
   return {
@@ -85,7 +85,7 @@ function byStates(
     column: 'state_id',
     ofTeam: true,
     keysOn: ({ stateId }) => [stateId],
-    keysOf: (sight, value) => (value === null ? [] : statesOf(sight, value).map(({ id }) => id)),
+    keysOf: (visibility, value) => (value === null ? [] : statesOf(visibility, value).map(({ id }) => id)),
     moved({ directory }, issue, { keys, title }) {
       if (keys.includes(issue.stateId)) return {};
       const own = keys
@@ -102,27 +102,27 @@ function byStates(
   };
 }
 
-const nameOfState = ({ directory }: Sight, value: string): string =>
+const nameOfState = ({ directory }: BoardVisibility, value: string): string =>
   directory.states.get(value)?.name ?? value;
 
 const state = byStates(
   // By name, so that a column of a board of several teams includes the states of each.
-  (sight, value) => {
-    const name = foldName(nameOfState(sight, value));
-    return statesIn(sight).filter((one) => foldName(one.name) === name);
+  (visibility, value) => {
+    const name = foldName(nameOfState(visibility, value));
+    return statesIn(visibility).filter((one) => foldName(one.name) === name);
   },
   {
-    titleOf: (sight, value) => nameOfState(sight, value ?? ''),
-    derived(sight) {
-      const names = new Map(statesIn(sight).map(({ name }) => [foldName(name), name]));
+    titleOf: (visibility, value) => nameOfState(visibility, value ?? ''),
+    derived(visibility) {
+      const names = new Map(statesIn(visibility).map(({ name }) => [foldName(name), name]));
       return [...names.values()];
     },
   },
 );
 
-const stateType = byStates((sight, value) => statesIn(sight).filter(({ type }) => type === value), {
+const stateType = byStates((visibility, value) => statesIn(visibility).filter(({ type }) => type === value), {
   titleOf: (_, value) => capital(value ?? ''),
-  derived: (sight) => [...new Set(statesIn(sight).map(({ type }) => type))],
+  derived: (visibility) => [...new Set(statesIn(visibility).map(({ type }) => type))],
 });
 
 /** Stored ranks: the most urgent priority is 0. */

@@ -2,59 +2,62 @@
 import type { Context } from '../../context.ts';
 import { composedStatement, type Value } from '../../store/statement.ts';
 import { none, type Group, type Grouping, type Key } from './grouping.ts';
-import { Binding, ofTeams, type BoardSight } from './sight.ts';
+import { Binding, ofTeams, type ResolvedBoard } from './sight.ts';
 
 /** Configuration of a column. */
-type ColumnConfig = NonNullable<BoardSight['board']['columns']>[number];
+type ColumnConfig = NonNullable<ResolvedBoard['board']['columns']>[number];
 
 /** Returns the key that requests use for the group of a value. */
 export const keyOf = (grouping: Grouping, value: string | null): string => value ?? grouping.none ?? none;
 
 function groupOf(
-  sight: BoardSight,
+  resolved: ResolvedBoard,
   grouping: Grouping,
   { value, title, limit, hidden }: ColumnConfig,
 ): Group {
   return {
     key: keyOf(grouping, value),
     value,
-    title: title ?? grouping.titleOf(sight, value),
-    keys: grouping.keysOf(sight, value),
+    title: title ?? grouping.titleOf(resolved, value),
+    keys: grouping.keysOf(resolved, value),
     limit: limit ?? null,
     hidden: hidden ?? false,
   };
 }
 
-const groupsOf = (sight: BoardSight, grouping: Grouping, configured: readonly ColumnConfig[]): Group[] =>
-  configured.map((one) => groupOf(sight, grouping, one));
+const groupsOf = (
+  resolved: ResolvedBoard,
+  grouping: Grouping,
+  configured: readonly ColumnConfig[],
+): Group[] => configured.map((one) => groupOf(resolved, grouping, one));
 
 /** Returns the configured columns; null if they follow from the cards. */
-export function configuredColumns(sight: BoardSight): Group[] | null {
-  const { columns } = sight.board;
-  return columns && groupsOf(sight, sight.columns, columns);
+export function configuredColumns(resolved: ResolvedBoard): Group[] | null {
+  const { columns } = resolved.board;
+  return columns && groupsOf(resolved, resolved.columns, columns);
 }
 
 /** Returns the column with a key; undefined if the board does not have it. */
-export function findColumn(sight: BoardSight, key: string): Group | undefined {
-  const configured = configuredColumns(sight);
+export function findColumn(resolved: ResolvedBoard, key: string): Group | undefined {
+  const configured = configuredColumns(resolved);
   return configured
     ? configured.find((column) => column.key === key)
-    : findDerived(sight, sight.columns, key);
+    : findDerived(resolved, resolved.columns, key);
 }
 
 /** Returns the lane with a key; undefined if the board does not have it. */
-export function findLane(sight: BoardSight, key: string): Group | undefined {
-  return sight.lanes ? findDerived(sight, sight.lanes, key) : undefined;
+export function findLane(resolved: ResolvedBoard, key: string): Group | undefined {
+  return resolved.lanes ? findDerived(resolved, resolved.lanes, key) : undefined;
 }
 
-function findDerived(sight: BoardSight, grouping: Grouping, key: string): Group | undefined {
-  const group = groupOf(sight, grouping, { value: key === grouping.none ? null : key });
+function findDerived(resolved: ResolvedBoard, grouping: Grouping, key: string): Group | undefined {
+  const group = groupOf(resolved, grouping, { value: key === grouping.none ? null : key });
   return group.keys.length > 0 ? group : undefined;
 }
 
 /** Columns and lanes with their card counts. */
 export interface Layout {
-  readonly sight: BoardSight;
+  readonly resolved: ResolvedBoard;
   readonly columns: readonly Group[];
   /** Null if the board has none. */
   readonly lanes: readonly Group[] | null;
@@ -70,22 +73,22 @@ interface Counted {
   readonly cards: number;
 }
 
-export async function layoutOf(ctx: Context, sight: BoardSight): Promise<Layout> {
-  return layoutBy(sight, await countCards(ctx, sight));
+export async function layoutOf(ctx: Context, resolved: ResolvedBoard): Promise<Layout> {
+  return layoutBy(resolved, await countCards(ctx, resolved));
 }
 
 /** @param counted counts by keys; one pair of keys may have several entries */
-export function layoutBy(sight: BoardSight, counted: readonly Counted[]): Layout {
+export function layoutBy(resolved: ResolvedBoard, counted: readonly Counted[]): Layout {
   const keysOf = (name: 'in_column' | 'in_lane'): ReadonlySet<Key> =>
     new Set(counted.map((row) => row[name]));
   const derivedOf = (grouping: Grouping, keys: ReadonlySet<Key>): Group[] =>
     groupsOf(
-      sight,
+      resolved,
       grouping,
-      grouping.derived(sight, keys).map((value) => ({ value })),
+      grouping.derived(resolved, keys).map((value) => ({ value })),
     );
-  const columns = configuredColumns(sight) ?? derivedOf(sight.columns, keysOf('in_column'));
-  const lanes = sight.lanes && derivedOf(sight.lanes, keysOf('in_lane'));
+  const columns = configuredColumns(resolved) ?? derivedOf(resolved.columns, keysOf('in_column'));
+  const lanes = resolved.lanes && derivedOf(resolved.lanes, keysOf('in_lane'));
   const columnOf = placesOf(columns);
   const laneOf = placesOf(lanes ?? []);
   const counts = new Map<string, number>();
@@ -101,7 +104,7 @@ export function layoutBy(sight: BoardSight, counted: readonly Counted[]): Layout
     }
   }
   return {
-    sight,
+    resolved,
     columns,
     lanes,
     elsewhere,
@@ -114,15 +117,19 @@ function placesOf(groups: readonly Group[]): ReadonlyMap<Key, number> {
   return new Map(groups.flatMap(({ keys }, place) => keys.map((key) => [key, place] as const)));
 }
 
-async function countCards(ctx: Context, sight: BoardSight): Promise<Counted[]> {
+async function countCards(ctx: Context, resolved: ResolvedBoard): Promise<Counted[]> {
   const binding = new Binding();
-  const { columns, lanes } = sight;
+  const { columns, lanes } = resolved;
   const labeled =
     columns.column === null
       ? ` LEFT JOIN (SELECT issue_id AS labeled_id, label_id AS labeled_as FROM issue_labels
-            WHERE workspace_id = :ws AND label_id IN ${binding.list(sight.labels)}) ON labeled_id = issues.id`
+            WHERE workspace_id = :ws AND label_id IN ${binding.list(resolved.labels)}) ON labeled_id = issues.id`
       : '';
-  const where = ['issues.workspace_id = :ws', ...binding.add(sight.conditions), ...ofTeams(sight, binding)];
+  const where = [
+    'issues.workspace_id = :ws',
+    ...binding.add(resolved.conditions),
+    ...ofTeams(resolved, binding),
+  ];
   const keys = [columns.column ?? 'labeled_as', ...(lanes ? [lanes.column!] : [])];
   const sql = `SELECT ${keys[0]} AS in_column, ${keys[1] ?? 'NULL'} AS in_lane, count(*) AS cards FROM issues${labeled}
     WHERE ${where.join(' AND ')} GROUP BY ${keys.join(', ')}`;

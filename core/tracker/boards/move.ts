@@ -22,7 +22,7 @@ import { configuredColumns, findColumn, findLane, keyOf, layoutOf } from './layo
 import { enforceLimit } from './limits.ts';
 import { findNamed, requestedPosition, rankFor, rankOn } from './place.ts';
 import { respaceRanks } from './room.ts';
-import { sightOf, standsIn, type BoardSight } from './sight.ts';
+import { resolveBoard, standsIn, type ResolvedBoard } from './sight.ts';
 
 /**
  * @param ifMatch the version of the issue
@@ -40,13 +40,13 @@ export async function moveCard(
   requireVersion(issue, ifMatch);
   const position = requestedPosition(board, move);
   // A caller who can see only some of the cards still moves a card among all of them.
-  const sight = await sightOf({ ...ctx, visibleTeams: null }, board);
-  if ((await rankOn(ctx, sight, issue, null)) === null)
+  const resolved = await resolveBoard({ ...ctx, visibleTeams: null }, board);
+  if ((await rankOn(ctx, resolved, issue, null)) === null)
     throw invalidField('issueId', 'not_found', {
       why: 'The issue is not on this board.',
       fix: "Use an issue of the board's team that matches the filter of the board.",
     });
-  const moving: Moving = { sight, issue, cell: cellOf(ctx, sight, move, issue) };
+  const moving: Moving = { resolved, issue, cell: cellOf(ctx, resolved, move, issue) };
   const patch = await patchOf(ctx, moving, move);
   requireMayChange(ctx, issue, fieldsOf(patch));
   const values = await resolvePatch(ctx, issue.teamId, issue, patch, 'column.');
@@ -61,26 +61,28 @@ export async function moveCard(
 }
 
 interface Moving {
-  readonly sight: BoardSight;
+  readonly resolved: ResolvedBoard;
   readonly issue: Issue;
   readonly cell: Cell;
 }
 
 /** Returns the limit checks of a move. A card that is already in the column does not count as new. @throws ApiError conflict */
-async function limitsOf(ctx: Context, { sight, issue, cell }: Moving): Promise<Change[]> {
-  return standsIn(sight, sight.columns, cell.column, issue) ? [] : enforceLimit(ctx, sight, cell.column);
+async function limitsOf(ctx: Context, { resolved, issue, cell }: Moving): Promise<Change[]> {
+  return standsIn(resolved, resolved.columns, cell.column, issue)
+    ? []
+    : enforceLimit(ctx, resolved, cell.column);
 }
 
 /** Returns the change of position; empty if the card keeps its position. @throws ApiError validation_failed */
 async function placed(
   ctx: Context,
-  { sight, issue, cell }: Moving,
+  { resolved, issue, cell }: Moving,
   { order, after, position }: { order: OrderVersion; after: Issue; position: Place | null },
 ): Promise<Change[]> {
-  const { board } = sight;
-  const stands = await rankOn(ctx, sight, issue, cell);
+  const { board } = resolved;
+  const stands = await rankOn(ctx, resolved, issue, cell);
   const to = position ?? (stands === null ? ({ by: 'top' } as const) : null);
-  const rank = to && (await rankFor(ctx, { sight, cell, issue, stands }, to));
+  const rank = to && (await rankFor(ctx, { resolved, cell, issue, stands }, to));
   if (rank === null) return [];
   // A run combines all its changes of an issue into one.
   const isStaged = ctx.staged?.find(issueModel.name, issue.id) !== undefined;
@@ -98,30 +100,36 @@ async function placed(
 }
 
 /** Returns the target cell. @throws ApiError validation_failed */
-function cellOf(ctx: Context, sight: BoardSight, { column: key, lane: laneKey }: Move, issue: Issue): Cell {
-  const column = columnMeant(ctx, sight, key, 'column');
-  if (!sight.lanes) {
+function cellOf(
+  ctx: Context,
+  resolved: ResolvedBoard,
+  { column: key, lane: laneKey }: Move,
+  issue: Issue,
+): Cell {
+  const column = columnMeant(ctx, resolved, key, 'column');
+  if (!resolved.lanes) {
     if (laneKey === undefined) return { column, lane: null };
     throw invalidField('lane', 'conflict', { why: 'The board has no swimlanes.', fix: 'Leave it out.' });
   }
-  if (laneKey === undefined) return { column, lane: laneOf(sight, issue) };
+  if (laneKey === undefined) return { column, lane: laneOf(resolved, issue) };
   const lane =
-    findLane(sight, laneKey) ?? findLane(sight, valueMeant(ctx, sight, sight.lanes, laneKey, 'lane'));
+    findLane(resolved, laneKey) ??
+    findLane(resolved, valueMeant(ctx, resolved, resolved.lanes, laneKey, 'lane'));
   if (!lane) throw noGroup('lane', laneKey);
   return { column, lane };
 }
 
 /** Finds a column by its key, its heading, or a name of its value. @throws ApiError validation_failed */
-function columnMeant(ctx: Context, sight: BoardSight, requested: string, at: 'column' | 'from'): Group {
-  const keyed = findColumn(sight, requested);
+function columnMeant(ctx: Context, resolved: ResolvedBoard, requested: string, at: 'column' | 'from'): Group {
+  const keyed = findColumn(resolved, requested);
   if (keyed) return keyed;
-  const columns = configuredColumns(sight) ?? [];
+  const columns = configuredColumns(resolved) ?? [];
   const [titled, another] = columns.filter(({ title }) => foldName(title) === foldName(requested));
   if (titled && !another) {
     ctx.resolved?.(at, titled.key);
     return titled;
   }
-  const named = findColumn(sight, valueMeant(ctx, sight, sight.columns, requested, at));
+  const named = findColumn(resolved, valueMeant(ctx, resolved, resolved.columns, requested, at));
   if (named) return named;
   throw noGroup(
     'column',
@@ -136,23 +144,23 @@ function columnMeant(ctx: Context, sight: BoardSight, requested: string, at: 'co
 
 function valueMeant(
   ctx: Context,
-  sight: BoardSight,
+  resolved: ResolvedBoard,
   grouping: Grouping,
   requested: string,
   at: string,
 ): string {
-  return grouping.resolve?.(ctx, sight, requested, at) ?? requested;
+  return grouping.resolve?.(ctx, resolved, requested, at) ?? requested;
 }
 
 /** Returns the lane that an issue is in. */
-function laneOf(sight: BoardSight, issue: Issue): Group | null {
-  const { lanes } = sight;
+function laneOf(resolved: ResolvedBoard, issue: Issue): Group | null {
+  const { lanes } = resolved;
   if (!lanes) return null;
   return (
     lanes
-      .derived(sight, new Set(lanes.keysOn(issue)))
-      .map((value) => findLane(sight, keyOf(lanes, value)))
-      .find((lane) => lane && standsIn(sight, lanes, lane, issue)) ?? null
+      .derived(resolved, new Set(lanes.keysOn(issue)))
+      .map((value) => findLane(resolved, keyOf(lanes, value)))
+      .find((lane) => lane && standsIn(resolved, lanes, lane, issue)) ?? null
   );
 }
 
@@ -164,20 +172,24 @@ function noGroup(what: 'column' | 'lane', key: string, at: string = what, meant 
 }
 
 /** Returns the patch that the move makes to the issue. @throws ApiError validation_failed */
-async function patchOf(ctx: Context, { sight, issue, cell }: Moving, { from }: Move): Promise<IssuePatch> {
-  const { columns, lanes } = sight;
+async function patchOf(ctx: Context, { resolved, issue, cell }: Moving, { from }: Move): Promise<IssuePatch> {
+  const { columns, lanes } = resolved;
   const { column, lane } = cell;
-  const left = columns.column === null ? await leftOf(ctx, sight, from) : [];
-  const inColumn = columns.moved(sight, issue, column, left);
-  const inLane = lane && lanes ? lanes.moved(sight, issue, lane, []) : {};
+  const left = columns.column === null ? await leftOf(ctx, resolved, from) : [];
+  const inColumn = columns.moved(resolved, issue, column, left);
+  const inLane = lane && lanes ? lanes.moved(resolved, issue, lane, []) : {};
   const fields = { ...inColumn.fields, ...inLane.fields };
   return { ...inColumn, ...inLane, ...(Object.keys(fields).length > 0 ? { fields } : {}) };
 }
 
 /** Returns the columns whose labels the issue loses. @throws ApiError validation_failed */
-async function leftOf(ctx: Context, sight: BoardSight, from: string | undefined): Promise<readonly Group[]> {
-  if (from === undefined) return configuredColumns(sight) ?? (await layoutOf(ctx, sight)).columns;
-  return [columnMeant(ctx, sight, from, 'from')];
+async function leftOf(
+  ctx: Context,
+  resolved: ResolvedBoard,
+  from: string | undefined,
+): Promise<readonly Group[]> {
+  if (from === undefined) return configuredColumns(resolved) ?? (await layoutOf(ctx, resolved)).columns;
+  return [columnMeant(ctx, resolved, from, 'from')];
 }
 
 /** Returns the fields of issues that a patch writes. */

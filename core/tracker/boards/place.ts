@@ -5,14 +5,14 @@ import { isBetween, rankBetween } from '../../lib/rank.ts';
 import { composedStatement, tenantStatement } from '../../store/statement.ts';
 import { issueModel, type Issue } from '../issues/kind.ts';
 import { placeIn, type Beside, type Place } from '../issues/place.ts';
-import { seeingIssues } from '../issues/seen.ts';
+import { withIssueVisibility } from '../issues/seen.ts';
 import type { Move } from './bodies.ts';
 import { stagedCards } from './card.ts';
 import { readCells, type Cell } from './cells.ts';
 import { byHand } from './contract.ts';
 import { defaultRank } from './default-rank.ts';
 import type { Board } from './kind.ts';
-import { Binding, hasKey, ofTeams, standsIn, type BoardSight } from './sight.ts';
+import { Binding, hasKey, ofTeams, standsIn, type ResolvedBoard } from './sight.ts';
 
 /** Returns null if a move names no position. @throws ApiError validation_failed */
 export function requestedPosition({ sort }: Board, move: Move): Place | null {
@@ -27,7 +27,7 @@ export function requestedPosition({ sort }: Board, move: Move): Place | null {
 
 /** Returns an issue that the caller can see. @param at field of the request that names it. @throws ApiError validation_failed */
 export async function findNamed(ctx: Context, at: string, name: string): Promise<Issue> {
-  const found = await issueModel.find(seeingIssues(ctx), name);
+  const found = await issueModel.find(withIssueVisibility(ctx), name);
   if (found && found.deletedAt === null) return found;
   throw invalidField(at, 'not_found', { why: `There is no issue ${name}.` });
 }
@@ -35,26 +35,26 @@ export async function findNamed(ctx: Context, at: string, name: string): Promise
 /** Returns the rank of a card on the board, or in the given cell; null if the card is not there. */
 export async function rankOn(
   ctx: Context,
-  sight: BoardSight,
+  resolved: ResolvedBoard,
   issue: Issue,
   cell: Cell | null,
 ): Promise<string | null> {
-  const { board, columns, lanes } = sight;
-  if (cell && !standsIn(sight, columns, cell.column, issue)) return null;
-  if (cell?.lane && lanes && !standsIn(sight, lanes, cell.lane, issue)) return null;
+  const { board, columns, lanes } = resolved;
+  if (cell && !standsIn(resolved, columns, cell.column, issue)) return null;
+  if (cell?.lane && lanes && !standsIn(resolved, lanes, cell.lane, issue)) return null;
   const binding = new Binding();
   const sql = `SELECT c.rank FROM issues LEFT JOIN board_cards AS c
       ON c.workspace_id = :ws AND c.board_id = :boardId AND c.issue_id = issues.id
-    WHERE issues.workspace_id = :ws AND issues.id = :id AND ${visibleConditions(sight, binding).join(' AND ')}`;
+    WHERE issues.workspace_id = :ws AND issues.id = :id AND ${visibleConditions(resolved, binding).join(' AND ')}`;
   const { id, createdAt } = issue;
   const params = { ...binding.params, id, boardId: board.id };
   const found = await ctx.store.readOne(ctx.scope, composedStatement<{ rank: string | null }>(sql), params);
   return found ? (stagedCards(ctx, board).get(id)?.rank ?? found.rank ?? defaultRank(createdAt, id)) : null;
 }
 
-const visibleConditions = (sight: BoardSight, binding: Binding): string[] => [
-  ...binding.add(sight.conditions),
-  ...ofTeams(sight, binding),
+const visibleConditions = (resolved: ResolvedBoard, binding: Binding): string[] => [
+  ...binding.add(resolved.conditions),
+  ...ofTeams(resolved, binding),
 ];
 
 const others = `FROM board_cards WHERE workspace_id = :ws AND board_id = :boardId
@@ -69,7 +69,7 @@ const rankBefore = tenantStatement<{ rank: string }>(
 );
 
 interface Placing {
-  readonly sight: BoardSight;
+  readonly resolved: ResolvedBoard;
   readonly cell: Cell;
   readonly issue: Issue;
   /** Current rank if the card is already in the cell; null otherwise. */
@@ -81,7 +81,7 @@ const tail = 'W';
 
 /** Returns the new rank of a card; null if the card is already in position. @throws ApiError validation_failed */
 export async function rankFor(ctx: Context, placing: Placing, to: Place): Promise<string | null> {
-  const { stands, issue, sight } = placing;
+  const { stands, issue, resolved } = placing;
   const isBefore = to.by === 'before' || to.by === 'top';
   const staged = await stagedRanks(ctx, placing);
   const anchor =
@@ -89,12 +89,12 @@ export async function rankFor(ctx: Context, placing: Placing, to: Place): Promis
       ? await rankOfNamed(ctx, placing, to)
       : await nextInCell(ctx, placing, staged, { backwards: !isBefore });
   // A card alone in its cell keeps its rank on the board.
-  if (anchor === null) return stands === null ? rankOn(ctx, sight, issue, null) : null;
+  if (anchor === null) return stands === null ? rankOn(ctx, resolved, issue, null) : null;
   const beside = await nextInCell(ctx, placing, staged, { backwards: isBefore, from: anchor });
   const [from, until] = isBefore ? [beside, anchor] : [anchor, beside];
   if (stands !== null && isBetween(stands, from, until)) return null;
   // Stay between the anchor and its nearest neighbour on the whole board, which may be a card of another column.
-  const params = { boardId: sight.board.id, rank: anchor, without: JSON.stringify([...staged.ids]) };
+  const params = { boardId: resolved.board.id, rank: anchor, without: JSON.stringify([...staged.ids]) };
   const stored = await ctx.store.readOne(ctx.scope, isBefore ? rankBefore : rankBehind, params);
   const nearest = nearestOf([...staged.onBoard, stored?.rank], { backwards: isBefore, from: anchor });
   return between(from, until, nearest, isBefore);
@@ -108,10 +108,10 @@ interface Staged {
   readonly inCell: readonly string[];
 }
 
-async function stagedRanks(ctx: Context, { sight, cell, issue }: Placing): Promise<Staged> {
-  const cards = [...stagedCards(ctx, sight.board)].filter(([id]) => id !== issue.id);
+async function stagedRanks(ctx: Context, { resolved, cell, issue }: Placing): Promise<Staged> {
+  const cards = [...stagedCards(ctx, resolved.board)].filter(([id]) => id !== issue.id);
   const unmoved = cards.flatMap(([id, card]) => (card.cell ? [] : [id]));
-  const standing = await standingIn(ctx, sight, cell, unmoved);
+  const standing = await standingIn(ctx, resolved, cell, unmoved);
   const isIn = cards.filter(([id, card]) =>
     card.cell
       ? card.cell.column === cell.column.key && card.cell.lane === (cell.lane?.key ?? null)
@@ -127,7 +127,7 @@ async function stagedRanks(ctx: Context, { sight, cell, issue }: Placing): Promi
 /** Filters ids to those whose cards are in a cell. */
 async function standingIn(
   ctx: Context,
-  sight: BoardSight,
+  resolved: ResolvedBoard,
   { column, lane }: Cell,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
@@ -135,9 +135,9 @@ async function standingIn(
   const binding = new Binding();
   const where = [
     `issues.workspace_id = :ws AND issues.id IN ${binding.list(ids)}`,
-    ...visibleConditions(sight, binding),
-    hasKey(sight, sight.columns, column.keys, binding),
-    ...(lane && sight.lanes ? [hasKey(sight, sight.lanes, lane.keys, binding)] : []),
+    ...visibleConditions(resolved, binding),
+    hasKey(resolved, resolved.columns, column.keys, binding),
+    ...(lane && resolved.lanes ? [hasKey(resolved, resolved.lanes, lane.keys, binding)] : []),
   ];
   const sql = `SELECT issues.id AS id FROM issues WHERE ${where.join(' AND ')}`;
   const rows = await ctx.store.read(ctx.scope, composedStatement<{ id: string }>(sql), binding.params);
@@ -152,13 +152,13 @@ function between(from: string | null, until: string | null, nearest: string | nu
 
 async function rankOfNamed(
   ctx: Context,
-  { sight, cell, issue }: Placing,
+  { resolved, cell, issue }: Placing,
   { by, other }: Beside,
 ): Promise<string> {
   const named = await findNamed(ctx, by, other);
   if (named.id === issue.id)
     throw invalidField(by, 'conflict', { why: 'This is the card that is moved.', fix: 'Use another card.' });
-  const rank = await rankOn(ctx, sight, named, cell);
+  const rank = await rankOn(ctx, resolved, named, cell);
   if (rank !== null) return rank;
   throw invalidField(by, 'not_found', {
     why: `${other} is not in the column and lane that the card is moved to.`,
@@ -175,7 +175,7 @@ interface Direction {
 /** Returns the rank of the next card in the cell, ignoring the card that is moved. */
 async function nextInCell(
   ctx: Context,
-  { sight, cell }: Placing,
+  { resolved, cell }: Placing,
   { ids, inCell }: Staged,
   direction: Direction,
 ): Promise<string | null> {
@@ -185,7 +185,7 @@ async function nextInCell(
     ...(from === undefined ? {} : { from: [from] }),
     ...(backwards ? { backwards } : {}),
   };
-  const [places = []] = await readCells(ctx, sight, [cell], request);
+  const [places = []] = await readCells(ctx, resolved, [cell], request);
   const stored = places.find(({ id }) => !ids.has(id));
   return nearestOf([...inCell, stored && String(stored.at[0])], direction);
 }

@@ -6,7 +6,7 @@ import type { Value } from '../../store/statement.ts';
 import { issueFiltering } from '../issues/filter.ts';
 import type { Board } from './kind.ts';
 import { gone, groupingIn } from './field-grouping.ts';
-import type { Group, Grouped, Grouping, Key, Sight } from './grouping.ts';
+import type { Group, Grouped, Grouping, Key, BoardVisibility } from './grouping.ts';
 
 /** Binds values to a statement. The text of the statement depends on their number only, so it can be cached. */
 export class Binding {
@@ -31,7 +31,7 @@ export class Binding {
   }
 }
 
-export interface BoardSight extends Sight {
+export interface ResolvedBoard extends BoardVisibility {
   readonly board: Board;
   readonly columns: Grouping;
   readonly lanes: Grouping | null;
@@ -42,23 +42,23 @@ export interface BoardSight extends Sight {
 }
 
 /** @param ctx context that sees the issues the caller may read */
-export async function sightOf(ctx: Context, board: Board): Promise<BoardSight> {
+export async function resolveBoard(ctx: Context, board: Board): Promise<ResolvedBoard> {
   const { directory, visibleTeams } = ctx;
   const isOther = visibleTeams !== null && board.teamId !== null && !visibleTeams.has(board.teamId);
   const teams = board.teamId === null ? visibleTeams : new Set(isOther ? [] : [board.teamId]);
-  const sight = { directory, teams };
+  const resolved = { directory, teams };
   const conditions = await issueFiltering.conditions(ctx, [
     { tree: board.filter, at: 'filter', wasTaken: true },
   ]);
-  const columns = groupingIn(sight, board.groupBy) ?? gone;
+  const columns = groupingIn(resolved, board.groupBy) ?? gone;
   const named = board.columns?.flatMap(({ value }) => value ?? []) ?? [...directory.labels.keys()];
   return {
-    ...sight,
+    ...resolved,
     board,
     columns,
-    lanes: board.swimlanes === null ? null : (groupingIn(sight, board.swimlanes) ?? gone),
+    lanes: board.swimlanes === null ? null : (groupingIn(resolved, board.swimlanes) ?? gone),
     conditions: [notDeleted, ...conditions],
-    labels: columns.column === null ? named.filter((id) => columns.keysOf(sight, id).length > 0) : [],
+    labels: columns.column === null ? named.filter((id) => columns.keysOf(resolved, id).length > 0) : [],
   };
 }
 
@@ -66,7 +66,7 @@ export async function sightOf(ctx: Context, board: Board): Promise<BoardSight> {
  * Restricts issues to the teams of the board. If each state belongs to one team, the condition uses states, which are in the index that
  * counts cards.
  */
-export function ofTeams({ teams, directory, columns }: BoardSight, binding: Binding): string[] {
+export function ofTeams({ teams, directory, columns }: ResolvedBoard, binding: Binding): string[] {
   if (teams === null) return [];
   if (!columns.ofTeam) return [`team_id IN ${binding.list([...teams])}`];
   const states = [...directory.states.values()].filter(({ teamId }) => teams.has(teamId));
@@ -78,7 +78,7 @@ const carries = (condition: string): string =>
 
 /** Matches issues that have one of the keys. */
 export function hasKey(
-  { labels }: BoardSight,
+  { labels }: ResolvedBoard,
   { column }: Grouping,
   keys: readonly Key[],
   binding: Binding,
@@ -93,7 +93,7 @@ export function hasKey(
 
 /** Returns the keys of an issue that the board knows; [null] if there is none. */
 export function keysHad(
-  { labels }: BoardSight,
+  { labels }: ResolvedBoard,
   { column, keysOn }: Grouping,
   issue: Grouped,
 ): readonly Key[] {
@@ -102,6 +102,11 @@ export function keysHad(
 }
 
 /** Returns true if an issue is in a column or lane. */
-export function standsIn(sight: BoardSight, grouping: Grouping, { keys }: Group, issue: Grouped): boolean {
-  return keysHad(sight, grouping, issue).some((key) => keys.includes(key));
+export function standsIn(
+  resolved: ResolvedBoard,
+  grouping: Grouping,
+  { keys }: Group,
+  issue: Grouped,
+): boolean {
+  return keysHad(resolved, grouping, issue).some((key) => keys.includes(key));
 }

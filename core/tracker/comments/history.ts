@@ -25,7 +25,7 @@ export async function commentEdits(ctx: Context, { id, issueId, createdAt }: Com
   const { data, pageInfo } = await listEventsOf(ctx, issueId, query, {
     name: id,
     sinceMs: createdAt,
-    wants: ({ type, entityId }) => type === 'comment.updated' && entityId === id,
+    matches: ({ type, entityId }) => type === 'comment.updated' && entityId === id,
   });
   return { data: data.flatMap((event) => editIn(ctx, event)), pageInfo };
 }

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { Closed, described, idOf, limitDefault, named, nullable, time } from '../../lib/schema.ts';
 import { readPage, type Page } from '../../store/page.ts';
 import { issue } from '../issues/contract.ts';
-import { seeingIssues } from '../issues/seen.ts';
+import { withIssueVisibility } from '../issues/seen.ts';
 import { cycle } from './contract.ts';
 import type { Cycle } from './kind.ts';
 
@@ -43,7 +43,7 @@ export async function listRollovers(
   { id, teamId }: Cycle,
   query: PageParameters,
 ): Promise<Page<Static<typeof Rollover>>> {
-  const { visibleTeams } = seeingIssues(ctx);
+  const { visibleTeams } = withIssueVisibility(ctx);
   if (visibleTeams !== null && !visibleTeams.has(teamId))
     return { data: [], pageInfo: { hasNextPage: false, endCursor: null } };
   const key = ctx.directory.teams.get(teamId)?.key ?? '';

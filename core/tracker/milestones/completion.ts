@@ -22,7 +22,7 @@ const completedIssue = issueThat('completed_issue', "s.type = 'completed'");
 
 export const milestoneCompletion: Reaction = {
   name: 'milestone',
-  wants: (type) => ofIssues.includes(type),
+  subscribesTo: (type) => ofIssues.includes(type),
   async react(ctx, event) {
     const concerned = milestonesOf(event);
     if (concerned.size === 0) return nothing;

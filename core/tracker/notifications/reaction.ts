@@ -29,7 +29,7 @@ const tellers: ReadonlyMap<string, Teller> = new Map<string, Teller>([
 
 export const notifying: Reaction = {
   name: 'inbox',
-  wants: (type) => tellers.has(type),
+  subscribesTo: (type) => tellers.has(type),
   async react(ctx, event) {
     const visibleEvent = { ...event, ...facts(event), data: renderData(event) };
     const news = await tellers.get(event.type)!(ctx, visibleEvent);

@@ -8,7 +8,7 @@ import { Closed, date, described, enumeration, idOf, named, nullable } from '../
 import { dayMs, isDay } from '../../lib/time.ts';
 import { composedStatement, tenantStatement } from '../../store/statement.ts';
 import { countedByDay, dayByDay, daysOf } from '../day-by-day.ts';
-import { seeingIssues } from '../issues/seen.ts';
+import { withIssueVisibility } from '../issues/seen.ts';
 import { milestone } from '../milestones/contract.ts';
 import type { StateType } from '../workflows/contract.ts';
 import { projectModel } from './kind.ts';
@@ -95,7 +95,7 @@ export async function progressOf(
   const { id: projectId } = await getEntity(ctx, projectModel, id);
   const { store, scope } = ctx;
   const milestones = await store.read(scope, milestonesOf, { projectId });
-  const { visibleTeams } = seeingIssues(ctx);
+  const { visibleTeams } = withIssueVisibility(ctx);
   const rows: readonly CountRow[] =
     visibleTeams === null
       ? await store.read(scope, countAll, { projectId })

@@ -6,7 +6,7 @@ import { invalidField } from '../../lib/errors.ts';
 import type { Condition } from '../../store/page.ts';
 import { listIssues, type IssueQuery } from '../issues/issues.ts';
 import { issueModel } from '../issues/kind.ts';
-import { seeingIssues } from '../issues/seen.ts';
+import { withIssueVisibility } from '../issues/seen.ts';
 import { selectIssues } from '../issues/select.ts';
 import type { ReleaseIssuesInput } from './bodies.ts';
 import { releaseIssuesMax } from './contract.ts';
@@ -23,7 +23,7 @@ export async function addIssues(
   const found = await getEntity(ctx, releaseModel, id);
   requireUnpublished(found, 'its issues cannot change');
   const selected = await selectIssues(
-    seeingIssues(ctx),
+    withIssueVisibility(ctx),
     { ...(named && { ids: named }), ...(filter && { filter }) },
     'issueIds',
   );
@@ -54,7 +54,9 @@ export async function removeIssues(
 /** @throws ApiError not_found, and the errors of issue lists */
 export async function listIssuesOf(ctx: Context, id: string, query: IssueQuery) {
   const { id: releaseId } = await getEntity(ctx, releaseModel, id);
-  return listIssues(seeingIssues(ctx), query, { among: { id: releaseId, condition: isIn(releaseId) } });
+  return listIssues(withIssueVisibility(ctx), query, {
+    among: { id: releaseId, condition: isIn(releaseId) },
+  });
 }
 
 function isIn(releaseId: string): Condition {

@@ -6,7 +6,7 @@ import { getEntity, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { foldName } from '../../lib/fold.ts';
 import { issueModel, type IssueResponse } from '../issues/kind.ts';
-import { seeingIssues } from '../issues/seen.ts';
+import { withIssueVisibility } from '../issues/seen.ts';
 import { notesBytesMax, releaseIssuesMax } from './contract.ts';
 import { releaseModel } from './kind.ts';
 import { requireUnpublished } from './published.ts';
@@ -24,7 +24,7 @@ const restBytes = 100;
 export async function draftNotes(ctx: Context, id: string, save: boolean): Promise<ChangeSet> {
   const found = await getEntity(ctx, releaseModel, id);
   if (save) requireUnpublished(found, 'its notes cannot be replaced by a draft');
-  const notes = draftOf(await issuesIn(seeingIssues(ctx), found.issueIds));
+  const notes = draftOf(await issuesIn(withIssueVisibility(ctx), found.issueIds));
   const { changes } = save ? updated(ctx, releaseModel, found, { notes }, null) : { changes: [] };
   return { changes, body: { notes } };
 }

@@ -44,6 +44,6 @@ export const slaClocks = defineResource(slaClock, clockModel, {
 
 export const slaReaction: Reaction = {
   name: slaAlarm,
-  wants: heeds,
+  subscribesTo: heeds,
   react: async (ctx, event) => ({ changes: await follow(ctx, event) }),
 };

@@ -15,7 +15,7 @@ import { issueFiltering } from '../issues/filter.ts';
 import { issueOrder, existingSort } from '../issues/sorting.ts';
 import { listIssues, type IssueQuery } from '../issues/issues.ts';
 import { listQuery } from '../issues/query.ts';
-import { readingIssues, seeingIssues } from '../issues/seen.ts';
+import { readingIssues, withIssueVisibility } from '../issues/seen.ts';
 import { view } from './contract.ts';
 
 type View = EntityOf<typeof view>;
@@ -89,8 +89,8 @@ async function issuesOf(
   const sort = query.sort ?? (found.sort === null ? undefined : existingSort(found.sort, ctx.directory));
   const viewQuery = { ...query, ...(sort === undefined ? {} : { sort }) };
   const beside = { viewFilters: [{ tree: found.filter, at: 'filter', wasTaken: true as const }] };
-  const seeing = seeingIssues(ctx);
+  const visibleCtx = withIssueVisibility(ctx);
   return asOf === undefined
-    ? listIssues(seeing, viewQuery, beside)
-    : listIssuesAt(seeing, { ...viewQuery, asOf }, beside);
+    ? listIssues(visibleCtx, viewQuery, beside)
+    : listIssuesAt(visibleCtx, { ...viewQuery, asOf }, beside);
 }

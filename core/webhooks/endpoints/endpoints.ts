@@ -109,8 +109,8 @@ export async function updateEndpoint(
   const goesOn = next.enabled && !endpoint.enabled;
   const capacityGuard = goesOn ? [await requireCapacity(ctx)] : [];
   if (goesOn) await rules.cancelOpen(ctx.scope, id);
-  const heard = patch.events === undefined ? {} : { namespaces };
-  const storedPatch = { ...patch, ...heard, ...reasonAfter(patch), address: next.address };
+  const subscribed = patch.events === undefined ? {} : { namespaces };
+  const storedPatch = { ...patch, ...subscribed, ...reasonAfter(patch), address: next.address };
   const plain = updated(ctx, endpointModel, endpoint, storedPatch, ifMatch);
   if (plain.changes.length === 0) return plain;
   const isSteered = steers(url, patch);

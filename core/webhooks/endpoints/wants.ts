@@ -8,7 +8,7 @@ import type { Op, Scope } from '../../store/store.ts';
 export const consumerName = 'webhooks';
 
 /** Properties that decide which events an endpoint receives, and in which order. */
-export interface EndpointWants {
+export interface EndpointSubscription {
   readonly enabled: boolean;
   readonly events: readonly string[];
   readonly namespaces: readonly string[];
@@ -17,9 +17,9 @@ export interface EndpointWants {
   readonly sinceSequence: number;
 }
 
-type Stored = EndpointWants & { readonly id: string; readonly deletedAt: number | null };
+type Stored = EndpointSubscription & { readonly id: string; readonly deletedAt: number | null };
 
-function wantsOf({
+function subscriptionOf({
   enabled,
   deletedAt,
   events,
@@ -27,12 +27,14 @@ function wantsOf({
   filter,
   ordering,
   sinceSequence,
-}: Stored): EndpointWants {
+}: Stored): EndpointSubscription {
   return { enabled: enabled && deletedAt === null, events, namespaces, filter, ordering, sinceSequence };
 }
 
 /** Returns the ops that store the previous subscription, for the batch of the change, before its events. */
 export function storePastSubscription(scope: Scope, before: Stored, after: Stored): Op[] {
-  const [wanted, wants] = [wantsOf(before), wantsOf(after)];
-  return sameValue(wanted, wants) ? [] : [storeSubscriptionOp(scope, consumerName, before.id, wanted)];
+  const [previous, subscription] = [subscriptionOf(before), subscriptionOf(after)];
+  return sameValue(previous, subscription)
+    ? []
+    : [storeSubscriptionOp(scope, consumerName, before.id, previous)];
 }

@@ -10,13 +10,13 @@ const NativeBuffer = ArrayBuffer;
 const { isView } = ArrayBuffer;
 const errorTypes = { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
 
-type Seen = Map<object, unknown>;
+type ClonedObjects = Map<object, unknown>;
 
 export function structuredClone(value: unknown): unknown {
   return clone(value, new NativeMap());
 }
 
-function clone(value: unknown, seen: Seen): unknown {
+function clone(value: unknown, seen: ClonedObjects): unknown {
   if (typeof value === 'function' || typeof value === 'symbol')
     throw namedError('DataCloneError', `A ${typeof value} cannot be cloned.`);
   if (typeof value !== 'object' || value === null) return value;
@@ -42,7 +42,7 @@ function cloneLeaf(value: object): object | undefined {
   return undefined;
 }
 
-function cloneView(view: ArrayBufferView, seen: Seen): ArrayBufferView {
+function cloneView(view: ArrayBufferView, seen: ClonedObjects): ArrayBufferView {
   const buffer = clone(view.buffer, seen) as ArrayBuffer;
   const View = view.constructor as new (buffer: ArrayBuffer, at: number, length: number) => ArrayBufferView;
   const length = 'length' in view ? (view.length as number) : view.byteLength;
@@ -51,7 +51,7 @@ function cloneView(view: ArrayBufferView, seen: Seen): ArrayBufferView {
   return copy;
 }
 
-function cloneWhole(value: object, seen: Seen): object {
+function cloneWhole(value: object, seen: ClonedObjects): object {
   if (value instanceof NativeMap) {
     const copy = new NativeMap();
     seen.set(value, copy);
@@ -76,7 +76,7 @@ function cloneWhole(value: object, seen: Seen): object {
   return copy;
 }
 
-function cloneError(error: Error, seen: Seen): Error {
+function cloneError(error: Error, seen: ClonedObjects): Error {
   const Made = (errorTypes as Record<string, ErrorConstructor>)[error.name] ?? Error;
   const copy = new Made(stringOf(error.message));
   seen.set(error, copy);
