@@ -8,7 +8,7 @@ import type { Ids } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import type { Mail } from './lib/mail.ts';
 import type { Problems } from './lib/problems.ts';
-import type { Tally } from './lib/tally.ts';
+import type { OutcomeCounter } from './lib/tally.ts';
 import type { Sealing } from './lib/sealing.ts';
 import type { Authority } from './rights/authority.ts';
 import type { Rights } from './rights/rights.ts';
@@ -34,7 +34,7 @@ export interface Services {
   readonly ledger: Ledger;
   readonly fairQueue: LoopQueue;
   readonly problems: Problems;
-  readonly tally: Tally;
+  readonly outcomeCounter: OutcomeCounter;
   readonly blobs: Blobs;
   /** Null if no mail server is configured. */
   readonly mail: Mail | null;

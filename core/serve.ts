@@ -28,7 +28,7 @@ import { oauthRoutes, type OAuthOptions } from './oauth/runtime.ts';
 import { createProblems, type Problems } from './lib/problems.ts';
 import { createSealing } from './lib/sealing.ts';
 import { embedded } from './lib/embedded.ts';
-import { createTally } from './lib/tally.ts';
+import { createOutcomeCounter } from './lib/tally.ts';
 import { createLoopQueue } from './lib/fairness/loop-turns.ts';
 import { guideRoutes } from './pages/guides.ts';
 import { pageRoutes } from './pages/pages.ts';
@@ -252,7 +252,7 @@ function createServices(
     log,
     ledger,
     problems,
-    tally: createTally(),
+    outcomeCounter: createOutcomeCounter(),
     blobs: createBlobs({ folder: opened.dataDir.blobs, limits: config.files, nowMs }),
     fairQueue: createLoopQueue((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
     mail: config.mail && createMail(config.mail, log),

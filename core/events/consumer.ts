@@ -51,7 +51,7 @@ export function createConsumer<U extends Unit>(options: ConsumerOptions<U>): Con
     if (queue.mayWork()) loops.wake(workspaceId);
   });
   queue.onCapacity((scope) => {
-    const { workspaceId, payer: subject } = scope;
+    const { workspaceId, billingAccount: subject } = scope;
     const lag = subject === null ? undefined : places.known(workspaceId)?.lagging.get(subject);
     if (!lag || subject === null) return;
     lag.movedMs = clock.monotonicMs();

@@ -5,7 +5,7 @@ import { constants, gunzip, gzip, zstdCompress, zstdDecompress } from 'node:zlib
 import { ApiError } from '../lib/errors.ts';
 import type { FairPool } from '../lib/fairness/lanes.ts';
 import { tooLarge } from '../lib/json-value.ts';
-import type { Payer } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/payer.ts';
 import { isWholeZstd } from './zstd-frames.ts';
 
 /** Supported codings, in order of preference. */
@@ -68,16 +68,21 @@ export const isLong = (text: string): boolean => text.length >= longFrom;
 
 /** Compression by threads. */
 export interface Coder {
-  encode(payer: Payer, text: string, coding: Coding): Promise<Bytes>;
+  encode(billingAccount: BillingAccount, text: string, coding: Coding): Promise<Bytes>;
   /** Returns the decompressed bytes, at most `bytesMax`. @throws ApiError payload_too_large, malformed_request */
-  decode(payer: Payer, coded: Uint8Array, coding: Coding, bytesMax: number): Promise<Uint8Array>;
+  decode(
+    billingAccount: BillingAccount,
+    coded: Uint8Array,
+    coding: Coding,
+    bytesMax: number,
+  ): Promise<Uint8Array>;
 }
 
 export function createCoder(fairPool: FairPool): Coder {
   return {
-    encode: (payer, text, coding) => fairPool.run(payer, () => encodeAside(text, coding)),
-    decode: (payer, coded, coding, bytesMax) =>
-      fairPool.run(payer, () => decodeAside(coded, coding, bytesMax)),
+    encode: (billingAccount, text, coding) => fairPool.run(billingAccount, () => encodeAside(text, coding)),
+    decode: (billingAccount, coded, coding, bytesMax) =>
+      fairPool.run(billingAccount, () => decodeAside(coded, coding, bytesMax)),
   };
 }
 

@@ -1,7 +1,7 @@
 // Interface between the kernel and its adapters, `requests.ts` for HTTP and `values.ts` for in-process callers: how a request is read and
 // how its answer is sent. The kernel asks for each part only when it needs it, so that nothing is read for a caller who is not admitted.
 import type { ApiError } from '../lib/errors.ts';
-import type { Payer } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/payer.ts';
 import type { BodyLimits, ReadBody } from './body.ts';
 import type { Answer, IncomingFile, Origin, Terms } from './call.ts';
 import type { Exchange } from './exchange.ts';
@@ -28,12 +28,12 @@ export interface Entrance<In extends Incoming, Out> {
   readBody(
     incoming: In,
     exchange: Exchange,
-    payer: Payer,
+    billingAccount: BillingAccount,
     limits: BodyLimits,
     check: (value: unknown) => void,
   ): ReadBody | Promise<ReadBody>;
   /** Returns the file of an upload, which is read later. @throws ApiError */
-  fileOf(incoming: In, exchange: Exchange, payer: Payer): IncomingFile;
+  fileOf(incoming: In, exchange: Exchange, billingAccount: BillingAccount): IncomingFile;
   /** Returns the request to an inbound route. @throws ApiError */
   arrivalOf(incoming: In, exchange: Exchange, route: Route, principal: Principal | null): Arrival;
   /** Called only for writes. @throws ApiError validation_failed */

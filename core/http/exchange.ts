@@ -1,5 +1,5 @@
 // State of a request while it is being served, whatever its adapter.
-import type { Payer } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/payer.ts';
 import type { WriteMode } from './call.ts';
 import { unlimited, type RateVerdict } from './rate-limit.ts';
 
@@ -11,7 +11,7 @@ export interface Exchange {
   /** Name of the client (`peer.ts`), for an HTTP request without a token. */
   peer: string | null;
   /** Account that is charged, once it is known. */
-  payer: Payer | null;
+  billingAccount: BillingAccount | null;
   readonly startedMs: number;
   /** Wait time since then: for the body, the disk, queues, and reads outside of the event loop. */
   readonly away: { ms: number };
@@ -29,7 +29,7 @@ export function newExchange(requestId: string): Exchange {
     verdict: unlimited,
     mode: null,
     peer: null,
-    payer: null,
+    billingAccount: null,
     startedMs: performance.now(),
     away: { ms: 0 },
     bytesIn: 0,

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import { ApiError } from '../lib/errors.ts';
 import { jsonPartsMax } from '../lib/json.ts';
 import { normalizerOf } from '../lib/one-line.ts';
-import type { Payer } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/payer.ts';
 import { bodyBytesMaxDefault, type ReadBody } from './body.ts';
 import type { Entrance, Incoming } from './entrance.ts';
 import type { Exchange } from './exchange.ts';
@@ -20,7 +20,7 @@ export interface InputReader {
     entrance: Entrance<In, unknown>,
     incoming: In,
     exchange: Exchange,
-    payer: Payer,
+    billingAccount: BillingAccount,
   ): ReadBody | Promise<ReadBody> | null;
 }
 
@@ -71,10 +71,10 @@ function createBodyReader(route: Route): InputReader['body'] {
     bytesMax: (checkBody && route.bodyBytesMax) ?? bodyBytesMaxDefault,
     partsMax: route.bodyPartsMax ?? jsonPartsMax,
   };
-  return (entrance, incoming, exchange, payer) => {
+  return (entrance, incoming, exchange, billingAccount) => {
     const check = checkBody ?? (checkNoBody && entrance.bringsBody(incoming) ? checkNoBody : null);
     if (!check) return null;
-    const reading = entrance.readBody(incoming, exchange, payer, limits, check);
+    const reading = entrance.readBody(incoming, exchange, billingAccount, limits, check);
     return reading instanceof Promise ? waited(exchange, reading) : noted(exchange, reading);
   };
 }

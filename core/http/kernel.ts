@@ -59,18 +59,18 @@ function createAsk(route: Route) {
   ): Promise<ParsedRequest> => {
     const { params } = incoming;
     const principal = await entrance.admit(incoming, exchange, route);
-    exchange.payer = principal?.scope ?? null;
+    exchange.billingAccount = principal?.scope ?? null;
     const narrowing = admit(entrance, incoming, principal);
     read.checkParams(entrance, incoming);
     const query = read.query(entrance.queryOf(incoming));
-    const payer = exchange.payer ?? strangerOf(exchange.peer);
-    const reading = read.body(entrance, incoming, exchange, payer);
+    const billingAccount = exchange.billingAccount ?? strangerOf(exchange.peer);
+    const reading = read.body(entrance, incoming, exchange, billingAccount);
     const body = reading instanceof Promise ? await reading : reading;
     if (narrowing) requireFields(route, narrowing, { body: body?.value, query });
     const terms = termsOf(entrance, incoming);
     const input = { params, query, body: body?.value, ifMatch: terms.ifMatch };
     const origin = entrance.originOf(incoming);
-    const file = route.kind === 'upload' ? entrance.fileOf(incoming, exchange, payer) : null;
+    const file = route.kind === 'upload' ? entrance.fileOf(incoming, exchange, billingAccount) : null;
     const arrival =
       route.kind === 'inbound' ? entrance.arrivalOf(incoming, exchange, route, principal) : null;
     return { exchange, principal, origin, terms, input, file, arrival, bodyText: body?.text ?? null };
@@ -108,8 +108,8 @@ function requireUnconditional({ ifMatch }: Terms): void {
 }
 
 function charge(ledger: WorkOptions['services']['ledger'], exchange: Exchange): void {
-  const { payer, startedMs, away, bytesIn, bytesOut } = exchange;
-  if (!payer) return;
+  const { billingAccount, startedMs, away, bytesIn, bytesOut } = exchange;
+  if (!billingAccount) return;
   const cpuMs = Math.max(0, performance.now() - startedMs - away.ms);
-  ledger.chargeAll(payer, { requests: 1, cpuMs, bytesIn, bytesOut });
+  ledger.chargeAll(billingAccount, { requests: 1, cpuMs, bytesIn, bytesOut });
 }

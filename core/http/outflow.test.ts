@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { createOutflow } from './outflow.ts';
 
 const text = 'x'.repeat(1024 * 1024);
-const payer = { workspaceId: 'ws', payer: 'key_1' };
+const billingAccount = { workspaceId: 'ws', payer: 'key_1' };
 const holdOpen = () => ({ letGo: () => undefined, hangUp: () => undefined });
 
 /** Timers never fire. */
@@ -15,7 +15,7 @@ test('answers that nobody takes are held up to a bound, and make room again when
     const held: (string | ReadableStream<Uint8Array>)[] = [];
     for (let n = 0; n < 200; n++)
       try {
-        held.push(outflow.bodyOf(payer, text, holdOpen));
+        held.push(outflow.bodyOf(billingAccount, text, holdOpen));
       } catch {
         break;
       }
@@ -24,8 +24,8 @@ test('answers that nobody takes are held up to a bound, and make room again when
   const [first, ...others] = hold();
   // One caller may use a quarter of 160 MB.
   expect(1 + others.length).toBe(40);
-  expect(() => outflow.requireCapacity(payer)).toThrow('Too many responses');
-  expect(() => outflow.requireCapacity({ workspaceId: 'other', payer: null })).not.toThrow();
+  expect(() => outflow.requireCapacity(billingAccount)).toThrow('Too many responses');
+  expect(() => outflow.requireCapacity({ workspaceId: 'other', billingAccount: null })).not.toThrow();
 
   if (!(first instanceof ReadableStream)) throw new Error('A large answer is pulled.');
   await first.cancel();
@@ -35,5 +35,5 @@ test('answers that nobody takes are held up to a bound, and make room again when
 });
 
 test('a small answer is sent as it is', () => {
-  expect(createOutflow(clock).bodyOf(payer, 'small', holdOpen)).toBe('small');
+  expect(createOutflow(clock).bodyOf(billingAccount, 'small', holdOpen)).toBe('small');
 });

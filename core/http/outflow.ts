@@ -2,7 +2,7 @@
 // bounded amount of memory and is disconnected. docs/decisions/0008 describes how Bun pulls.
 import type { Clock } from '../lib/clock.ts';
 import { tooManyAtOnce } from '../lib/errors.ts';
-import type { Payer } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/payer.ts';
 import { FairQuota } from '../lib/fairness/shares.ts';
 
 /** Memory for all responses and stream chunks that wait to be read. One caller may use a quarter of it. */
@@ -26,15 +26,19 @@ export interface Outflow {
   /** Bytes that wait to be sent, of responses and event streams. */
   readonly unsent: FairQuota;
   /** Must be called before data is read for a potentially large response. @throws ApiError rate_limited */
-  requireCapacity(payer: Payer): void;
+  requireCapacity(billingAccount: BillingAccount): void;
   /** Counts a response that is being compressed, until the returned function is called. @throws ApiError rate_limited */
-  hold(payer: Payer, text: string): () => void;
+  hold(billingAccount: BillingAccount, text: string): () => void;
   /**
    * Returns the body to send: unchanged if small, as a stream at the pace of the reader if large.
    * @param holdOpen exempts the connection from the idle timeout
    * @throws ApiError rate_limited
    */
-  bodyOf<B extends Body>(payer: Payer, body: B, holdOpen: () => Held): B | ReadableStream<Uint8Array>;
+  bodyOf<B extends Body>(
+    billingAccount: BillingAccount,
+    body: B,
+    holdOpen: () => Held,
+  ): B | ReadableStream<Uint8Array>;
   /** Aborts the responses that are not read to the end. */
   stop(): void;
 }
@@ -44,9 +48,9 @@ export function createOutflow(clock: Clock): Outflow {
   /** Aborts each response that is being sent. Each one is large and uses quota of `unsent`, which bounds their number. */
   const open = new Set<() => void>();
 
-  const hold = (payer: Payer, bytes: number): (() => void) => {
-    requireCapacityIn(unsent, payer, bytes);
-    return unsent.hold(payer, bytes);
+  const hold = (billingAccount: BillingAccount, bytes: number): (() => void) => {
+    requireCapacityIn(unsent, billingAccount, bytes);
+    return unsent.hold(billingAccount, bytes);
   };
 
   const pulled = (bytes: Uint8Array, release: () => void, held: Held): ReadableStream<Uint8Array> => {
@@ -86,12 +90,12 @@ export function createOutflow(clock: Clock): Outflow {
 
   return {
     unsent,
-    requireCapacity: (payer) => requireCapacityIn(unsent, payer, largeBytes),
-    hold: (payer, text) => hold(payer, text.length),
-    bodyOf(payer, body, holdOpen) {
+    requireCapacity: (billingAccount) => requireCapacityIn(unsent, billingAccount, largeBytes),
+    hold: (billingAccount, text) => hold(billingAccount, text.length),
+    bodyOf(billingAccount, body, holdOpen) {
       if (body.length < largeBytes) return body;
       const bytes = bytesOf(body);
-      return pulled(bytes, hold(payer, bytes.length), holdOpen());
+      return pulled(bytes, hold(billingAccount, bytes.length), holdOpen());
     },
     stop() {
       for (const breakOff of open) breakOff();
@@ -99,8 +103,8 @@ export function createOutflow(clock: Clock): Outflow {
   };
 }
 
-function requireCapacityIn(unsent: FairQuota, payer: Payer, bytes: number): void {
-  if (!unsent.hasCapacityFor(payer, bytes))
+function requireCapacityIn(unsent: FairQuota, billingAccount: BillingAccount, bytes: number): void {
+  if (!unsent.hasCapacityFor(billingAccount, bytes))
     throw tooManyAtOnce(
       'Too many responses are waiting to be read. Read them before you send more requests.',
     );

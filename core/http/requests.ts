@@ -56,12 +56,13 @@ export function createRequests(options: RequestsOptions): Requests {
       return mark < 0 ? noQuery : new URLSearchParams(url.slice(mark + 1));
     },
     bringsBody: ({ request }) => announcesBody(request),
-    readBody({ request }, exchange, payer, limits, check) {
+    readBody({ request }, exchange, billingAccount, limits, check) {
       // The announced size, in case the body is rejected.
       exchange.bytesIn = Number(request.headers.get('content-length') ?? 0);
-      return bodies.read(payer, request, limits, check);
+      return bodies.read(billingAccount, request, limits, check);
     },
-    fileOf: ({ request }, exchange, payer) => options.uploads.fileOf(request, exchange, payer),
+    fileOf: ({ request }, exchange, billingAccount) =>
+      options.uploads.fileOf(request, exchange, billingAccount),
     arrivalOf: ({ request }, exchange, { resource }, principal) => ({
       ...arrivalOf(request, exchange, options.peerOf(request)),
       baseUrl: options.services.baseUrl,

@@ -5,7 +5,7 @@ import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 import type { Connected } from '../lib/fairness/shares.ts';
-import type { Payer } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/payer.ts';
 import type { ArrivedBlob } from '../store/blobs.ts';
 import type { CachedBody } from './kept.ts';
 import type { Held } from './outflow.ts';
@@ -153,7 +153,7 @@ interface Works<P extends TObject | undefined, Q extends TObject | undefined, B 
   /** Returns a change set, which the kernel commits. */
   write(ctx: Context, input: Input<P, Q, B>): Promise<ChangeSet>;
   /** Returns a page or a document. @param sender account whose quota of limited work the response uses */
-  raw(input: Input<P, Q, B>, sender: Payer): Promise<RawAnswer> | RawAnswer;
+  raw(input: Input<P, Q, B>, sender: BillingAccount): Promise<RawAnswer> | RawAnswer;
   /** Like `write`, with a file as the body. */
   upload(ctx: Context, input: Input<P, Q, B>, sent: FileSent): Promise<ChangeSet>;
   /** Returns a file that the caller may read. */

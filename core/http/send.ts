@@ -12,7 +12,7 @@ import { respond, respondJson, type HeaderBag } from './response.ts';
 import type { CachedBody } from './kept.ts';
 import { areSameRights } from '../rights/rights.ts';
 import type { Connection, RawAnswer } from './route.ts';
-import type { Payer } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/payer.ts';
 
 export interface SendOptions {
   readonly outflow: Outflow;
@@ -125,10 +125,10 @@ function sendText(
 ): Response | Promise<Response> {
   if (coding === null) return sendBody(options, request, exchange, status, text, headers);
   headers['content-encoding'] = coding;
-  const { payer } = exchange;
-  if (!payer || !isLong(text))
+  const { billingAccount } = exchange;
+  if (!billingAccount || !isLong(text))
     return sendBody(options, request, exchange, status, encodeNow(text, coding), headers);
-  return encodeLong(options, payer, exchange, text, coding).then((coded) =>
+  return encodeLong(options, billingAccount, exchange, text, coding).then((coded) =>
     sendBody(options, request, exchange, status, coded, headers),
   );
 }
@@ -136,15 +136,15 @@ function sendText(
 /** Counts the text against the caller until it is compressed. */
 async function encodeLong(
   { coder, outflow }: SendOptions,
-  payer: Payer,
+  billingAccount: BillingAccount,
   { away }: Exchange,
   text: string,
   coding: Coding,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const release = outflow.hold(payer, text);
+  const release = outflow.hold(billingAccount, text);
   const sinceMs = performance.now();
   try {
-    return await coder.encode(payer, text, coding);
+    return await coder.encode(billingAccount, text, coding);
   } finally {
     away.ms += performance.now() - sinceMs;
     release();
@@ -161,9 +161,9 @@ function sendBody(
   headers: HeaderBag,
 ): Response {
   exchange.bytesOut = body.length;
-  const { payer } = exchange;
-  const isPulled = payer !== null && request.method !== 'HEAD';
-  const sent = isPulled ? outflow.bodyOf(payer, body, () => holdOpen(request)) : body;
+  const { billingAccount } = exchange;
+  const isPulled = billingAccount !== null && request.method !== 'HEAD';
+  const sent = isPulled ? outflow.bodyOf(billingAccount, body, () => holdOpen(request)) : body;
   return respondJson(exchange, status, sent, headers);
 }
 

@@ -2,7 +2,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { ApiError, tooManyAtOnce } from '../lib/errors.ts';
 import { FairQuota } from '../lib/fairness/shares.ts';
-import type { Payer } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/payer.ts';
 import type { IncomingFile } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import type { Held } from './outflow.ts';
@@ -15,13 +15,13 @@ const partMs = 10_000;
 
 export interface Uploads {
   /** @throws ApiError unsupported_media_type */
-  fileOf(request: Request, exchange: Exchange, payer: Payer): IncomingFile;
+  fileOf(request: Request, exchange: Exchange, billingAccount: BillingAccount): IncomingFile;
 }
 
 export function createUploads(clock: Clock, holdOpen: (request: Request) => Held): Uploads {
   const places = new FairQuota(placesMax);
   return {
-    fileOf(request, exchange, payer) {
+    fileOf(request, exchange, billingAccount) {
       const { headers } = request;
       const coding = headers.get('content-encoding');
       if (coding !== null && coding !== 'identity')
@@ -35,17 +35,17 @@ export function createUploads(clock: Clock, holdOpen: (request: Request) => Held
       const length = headers.get('content-length');
       const announcedBytes = length === null ? null : Number(length);
       exchange.bytesIn = announcedBytes ?? 0;
-      const source = read(request, { clock, holdOpen, takePlace: () => takePlace(places, payer) });
+      const source = read(request, { clock, holdOpen, takePlace: () => takePlace(places, billingAccount) });
       return { contentType: headers.get('content-type'), announcedBytes, source };
     },
   };
 }
 
 /** @returns a function that frees the upload slot @throws ApiError rate_limited */
-function takePlace(places: FairQuota, payer: Payer): () => void {
-  if (!places.hasCapacityFor(payer, 1))
+function takePlace(places: FairQuota, billingAccount: BillingAccount): () => void {
+  if (!places.hasCapacityFor(billingAccount, 1))
     throw tooManyAtOnce('Too many concurrent uploads. Send this file when another upload is done.');
-  return places.hold(payer, 1);
+  return places.hold(billingAccount, 1);
 }
 
 interface Reading {

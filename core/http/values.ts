@@ -74,7 +74,8 @@ export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies
     arrivalOf() {
       throw new ApiError('forbidden', 'This operation is available only over HTTP.');
     },
-    readBody: ({ body }, _, payer, limits, check) => bodies.take(payer, body, limits, check),
+    readBody: ({ body }, _, billingAccount, limits, check) =>
+      bodies.take(billingAccount, body, limits, check),
     termsOf({ ifMatch = null, mode = 'commit', idempotencyKey, hold = null }) {
       if (ifMatch === null && mode === 'commit' && idempotencyKey === undefined && !hold) return plainTerms;
       return {

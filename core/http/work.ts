@@ -3,7 +3,7 @@ import { hidePending } from '../events/learning.ts';
 import type { Context } from '../context.ts';
 import { narrowingOf, readScopeOf } from '../rights/rights.ts';
 import { ApiError } from '../lib/errors.ts';
-import { strangerOf, type Payer } from '../lib/payer.ts';
+import { strangerOf, type BillingAccount } from '../lib/payer.ts';
 import { redact } from '../rights/veil.ts';
 import { tooLargeFile } from '../store/blobs.ts';
 import { requireCaller, type Answer, type ParsedRequest, type WrittenAnswer } from './call.ts';
@@ -53,7 +53,7 @@ function rawWork(route: RawRoute): Work {
 }
 
 /** Returns the account for fair queues: the member, or the client address for a request without a token. */
-function senderOf({ principal, exchange: { peer } }: ParsedRequest): Payer {
+function senderOf({ principal, exchange: { peer } }: ParsedRequest): BillingAccount {
   return principal?.scope ?? strangerOf(peer);
 }
 

@@ -135,16 +135,16 @@ async function meansOf(ctx: Context) {
   const none = { key: null, grant: null, session: null };
   const { kind, id } = ctx.actor;
   // The rate limits count a request against its credential, so the payer is the id of the grant or session.
-  const { payer } = ctx.scope;
+  const { billingAccount } = ctx.scope;
   if (kind === 'api_key') {
     const key = await getEntity(ctx, apiKeyModel, id);
     return { ...none, key: pick(apiKeyModel.wire(key, ctx), keyParts) };
   }
-  if (kind === 'app' && payer !== null) {
-    const granted = await getEntity(ctx, grantModel, payer);
+  if (kind === 'app' && billingAccount !== null) {
+    const granted = await getEntity(ctx, grantModel, billingAccount);
     return { ...none, grant: pick(grantModel.wire(granted, ctx), grantParts) };
   }
-  const [row] = await ctx.store.readSystem(findSession, { id: payer });
+  const [row] = await ctx.store.readSystem(findSession, { id: billingAccount });
   if (!row) return none;
   const times = { createdAt: isoTime(row.created_at), expiresAt: isoTime(row.expires_at) };
   return { ...none, session: { id: row.id, ...times } };

@@ -50,19 +50,19 @@ export async function getUsage(ctx: Context) {
   const stored = new Map((await store.read(scope, storedByPlugin)).map(({ id, bytes }) => [id, bytes]));
   const keys = await store.readOne(scope, storedByKeys, { limit: keysSummedMax, countLimit: keysCountedMax });
   const inKeys = keys?.summed ? ((keys.bytes ?? 0) * keys.kept) / keys.summed : 0;
-  const payers = [...new Set([...used.keys(), ...stored.keys()])]
+  const accounts = [...new Set([...used.keys(), ...stored.keys()])]
     .map((id) => ({ id, amounts: rounded(used.get(id)), storedBytes: stored.get(id ?? '') ?? 0 }))
     .toSorted((a, b) => b.amounts.cpuMs - a.amounts.cpuMs)
     .slice(0, accountsListedMax);
   const names = await namesOf(
     ctx,
-    payers.flatMap(({ id }) => id ?? []),
+    accounts.flatMap(({ id }) => id ?? []),
   );
   return {
     minutes: 60,
     total: rounded(sumOf([...used.values()])),
     storedBytes: Math.round([...stored.values()].reduce((sum, bytes) => sum + bytes, inKeys)),
-    payers: payers.map(({ id, amounts, storedBytes }) => ({
+    payers: accounts.map(({ id, amounts, storedBytes }) => ({
       kind: accountTypes.find(({ prefix }) => id?.startsWith(prefix))?.kind ?? 'workspace',
       id,
       name: id === null ? null : (names.get(id) ?? null),

@@ -15,7 +15,7 @@ export function processMs(): number {
 }
 
 /** Lowers the CPU priority of this process for good. */
-export function yieldProcessor(): void {
+export function lowerCpuPriority(): void {
   // Linux has priorities per thread; new threads inherit that of their creator.
   const threads = process.platform === 'linux' ? readdirSync('/proc/self/task').map(Number) : [0];
   for (const thread of threads) setPriority(thread, constants.priority.PRIORITY_LOW);

@@ -2,13 +2,13 @@
 
 type Counted = 'runs' | 'deliveries';
 
-export interface Tally {
+export interface OutcomeCounter {
   /** @param outcome one of a small set */
   count(what: Counted, outcome: string): void;
   of(what: Counted): ReadonlyMap<string, number>;
 }
 
-export function createTally(): Tally {
+export function createOutcomeCounter(): OutcomeCounter {
   const counts: Readonly<Record<Counted, Map<string, number>>> = { runs: new Map(), deliveries: new Map() };
   return {
     count: (what, outcome) => void counts[what].set(outcome, (counts[what].get(outcome) ?? 0) + 1),

@@ -26,8 +26,8 @@ export function createMatcher(fairQueue: LoopQueue): SubscriptionMatcher {
     if (!mayReadEvent(rights, envelope)) return false;
     if (self === 'skip' && isOwn(install.id, event)) return false;
     if (passes === null) return true;
-    const payer = scopeOf(scope.workspaceId, install.id);
-    return fairQueue.run(payer, () => passes(envelope.data, searched, event.createdAt));
+    const billingAccount = scopeOf(scope.workspaceId, install.id);
+    return fairQueue.run(billingAccount, () => passes(envelope.data, searched, event.createdAt));
   };
 }
 

@@ -86,7 +86,7 @@ export interface Workers {
 
 export function createWorkers(options: WorkersOptions): Workers {
   const { clock, owner, seen, registry, isStopping } = options;
-  const { store, sealing, log, ids, ledger, fairQueue, tally, mayWork, baseUrl } = options.services;
+  const { store, sealing, log, ids, ledger, fairQueue, outcomeCounter, mayWork, baseUrl } = options.services;
   /** Due times of this work are relative, so nothing else moves when the clock is set back. */
   const queueOptions = { store, clock, log, owner, seen, mayWork, setBack: () => [] };
 
@@ -105,7 +105,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   };
   const waits = createBudgetWaits({ ...options, store, log, queue: () => runs });
   const runner = createRunner({
-    ...{ ...attempting, log, ids, sealing, tally, ends, waits },
+    ...{ ...attempting, log, ids, sealing, outcomeCounter, ends, waits },
     ended: (ended) => shadows.note(ended),
     disable: createDisable({ ...options, ids, log, stateOps }),
   });

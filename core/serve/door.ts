@@ -44,7 +44,9 @@ export function createDoor(options: {
   const { store, ids, sealing, fairQueue, ledger, nowMs } = services;
   const { peerOf } = socket;
   const outflow = createOutflow(clock);
-  const fairPool = createFairPool(codingConcurrency, (payer, ms) => ledger.charge(payer, 'cpuMs', ms));
+  const fairPool = createFairPool(codingConcurrency, (billingAccount, ms) =>
+    ledger.charge(billingAccount, 'cpuMs', ms),
+  );
   const coder = createCoder(fairPool);
   const bodies = createBodies(fairQueue, coder);
   const { rates } = config;

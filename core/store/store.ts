@@ -1,19 +1,21 @@
 // The Store interface: only registered reads and atomic guarded batches, so that the same code can run over the embedded file and, later,
 // over a libSQL server. There are no interactive transactions. docs/spec/durability.md › The store.
-import type { Payer } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/payer.ts';
 import type { Archive } from './archive.ts';
 import type { Params, Row, Statement } from './statement.ts';
 
 declare const scopeBrand: unique symbol;
 
 /** Capability to read and write one workspace; created only where the principal of a request is established. */
-export interface Scope extends Payer {
+export interface Scope extends BillingAccount {
   readonly [scopeBrand]: true;
 }
 
 /** @param workspaceId from an authenticated principal or from the job being processed @param party see `Payer` */
-export function scopeOf(workspaceId: string, payer: string | null = null, party?: string): Scope {
-  return (party === undefined ? { workspaceId, payer } : { workspaceId, payer, party }) as Scope;
+export function scopeOf(workspaceId: string, billingAccount: string | null = null, party?: string): Scope {
+  return (
+    party === undefined ? { workspaceId, billingAccount } : { workspaceId, billingAccount, party }
+  ) as Scope;
 }
 
 /** One write of a batch. `expectRows: 1` is a compare-and-set: any other number of changed rows rolls back the whole batch. */

@@ -68,7 +68,7 @@ export async function countedByDay(
   { ids, days, before = Number.MAX_SAFE_INTEGER, isIn }: Counting,
 ): Promise<Day[]> {
   const { visibleTeams } = withIssueVisibility(ctx);
-  const tallies = days.map(({ day }) => emptyDay(day));
+  const counters = days.map(({ day }) => emptyDay(day));
   for (let at = 0; at < ids.length; at += issuesAtOnce) {
     const some = JSON.stringify(ids.slice(at, at + issuesAtOnce));
     const ends = endsOf(await ctx.store.read(ctx.scope, eventsOfIssues, { ids: some, before }), days);
@@ -78,10 +78,10 @@ export async function countedByDay(
         const issue = event.data as EventIssue;
         if (issue.deletedAt !== null || !isIn(issue)) continue;
         if (visibleTeams !== null && !visibleTeams.has(issue.team.id)) continue;
-        for (const index of ends.get(event.sequence)!) count(tallies[index]!, issue);
+        for (const index of ends.get(event.sequence)!) count(counters[index]!, issue);
       }
   }
-  return tallies.map(rounded);
+  return counters.map(rounded);
 }
 
 export interface DayEnd {

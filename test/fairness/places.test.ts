@@ -19,17 +19,19 @@ test('a workspace that waits for a thousand runs leaves others places to wait fo
   const clock = createClock();
   const ends = createRunEnds(clock);
   const flood = times(1_000, (n) =>
-    ends.wait({ workspaceId: 'a', payer: `plg_${n % 4}` }, `run_a${n}`, 1_000),
+    ends.wait({ workspaceId: 'a', billingAccount: `plg_${n % 4}` }, `run_a${n}`, 1_000),
   );
   expect(await overOf(flood)).toBeGreaterThan(0);
-  const own = ends.wait({ workspaceId: 'b', payer: 'plg_b' }, 'run_b', 1_000);
+  const own = ends.wait({ workspaceId: 'b', billingAccount: 'plg_b' }, 'run_b', 1_000);
   expect(await overOf([own])).toBe(0);
   ends.note('run_b');
   expect(await overOf([own])).toBe(1);
   clock.advance(1_000);
   expect(await overOf(flood)).toBe(1_000);
   // Every place is free again.
-  expect(await overOf([ends.wait({ workspaceId: 'a', payer: 'plg_0' }, 'run_again', 1_000)])).toBe(0);
+  expect(await overOf([ends.wait({ workspaceId: 'a', billingAccount: 'plg_0' }, 'run_again', 1_000)])).toBe(
+    0,
+  );
 });
 
 test('a member whose agents wait for decisions leaves other members of the workspace places to wait for theirs', async () => {

@@ -14,7 +14,7 @@ const clients = 32;
 const begin = (dataDir: string): Promise<Served> =>
   serveTatami(['--data-dir', dataDir, '--rate-limit', 'off', '--first-start', '--json']);
 
-interface Tally {
+interface ConnectionCounter {
   answered: number;
   /** Asked on a connection that nothing had been said of, and not answered. */
   reset: number;
@@ -22,7 +22,7 @@ interface Tally {
 }
 
 /** Asks one thing after the other on a connection it keeps, and on a new one where it is told to, until it is refused. */
-async function requestRepeatedly(port: number, tally: Tally, ask: () => string): Promise<void> {
+async function requestRepeatedly(port: number, counter: ConnectionCounter, ask: () => string): Promise<void> {
   for (;;) {
     const socket = connect(port, '127.0.0.1');
     const connected = await once(socket, 'connect').then(
@@ -30,18 +30,18 @@ async function requestRepeatedly(port: number, tally: Tally, ask: () => string):
       () => false,
     );
     if (!connected) return;
-    await askOn(socket, tally, ask);
+    await askOn(socket, counter, ask);
     socket.destroy();
   }
 }
 
 /** Resolves once the connection is closed, or is told to be. */
-function askOn(socket: Socket, tally: Tally, ask: () => string): Promise<void> {
+function askOn(socket: Socket, counter: ConnectionCounter, ask: () => string): Promise<void> {
   return new Promise((resolve) => {
     let text = '';
     let isPending = true;
     const over = (): void => {
-      if (isPending) tally.reset++;
+      if (isPending) counter.reset++;
       isPending = false;
       resolve();
     };
@@ -54,9 +54,9 @@ function askOn(socket: Socket, tally: Tally, ask: () => string): Promise<void> {
       const closes = /connection: close/i.test(text);
       text = '';
       isPending = false;
-      tally.answered++;
+      counter.answered++;
       if (closes) {
-        tally.closeRequested++;
+        counter.closeRequested++;
         return resolve();
       }
       isPending = true;
@@ -89,17 +89,17 @@ test.concurrent(
       const { child, url, start } = await begin(dir.path('data'));
       key ||= JSON.parse(start).apiKey;
       const { read, write } = requestsOf(key);
-      const tally: Tally = { answered: 0, reset: 0, closeRequested: 0 };
+      const counter: ConnectionCounter = { answered: 0, reset: 0, closeRequested: 0 };
       const asking = Array.from({ length: clients }, (_, index) =>
-        requestRepeatedly(Number(new URL(url).port), tally, () => (index % 4 === 0 ? write : read)),
+        requestRepeatedly(Number(new URL(url).port), counter, () => (index % 4 === 0 ? write : read)),
       );
-      while (tally.answered < clients * 4) await Bun.sleep(5);
+      while (counter.answered < clients * 4) await Bun.sleep(5);
       await Bun.sleep(random() * 100);
       child.kill('SIGTERM');
       expect(await child.exited).toBe(0);
       await Promise.all(asking);
-      expect(tally.reset).toBe(0);
-      expect(tally.closeRequested).toBeGreaterThanOrEqual(clients / 2);
+      expect(counter.reset).toBe(0);
+      expect(counter.closeRequested).toBeGreaterThanOrEqual(clients / 2);
     }
   },
   240_000,

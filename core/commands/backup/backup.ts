@@ -7,7 +7,7 @@ import { parseRetentionRule, type RetentionRule } from '../../backup/keep.ts';
 import { pruneBackups } from '../../backup/prune.ts';
 import { readConfig } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { yieldProcessor } from '../../lib/processor.ts';
+import { lowerCpuPriority } from '../../lib/processor.ts';
 import { version } from '../../version.ts';
 import { usage } from '../flags.ts';
 import { createProgress, isTerminal, pourFile, printResult, say } from '../output.ts';
@@ -30,7 +30,7 @@ const stepTexts: Readonly<Record<BackupStep, string>> = {
 /** @param folder where relative paths begin */
 export async function backup(target: string, options: BackupOptions, folder: string): Promise<void> {
   const keep = keepOf(options.keep);
-  if (options.background) yieldProcessor();
+  if (options.background) lowerCpuPriority();
   const { dataDir } = readConfig(
     options.dataDir === undefined ? {} : { dataDir: options.dataDir },
     undefined,

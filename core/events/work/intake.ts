@@ -17,12 +17,12 @@ export function createIntake(options: {
   return (scope, returned) => {
     for (const row of returned) {
       const subject = String(row.subject);
-      const payer = scopeOf(scope?.workspaceId ?? String(row.workspace_id), subject);
+      const billingAccount = scopeOf(scope?.workspaceId ?? String(row.workspace_id), subject);
       // Decided by the lease and not by the clock, which may have been set back since.
       if (Number(row.lease_until) > 0)
-        options.hold({ scope: payer, id: String(row.id), epoch: Number(row.epoch) });
+        options.hold({ scope: billingAccount, id: String(row.id), epoch: Number(row.epoch) });
       else {
-        if (row.due_at === heldBackMs) options.behind.note(payer, subject);
+        if (row.due_at === heldBackMs) options.behind.note(billingAccount, subject);
         if (row.due_at !== neverMs) options.onDue();
       }
     }

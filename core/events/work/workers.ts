@@ -80,7 +80,7 @@ export function createWorkers(options: {
       await giveBack(item);
     }
     held.delete(id);
-    quota.give(scope.workspaceId, scope.payer ?? '');
+    quota.give(scope.workspaceId, scope.billingAccount ?? '');
     options.onFree(scope);
   };
 
@@ -89,7 +89,7 @@ export function createWorkers(options: {
       // Work leased to a stopping process is left to the next one.
       if (isStopped()) return;
       held.add(item.id);
-      quota.take(item.scope.workspaceId, item.scope.payer ?? '');
+      quota.take(item.scope.workspaceId, item.scope.billingAccount ?? '');
       void performOne(item, perform);
     },
     isHeld: (id) => held.has(id),

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Progress } from '../../events/progress.ts';
 import { problemKinds, type Problems } from '../../lib/problems.ts';
-import type { Tally } from '../../lib/tally.ts';
+import type { OutcomeCounter } from '../../lib/tally.ts';
 import { systemStatement } from '../../store/statement.ts';
 import type { Store } from '../../store/store.ts';
 import { databaseBytes, diskSpaceOf } from '../disk.ts';
@@ -28,7 +28,7 @@ const pluginStates = systemStatement<{ state: string; plugins: number }>(
 export interface Measured {
   readonly store: Store;
   readonly problems: Problems;
-  readonly tally: Tally;
+  readonly outcomeCounter: OutcomeCounter;
   readonly dataDir: string;
   readonly version: string;
   nowMs(): number;
@@ -57,16 +57,18 @@ export function defineGauges(registry: Registry, measured: Measured, lag: LoopLa
 }
 
 /** Defines metrics of background work. */
-function defineWork(registry: Registry, { store, tally, progress }: Measured): void {
+function defineWork(registry: Registry, { store, outcomeCounter, progress }: Measured): void {
   const gauge = gauges(registry);
   const counter = counters(registry);
   counter('tatami_store_batches_total', 'Batches committed.', null, () => [['', store.counts().batches]]);
   counter('tatami_store_groups_total', 'Groups of batches committed, each with one sync.', null, () => [
     ['', store.counts().groups],
   ]);
-  counter('tatami_runs_total', 'Attempts of plugin runs, by outcome.', 'outcome', () => tally.of('runs'));
+  counter('tatami_runs_total', 'Attempts of plugin runs, by outcome.', 'outcome', () =>
+    outcomeCounter.of('runs'),
+  );
   counter('tatami_deliveries_total', 'Attempts of webhook deliveries, by outcome.', 'outcome', () =>
-    tally.of('deliveries'),
+    outcomeCounter.of('deliveries'),
   );
   gauge(
     'tatami_consumer_events_behind',

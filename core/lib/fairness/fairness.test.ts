@@ -58,10 +58,10 @@ test('a draft counts on what it was made of, and leaves that alone', () => {
 
 test('what is held is given back once', () => {
   const quota = new FairQuota(100);
-  const payer = { workspaceId: 'ws', payer: 'key_1' };
+  const billingAccount = { workspaceId: 'ws', payer: 'key_1' };
   const before = quota.remaining('ws', 'key_1');
-  const giveBack = quota.hold(payer, before);
-  expect(quota.hasCapacityFor(payer, 1)).toBe(false);
+  const giveBack = quota.hold(billingAccount, before);
+  expect(quota.hasCapacityFor(billingAccount, 1)).toBe(false);
   giveBack();
   giveBack();
   expect(quota.remaining('ws', 'key_1')).toBe(before);

@@ -1,9 +1,9 @@
 // Limited concurrency with a fair queue; a failure affects only its own account.
 import { expect, test } from 'bun:test';
-import type { Payer } from '../payer.ts';
+import type { BillingAccount } from '../payer.ts';
 import { createFairPool } from './lanes.ts';
 
-const payerOf = (workspaceId: string): Payer => ({ workspaceId, payer: 'key_1' });
+const accountOf = (workspaceId: string): BillingAccount => ({ workspaceId, billingAccount: 'key_1' });
 
 test('one who has much waiting lets others pass, and no more run at a time than there are lanes', async () => {
   const charged = new Map<string, number>();
@@ -20,9 +20,9 @@ test('one who has much waiting lets others pass, and no more run at a time than 
     running--;
     done.push(name);
   };
-  const loud = Array.from({ length: 20 }, (_, n) => fairPool.run(payerOf('loud'), work(`loud ${n}`)));
-  const failing = fairPool.run(payerOf('broken'), () => Promise.reject(new Error('broken')));
-  const quiet = fairPool.run(payerOf('quiet'), work('quiet'));
+  const loud = Array.from({ length: 20 }, (_, n) => fairPool.run(accountOf('loud'), work(`loud ${n}`)));
+  const failing = fairPool.run(accountOf('broken'), () => Promise.reject(new Error('broken')));
+  const quiet = fairPool.run(accountOf('quiet'), work('quiet'));
   expect(await failing.catch((error: Error) => error.message)).toBe('broken');
   await Promise.all([...loud, quiet]);
   expect(done.indexOf('quiet')).toBeLessThan(6);

@@ -1,11 +1,11 @@
 // Limits concurrent work on threads of the runtime, such as compression, with a fair queue by workspace and account. Callers bound
 // the length of the queue.
-import { partyOf, type Payer } from '../payer.ts';
+import { partyOf, type BillingAccount } from '../payer.ts';
 import { FairQueue } from './turns.ts';
 
 export interface FairPool {
   /** Settles like `work`, which runs when its account is next in the queue. */
-  run<T>(payer: Payer, work: () => Promise<T>): Promise<T>;
+  run<T>(billingAccount: BillingAccount, work: () => Promise<T>): Promise<T>;
 }
 
 const everybody = (): boolean => true;
@@ -14,7 +14,10 @@ const everybody = (): boolean => true;
  * @param count number of concurrent jobs
  * @param charge receives the duration of each job, milliseconds
  */
-export function createFairPool(count: number, charge: (payer: Payer, ms: number) => void): FairPool {
+export function createFairPool(
+  count: number,
+  charge: (billingAccount: BillingAccount, ms: number) => void,
+): FairPool {
   const queue = new FairQueue<() => Promise<void>>();
   let busy = 0;
   const fill = (): void => {
@@ -29,12 +32,12 @@ export function createFairPool(count: number, charge: (payer: Payer, ms: number)
     }
   };
   return {
-    run: (payer, work) =>
+    run: (billingAccount, work) =>
       new Promise((resolve, reject) => {
-        queue.push(payer.workspaceId, partyOf(payer), async () => {
+        queue.push(billingAccount.workspaceId, partyOf(billingAccount), async () => {
           const sinceMs = performance.now();
           await work().then(resolve, reject);
-          charge(payer, performance.now() - sinceMs);
+          charge(billingAccount, performance.now() - sinceMs);
         });
         fill();
       }),

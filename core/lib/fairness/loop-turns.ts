@@ -1,7 +1,7 @@
 // Fair queue for work on the event loop that takes longer than an ordinary request: parsing large bodies, matching filters,
 // rendering stream data. It runs in slices of a few milliseconds, fair by workspace and account; between slices the loop serves
 // other events. Callers bound the length of the queue: each request, stream or consumer waits for its own job before it continues.
-import { noteAway, partyOf, type Payer } from '../payer.ts';
+import { noteAway, partyOf, type BillingAccount } from '../payer.ts';
 import { threadMs } from '../processor.ts';
 import { FairQueue } from './turns.ts';
 
@@ -12,11 +12,11 @@ const trifleMs = 0.2;
 
 export interface LoopQueue {
   /** Runs a job of at most a few milliseconds when its account is next in the queue. Rejects if it throws. */
-  run<T>(payer: Payer, work: () => T | Promise<T>): Promise<T>;
+  run<T>(billingAccount: BillingAccount, work: () => T | Promise<T>): Promise<T>;
 }
 
 interface Job {
-  readonly payer: Payer;
+  readonly billingAccount: BillingAccount;
   readonly sinceMs: number;
   work(): unknown;
   resolve(value: unknown): void;
@@ -26,7 +26,7 @@ interface Job {
 const everybody = (): boolean => true;
 
 /** @param charge receives the CPU time of each job, milliseconds */
-export function createLoopQueue(charge: (payer: Payer, ms: number) => void): LoopQueue {
+export function createLoopQueue(charge: (billingAccount: BillingAccount, ms: number) => void): LoopQueue {
   const queue = new FairQueue<Job>();
   let working = false;
 
@@ -36,14 +36,14 @@ export function createLoopQueue(charge: (payer: Payer, ms: number) => void): Loo
       const before = threadMs();
       try {
         const result = await job.work();
-        noteAway(job.payer, job.sinceMs);
+        noteAway(job.billingAccount, job.sinceMs);
         job.resolve(result);
       } catch (error) {
-        noteAway(job.payer, job.sinceMs);
+        noteAway(job.billingAccount, job.sinceMs);
         job.reject(error);
       }
       const tookMs = threadMs() - before;
-      charge(job.payer, tookMs);
+      charge(job.billingAccount, tookMs);
       // Continuations of the result run before the next job and count as part of this slice.
       if (tookMs >= trifleMs || performance.now() - sinceMs >= sliceMs) {
         await new Promise((resolve) => setImmediate(resolve));
@@ -54,11 +54,11 @@ export function createLoopQueue(charge: (payer: Payer, ms: number) => void): Loo
   };
 
   return {
-    run<T>(payer: Payer, work: () => T | Promise<T>): Promise<T> {
+    run<T>(billingAccount: BillingAccount, work: () => T | Promise<T>): Promise<T> {
       return new Promise<T>((resolve, reject) => {
         const sinceMs = performance.now();
-        const job: Job = { payer, sinceMs, work, resolve: (value) => resolve(value as T), reject };
-        queue.push(payer.workspaceId, partyOf(payer), job);
+        const job: Job = { billingAccount, sinceMs, work, resolve: (value) => resolve(value as T), reject };
+        queue.push(billingAccount.workspaceId, partyOf(billingAccount), job);
         if (working) return;
         working = true;
         workOff().catch((error: unknown) => {

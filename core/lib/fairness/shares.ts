@@ -4,7 +4,7 @@
 // whole capacity, and again between the members of a group (plugin installations, endpoints) over the group's remaining quota.
 
 import { tooManyAtOnce, type ApiError } from '../errors.ts';
-import { partyOf, type Payer } from '../payer.ts';
+import { partyOf, type BillingAccount } from '../payer.ts';
 
 export class FairQuota {
   readonly #total: number;
@@ -49,15 +49,15 @@ export class FairQuota {
     this.take(group, member, -amount);
   }
 
-  hasCapacityFor(payer: Payer, amount: number): boolean {
+  hasCapacityFor(billingAccount: BillingAccount, amount: number): boolean {
     // While the total usage is low, no member can exceed its quota, so no lookup is needed.
     if (4 * (this.#allTaken() + amount) <= this.#total) return true;
-    return this.remaining(payer.workspaceId, partyOf(payer)) >= amount;
+    return this.remaining(billingAccount.workspaceId, partyOf(billingAccount)) >= amount;
   }
 
   /** Takes an amount until the returned function is called; calling it again is harmless. */
-  hold(payer: Payer, amount: number): () => void {
-    const [workspaceId, party] = [payer.workspaceId, partyOf(payer)];
+  hold(billingAccount: BillingAccount, amount: number): () => void {
+    const [workspaceId, party] = [billingAccount.workspaceId, partyOf(billingAccount)];
     this.take(workspaceId, party, amount);
     let isHeld = true;
     return () => {

@@ -9,7 +9,7 @@ import { errorForLog } from '../../lib/failures.ts';
 import { createFairPool } from '../../lib/fairness/lanes.ts';
 import { FairQuota } from '../../lib/fairness/shares.ts';
 import type { Log } from '../../lib/log.ts';
-import { partyOf, type Payer } from '../../lib/payer.ts';
+import { partyOf, type BillingAccount } from '../../lib/payer.ts';
 import { Closed, enumeration, named } from '../../lib/schema.ts';
 import type { CallAnswer, RunLimits, Sandbox } from '../../sandbox/supervisor.ts';
 import { teamKeyInputPattern } from '../../lib/issue-names.ts';
@@ -141,7 +141,7 @@ export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageO
 
   const answer = async (
     { workspace, team, issues: requested }: TriageInput,
-    sender: Payer,
+    sender: BillingAccount,
   ): Promise<unknown> => {
     const issues = requested.map(({ title, description = '' }) => ({ title, description }));
     const release = takePlace(places, sender);
@@ -183,7 +183,7 @@ export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageO
 }
 
 /** @throws ApiError rate_limited for a sender that has used its share of the slots, unavailable if all slots are taken */
-function takePlace(places: FairQuota, sender: Payer): () => void {
+function takePlace(places: FairQuota, sender: BillingAccount): () => void {
   if (places.hasCapacityFor(sender, 1)) return places.hold(sender, 1);
   if (places.taken(sender.workspaceId, partyOf(sender)) === 0)
     throw new ApiError('unavailable', 'The queue is full. Retry in a moment.');

@@ -66,7 +66,7 @@ export function createRecorder(options: { record: boolean; nowMs: () => number }
     taped(job) {
       if (!options.record) return job;
       forget(job.runId);
-      const tape = createTape(quota, { workspaceId: job.workspaceId, payer: job.installId });
+      const tape = createTape(quota, { workspaceId: job.workspaceId, billingAccount: job.installId });
       tapes.set(job.runId, tape);
       return { ...job, tape };
     },

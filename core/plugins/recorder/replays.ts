@@ -9,7 +9,7 @@ import { FairQuota } from '../../lib/fairness/shares.ts';
 import { readPackage } from '../installs/check.ts';
 import { requireSignedTrial, type PluginTrust } from '../installs/trust.ts';
 import { installModel } from '../installs/schema.ts';
-import { noteAway, type Payer } from '../../lib/payer.ts';
+import { noteAway, type BillingAccount } from '../../lib/payer.ts';
 import type { Registry } from '../registry.ts';
 import { createRunRate } from '../run-rate.ts';
 import { findRun, type RunRow } from '../runs/rows.ts';
@@ -44,12 +44,12 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
   const places = new FairQuota(placesMax);
   const fairQueue = createFairPool(1, () => undefined);
 
-  const runQueued = async <T>(payer: Payer, work: () => Promise<T>): Promise<T> => {
-    if (!places.hasCapacityFor(payer, 1))
+  const runQueued = async <T>(billingAccount: BillingAccount, work: () => Promise<T>): Promise<T> => {
+    if (!places.hasCapacityFor(billingAccount, 1))
       throw tooManyAtOnce('Too many of your replays are queued. Retry when one of them has finished.');
-    const freePlace = places.hold(payer, 1);
+    const freePlace = places.hold(billingAccount, 1);
     try {
-      return await fairQueue.run(payer, work);
+      return await fairQueue.run(billingAccount, work);
     } finally {
       freePlace();
     }

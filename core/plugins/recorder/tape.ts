@@ -1,7 +1,7 @@
 // Tape of one attempt: references to the texts of its calls and answers, held while it runs. The recording is built from it after the
 // run, so that most of the cost falls there.
 import type { FairQuota } from '../../lib/fairness/shares.ts';
-import type { Payer } from '../../lib/payer.ts';
+import type { BillingAccount } from '../../lib/payer.ts';
 import type { MadeCall, Tape, CallReply } from '../../sandbox/supervisor.ts';
 import type { RecordedCall, UnansweredCall } from './recording.ts';
 
@@ -23,7 +23,7 @@ export interface RunTape extends Tape {
 }
 
 /** @param quota quota for long tapes, shared by all runs */
-export function createTape(quota: FairQuota, payer: Payer): RunTape {
+export function createTape(quota: FairQuota, billingAccount: BillingAccount): RunTape {
   let made: MadeCall[] = [];
   let delivered: CallReply[] = [];
   /** Number of messages that the guest had received at each of its entries. */
@@ -48,9 +48,9 @@ export function createTape(quota: FairQuota, payer: Payer): RunTape {
     const heldChars = held.reduce((sum, one) => sum + one.chars, freeChars);
     if (chars <= heldChars) return;
     const amount = Math.max(stepChars, chars - heldChars);
-    isCut = chars > charsMax || !quota.hasCapacityFor(payer, amount);
+    isCut = chars > charsMax || !quota.hasCapacityFor(billingAccount, amount);
     if (isCut) clear();
-    else held.push({ chars: amount, give: quota.hold(payer, amount) });
+    else held.push({ chars: amount, give: quota.hold(billingAccount, amount) });
   };
 
   return {

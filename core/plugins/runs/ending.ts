@@ -2,7 +2,7 @@
 import type { Committed } from '../../changes/commit.ts';
 import type { EventRow } from '../../events/event.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Tally } from '../../lib/tally.ts';
+import type { OutcomeCounter } from '../../lib/tally.ts';
 import type { Usage } from '../budgets/usage.ts';
 import type { EndedRun } from '../shadows/work.ts';
 import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
@@ -14,7 +14,7 @@ export type EndAttempt = (held: HeldRun, tried: Attempt | null, ending: Ending) 
 
 export interface EndingOptions extends BatchOptions {
   readonly log: Log;
-  readonly tally: Tally;
+  readonly outcomeCounter: OutcomeCounter;
   readonly ends: Pick<RunEnds, 'note'>;
   readonly usage: Usage;
   /** Called for each ended run of an event, after the commit. */
@@ -26,7 +26,7 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
     const { item, queue, run } = held;
     const committed = await queue.whileSealed(item, () => commitCharged(options, held, tried, ending));
     if (committed.ok) {
-      options.tally.count('runs', ending.againAtMs === undefined ? ending.status : 'retrying');
+      options.outcomeCounter.count('runs', ending.againAtMs === undefined ? ending.status : 'retrying');
       if (ending.againAtMs === undefined) {
         options.ends.note(run.id);
         if (tried && held.event) options.ended(endedOf(held, held.event, tried, ending));

@@ -11,7 +11,7 @@ const windowMsMin = 10;
 /** Carries unattributed CPU time into the next window because of the kernel's lag; bounded, because helper threads use CPU time too. */
 const heldOverMsMax = 20;
 
-export interface ProcessorMeter {
+export interface CpuMeter {
   /** CPU time of a hypothetical entry that is always in progress; only differences are meaningful. */
   hadMs(): number;
   /** Call when an entry begins or ends. @returns the current `hadMs` */
@@ -21,7 +21,7 @@ export interface ProcessorMeter {
   measure(): void;
 }
 
-export function createProcessorMeter(usedMs: UsedMs, nowMs: () => number): ProcessorMeter {
+export function createCpuMeter(usedMs: UsedMs, nowMs: () => number): CpuMeter {
   /** Number of entries in progress, and the sum of their wall times in this window. */
   let entries = 0;
   let entriesMs = 0;

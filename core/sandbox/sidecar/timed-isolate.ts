@@ -3,7 +3,7 @@
 import type IsolatedVm from 'isolated-vm';
 import type { RunNonce } from '../protocol.ts';
 import { cpuFault, faultOf, GuestFault, loadingFault } from './fault.ts';
-import type { ProcessorMeter } from './meter.ts';
+import type { CpuMeter } from './meter.ts';
 import type { Watchdog } from './watchdog.ts';
 
 export type Ivm = typeof IsolatedVm;
@@ -22,7 +22,7 @@ export interface Entry {
 export interface GuestHost {
   ivm: Ivm;
   guestProgram: string;
-  meter: ProcessorMeter;
+  meter: CpuMeter;
   watchdog: Watchdog;
   /** Called when the isolate ran out of memory and its thread is blocked forever. */
   onCatastrophe(isolate: TimedIsolate, message: string): void;

@@ -1,6 +1,6 @@
 // Ends entries that exceed their CPU limit by disposing of their isolate. That stops JavaScript at once, but neither a long built-in
 // nor the copying of a hostile rejection: an entry that still does not settle occupies a thread until this process dies.
-import type { ProcessorMeter } from './meter.ts';
+import type { CpuMeter } from './meter.ts';
 import type { Entry } from './timed-isolate.ts';
 
 const tickMs = 20;
@@ -15,7 +15,7 @@ export interface Watchdog {
 }
 
 /** @param onStuck called once for each entry whose thread does not stop */
-export function createWatchdog(meter: ProcessorMeter, onStuck: (entry: Entry) => void): Watchdog {
+export function createWatchdog(meter: CpuMeter, onStuck: (entry: Entry) => void): Watchdog {
   /** Bounded by the isolates that have a run. */
   const entries = new Set<Entry>();
   const stuck = new WeakSet<Entry>();

@@ -1,7 +1,7 @@
 // Makes the due attempt of a delivery: one signed POST, recorded in the batch that moves the delivery to its next
 // state. Spec: docs/spec/webhooks.md › States.
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
-import type { Tally } from '../../lib/tally.ts';
+import type { OutcomeCounter } from '../../lib/tally.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Egress } from '../../lib/egress/egress.ts';
@@ -39,7 +39,7 @@ export interface Delivering {
   readonly egress: Egress;
   readonly subscriptions: Subscriptions;
   readonly ledger: Ledger;
-  readonly tally: Tally;
+  readonly outcomeCounter: OutcomeCounter;
   readonly healths: Healths;
   readonly version: string;
   readonly disable: Disable;
@@ -140,7 +140,7 @@ async function record(parts: Delivering, taken: Taken, attempted: Attempted): Pr
       ? store.commit(ops, { commitDelayMs: company.isExpected() ? backgroundCommitDelayMs : 0 })
       : parts.disable(scope, endpointId, reason, ops);
   });
-  if (ok) parts.tally.count('deliveries', to.status);
+  if (ok) parts.outcomeCounter.count('deliveries', to.status);
   if (ok) return to.nextAttemptAt === null ? undefined : queue.wake();
   queue.drop(item);
   await recordLate(parts, scope, delivery, attempted);

@@ -51,7 +51,7 @@ export function createPipeline(options: {
     log,
     sealing: services.sealing,
     ledger: services.ledger,
-    tally: services.tally,
+    outcomeCounter: services.outcomeCounter,
     baseUrl,
     disable: createDisable({ ...options, store, ids, log }),
   });
