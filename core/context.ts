@@ -12,7 +12,7 @@ import type { OutcomeCounter } from './lib/tally.ts';
 import type { Sealing } from './lib/sealing.ts';
 import type { Authority } from './rights/authority.ts';
 import type { Rights } from './rights/rights.ts';
-import type { Standing } from './rights/roles.ts';
+import type { Membership } from './rights/roles.ts';
 import type { LoopQueue } from './lib/fairness/loop-turns.ts';
 import type { Blobs } from './store/blobs.ts';
 import type { Scope, Store } from './store/store.ts';
@@ -56,7 +56,7 @@ export interface Context extends Services, Rights {
   /** Credential whose role and scopes authorize the request. Every check of a role or scope uses it, never the author. */
   readonly authority: Authority;
   /** Membership of the member behind the authority; absent for plugins and for work of the server itself. */
-  readonly standing?: Standing | undefined;
+  readonly membership?: Membership | undefined;
   /** Ids of the teams whose objects are visible; null: all. Entities apply it. */
   readonly visibleTeams: ReadonlySet<string> | null;
   readonly cause: Cause | null;

@@ -36,16 +36,16 @@ import { proposal } from './proposals/contract.ts';
 import { installFirstParty } from './plugins/first-party.ts';
 import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
 import { createAgents, type Agents } from './serve/agents.ts';
-import { createDoor, type Door } from './serve/door.ts';
+import { createHttpAdapters, type HttpAdapters } from './serve/door.ts';
 import { createHold, type Hold } from './serve/hold.ts';
 import { createIdentity, type Identity } from './serve/identity.ts';
 import { settleMasterKey } from './serve/master-key.ts';
-import { openOperatorDoor, type OperatorDoor } from './serve/operator-door.ts';
+import { openOperatorServer, type OperatorServer } from './serve/operator-door.ts';
 import { peopleRoutes } from './serve/people.ts';
 import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
-import type { DeskOptions } from './setup/keys/desk.ts';
-import { createOperatorDesk } from './setup/desk.ts';
+import type { OperatorRpcOptions } from './setup/keys/desk.ts';
+import { createOperatorRpc } from './setup/desk.ts';
 import { readInstallation, type Installation } from './store/installation.ts';
 import { clearIncoming, createBlobs } from './store/blobs.ts';
 import { openStore } from './store/open-store.ts';
@@ -152,16 +152,16 @@ async function compose(ground: Ground): Promise<Tatami> {
   const shared = { config, clock, services, committer, fresh, directoryOf: directories.of };
 
   const identity = createIdentity({ ...shared, resolve, port: socket.port });
-  const door = createDoor({ ...shared, ...identity.authentication, socket });
+  const adapters = createHttpAdapters({ ...shared, ...identity.authentication, socket });
   const egress = createEgress({ allow: config.egressAllow, ownPort: () => socket.port, resolve });
   const workers = createWorkers({
-    ...{ ...shared, cache, seen, random, egress, door, snapshots: opened.dataDir.snapshots },
+    ...{ ...shared, cache, seen, random, egress, adapters, snapshots: opened.dataDir.snapshots },
     app: () => app,
   });
   identity.authentication.onForgotten(workers.streams.askAgain);
   const health = await createHealth({ ...shared, ...workers, version });
   const agents = createAgents({ ...shared, sessions: identity.sessions, app: () => app });
-  const app: App = mount({ ...shared, door, workers, health, identity, agents, egress, app: () => app });
+  const app: App = mount({ ...shared, adapters, workers, health, identity, agents, egress, app: () => app });
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);
 
@@ -193,7 +193,7 @@ async function compose(ground: Ground): Promise<Tatami> {
     stop: ({ quietMs } = { quietMs: 0 }) =>
       stop({
         ...{ quietMs, socket, opened, store: services.store },
-        ...{ door, agents, workers },
+        ...{ adapters, agents, workers },
         parts: [services.mail, operator, backups, hold, workers, health, identity],
         copier,
       }),
@@ -204,7 +204,7 @@ async function compose(ground: Ground): Promise<Tatami> {
 async function stop(of: {
   quietMs: number;
   socket: Socket;
-  door: Door;
+  adapters: HttpAdapters;
   agents: Agents;
   workers: Workers;
   parts: readonly ({ stop(): Promise<void> } | null)[];
@@ -212,11 +212,11 @@ async function stop(of: {
   copier: Copier | null;
   opened: Ground['opened'];
 }): Promise<void> {
-  const { quietMs, socket, door, agents, workers, parts, store, copier, opened } = of;
+  const { quietMs, socket, adapters, agents, workers, parts, store, copier, opened } = of;
   workers.streams.stop();
   agents.stop();
   const cut = setTimeout(() => {
-    door.outflow.stop();
+    adapters.outflow.stop();
     void socket.close();
   }, drainMs);
   await socket.drain({ quietMs, quietByMs });
@@ -228,9 +228,9 @@ async function stop(of: {
 }
 
 /** Returns null on a read-only server: all operator requests write. */
-function openOperator({ config, log, opened }: Ground, options: DeskOptions): OperatorDoor | null {
+function openOperator({ config, log, opened }: Ground, options: OperatorRpcOptions): OperatorServer | null {
   return opened.onlyToRead === null
-    ? openOperatorDoor(config.dataDir, createOperatorDesk(options), log)
+    ? openOperatorServer(config.dataDir, createOperatorRpc(options), log)
     : null;
 }
 
@@ -285,7 +285,7 @@ function mount(
     clock: Clock;
     config: Config;
     services: Services;
-    door: Door;
+    adapters: HttpAdapters;
     workers: Workers;
     health: Health;
     identity: Identity;
@@ -294,7 +294,7 @@ function mount(
     app: () => App;
   },
 ): App {
-  const { door, workers, health, identity, agents, config } = parts;
+  const { adapters, workers, health, identity, agents, config } = parts;
   const { baseUrl } = parts.services;
   const proposalSchema = schemasOf(proposal).response;
   const openapi = createOpenApi({
@@ -319,7 +319,7 @@ function mount(
     ...peopleRoutes({ ...parts, ...identity }),
     ...health.routes,
   ];
-  const app = createApp(door, routes, health.traffic);
+  const app = createApp(adapters, routes, health.traffic);
   openapi.describe(app.routes);
   return app;
 }

@@ -8,10 +8,10 @@ import { version } from '../../core/version.ts';
 import { answerParent } from '../children.ts';
 import type { Captured } from '../servers/webhook-receiver.ts';
 
-export type Door = 'fetch' | 'egress';
+export type HttpClient = 'fetch' | 'egress';
 
 export interface BareLoopPlan {
-  readonly door: Door;
+  readonly client: HttpClient;
   readonly urls: readonly string[];
   /** Requests captured from Tatami. Their bodies are sent unchanged; the headers are signed again. */
   readonly captured: readonly Captured[];
@@ -39,8 +39,8 @@ const egress = createEgress({
   resolve: resolveWithSystem,
 });
 
-const doors: Readonly<
-  Record<Door, (url: string, headers: Record<string, string>, body: string) => Promise<number>>
+const clients: Readonly<
+  Record<HttpClient, (url: string, headers: Record<string, string>, body: string) => Promise<number>>
 > = {
   async fetch(url, headers, body) {
     const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
@@ -90,7 +90,7 @@ async function run(plan: BareLoopPlan): Promise<BareLoopResult> {
   const latencies: number[] = [];
   const post = async (url: string, dueMs: number): Promise<void> => {
     const message = messages[sent % messages.length]!;
-    const status = await doors[plan.door](url, headersOf(message), message.payload);
+    const status = await clients[plan.client](url, headersOf(message), message.payload);
     if (status !== 200) throw new Error(`The bare loop got ${status}.`);
     latencies.push(performance.now() - dueMs);
   };

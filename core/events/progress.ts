@@ -11,7 +11,7 @@ export interface Progress {
   readonly stalledMs: number;
 }
 
-interface Standing {
+interface ProgressMark {
   readonly lowWater: number;
   readonly sinceMs: number;
 }
@@ -24,10 +24,10 @@ export function createProgress(options: {
   readonly fresh: FreshEvents;
 }): () => Progress {
   const { name, clock, places, fresh } = options;
-  let before = new Map<string, Standing>();
+  let before = new Map<string, ProgressMark>();
   return () => {
     const nowMs = clock.monotonicMs();
-    const waiting = new Map<string, Standing>();
+    const waiting = new Map<string, ProgressMark>();
     let behind = 0;
     let stalledMs = 0;
     for (const workspaceId of places.all()) {
@@ -37,10 +37,10 @@ export function createProgress(options: {
       const lag = Math.max(place.at, place.againThrough, fresh.newest(workspaceId)) - lowWater;
       if (lag <= 0) continue;
       const last = before.get(workspaceId);
-      const standing = last?.lowWater === lowWater ? last : { lowWater, sinceMs: nowMs };
-      waiting.set(workspaceId, standing);
+      const mark = last?.lowWater === lowWater ? last : { lowWater, sinceMs: nowMs };
+      waiting.set(workspaceId, mark);
       behind += lag;
-      stalledMs = Math.max(stalledMs, nowMs - standing.sinceMs);
+      stalledMs = Math.max(stalledMs, nowMs - mark.sinceMs);
     }
     before = waiting;
     return { consumer: name, behind, stalledMs };

@@ -115,8 +115,8 @@ export function createUnitQueue<U extends Unit>(
   });
   const intake = createIntake({ behind, hold: workers.hold, onDue: wake });
   const ops = createWorkOps({ ...common, leases: createLeases({ ...common, nowMs }), intake, nowMs });
-  const desk = { ...common, intake, nowMs };
-  const claimer = createClaimer({ ...common, claim: () => claim(desk), onRest: notify });
+  const claimOptions = { ...common, intake, nowMs };
+  const claimer = createClaimer({ ...common, claim: () => claim(claimOptions), onRest: notify });
   const leaseWatch = watchLeases({ ...common, onFreed: wake });
   const { units, isWriting } = createUnits({
     ...common,

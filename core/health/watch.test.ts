@@ -7,7 +7,7 @@ import { shortage } from './disk.ts';
 import { createHealthWatch } from './watch.ts';
 
 /** A stopped clock that exposes the last timer. */
-function standing() {
+function createStoppedClock() {
   let run = (): void => undefined;
   return {
     clock: {
@@ -22,7 +22,7 @@ function standing() {
 test('a store that refuses, a consumer that stands still and a sandbox that is down are told as long as they are so', async () => {
   const problems = createProblems(() => 1_000);
   const state = { reason: null as string | null, stalledMs: 0, sandbox: 'ready', probes: 0 };
-  const { clock, fire } = standing();
+  const { clock, fire } = createStoppedClock();
   const watch = createHealthWatch({
     clock,
     problems,

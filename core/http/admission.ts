@@ -24,7 +24,7 @@ function isOwn({ own }: Route, { actor }: Principal, params: Readonly<Record<str
 function requireEffects({ name }: Pick<Route, 'name'>, principal: Principal): void {
   const effects = effectsOf(name);
   if (!effects) return;
-  const { standing } = principal;
+  const { membership } = principal;
   const { actor } = authorityOf(principal);
   const { kind } = actor;
   if (kind === 'plugin' || (kind === 'app' && effects.some(({ app }) => !app)))
@@ -32,11 +32,11 @@ function requireEffects({ name }: Pick<Route, 'name'>, principal: Principal): vo
       'forbidden',
       `${name} needs a key or a session of an admin, and ${actor.name} is ${kind === 'app' ? 'an app' : 'a plugin'}.`,
     );
-  const role = standing?.role;
+  const role = membership?.role;
   if ((role === 'member' || role === 'guest') && effects.some((effect) => !effect[role]))
     throw new ApiError(
       'forbidden',
-      `${name} needs the role admin or owner, and ${standing!.name} has the role ${role}.`,
+      `${name} needs the role admin or owner, and ${membership!.name} has the role ${role}.`,
     );
 }
 

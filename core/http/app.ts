@@ -30,7 +30,7 @@ export interface Caller<T> {
 }
 
 /** The kernel, its two adapters, and the CORS layer around HTTP. */
-export interface Entrances {
+export interface RequestAdapters {
   readonly kernel: Kernel;
   readonly requests: Requests;
   readonly values: Values;
@@ -38,7 +38,7 @@ export interface Entrances {
 }
 
 export function createApp(
-  { kernel, requests, values, crossOrigin }: Entrances,
+  { kernel, requests, values, crossOrigin }: RequestAdapters,
   routes: readonly Route[],
   traffic: Traffic | null = null,
 ): App {
@@ -82,11 +82,11 @@ export function createApp(
   return {
     fetch: (request) => crossOrigin(request, app.fetch),
     caller(take) {
-      const entrance = values(take);
+      const adapter = values(take);
       return (route, call) => {
         const serve = served.get(route);
         if (!serve) throw new Error(`The route ${route.name} is not mounted.`);
-        return serve(entrance, call);
+        return serve(adapter, call);
       };
     },
     routes,

@@ -6,7 +6,7 @@ import type { Staging } from '../changes/staging.ts';
 import type { Cause } from '../events/origin.ts';
 import type { Exchange } from './exchange.ts';
 import type { Principal } from './principal.ts';
-import type { Arrival, CheckedInput, Connection, RawAnswer } from './route.ts';
+import type { RawRequest, CheckedInput, Connection, RawAnswer } from './route.ts';
 
 /** Modes of a write: it is committed, computed and discarded, or stored for approval. */
 export const writeModes = ['commit', 'simulate', 'propose'] as const;
@@ -65,7 +65,7 @@ export interface ParsedRequest {
   /** Uploaded file; null for other requests. */
   readonly file: IncomingFile | null;
   /** Request to an inbound route; null for other routes. */
-  readonly arrival: Arrival | null;
+  readonly rawRequest: RawRequest | null;
   /** Body as received; null if it came as a value, or not at all. */
   readonly bodyText: string | null;
 }

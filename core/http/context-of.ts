@@ -32,7 +32,7 @@ export function createContextOf(
     ...thenOf(origin.staged),
     actor: principal.actor,
     authority: authorityOf(principal),
-    standing: principal.standing,
+    membership: principal.membership,
     scopes: principal.scopes,
     narrowed: principal.narrowed,
     visibleTeams: teamsSeen(route.scope, principal, origin.staged?.past?.directory ?? directory),

@@ -6,7 +6,7 @@ import type { BodyLimits, ReadBody } from './body.ts';
 import type { Answer, IncomingFile, Origin, Terms } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import type { Principal } from './principal.ts';
-import type { Arrival, Route } from './route.ts';
+import type { RawRequest, Route } from './route.ts';
 
 export interface Incoming {
   /** Path parameters by name, decoded. */
@@ -14,7 +14,7 @@ export interface Incoming {
 }
 
 /** `In` is the adapter's form of a request, `Out` its form of a response. */
-export interface Entrance<In extends Incoming, Out> {
+export interface RequestAdapter<In extends Incoming, Out> {
   /** Authenticates the caller and counts the request against its limits. @throws ApiError unauthorized, rate_limited */
   admit(incoming: In, exchange: Exchange, route: Route): Principal | null | Promise<Principal | null>;
   /** True if a write is requested as a proposal, which needs other scopes. */
@@ -35,7 +35,7 @@ export interface Entrance<In extends Incoming, Out> {
   /** Returns the file of an upload, which is read later. @throws ApiError */
   fileOf(incoming: In, exchange: Exchange, billingAccount: BillingAccount): IncomingFile;
   /** Returns the request to an inbound route. @throws ApiError */
-  arrivalOf(incoming: In, exchange: Exchange, route: Route, principal: Principal | null): Arrival;
+  rawRequestOf(incoming: In, exchange: Exchange, route: Route, principal: Principal | null): RawRequest;
   /** Called only for writes. @throws ApiError validation_failed */
   termsOf(incoming: In): Terms;
   originOf(incoming: In): Origin;

@@ -5,19 +5,19 @@ import { jsonPartsMax } from '../lib/json.ts';
 import { normalizerOf } from '../lib/one-line.ts';
 import type { BillingAccount } from '../lib/payer.ts';
 import { bodyBytesMaxDefault, type ReadBody } from './body.ts';
-import type { Entrance, Incoming } from './entrance.ts';
+import type { RequestAdapter, Incoming } from './entrance.ts';
 import type { Exchange } from './exchange.ts';
 import type { Route } from './route.ts';
 import { compileCheck, compileQuery, nothingNamed, requireStorable } from './validate.ts';
 
 export interface InputReader {
   /** @throws ApiError malformed_request, not_found; for a PUT validation_failed */
-  checkParams<In extends Incoming>(entrance: Entrance<In, unknown>, incoming: In): void;
+  checkParams<In extends Incoming>(adapter: RequestAdapter<In, unknown>, incoming: In): void;
   /** @throws ApiError validation_failed */
   query(texts: Iterable<readonly [name: string, text: string]>): Record<string, unknown>;
   /** Returns null if the route reads no body. Throws, or rejects with, the errors of the adapter. */
   body<In extends Incoming>(
-    entrance: Entrance<In, unknown>,
+    adapter: RequestAdapter<In, unknown>,
     incoming: In,
     exchange: Exchange,
     billingAccount: BillingAccount,
@@ -27,9 +27,9 @@ export interface InputReader {
 export function createInputReader(route: Route): InputReader {
   const checkParams = route.params ? compileCheck(route.params) : null;
   return {
-    checkParams(entrance, incoming) {
+    checkParams(adapter, incoming) {
       if (!checkParams) return;
-      entrance.requirePath(incoming);
+      adapter.requirePath(incoming);
       // An id in a wrong format gets the same response as one that does not exist.
       orNotFound(() => checkParams(incoming.params));
       const requireEach = (): void => requireStorable(incoming.params);
@@ -71,10 +71,10 @@ function createBodyReader(route: Route): InputReader['body'] {
     bytesMax: (checkBody && route.bodyBytesMax) ?? bodyBytesMaxDefault,
     partsMax: route.bodyPartsMax ?? jsonPartsMax,
   };
-  return (entrance, incoming, exchange, billingAccount) => {
-    const check = checkBody ?? (checkNoBody && entrance.bringsBody(incoming) ? checkNoBody : null);
+  return (adapter, incoming, exchange, billingAccount) => {
+    const check = checkBody ?? (checkNoBody && adapter.bringsBody(incoming) ? checkNoBody : null);
     if (!check) return null;
-    const reading = entrance.readBody(incoming, exchange, billingAccount, limits, check);
+    const reading = adapter.readBody(incoming, exchange, billingAccount, limits, check);
     return reading instanceof Promise ? waited(exchange, reading) : noted(exchange, reading);
   };
 }

@@ -4,7 +4,7 @@ import { idPrefixes } from '../lib/ids.ts';
 import type { Services } from '../context.ts';
 import { announcesBody, readCapped, type Bodies } from './body.ts';
 import { noOrigin } from './call.ts';
-import type { Entrance, Incoming } from './entrance.ts';
+import type { RequestAdapter, Incoming } from './entrance.ts';
 import { ifMatchVersion } from './etag.ts';
 import { newExchange, type Exchange } from './exchange.ts';
 import { createIdentify, type IdentifyOptions } from './identify.ts';
@@ -12,7 +12,7 @@ import { refusalOf } from './refusal.ts';
 import { checkedKey, modeOf, traceparentOf } from './request-headers.ts';
 import { pathOf } from './request-url.ts';
 import { respond, respondError } from './response.ts';
-import type { Arrival, RawAnswer } from './route.ts';
+import type { RawRequest, RawAnswer } from './route.ts';
 import { displayPath } from './unrouted.ts';
 import type { Uploads } from './upload.ts';
 import { createSend, type SendOptions } from './send.ts';
@@ -29,7 +29,7 @@ export interface RequestsOptions extends IdentifyOptions, Omit<SendOptions, 'ide
   readonly errorPage: (error: ApiError) => RawAnswer | null;
 }
 
-export interface Requests extends Entrance<IncomingRequest, Response> {
+export interface Requests extends RequestAdapter<IncomingRequest, Response> {
   /** Responds to a request that no route matches. @param errorOf called unless the request exceeds its rate limit */
   refuseUnrouted(request: Request, errorOf: (request: Request) => ApiError): Promise<Response>;
 }
@@ -63,8 +63,8 @@ export function createRequests(options: RequestsOptions): Requests {
     },
     fileOf: ({ request }, exchange, billingAccount) =>
       options.uploads.fileOf(request, exchange, billingAccount),
-    arrivalOf: ({ request }, exchange, { resource }, principal) => ({
-      ...arrivalOf(request, exchange, options.peerOf(request)),
+    rawRequestOf: ({ request }, exchange, { resource }, principal) => ({
+      ...rawRequestOf(request, exchange, options.peerOf(request)),
       baseUrl: options.services.baseUrl,
       principal: resource ? principal : null,
       identify: () => (resource ? identify(request, resource).catch(() => null) : Promise.resolve(null)),
@@ -118,11 +118,11 @@ function respondPage(exchange: Exchange, { status = 200, contentType, body, head
   return respond(exchange, status, body, { 'content-type': contentType, ...headers });
 }
 
-function arrivalOf(
+function rawRequestOf(
   request: Request,
   exchange: Exchange,
   peer: string,
-): Omit<Arrival, 'baseUrl' | 'principal' | 'identify' | 'holdOpen'> {
+): Omit<RawRequest, 'baseUrl' | 'principal' | 'identify' | 'holdOpen'> {
   return {
     method: request.method,
     path: pathOf(request.url),

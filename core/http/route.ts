@@ -126,7 +126,7 @@ export interface FileSent {
 }
 
 /** Unvalidated request in the sender's own format. */
-export interface Arrival {
+export interface RawRequest {
   /** Base URL of this server. */
   readonly baseUrl: string;
   readonly method: string;
@@ -159,7 +159,7 @@ interface Works<P extends TObject | undefined, Q extends TObject | undefined, B 
   /** Returns a file that the caller may read. */
   file(ctx: Context, input: Input<P, Q, B>): Promise<RawAnswer>;
   /** Responds to a request in the sender's own format. The handler authenticates senders; tokens are ignored unless `resource` is set. */
-  inbound(input: Input<P, Q, B>, arrival: Arrival): Promise<RawAnswer>;
+  inbound(input: Input<P, Q, B>, rawRequest: RawRequest): Promise<RawAnswer>;
   /** Returns a stream that lasts as long as the connection. */
   stream(ctx: Context, input: Input<P, Q, B>, connection: Connection): Promise<ReadableStream<Uint8Array>>;
 }

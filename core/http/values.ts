@@ -5,7 +5,7 @@ import type { Staging } from '../changes/staging.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Bodies } from './body.ts';
 import { plainTerms, type Answer, type Hold, type WriteMode, type WrittenAnswer } from './call.ts';
-import type { Entrance, Incoming } from './entrance.ts';
+import type { RequestAdapter, Incoming } from './entrance.ts';
 import type { Exchange } from './exchange.ts';
 import { versionIn } from '../lib/shown-version.ts';
 import { requireAdmitted } from './identify.ts';
@@ -52,7 +52,7 @@ export interface Take<T> {
 
 /** Creates an adapter for callers that convert answers in the same way. */
 export interface Values {
-  <T>(take: Take<T>): Entrance<ValueCall, Outcome<T>>;
+  <T>(take: Take<T>): RequestAdapter<ValueCall, Outcome<T>>;
 }
 
 export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies: Bodies }): Values {
@@ -71,7 +71,7 @@ export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies
     fileOf() {
       throw new ApiError('forbidden', 'Files can be sent only over HTTP.');
     },
-    arrivalOf() {
+    rawRequestOf() {
       throw new ApiError('forbidden', 'This operation is available only over HTTP.');
     },
     readBody: ({ body }, _, billingAccount, limits, check) =>

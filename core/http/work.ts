@@ -58,10 +58,10 @@ function senderOf({ principal, exchange: { peer } }: ParsedRequest): BillingAcco
 }
 
 function inboundWork(route: InboundRoute): Work {
-  return async ({ input, arrival, exchange }) => {
-    if (!arrival) throw new Error('An inbound route can be called only over HTTP.');
+  return async ({ input, rawRequest, exchange }) => {
+    if (!rawRequest) throw new Error('An inbound route can be called only over HTTP.');
     const startedMs = performance.now();
-    const raw = await route.inbound(input, arrival);
+    const raw = await route.inbound(input, rawRequest);
     exchange.away.ms += performance.now() - startedMs;
     return { kind: 'raw', raw };
   };

@@ -7,7 +7,7 @@ import { expandScopes } from '../rights/scopes.ts';
 import { systemStatement, tenantStatement } from '../store/statement.ts';
 import { systemOp, tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
 import { clientIsThere } from './grants/live.ts';
-import { standingOf } from './standing.ts';
+import { membershipOf } from './standing.ts';
 
 const liveKey = tenantStatement<{ scopes_json: string }>(
   'api_keys.scopes_now',
@@ -34,9 +34,9 @@ export async function rightsNow(
 ): Promise<Rights | null> {
   const { actor, rights: had } = authority;
   if (actor.kind === 'plugin' || actor.memberId === undefined) return had;
-  const standing = await standingOf(store, scope, actor.memberId);
-  if (!standing) return null;
-  const rights = commonRights(had, standing.rights);
+  const membership = await membershipOf(store, scope, actor.memberId);
+  if (!membership) return null;
+  const rights = commonRights(had, membership.rights);
   if (actor.kind === 'user') return rights;
   const found =
     actor.kind === 'app'

@@ -1,6 +1,6 @@
 // JSON routes for the scripts of our own pages. They are not part of the public API.
 import { Type } from 'typebox';
-import { defineRoute, type Arrival, type RawAnswer, type Route } from '../http/route.ts';
+import { defineRoute, type RawRequest, type RawAnswer, type Route } from '../http/route.ts';
 import { readScriptCall } from '../html/script-call.ts';
 
 interface ScriptFacts {
@@ -15,7 +15,7 @@ type ScriptBody = Readonly<Record<string, unknown>>;
 export function scriptRoute(
   facts: ScriptFacts,
   baseUrl: string,
-  answer: (body: ScriptBody, arrival: Arrival) => Promise<{ body: object; cookies?: readonly string[] }>,
+  answer: (body: ScriptBody, request: RawRequest) => Promise<{ body: object; cookies?: readonly string[] }>,
 ): Route {
   return defineRoute({
     ...facts,
@@ -24,8 +24,8 @@ export function scriptRoute(
     limit: 'write',
     ofPages: true,
     responses: { 200: Type.Object({}) },
-    inbound: async (_, arrival): Promise<RawAnswer> => {
-      const { body, cookies = [] } = await answer(await readScriptCall(arrival, baseUrl), arrival);
+    inbound: async (_, request): Promise<RawAnswer> => {
+      const { body, cookies = [] } = await answer(await readScriptCall(request, baseUrl), request);
       return {
         contentType: 'application/json',
         ...(cookies.length === 0 ? {} : { headers: { 'set-cookie': cookies } }),

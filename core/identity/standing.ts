@@ -1,5 +1,5 @@
 // Current name, role and rights of a member. Every token acts for a member and has at most the rights of that member.
-import { rightsOfRole, type Role, type Standing } from '../rights/roles.ts';
+import { rightsOfRole, type Role, type Membership } from '../rights/roles.ts';
 import { tenantStatement } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 
@@ -13,11 +13,11 @@ const keysOfTeams = tenantStatement<{ key: string }>(
 );
 
 /** @returns null for an unknown or removed member */
-export async function standingOf(
+export async function membershipOf(
   store: Pick<Store, 'readOne' | 'read'>,
   scope: Scope,
   memberId: string,
-): Promise<Standing | null> {
+): Promise<Membership | null> {
   const row = await store.readOne(scope, findMember, { id: memberId });
   if (!row) return null;
   const { name, role, teams_json: ids } = row;

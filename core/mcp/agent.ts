@@ -1,7 +1,7 @@
 // Calls API operations in process for an agent, with the rights and limits of its token.
 import type { App } from '../http/app.ts';
 import type { Principal } from '../http/principal.ts';
-import type { Arrival } from '../http/route.ts';
+import type { RawRequest } from '../http/route.ts';
 import type { Outcome, Take, ValueCall } from '../http/values.ts';
 import { ApiError } from '../lib/errors.ts';
 import { createHold } from './hold.ts';
@@ -45,7 +45,7 @@ const asText: Take<string | null> = (body) => {
   return { taken: text, bytes: text?.length ?? 0 };
 };
 
-export function createAgents(app: App): (principal: Principal, identify: Arrival['identify']) => Agent {
+export function createAgents(app: App): (principal: Principal, identify: RawRequest['identify']) => Agent {
   const call = app.caller(asText);
   return (first, identify) => {
     let principal = first;

@@ -1,7 +1,7 @@
 // Converts our requests and responses to the `Request` and `Response` of the SDK.
 import type * as Sdk from '@modelcontextprotocol/server';
 import type { Held } from '../http/outflow.ts';
-import type { Arrival, RawAnswer } from '../http/route.ts';
+import type { RawRequest, RawAnswer } from '../http/route.ts';
 import { mayWait, type Body } from './messages.ts';
 import type { Subscription } from './subscriptions.ts';
 
@@ -10,7 +10,7 @@ const keepAliveMs = 15_000;
 
 interface Carried {
   readonly baseUrl: string;
-  readonly arrival: Pick<Arrival, 'method' | 'path' | 'headers' | 'holdOpen'>;
+  readonly rawRequest: Pick<RawRequest, 'method' | 'path' | 'headers' | 'holdOpen'>;
   readonly bytes: Uint8Array;
   readonly body: Body;
   /** Null for a request that opens no subscription. */
@@ -21,16 +21,16 @@ interface Carried {
 export async function carry(
   { createMcpHandler }: typeof Sdk,
   makeServer: Sdk.McpServerFactory,
-  { baseUrl, arrival, bytes, body, subscription }: Carried,
+  { baseUrl, rawRequest, bytes, body, subscription }: Carried,
 ): Promise<RawAnswer> {
-  const held = mayWait(body) ? arrival.holdOpen() : null;
+  const held = mayWait(body) ? rawRequest.holdOpen() : null;
   const handler = createMcpHandler(makeServer, {
     // A subscription sends its own heartbeats.
     keepAliveMs: subscription ? 0 : keepAliveMs,
     maxRequestBodySize: bodyBytesMax,
     ...(subscription ? { bus: subscription.bus } : {}),
   });
-  const { method, headers, path } = arrival;
+  const { method, headers, path } = rawRequest;
   const request = new Request(`${baseUrl}${path}`, {
     method,
     headers,

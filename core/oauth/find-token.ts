@@ -4,7 +4,7 @@ import type { GuardedClass } from '../lib/guarded.ts';
 import type { FindToken } from '../identity/authenticate.ts';
 import { clientIsThere, setGrantUsed } from '../identity/grants/live.ts';
 import type { Uses } from '../identity/last-used.ts';
-import { standingOf } from '../identity/standing.ts';
+import { membershipOf } from '../identity/standing.ts';
 import { commonRights, type Rights } from '../rights/rights.ts';
 import { expandScopes } from '../rights/scopes.ts';
 import { systemStatement } from '../store/statement.ts';
@@ -43,14 +43,14 @@ export function createFindAccessToken(options: { store: Store; uses: Pick<Uses, 
     const [row] = await store.readSystem(findAccess, { hash: hashOf(token) });
     if (!row) return null;
     const scope = scopeOf(row.workspace_id, row.grant_id, `${row.member_id} apps`);
-    const standing = await standingOf(store, scope, row.member_id);
-    if (!standing) return null;
+    const membership = await membershipOf(store, scope, row.member_id);
+    if (!membership) return null;
     const granted = commonRights(whole(JSON.parse(row.scopes_json) as string[]), whole(row.scope.split(' ')));
     return {
       principal: {
         scope,
         actor: { kind: 'app', id: row.client_id, name: row.client_name, memberId: row.member_id },
-        ...commonRights(granted, standing.rights),
+        ...commonRights(granted, membership.rights),
         tokenId: row.grant_id,
         grant: {
           id: row.grant_id,

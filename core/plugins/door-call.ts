@@ -11,10 +11,10 @@ export class CallError extends Error {
   }
 }
 
-export type DoorCall = Pick<ValueCall, 'params' | 'query' | 'body' | 'ifMatch'>;
+export type GatewayCall = Pick<ValueCall, 'params' | 'query' | 'body' | 'ifMatch'>;
 
 /** @throws CallError validation_failed */
-export function doorCallOf({ takes }: HostCall, args: readonly unknown[]): DoorCall {
+export function gatewayCallOf({ takes }: HostCall, args: readonly unknown[]): GatewayCall {
   const argument = (name: Argument): unknown => {
     const at = takes.indexOf(name);
     // `ids.map(ctx.issues.get)` passes the array index as second argument; no second argument of a call is a number.

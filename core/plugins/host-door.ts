@@ -6,7 +6,7 @@ import type { Principal } from '../http/principal.ts';
 import type { Route } from '../http/route.ts';
 import { scopeOf, type Scope } from '../store/store.ts';
 import type { Meter } from './budgets/meter.ts';
-import { CallError, type DoorCall } from './door-call.ts';
+import { CallError, type GatewayCall } from './door-call.ts';
 import { textOf } from './guest-shape.ts';
 import { hostCallsOf, type HostCalls } from './host-calls.ts';
 import { rightsOfInstall } from './installs/hearing.ts';
@@ -16,7 +16,7 @@ import type { OwnOneOffs } from './once/own.ts';
 import type { Outside } from './outside/fetch.ts';
 
 /** The in-process API for plugins. */
-export interface HostDoor {
+export interface HostGateway {
   /** Performs a request; the body is the JSON text for the guest. */
   readonly call: Caller<string>;
   readonly hostCalls: HostCalls;
@@ -25,7 +25,7 @@ export interface HostDoor {
 }
 
 /** Resolves the route of each host call, once per app. */
-export function hostDoorOf(app: App): HostDoor {
+export function hostGatewayOf(app: App): HostGateway {
   return {
     call: app.caller((body) => {
       const taken = textOf(body);
@@ -37,7 +37,7 @@ export function hostDoorOf(app: App): HostDoor {
 }
 
 export interface BridgeCall {
-  readonly door: HostDoor;
+  readonly gateway: HostGateway;
   /** The plugin as principal; see `principalOf`. */
   readonly principal: Principal;
   readonly installId: string;
@@ -62,10 +62,10 @@ export function principalOf({ workspaceId }: Scope, install: Install): Principal
 }
 
 /** Returns the JSON of a successful answer. @throws CallError if the API refuses the request */
-export async function askDoor(call: BridgeCall, route: Route, gatewayCall: DoorCall): Promise<string> {
+export async function callGateway(call: BridgeCall, route: Route, gatewayCall: GatewayCall): Promise<string> {
   const { principal, cause, staged, traceparent } = call;
   if (route.scope !== null) call.meter.useScope(route.scope);
-  const outcome = await call.door.call(route, {
+  const outcome = await call.gateway.call(route, {
     ...gatewayCall,
     principal,
     cause,

@@ -1,7 +1,7 @@
 // Host calls for the plugin's own values, jobs and requests. They are no API operations and need no grant; the host answers them
 // directly.
 import { CallError, queryOf } from './door-call.ts';
-import { askDoor, type BridgeCall } from './host-door.ts';
+import { callGateway, type BridgeCall } from './host-door.ts';
 
 export interface OwnCall {
   readonly isRead: boolean;
@@ -31,7 +31,10 @@ const reads: Readonly<Record<string, OwnCall>> = {
     answerMax: valueMax,
     async answer(call, [query]) {
       await call.values.noteList();
-      return askDoor(call, call.door.listKeys, { params: { id: call.installId }, query: queryOf(query) });
+      return callGateway(call, call.gateway.listKeys, {
+        params: { id: call.installId },
+        query: queryOf(query),
+      });
     },
   },
   // Stages nothing, so it does not count as a write.

@@ -68,7 +68,7 @@ type RecordedInput = Partial<
 type ReplayContext = Pick<ValueCall, 'principal' | 'cause' | 'staged'>;
 
 /** Executes API writes through the in-process route caller. */
-export function createDoorAsk(app: () => App) {
+export function createWriteReplay(app: () => App) {
   let call: Caller<null> | undefined;
   return async ({ operation, input, ids }: RequestedWrite, as: ReplayContext): Promise<ApiError | null> => {
     const route = app().routes.find(({ name }) => name === operation);
@@ -91,21 +91,21 @@ export function createDoorAsk(app: () => App) {
 }
 
 /** Returns the principal of a context, for the in-process route caller. */
-export function principalIn({ scope, actor, authority, scopes, narrowed, standing }: Context): Principal {
+export function principalIn({ scope, actor, authority, scopes, narrowed, membership }: Context): Principal {
   return {
     ...{ scope, actor, authority, scopes, narrowed },
-    ...(standing ? { standing } : {}),
+    ...(membership ? { membership } : {}),
     tokenId: authority.actor.id,
   };
 }
 
 /** Executes the writes of a request with the approver's permissions and the proposer as actor. */
 export function sourceOfRequests(app: () => App): Source {
-  const askAtDoor = createDoorAsk(app);
+  const replayWrite = createWriteReplay(app);
   const ask: Source['ask'] = (ctx, { actor, cause }, writes) => {
     const principal: Principal = { ...principalIn(ctx), actor };
     return askAll(ctx.workspaceId, ctx.actor.id, writes, (write, staged) =>
-      askAtDoor(write, { principal, cause, staged }),
+      replayWrite(write, { principal, cause, staged }),
     );
   };
   return { ask, anew: ask };

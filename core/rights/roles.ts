@@ -7,7 +7,7 @@ import { allScopes, expandScopes } from './scopes.ts';
 export type Role = (typeof roles)[number];
 
 /** Current rights of a member. */
-export interface Standing {
+export interface Membership {
   /** Name of the member. */
   readonly name: string;
   readonly role: Role;

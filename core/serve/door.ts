@@ -2,7 +2,7 @@
 import type { Committer } from '../changes/commit.ts';
 import type { Config } from '../config.ts';
 import type { Directory, Services } from '../context.ts';
-import type { Entrances } from '../http/app.ts';
+import type { RequestAdapters } from '../http/app.ts';
 import { createBodies } from '../http/body.ts';
 import { createCoder } from '../http/coding.ts';
 import { createCrossOrigin } from '../http/cross-origin.ts';
@@ -26,12 +26,12 @@ import type { Socket } from './socket.ts';
 /** Number of bodies that threads compress or decompress at a time. */
 const codingConcurrency = 2;
 
-export interface Door extends Entrances {
+export interface HttpAdapters extends RequestAdapters {
   /** Sends large responses, and counts bytes not yet read by clients. */
   readonly outflow: Outflow;
 }
 
-export function createDoor(options: {
+export function createHttpAdapters(options: {
   config: Config;
   clock: Clock;
   services: Services;
@@ -39,7 +39,7 @@ export function createDoor(options: {
   directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   socket: Socket;
   authenticate: Authenticate;
-}): Door {
+}): HttpAdapters {
   const { config, clock, services, committer, directoryOf, socket, authenticate } = options;
   const { store, ids, sealing, fairQueue, ledger, nowMs } = services;
   const { peerOf } = socket;

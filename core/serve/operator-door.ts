@@ -6,20 +6,20 @@ import { ApiError } from '../lib/errors.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { parseJson } from '../lib/json.ts';
 import type { Log } from '../lib/log.ts';
-import { operatorOrders, type Order, type OperatorDesk, type OrderName } from '../setup/orders.ts';
+import { operatorRpcSchemas, type Order, type OperatorRpc, type OrderName } from '../setup/orders.ts';
 import { operatorSocketOf } from '../setup/keys/socket.ts';
 import { StoreError } from '../store/store.ts';
 
 const orderBytesMax = 64 * 1024;
 
-export interface OperatorDoor {
+export interface OperatorServer {
   stop(): Promise<void>;
 }
 
 /** If the socket cannot be created, the server runs without it and logs a warning. */
-export function openOperatorDoor(dataDir: string, desk: OperatorDesk, log: Log): OperatorDoor {
+export function openOperatorServer(dataDir: string, rpc: OperatorRpc, log: Log): OperatorServer {
   const path = operatorSocketOf(dataDir);
-  const work = workOf(desk);
+  const work = workOf(rpc);
   try {
     // Left by a killed process; this process holds the lock of the directory.
     rmSync(path, { force: true });
@@ -45,12 +45,12 @@ export function openOperatorDoor(dataDir: string, desk: OperatorDesk, log: Log):
 
 type Work = Readonly<Record<string, (order: unknown) => Promise<unknown>>>;
 
-function workOf(desk: OperatorDesk): Work {
+function workOf(rpc: OperatorRpc): Work {
   const checked = <N extends OrderName>(name: N) => {
-    const check = compileCheck(operatorOrders[name]);
+    const check = compileCheck(operatorRpcSchemas[name]);
     return async (order: unknown): Promise<unknown> => {
       check(order);
-      return desk[name](order as Order<N>);
+      return rpc[name](order as Order<N>);
     };
   };
   return {

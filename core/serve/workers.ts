@@ -35,7 +35,7 @@ import { createFindDuplicates } from '../tracker/search/public.ts';
 import { createIndexing } from '../tracker/search/worker.ts';
 import { version } from '../version.ts';
 import { createWebhooks } from '../webhooks/runtime.ts';
-import type { Door } from './door.ts';
+import type { HttpAdapters } from './door.ts';
 
 export interface Workers {
   /** Routes of plugins and webhooks. */
@@ -62,7 +62,7 @@ export interface WorkersOptions {
   readonly cache: WorkspaceCache;
   readonly seen: SeenTimes;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  readonly door: Door;
+  readonly adapters: HttpAdapters;
   /** Folder of the snapshots. */
   readonly snapshots: string;
   /** HTTP client of webhooks and plugins, closed together with them. */
@@ -72,7 +72,7 @@ export interface WorkersOptions {
 }
 
 export function createWorkers(options: WorkersOptions): Workers {
-  const { config, clock, services, door, snapshots } = options;
+  const { config, clock, services, adapters, snapshots } = options;
   const { store, log } = services;
   const sandbox = createSandbox(options);
   const shared = sharedOf(options);
@@ -84,7 +84,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   const streams = createStreams({
     ...{ store, clock, log, fairQueue: services.fairQueue, fresh: options.fresh },
     generation: services.generation,
-    unsent: door.outflow.unsent,
+    unsent: adapters.outflow.unsent,
   });
   const webhooks = createWebhooks({ ...shared, sentEvents: sentEvents(), version, streams });
   const housekeeping = createHousekeeping({

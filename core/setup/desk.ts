@@ -1,8 +1,8 @@
 // The operator API, for everybody with access to the data directory.
-import { createKeyDesk, type DeskOptions } from './keys/desk.ts';
-import { createMemberDesk } from './members/desk.ts';
-import type { OperatorDesk } from './orders.ts';
+import { createKeyRpc, type OperatorRpcOptions } from './keys/desk.ts';
+import { createMemberRpc } from './members/desk.ts';
+import type { OperatorRpc } from './orders.ts';
 
-export function createOperatorDesk(options: DeskOptions): OperatorDesk {
-  return { ...createKeyDesk(options), ...createMemberDesk(options) };
+export function createOperatorRpc(options: OperatorRpcOptions): OperatorRpc {
+  return { ...createKeyRpc(options), ...createMemberRpc(options) };
 }

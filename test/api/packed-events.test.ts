@@ -42,13 +42,13 @@ test('readers see the same events packed as they would plain, and events of one 
   await app.call('PATCH', `/api/v1/issues/${id}`, { labels: ['one'], priority: 'high' });
   const huge = 'y'.repeat(3_000) + Array.from({ length: 3_000 }, (_, n) => n * 7919).join(' ');
   await app.call('PATCH', `/api/v1/issues/${id}`, { description: huge, priority: 'low' });
-  const doors = [
+  const paths = [
     '/api/v1/events?limit=100',
     `/api/v1/issues/${id}/history?limit=100`,
     '/api/v1/audit-log?limit=100',
   ];
   const readTexts = async (): Promise<string[]> =>
-    Promise.all(doors.map(async (door) => (await app.call('GET', door)).text));
+    Promise.all(paths.map(async (path) => (await app.call('GET', path)).text));
   const packed = await readTexts();
   const { data: events } = JSON.parse(packed[0]!);
   const one = async (): Promise<unknown[]> =>
@@ -84,6 +84,6 @@ test('readers see the same events packed as they would plain, and events of one 
   const plain = (await app.call('GET', `/api/v1/events?limit=${events.length}`)).json.data;
   expect(plain).toEqual(events);
   expect(await one()).toEqual(events);
-  expect((await app.call('GET', doors[1]!)).text).toBe(packed[1]!);
+  expect((await app.call('GET', paths[1]!)).text).toBe(packed[1]!);
   await app.stop();
 });

@@ -1,6 +1,6 @@
 // Undo and approval are no way around a rule: what is refused to a direct request is refused on every indirect way to the same write.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { standingOf } from '../../core/identity/standing.ts';
+import { membershipOf } from '../../core/identity/standing.ts';
 import { composedStatement } from '../../core/store/statement.ts';
 import { scopeOf, tenantOp } from '../../core/store/store.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
@@ -152,11 +152,11 @@ test('no undo leaves a workspace without an owner', async () => {
   const join = async (role: string) => {
     const { id } = await made('members', { name: role, role }, owner);
     const call = async (method: string, path: string, body?: object) => {
-      const standing = (await standingOf(app.services.store, scope, id))!;
+      const membership = (await membershipOf(app.services.store, scope, id))!;
       const actor = { kind: 'user', id, name: role, memberId: id } as const;
       const [route, params] = routeAt(app, method, path);
       const { error } = await app.app.caller(asText)(route, {
-        principal: { scope, actor, standing, ...standing.rights, tokenId: id },
+        principal: { scope, actor, membership, ...membership.rights, tokenId: id },
         ...{ params, body, isCounted: false },
       });
       return error ? { status: error.status, code: error.code } : { status: 200, code: undefined };

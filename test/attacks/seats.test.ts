@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { directorySection } from '../../core/resource/directory.ts';
 import { directoryLoaders } from '../../core/resources.ts';
-import { createOperatorDesk } from '../../core/setup/desk.ts';
+import { createOperatorRpc } from '../../core/setup/desk.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { createVisitor } from '../identity/visitor.ts';
 
@@ -198,8 +198,8 @@ test('what a key handed out ends when the key is revoked, and what its member ha
 test('what a key handed out ends as well when the operator revokes the key', async () => {
   const { services, committer } = app;
   const { load } = directorySection(services.store, directoryLoaders);
-  const desk = createOperatorDesk({ ...services, committer, directoryOf: load });
-  await desk.revoke({ key: admin.keyId });
+  const operatorRpc = createOperatorRpc({ ...services, committer, directoryOf: load });
+  await operatorRpc.revoke({ key: admin.keyId });
   expect(await state()).toEqual(ended);
 });
 

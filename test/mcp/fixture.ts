@@ -156,7 +156,7 @@ export function serveFixture(): Bun.Server<undefined> {
         headers: others,
       } = await carry(sdk, createFixture, {
         ...{ baseUrl: new URL(url).origin, bytes, body: bodyIn(bytes), subscription: null },
-        arrival: { method, path, headers, holdOpen },
+        rawRequest: { method, path, headers, holdOpen },
       });
       return new Response(body as string | ReadableStream, {
         status,

@@ -1,11 +1,12 @@
 // From the arguments that a guest gives to what is asked at the door.
 import { expect, test } from 'bun:test';
-import { CallError, doorCallOf, type DoorCall } from '../../core/plugins/door-call.ts';
+import { CallError, gatewayCallOf, type GatewayCall } from '../../core/plugins/door-call.ts';
 import { hostCallsOf } from '../../core/plugins/host-calls.ts';
 import { resourceRoutes } from '../../core/resources.ts';
 
 const calls = hostCallsOf(resourceRoutes);
-const callOf = (name: string, ...args: readonly unknown[]): DoorCall => doorCallOf(calls.get(name)!, args);
+const callOf = (name: string, ...args: readonly unknown[]): GatewayCall =>
+  gatewayCallOf(calls.get(name)!, args);
 
 test('arguments come in the order id, body, query, options', () => {
   expect(callOf('issues.update', 'iss_1', { title: 'x' }, { ifVersion: 3 })).toEqual({

@@ -11,7 +11,7 @@ import { textsOf } from '../../core/http/values.ts';
 import type { apiKey } from '../../core/identity/api-keys/contract.ts';
 import type { member } from '../../core/identity/members/contract.ts';
 import type { workspace } from '../../core/identity/workspace/contract.ts';
-import { doorCallOf } from '../../core/plugins/door-call.ts';
+import { gatewayCallOf } from '../../core/plugins/door-call.ts';
 import { hostCallsOf, type HostCall } from '../../core/plugins/host-calls.ts';
 import type { plugin } from '../../core/plugins/installs/contract.ts';
 import { resourceRoutes } from '../../core/resources.ts';
@@ -96,7 +96,7 @@ describe('what a call’s types let through, its route takes:', () => {
     const declared = typesOf(path, operation);
     expect(declared.length).toBeGreaterThan(0);
     const schema = route.body ?? route.query;
-    if (!schema) return void doorCallOf(call, argumentsOf([name, call], undefined));
+    if (!schema) return void gatewayCallOf(call, argumentsOf([name, call], undefined));
     const type = typeOf(declared.at(-1)!, route.body ? 'body' : 'query');
     const members = membersOf(`${path}.ts`, type);
     expect(members.map((member) => member.name).toSorted()).toEqual(namesOf(schema).toSorted());
@@ -104,7 +104,7 @@ describe('what a call’s types let through, its route takes:', () => {
     const check = route.body && compileCheck(route.body);
     const read = route.query && compileQuery(route.query);
     for (const value of valuesOf(members, schema)) {
-      const { body, query = {} } = doorCallOf(call, argumentsOf([name, call], value));
+      const { body, query = {} } = gatewayCallOf(call, argumentsOf([name, call], value));
       check?.(body);
       read?.(textsOf(query));
     }

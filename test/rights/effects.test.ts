@@ -159,7 +159,7 @@ test('apps, plugins, members and guests who hold every scope are refused each ef
     ...(holder === 'plugin'
       ? {}
       : {
-          standing: {
+          membership: {
             name: 'Ana',
             role: holder === 'app' ? 'owner' : holder,
             rights: rightsOfRole('owner', []),

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Principal } from '../../core/http/principal.ts';
 import type { Route } from '../../core/http/route.ts';
-import { standingOf } from '../../core/identity/standing.ts';
+import { membershipOf } from '../../core/identity/standing.ts';
 import { createAuthentication } from '../../core/identity/authenticate.ts';
 import { effectsOf, effectTable, quotaTable, type Effect } from '../../core/rights/effects.ts';
 import { appScopes, roleTable, type Role } from '../../core/rights/roles.ts';
@@ -43,13 +43,13 @@ async function principalOf(role: Role, actorType: 'user' | 'app' = 'user'): Prom
   const { store } = app.services;
   const memberId = members[role];
   const scope = scopeOf(app.workspace.workspaceId);
-  const standing = (await standingOf(store, scope, memberId))!;
+  const membership = (await membershipOf(store, scope, memberId))!;
   const id = actorType === 'user' ? memberId : 'https://agent.example/client.json';
   return {
     scope,
     actor: { kind: actorType, id, name: 'Ana', memberId },
-    ...standing.rights,
-    standing,
+    ...membership.rights,
+    membership,
     tokenId: role,
   };
 }

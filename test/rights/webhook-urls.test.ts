@@ -44,7 +44,7 @@ test('the values in the query of a webhook are shown at no door, and used for se
 
   expect((await call('GET', path)).json.url).toBe(masked);
   const { json: deliveries } = await call('GET', `${path}/deliveries`);
-  const doors = [
+  const apiPaths = [
     path,
     '/api/v1/webhooks',
     '/api/v1/events?limit=100',
@@ -55,9 +55,9 @@ test('the values in the query of a webhook are shown at no door, and used for se
     '/api/v1/plugins/com.test.reader/runs',
     ...deliveries.data.map(({ id }: { id: string }) => `/api/v1/deliveries/${id}`),
   ];
-  for (const door of doors) {
-    const { status, text } = await call('GET', door);
-    expect([door, status, secrets.filter((one) => text.includes(one))]).toEqual([door, 200, []]);
+  for (const apiPath of apiPaths) {
+    const { status, text } = await call('GET', apiPath);
+    expect([apiPath, status, secrets.filter((one) => text.includes(one))]).toEqual([apiPath, 200, []]);
   }
   expect(secrets.filter((one) => JSON.stringify(app.logs).includes(one))).toEqual([]);
 });

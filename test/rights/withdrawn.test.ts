@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Principal } from '../../core/http/principal.ts';
 import { createSessions } from '../../core/identity/sessions/sessions.ts';
-import { standingOf } from '../../core/identity/standing.ts';
+import { membershipOf } from '../../core/identity/standing.ts';
 import { scopeOf } from '../../core/store/store.ts';
 import { signIn } from '../identity/person.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
@@ -145,7 +145,7 @@ test('what somebody asked for later is done with what is left of their rights, w
 
 async function principalOf(memberId: string, actorType: 'user' | 'app'): Promise<Principal> {
   const scope = scopeOf(app.workspace.workspaceId);
-  const standing = (await standingOf(app.services.store, scope, memberId))!;
+  const membership = (await membershipOf(app.services.store, scope, memberId))!;
   const client = { id: 'https://agent.example/client.json', name: 'app' };
   const id = actorType === 'user' ? memberId : client.id;
   const granted = async () => ({
@@ -156,8 +156,8 @@ async function principalOf(memberId: string, actorType: 'user' | 'app'): Promise
     ...(actorType === 'app' && { grant: await granted() }),
     scope,
     actor: { kind: actorType, id, name: actorType, memberId },
-    ...standing.rights,
-    standing,
+    ...membership.rights,
+    membership,
     tokenId: memberId,
   };
 }

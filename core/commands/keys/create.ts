@@ -3,7 +3,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { allScopes } from '../../rights/scopes.ts';
 import { timeAhead, usage } from '../flags.ts';
 import { printResult } from '../output.ts';
-import { askDesk, type LocalOptions } from './desk.ts';
+import { callOperatorRpc, type LocalOptions } from './desk.ts';
 import { madeText } from './shown.ts';
 
 export interface CreateOptions extends LocalOptions {
@@ -18,7 +18,7 @@ export interface CreateOptions extends LocalOptions {
 export async function create(options: CreateOptions, folder: string): Promise<void> {
   const { workspace, member, name, expires } = options;
   if (name.trim() === '' || name.length > 80) throw usage('--name must have 1 to 80 characters.');
-  const made = await askDesk(options, folder, 'create', {
+  const made = await callOperatorRpc(options, folder, 'create', {
     ...(workspace === undefined ? {} : { workspace }),
     ...(member === undefined ? {} : { member }),
     name,

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { addressOf, readConfig } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { openOfflineDesk, type OfflineDesk } from '../../setup/keys/offline-desk.ts';
+import { openOfflineRpc, type OfflineRpc } from '../../setup/keys/offline-desk.ts';
 import type { Answers, Order, OrderName } from '../../setup/orders.ts';
 import { operatorSocketOf } from '../../setup/keys/socket.ts';
 import { holderOf } from '../../store/data-dir.ts';
@@ -24,7 +24,7 @@ const lookEveryMs = 100;
 const answerWithinMs = 60_000;
 
 /** @param folder where a relative data directory begins. @throws CommandError */
-export async function askDesk<N extends OrderName>(
+export async function callOperatorRpc<N extends OrderName>(
   { dataDir: given }: LocalOptions,
   folder: string,
   name: N,
@@ -53,10 +53,10 @@ export async function askDesk<N extends OrderName>(
 }
 
 /** Null where another process holds the directory. */
-function openHere(dataDir: string, baseUrl: string): OfflineDesk | null {
+function openHere(dataDir: string, baseUrl: string): OfflineRpc | null {
   if (holderOf(dataDir) !== null) return null;
   try {
-    return openOfflineDesk(dataDir, baseUrl, systemClock.nowMs);
+    return openOfflineRpc(dataDir, baseUrl, systemClock.nowMs);
   } catch (error) {
     // A server that was started just now was faster.
     if (holderOf(dataDir) !== null) return null;
@@ -65,7 +65,7 @@ function openHere(dataDir: string, baseUrl: string): OfflineDesk | null {
 }
 
 async function askHere<N extends OrderName>(
-  { desk, close }: OfflineDesk,
+  { rpc: desk, close }: OfflineRpc,
   name: N,
   order: Order<N>,
 ): Promise<Answers[N]> {

@@ -3,7 +3,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { noWorkspace, type KeyAnswers, type ListedKey } from '../../setup/keys/orders.ts';
 import { printResult } from '../output.ts';
 import { minuteOf, tableOf } from '../table.ts';
-import { askDesk, type LocalOptions } from './desk.ts';
+import { callOperatorRpc, type LocalOptions } from './desk.ts';
 import { shortScopes } from './shown.ts';
 
 export interface ListOptions extends LocalOptions {
@@ -13,7 +13,7 @@ export interface ListOptions extends LocalOptions {
 /** @param folder where a relative data directory begins */
 export async function list(options: ListOptions, folder: string): Promise<void> {
   const { workspace } = options;
-  const listed = await askDesk(options, folder, 'list', workspace === undefined ? {} : { workspace });
+  const listed = await callOperatorRpc(options, folder, 'list', workspace === undefined ? {} : { workspace });
   printResult(listed, options, linesOf);
 }
 

@@ -5,7 +5,7 @@ import { quoted } from '../../lib/quoted.ts';
 import { graceMsMax } from '../../setup/keys/orders.ts';
 import { duration, timeAhead } from '../flags.ts';
 import { printResult } from '../output.ts';
-import { askDesk, type LocalOptions } from './desk.ts';
+import { callOperatorRpc, type LocalOptions } from './desk.ts';
 import { madeText } from './shown.ts';
 
 export interface RollOptions extends LocalOptions {
@@ -18,7 +18,7 @@ export interface RollOptions extends LocalOptions {
 export async function roll(key: string, options: RollOptions, folder: string): Promise<void> {
   const { grace, allScopes = false, expires, dataDir } = options;
   const where = dataDir === undefined ? '' : ` --data-dir ${quoted(dataDir)}`;
-  const rolled = await askDesk(options, folder, 'roll', {
+  const rolled = await callOperatorRpc(options, folder, 'roll', {
     key,
     graceMs: duration('--grace', grace, graceMsMax),
     allScopes,

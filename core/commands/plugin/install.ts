@@ -15,10 +15,10 @@ import { placeOfDetail } from './author-error.ts';
 import { readPackageInput, type PackageInput } from './given-package.ts';
 import { missingSecrets, type WithSecrets } from './secrets/missing.ts';
 import { readSettings } from './settings.ts';
-import { probationLines, type Standing } from './standing.ts';
+import { probationLines, type PluginStatus } from './standing.ts';
 import { showGate } from './backtest.ts';
 
-interface Install extends WithSecrets, Pick<Standing, 'probation'> {
+interface Install extends WithSecrets, Pick<PluginStatus, 'probation'> {
   id: string;
   pluginVersion: string;
 }

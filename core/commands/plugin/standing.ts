@@ -9,20 +9,20 @@ interface Probation {
 }
 
 /** Of an install as it is shown. */
-export interface Standing {
+export interface PluginStatus {
   readonly mode: InstallMode;
   readonly state: string;
   readonly probation?: Probation | null;
 }
 
 /** The mode that its next run has. */
-export function modeNow({ mode, probation }: Standing): InstallMode {
+export function modeNow({ mode, probation }: PluginStatus): InstallMode {
   const probationLeft = probation?.runsLeft ?? 0;
   return effectiveMode({ mode, modes: {}, probationLeft, budget: { whenSpent: 'stop' } });
 }
 
 /** `active`, or `probation: 20 approvals missing`. */
-export function stateNow({ state, probation }: Standing): string {
+export function stateNow({ state, probation }: PluginStatus): string {
   if (!probation) return state;
   const { runsLeft } = probation;
   const left = `${runsLeft} ${runsLeft === 1 ? 'approval' : 'approvals'} left`;
@@ -30,6 +30,6 @@ export function stateNow({ state, probation }: Standing): string {
 }
 
 /** State of its probation in words, with the ways to end it; empty of a plugin that is not on probation. */
-export function probationLines({ probation }: Pick<Standing, 'probation'>): string[] {
+export function probationLines({ probation }: Pick<PluginStatus, 'probation'>): string[] {
   return probation?.message === undefined ? [] : [probation.message];
 }

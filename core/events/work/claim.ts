@@ -12,7 +12,7 @@ const lookedAtMax = 1_000;
 /** Subscribers refilled per batch. */
 const refilledMax = 16;
 
-interface ClaimDesk {
+interface ClaimOptions {
   readonly store: Store;
   readonly kind: string;
   readonly owner: string;
@@ -24,9 +24,9 @@ interface ClaimDesk {
 }
 
 /** @returns delay before the next claim in ms; null if no work becomes due by itself */
-export async function claim(desk: ClaimDesk): Promise<number | null> {
-  const hasRefilled = !desk.behind.isEmpty && (await refill(desk));
-  const waitMs = await claimDue(desk);
+export async function claim(options: ClaimOptions): Promise<number | null> {
+  const hasRefilled = !options.behind.isEmpty && (await refill(options));
+  const waitMs = await claimDue(options);
   return hasRefilled ? 0 : waitMs;
 }
 
@@ -34,11 +34,11 @@ export async function claim(desk: ClaimDesk): Promise<number | null> {
  * Claims held-back work in turn, for subscribers with at least half of their quota free. @returns true if there were
  * any
  */
-async function refill(desk: ClaimDesk): Promise<boolean> {
-  const { store, behind } = desk;
+async function refill(options: ClaimOptions): Promise<boolean> {
+  const { store, behind } = options;
   if (behind.isExhausted) await behind.look();
   const refilled: Subject[] = [];
-  const ops = refillOps(desk, refilled);
+  const ops = refillOps(options, refilled);
   if (ops.length === 0) return false;
   let isStored = false;
   try {
@@ -50,7 +50,7 @@ async function refill(desk: ClaimDesk): Promise<boolean> {
 }
 
 /** @param refilled receives the subscribers of the ops */
-function refillOps({ kind, owner, quota, behind, intake, nowMs }: ClaimDesk, refilled: Subject[]): Op[] {
+function refillOps({ kind, owner, quota, behind, intake, nowMs }: ClaimOptions, refilled: Subject[]): Op[] {
   const draft = quota.draft();
   const ops: Op[] = [];
   const now = nowMs();
@@ -75,8 +75,8 @@ function refillOps({ kind, owner, quota, behind, intake, nowMs }: ClaimDesk, ref
   return ops;
 }
 
-async function claimDue(desk: ClaimDesk): Promise<number | null> {
-  const { store, kind, owner, quota, intake, nowMs, isStopped } = desk;
+async function claimDue(options: ClaimOptions): Promise<number | null> {
+  const { store, kind, owner, quota, intake, nowMs, isStopped } = options;
   const now = nowMs();
   const [due] = await store.readSystem(nextDue, { kind });
   if (!due || isStopped()) return null;

@@ -63,13 +63,13 @@ export function makerOf({ authority: { actor } }: Pick<Context, 'authority'>): M
 /** Added to a commit that gives rights to others: fails if the member or key lost the right to do so meanwhile. */
 export function stillMayOp(ctx: Context): Op {
   const { memberId, keyId } = makerOf(ctx);
-  const values = { id: memberId, role: ctx.standing?.role ?? null, key: keyId };
+  const values = { id: memberId, role: ctx.membership?.role ?? null, key: keyId };
   return tenantOp(ctx.scope, stillMay, values, { expectRows: 1 });
 }
 
 /** Added to a commit that creates a key. Fails if a caller who is not an owner creates it for a member who became an owner meanwhile. */
 export function handingOps(ctx: Context, memberId: string): Op[] {
-  if (memberId === ctx.authority.actor.memberId || ctx.standing?.role === 'owner') return [stillMayOp(ctx)];
+  if (memberId === ctx.authority.actor.memberId || ctx.membership?.role === 'owner') return [stillMayOp(ctx)];
   return [stillMayOp(ctx), tenantOp(ctx.scope, stillNoOwner, { id: memberId }, { expectRows: 1 })];
 }
 

@@ -59,7 +59,7 @@ export interface OutsideSignIn {
    */
   comeBack(
     key: string,
-    arrival: { readonly headers: Headers; readonly query: URLSearchParams },
+    request: { readonly headers: Headers; readonly query: URLSearchParams },
     now: Now,
   ): Promise<CameBack>;
 }
@@ -95,8 +95,8 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
     async leave(leaving, accountId) {
       const { key, intent } = leaving;
       const { settings, client } = get(key);
-      const { ceremony, cookie } = await ceremonies.begin('outside', accountId, leaving);
-      const address = await client.addressFor(ceremony, intent === 'prove').catch((error: unknown) => {
+      const { ceremony: challenge, cookie } = await ceremonies.begin('outside', accountId, leaving);
+      const address = await client.addressFor(challenge, intent === 'prove').catch((error: unknown) => {
         log('warn', 'identity provider did not respond', { provider: key, error: wordsOf(error) });
         throw new ApiError(
           'unavailable',
@@ -107,18 +107,18 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
     },
     async comeBack(key, { headers, query }, now) {
       const { settings, client } = get(key);
-      const ceremony = await ceremonies.take<Leaving>('outside', headers);
+      const challenge = await ceremonies.take<Leaving>('outside', headers);
       if (
-        !ceremony ||
-        ceremony.details.key !== key ||
-        (ceremony.accountId !== null && ceremony.accountId !== now.who?.accountId)
+        !challenge ||
+        challenge.details.key !== key ||
+        (challenge.accountId !== null && challenge.accountId !== now.who?.accountId)
       )
         throw new ApiError(
           'forbidden',
           'The request has expired, or was started in another browser. Try again.',
         );
-      const { intent, to } = ceremony.details;
-      const person = await client.personOf(ceremony, query, intent === 'prove').catch((error: unknown) => {
+      const { intent, to } = challenge.details;
+      const person = await client.personOf(challenge, query, intent === 'prove').catch((error: unknown) => {
         log('info', 'sign-in refused: identity provider', {
           provider: key,
           error: wordsOf(error),
@@ -133,7 +133,7 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
         intent,
         provenEmail: settings.takesInvitations ? person.verifiedEmail : null,
         issuer: person.issuer,
-        ...(await accountFor(ceremony, person, { settings, ...now }, options)),
+        ...(await accountFor(challenge, person, { settings, ...now }, options)),
         to,
       };
     },

@@ -1,7 +1,7 @@
 // Pages that reset a forgotten password: request a link, and set a new password with it.
 import { readForm } from '../../html/form.ts';
 import { html } from '../../html/html.ts';
-import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
+import type { RawRequest, RawAnswer, Route } from '../../http/route.ts';
 import type { Services } from '../../context.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Mail } from '../../lib/mail.ts';
@@ -44,12 +44,12 @@ export function resetRoutes(options: ResetPages): Route[] {
         name: 'reset.send',
         summary: 'Send a link that resets the password',
       },
-      async (arrival) => {
-        const form = await readForm(arrival, baseUrl);
+      async (request) => {
+        const form = await readForm(request, baseUrl);
         const { mail } = services;
         if (!mail) return noMailPage();
         // Not awaited: neither the text nor the duration of the response discloses whether the account exists.
-        void send(options, mail, form.get('email') ?? '', arrival.peer);
+        void send(options, mail, form.get('email') ?? '', request.peer);
         return card(
           'Check your e-mail',
           html`<p>
@@ -71,25 +71,25 @@ export function resetRoutes(options: ResetPages): Route[] {
     ),
     pageRoute(
       { method: 'POST', path: '/reset/{token}', name: 'reset.set', summary: 'Set a new password' },
-      (arrival, token) => choose(options, arrival, token),
+      (request, token) => choose(options, request, token),
     ),
   ];
 }
 
 async function choose(
   { services, passwords, grants }: ResetPages,
-  arrival: Arrival,
+  request: RawRequest,
   token: string,
 ): Promise<RawAnswer> {
   const { store, sealing, baseUrl, nowMs } = services;
-  const form = await readForm(arrival, baseUrl);
+  const form = await readForm(request, baseUrl);
   const reset = await findResetBy(store, token, nowMs());
   const account = reset && (await accountById(store, reset.accountId));
   if (!account) return noReset();
   const password = passwordOf(form);
   const wrong = passwordProblem(password, [account.name, account.email]);
   if (wrong !== null) return choosePage(wrong);
-  const passwordHash = await passwords.hash(arrival.peer, password);
+  const passwordHash = await passwords.hash(request.peer, password);
   const { isMailed } = reset;
   if (!(await resetPassword(grants, account, { token, isMailed, passwordHash }, nowMs()))) return noReset();
   const removed = isMailed ? 'passkeys, one-time codes and linked accounts' : 'passkeys and linked accounts';
@@ -98,7 +98,7 @@ async function choose(
     : ` All existing ${removed} were removed, because the address was not confirmed.`;
   noticeOf(services, account.email, `The password was reset with a link.${also}`);
   // The browser becomes a known device, so that failed guesses of others do not block its sign-in.
-  const device = rememberDevice(sealing, arrival.headers, account.id);
+  const device = rememberDevice(sealing, request.headers, account.id);
   return leadTo(baseUrl, '/sign-in?reset', [device]);
 }
 

@@ -1,5 +1,5 @@
 // Routes of the consent page. Every authorization request asks the person, also after an earlier consent.
-import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
+import type { RawRequest, RawAnswer, Route } from '../../http/route.ts';
 import { leadToSignIn, pageRoute, readSignedForm } from '../../identity/pages.ts';
 import { paths } from '../paths.ts';
 import { denied, noneOffered, over, withoutPage } from './answers.ts';
@@ -16,31 +16,31 @@ export function consentRoutes(options: AskingOptions): Route[] {
     return consentPage(consentPrompt.view, { action: pathOf(uid), hidden: { form_token: formToken }, wrong });
   };
 
-  const show = async (arrival: Arrival, uid: string): Promise<RawAnswer> => {
+  const show = async (request: RawRequest, uid: string): Promise<RawAnswer> => {
     const server = await engine();
-    const asking = await server.asking(arrival, uid);
+    const asking = await server.asking(request, uid);
     if (!asking) return over;
-    if (asking.scopes.length === 0) return server.settle(arrival, uid, noneOffered);
-    const who = await sessions.find(arrival.headers);
+    if (asking.scopes.length === 0) return server.settle(request, uid, noneOffered);
+    const who = await sessions.find(request.headers);
     if (!who) return leadToSignIn(baseUrl, pathOf(uid));
-    return page(await consentPromptOf(options, asking, who, null, arrival.peer), uid, null);
+    return page(await consentPromptOf(options, asking, who, null, request.peer), uid, null);
   };
 
-  const decide = async (arrival: Arrival, uid: string): Promise<RawAnswer> => {
-    const who = await sessions.find(arrival.headers);
+  const decide = async (request: RawRequest, uid: string): Promise<RawAnswer> => {
+    const who = await sessions.find(request.headers);
     if (!who) return leadToSignIn(baseUrl, pathOf(uid));
-    const form = await readSignedForm(arrival, baseUrl, who);
+    const form = await readSignedForm(request, baseUrl, who);
     const server = await engine();
-    const asking = await server.asking(arrival, uid);
+    const asking = await server.asking(request, uid);
     if (!asking) return over;
     const decision = form.get('decision');
-    if (decision === 'deny') return server.settle(arrival, uid, denied);
-    const consentPrompt = await consentPromptOf(options, asking, who, form.get('workspace'), arrival.peer);
+    if (decision === 'deny') return server.settle(request, uid, denied);
+    const consentPrompt = await consentPromptOf(options, asking, who, form.get('workspace'), request.peer);
     if (decision !== 'allow' || 'without' in consentPrompt) return page(consentPrompt, uid, null);
     const granted = grantedBy(consentPrompt.view, form);
     if (granted.wrong !== null) return page(consentPrompt, uid, granted.wrong);
     const made = await makeGrant(options, consentPrompt, granted);
-    return made ? server.settle(arrival, uid, made) : over;
+    return made ? server.settle(request, uid, made) : over;
   };
 
   const path = pathOf('{token}');

@@ -1,6 +1,6 @@
 // The verification page of the device flow (RFC 8628 §3.3).
 import { html } from '../../html/html.ts';
-import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
+import type { RawRequest, RawAnswer, Route } from '../../http/route.ts';
 import { card, hidden, leadToSignIn, pageRoute, problem, readSignedForm } from '../../identity/pages.ts';
 import type { SignedIn } from '../../identity/sessions/sessions.ts';
 import { retryAfterOf } from '../../lib/errors.ts';
@@ -28,7 +28,7 @@ export function deviceRoutes(options: AskingOptions): Route[] {
   const { baseUrl, nowMs } = services;
   const wrongCodes = createWrongCodes(nowMs);
 
-  const ask = async ({ headers, query }: Arrival): Promise<RawAnswer> => {
+  const ask = async ({ headers, query }: RawRequest): Promise<RawAnswer> => {
     const who = await sessions.find(headers);
     const code = (query.get('user_code') ?? '').slice(0, 20);
     if (who) return codePage(who, code, null);
@@ -36,15 +36,15 @@ export function deviceRoutes(options: AskingOptions): Route[] {
     return leadToSignIn(baseUrl, paths.device + search);
   };
 
-  const decide = async (arrival: Arrival): Promise<RawAnswer> => {
-    const who = await sessions.find(arrival.headers);
+  const decide = async (request: RawRequest): Promise<RawAnswer> => {
+    const who = await sessions.find(request.headers);
     if (!who) return leadToSignIn(baseUrl, paths.device);
-    const form = await readSignedForm(arrival, baseUrl, who);
+    const form = await readSignedForm(request, baseUrl, who);
     const waitSeconds = wrongCodes.waitOf(who);
     if (waitSeconds !== null) return tooMany(waitSeconds);
     const code = form.get('user_code') ?? '';
     const asking = await (await engine()).deviceAsking(code);
-    if (asking) return decideDevice(options, asking, { who, code, form, peer: arrival.peer });
+    if (asking) return decideDevice(options, asking, { who, code, form, peer: request.peer });
     wrongCodes.note(who);
     return codePage(
       who,

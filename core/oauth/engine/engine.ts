@@ -1,7 +1,7 @@
 // Wraps the protocol library, which only this folder imports. The first request that needs the library loads it.
 import type { default as Library } from 'oidc-provider';
 import { Provider } from 'oidc-provider/lib/provider.js';
-import type { Arrival, RawAnswer } from '../../http/route.ts';
+import type { RawRequest, RawAnswer } from '../../http/route.ts';
 import type { Log } from '../../lib/log.ts';
 import { wordOf, type GrantRef } from '../grants.ts';
 import { requestedScopes } from '../offered.ts';
@@ -35,11 +35,11 @@ export type Decision =
 
 export interface Engine extends Devices {
   /** Answers a protocol request of a client or its browser. */
-  answer(arrival: Arrival): Promise<RawAnswer>;
+  answer(request: RawRequest): Promise<RawAnswer>;
   /** Returns the request of a consent page; null if this browser did not start it, or it has ended. */
-  asking(arrival: Arrival, uid: string): Promise<Asking | null>;
+  asking(request: RawRequest, uid: string): Promise<Asking | null>;
   /** Records the decision and redirects the browser. */
-  settle(arrival: Arrival, uid: string, decision: Decision): Promise<RawAnswer>;
+  settle(request: RawRequest, uid: string, decision: Decision): Promise<RawAnswer>;
 }
 
 export function createEngine(options: ConfigurationOptions & { log: Log }): Engine {
@@ -57,25 +57,25 @@ export function createEngine(options: ConfigurationOptions & { log: Log }): Engi
   // Otherwise the library prints every error to the console, although the response has it.
   provider.silent = true;
 
-  const interactionOf = async (arrival: Arrival, uid: string) => {
-    const { req, res } = await exchangeOf({ ...arrival, method: 'GET' }, baseUrl);
+  const interactionOf = async (request: RawRequest, uid: string) => {
+    const { req, res } = await exchangeOf({ ...request, method: 'GET' }, baseUrl);
     const interaction = await provider.interactionDetails(req, res).catch(() => null);
     return interaction?.uid === uid ? { interaction, req, res } : null;
   };
   return {
-    async answer(arrival) {
-      const { req, res } = await exchangeOf(asWeTakeIt(arrival), baseUrl);
+    async answer(request) {
+      const { req, res } = await exchangeOf(asWeTakeIt(request), baseUrl);
       await respond(req, res);
       return answerOf(res, [cookieNames.session]);
     },
-    async asking(arrival, uid) {
-      const found = await interactionOf(arrival, uid);
+    async asking(request, uid) {
+      const found = await interactionOf(request, uid);
       if (!found) return null;
       const { params } = found.interaction;
       return { ...askingOf(baseUrl, params), ticket: uid, redirectUri: String(params.redirect_uri) };
     },
-    async settle(arrival, uid, decision) {
-      const found = await interactionOf(arrival, uid);
+    async settle(request, uid, decision) {
+      const found = await interactionOf(request, uid);
       if (!found) throw new Error(`There is no authorization request ${uid}.`);
       const { req, res } = found;
       const result =
@@ -106,12 +106,12 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
  * Adjusts an authorization request for the library: adds the default scopes to a request without scopes (RFC 6749 §3.3), and replaces
  * other response modes than `query` with an unknown one, so that the library rejects them in the query.
  */
-function asWeTakeIt(arrival: Arrival): Arrival {
-  if (arrival.path !== paths.authorize) return arrival;
-  const query = new URLSearchParams(arrival.query);
+function asWeTakeIt(request: RawRequest): RawRequest {
+  if (request.path !== paths.authorize) return request;
+  const query = new URLSearchParams(request.query);
   if ((query.get('scope') ?? '') === '') query.set('scope', requestedScopes(null).join(' '));
   if ((query.get('response_mode') ?? 'query') !== 'query') query.set('response_mode', 'none');
-  return { ...arrival, query };
+  return { ...request, query };
 }
 
 const models = [

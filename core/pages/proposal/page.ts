@@ -2,7 +2,7 @@
 // in the name of the person.
 import type { App, Caller } from '../../http/app.ts';
 import type { Principal } from '../../http/principal.ts';
-import { defineRoute, type Arrival, type RawAnswer, type Route } from '../../http/route.ts';
+import { defineRoute, type RawRequest, type RawAnswer, type Route } from '../../http/route.ts';
 import type { Outcome } from '../../http/values.ts';
 import { answerPage, leadTo, leadToSignIn, readSignedForm } from '../../identity/pages.ts';
 import type { Seat, Sessions, SignedIn } from '../../identity/sessions/sessions.ts';
@@ -36,10 +36,10 @@ export function proposalPageRoutes(options: ProposalPageOptions): Route[] {
   } as const;
   const inbound =
     (answer: typeof decide) =>
-    ({ params: { id } }: { params: { id: string } }, arrival: Arrival): Promise<RawAnswer> =>
-      answerPage(arrival, async () => {
-        const who = await options.sessions.find(arrival.headers);
-        return who ? answer(options, who, id, arrival) : leadToSignIn(options.baseUrl, arrival.path);
+    ({ params: { id } }: { params: { id: string } }, request: RawRequest): Promise<RawAnswer> =>
+      answerPage(request, async () => {
+        const who = await options.sessions.find(request.headers);
+        return who ? answer(options, who, id, request) : leadToSignIn(options.baseUrl, request.path);
       });
   return [
     defineRoute({
@@ -69,9 +69,9 @@ async function decide(
   options: ProposalPageOptions,
   who: SignedIn,
   id: string,
-  arrival: Arrival,
+  request: RawRequest,
 ): Promise<RawAnswer> {
-  const form = await readSignedForm(arrival, options.baseUrl, who);
+  const form = await readSignedForm(request, options.baseUrl, who);
   const seats = who.seats.filter(({ workspaceId }) => workspaceId === form.get('workspace'));
   const seen = await find(options, who, seats, id);
   const { operation, body } = decisionIn(form);

@@ -17,7 +17,7 @@ import type { Usage } from '../budgets/usage.ts';
 import { requireBudget } from '../budgets/waits.ts';
 import type { Install } from '../installs/schema.ts';
 import { checkValues, withDefaults, type SettingsSchema } from '../installs/settings.ts';
-import { hostDoorOf, principalOf, type HostDoor } from '../host-door.ts';
+import { hostGatewayOf, principalOf, type HostGateway } from '../host-door.ts';
 import type { RunEnds } from '../runs/ends.ts';
 import { callerOf, inputOf, type RunInput } from '../runs/input.ts';
 import { findRun, queuedRow, queueRunOps, type NewRun, type RunRow } from '../runs/rows.ts';
@@ -137,7 +137,7 @@ function runOf(ctx: Context, install: Install, name: string, input: RunInput): N
   };
 }
 
-const doors = new WeakMap<App, HostDoor>();
+const gateways = new WeakMap<App, HostGateway>();
 
 /** Returns the target, read through the API with the rights common to caller and plugin. */
 async function targetOf(
@@ -161,13 +161,17 @@ async function targetOf(
       fix: 'Add `target` with its id.',
     });
   const app = work.app();
-  const door = doors.get(app) ?? hostDoorOf(app);
-  doors.set(app, door);
+  const gateway = gateways.get(app) ?? hostGatewayOf(app);
+  gateways.set(app, gateway);
   const principal = {
     ...principalOf(ctx.scope, install),
     ...commonRights(rightsOfInstall(install), ctx),
   };
-  const outcome = await door.call(app.route(`${kind}s.get`), { params: { id }, principal, isCounted: false });
+  const outcome = await gateway.call(app.route(`${kind}s.get`), {
+    params: { id },
+    principal,
+    isCounted: false,
+  });
   if (!outcome.error) return JSON.parse(outcome.body) as unknown;
   if (outcome.error.code === 'not_found')
     throw invalidField('target', 'not_found', {

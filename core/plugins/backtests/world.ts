@@ -4,7 +4,7 @@ import type { Past } from '../../changes/past.ts';
 import type { Outcome, ValueCall } from '../../http/values.ts';
 import type { Route } from '../../http/route.ts';
 import type { SeenPast } from '../../resource/as-of/past.ts';
-import type { HostDoor } from '../host-door.ts';
+import type { HostGateway } from '../host-door.ts';
 import type { OwnValues } from '../kv/own.ts';
 import type { RunValues } from './values.ts';
 
@@ -15,7 +15,7 @@ export interface World {
   readonly source: string;
   /** Install id of the isolates, shared only among runs of this version. */
   readonly isolateId: string;
-  door(real: HostDoor): HostDoor;
+  gateway(real: HostGateway): HostGateway;
 }
 
 interface WorldOptions {
@@ -29,7 +29,11 @@ interface WorldOptions {
 
 export function worldOf({ past, values, source, isolateId, noteNow }: WorldOptions): World {
   /** Returns null if the read must be answered with present data. */
-  const askPast = async (real: HostDoor, route: Route, call: ValueCall): Promise<Outcome<string> | null> => {
+  const askPast = async (
+    real: HostGateway,
+    route: Route,
+    call: ValueCall,
+  ): Promise<Outcome<string> | null> => {
     if (!takesAsOf(route) || showsStaged(route, call)) return null;
     const asOf = String(past.sequence);
     const outcome = await real.call(route, { ...call, query: { ...call.query, asOf } });
@@ -39,7 +43,7 @@ export function worldOf({ past, values, source, isolateId, noteNow }: WorldOptio
 
   return {
     ...{ past, values, source, isolateId },
-    door: (real) => ({
+    gateway: (real) => ({
       ...real,
       async call(route, call) {
         if (route === real.listKeys) return values.listed(call.query ?? {});

@@ -2,7 +2,7 @@
 // missing or disabled give the same response, so that a sender cannot tell them apart.
 import type { Services } from '../../context.ts';
 import type { WorkQueue } from '../../events/work.ts';
-import type { Arrival, RawAnswer } from '../../http/route.ts';
+import type { RawRequest, RawAnswer } from '../../http/route.ts';
 import { ApiError, rateLimited } from '../../lib/errors.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { scopeOf, type Scope } from '../../store/store.ts';
@@ -60,18 +60,18 @@ interface Found {
 export async function receive(
   options: ReceiveOptions,
   { token, name }: { readonly token: string; readonly name: string },
-  arrival: Arrival,
+  rawRequest: RawRequest,
 ): Promise<RawAnswer> {
-  const found = await findRoute(options, token, name, arrival.method);
+  const found = await findRoute(options, token, name, rawRequest.method);
   const limitedMs = options.rate.take(found.install.id);
   if (limitedMs !== null)
     throw rateLimited(
       `A plugin accepts ${inboundPerMinuteMax} requests per minute. Retry after the time in \`Retry-After\`.`,
       limitedMs / 1000,
     );
-  const bytes = await arrival.read(Math.min(found.route.maxBody ?? bodyMax, bodyMax));
-  const signature = signatureOf(options, found, arrival, bytes);
-  const input: RunInput = { event: requestOf(name, arrival, bytes) };
+  const bytes = await rawRequest.read(Math.min(found.route.maxBody ?? bodyMax, bodyMax));
+  const signature = signatureOf(options, found, rawRequest, bytes);
+  const input: RunInput = { event: requestOf(name, rawRequest, bytes) };
   await requireBudget(options, found);
   const run = await queue(options, found, input, signature);
   await options.ends.wait(found.scope, run.id, waitMs);
@@ -97,7 +97,7 @@ async function findRoute(
 function signatureOf(
   { services }: ReceiveOptions,
   { scope, open, route }: Found,
-  { headers }: Arrival,
+  { headers }: RawRequest,
   bytes: Uint8Array,
 ): string | null {
   if (route.auth === 'public') return null;
@@ -129,7 +129,11 @@ async function requireBudget({ services, usage }: ReceiveOptions, { scope, insta
 }
 
 /** Returns the handler's input. @throws ApiError unsupported_media_type, malformed_request */
-function requestOf(name: string, { method, headers, query }: Arrival, bytes: Uint8Array): RunInput['event'] {
+function requestOf(
+  name: string,
+  { method, headers, query }: RawRequest,
+  bytes: Uint8Array,
+): RunInput['event'] {
   const coding = headers.get('content-encoding');
   const isText = bytes.length === 0 || textTypes.test(headers.get('content-type') ?? '');
   if (!isText || (coding !== null && coding !== 'identity'))

@@ -172,6 +172,6 @@ function hookRoute(method: Extract<Method, 'GET' | 'POST'>, options: ReceiveOpti
     contentType: 'text/plain',
     params: Closed({ token: Type.String({ pattern: '^[A-Za-z0-9_-]{32}$' }), name: handlerName }),
     responses: { 200: null },
-    inbound: ({ params: routeParams }, arrival) => receive(options, routeParams, arrival),
+    inbound: ({ params: routeParams }, rawRequest) => receive(options, routeParams, rawRequest),
   });
 }

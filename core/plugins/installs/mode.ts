@@ -16,10 +16,10 @@ export function probationSentence({
 
 /** The default mode, and the modes of classes and fields that differ. */
 export type Modes = Pick<Install, 'mode' | 'modes'>;
-type Standing = Modes & Pick<Install, 'probationLeft' | 'budget'>;
+type ModeFactors = Modes & Pick<Install, 'probationLeft' | 'budget'>;
 
 /** Replaces `apply` by `propose` during probation, or with an exhausted budget. @param isSpent true if the daily budget is exhausted */
-export function effectiveModes(install: Standing, isSpent = false): Modes {
+export function effectiveModes(install: ModeFactors, isSpent = false): Modes {
   const { mode, modes, probationLeft, budget } = install;
   const isHeldBack = probationLeft > 0 || (isSpent && budget.whenSpent === 'propose');
   if (!isHeldBack) return install;
@@ -30,6 +30,6 @@ export function effectiveModes(install: Standing, isSpent = false): Modes {
   };
 }
 
-export function effectiveMode(install: Standing): InstallMode {
+export function effectiveMode(install: ModeFactors): InstallMode {
   return effectiveModes(install).mode;
 }

@@ -17,13 +17,7 @@ import { plugin } from './contract.ts';
 import { pluginRef } from './ref.ts';
 import { updating, upgrading } from './rights.ts';
 import { SettingsForm, showSettingsForm } from './settings-form.ts';
-import {
-  InstallCreate,
-  InstallPreviewed,
-  InstallResponse,
-  InstallStanding,
-  InstallUpdate,
-} from './schema.ts';
+import { InstallCreate, InstallPreviewed, InstallResponse, InstallStatus, InstallUpdate } from './schema.ts';
 import { consentRoutes, versionRoutes } from './version-routes.ts';
 
 const params = Closed({ id: pluginRef });
@@ -42,7 +36,7 @@ function routesOfAll(rules: InstallRules): Route[] {
       scope: 'plugins:read',
       limit: 'read',
       query: Closed(pageQuery),
-      responses: { 200: pageOf(InstallStanding) },
+      responses: { 200: pageOf(InstallStatus) },
       read: (ctx, { query }) => listInstalls(ctx, query, rules),
     }),
     defineRoute({
@@ -103,7 +97,7 @@ function routesOfOne(rules: InstallRules): Route[] {
       scope: 'plugins:read',
       limit: 'read',
       params,
-      responses: { 200: InstallStanding },
+      responses: { 200: InstallStatus },
       read: (ctx, { params }) => showInstall(ctx, params.id, rules),
     }),
     defineRoute({

@@ -119,7 +119,7 @@ function toStateResponse({ state, pending, probationLeft }: Install): Install['s
 
 export const InstallResponse = schemasOf(plugin).response;
 /** The install with its present state, which its events do not include. */
-export const InstallStanding = named(
+export const InstallStatus = named(
   'PluginStanding',
   Closed({
     ...(InstallResponse as TSchema as TObject).properties,

@@ -4,7 +4,7 @@ import type { Actor, Cause } from '../../events/origin.ts';
 import type { App } from '../../http/app.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { askAll, createDoorAsk, type ReplayOutcome } from '../../proposals/again.ts';
+import { askAll, createWriteReplay, type ReplayOutcome } from '../../proposals/again.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import { CallError } from '../door-call.ts';
 import { principalOf } from '../host-door.ts';
@@ -41,7 +41,7 @@ export const callerGone = ({ name }: Actor): ReplayOutcome => ({
 export type AskAsPlugin = (asking: Asking, writes: readonly RequestedWrite[]) => Promise<ReplayOutcome>;
 
 export function createAskAsPlugin({ store, clock, app }: AskOptions): AskAsPlugin {
-  const askAtDoor = createDoorAsk(app);
+  const replayWrite = createWriteReplay(app);
 
   const askOwn = async (
     { scope, install, cause, caller }: Asking,
@@ -77,7 +77,7 @@ export function createAskAsPlugin({ store, clock, app }: AskOptions): AskAsPlugi
       if (ownWrites.has(write.operation)) return askOwn(asking, write, staged);
       const { cause, install } = asking;
       const plugin = principalOf(scope, install);
-      return askAtDoor(write, { principal: { ...plugin, ...rightsFor(plugin, caller) }, cause, staged });
+      return replayWrite(write, { principal: { ...plugin, ...rightsFor(plugin, caller) }, cause, staged });
     });
   };
 }

@@ -16,7 +16,7 @@ import type { World } from '../backtests/world.ts';
 import { createMeter, type Meter } from '../budgets/meter.ts';
 import type { Usage } from '../budgets/usage.ts';
 import type { CallQueue } from '../call-turns.ts';
-import { hostDoorOf, principalOf, type BridgeCall, type HostDoor } from '../host-door.ts';
+import { hostGatewayOf, principalOf, type BridgeCall, type HostGateway } from '../host-door.ts';
 import { effectiveModes, type Modes } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
 import { ownValues } from '../kv/own.ts';
@@ -105,7 +105,7 @@ type Begun = Pick<Attempt, 'install' | 'staged' | 'cause' | 'startedAt' | 'modes
 export function createAttempts(options: AttemptOptions): Attempts {
   const { clock } = options;
   /** Created on first use, because the app is not available before. */
-  let door: HostDoor | undefined;
+  let gateway: HostGateway | undefined;
   const stagings = createStagings(options);
 
   const forget = (runId: string): void => {
@@ -119,8 +119,8 @@ export function createAttempts(options: AttemptOptions): Attempts {
     const { run, item } = held;
     const performQueued = options.callQueue.ofRun(item.scope, install.id, run.handler_kind);
     const { calls: callsMax } = limitsOf(install.manifest, handlerOf(run));
-    door ??= hostDoorOf(options.app());
-    const bridge = bridgeOf(options, begun, held.world?.door(door) ?? door);
+    gateway ??= hostGatewayOf(options.app());
+    const bridge = bridgeOf(options, begun, held.world?.gateway(gateway) ?? gateway);
     return async (op: string, args: string): Promise<CallAnswer> => {
       const from = performance.now();
       const answer = await performQueued(op, args, () => callHost(bridge, op, args));
@@ -163,14 +163,14 @@ function ofNobody({ budget: { whenSpent } }: Install): Meter {
 function bridgeOf(
   { store, clock, outside }: AttemptOptions,
   { held, install, staged, cause, startedAt, modes, meter }: Begun,
-  door: HostDoor,
+  gateway: HostGateway,
 ): BridgeCall {
   const { item, run, event, input, world } = held;
   const { scope } = item;
   const plugin = principalOf(scope, install);
   const own = { store, nowMs: clock.nowMs, scope, staged };
   return {
-    door,
+    gateway,
     principal: { ...plugin, ...rightsFor(plugin, input?.caller) },
     installId: install.id,
     staged,

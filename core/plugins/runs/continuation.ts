@@ -21,9 +21,9 @@ const setContinuation = tenantStatement(
 );
 
 /** Outcome of a run's progress. */
-export type Standing = { readonly goesOn: boolean } | { readonly stuck: string };
+export type ContinuationState = { readonly goesOn: boolean } | { readonly stuck: string };
 
-export function standingOf(run: RunRow, progress: Progress | undefined): Standing {
+export function continuationStateOf(run: RunRow, progress: Progress | undefined): ContinuationState {
   if (!progress || progress.done >= progress.of) return { goesOn: false };
   const before = run.continuation === 0 ? undefined : progressOf(run);
   if (before && progress.done <= before.done)

@@ -8,7 +8,7 @@ import type { FailureWatch } from '../failures.ts';
 import type { Registry } from '../registry.ts';
 import { traitsOf, type HandlerKind } from '../handler-kinds.ts';
 import type { Attempt, HeldRun } from './attempt.ts';
-import { continueOps, progressOp, standingOf } from './continuation.ts';
+import { continueOps, progressOp, continuationStateOf } from './continuation.ts';
 import type { EndAttempt } from './ending.ts';
 import { runErrorOf, type RunError } from './failure.ts';
 import type { HoldBack } from '../proposals/hold-back.ts';
@@ -48,14 +48,20 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
 
   return {
     async succeed(held, tried, outcome) {
-      const standing = standingOf(held.run, outcome.progress);
-      const error = errorOfEnd(held.run.handler_kind, outcome, standing);
+      const continuation = continuationStateOf(held.run, outcome.progress);
+      const error = errorOfEnd(held.run.handler_kind, outcome, continuation);
       if (error) {
         await options.end(held, tried, { status: 'dead', attempt: held.run.attempt + 1, error });
         await noteEnding(held, tried, true);
         return true;
       }
-      const isEnded = await endWell(options, held, tried, outcome, 'goesOn' in standing && standing.goesOn);
+      const isEnded = await endWell(
+        options,
+        held,
+        tried,
+        outcome,
+        'goesOn' in continuation && continuation.goesOn,
+      );
       if (isEnded) await noteEnding(held, tried, false);
       return isEnded;
     },
@@ -71,11 +77,11 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
 function errorOfEnd(
   kind: HandlerKind,
   { result }: Succeeded,
-  standing: ReturnType<typeof standingOf>,
+  continuation: ReturnType<typeof continuationStateOf>,
 ): RunError | null {
   const unfit = result === undefined ? null : unfitResult(kind, result);
   if (unfit !== null) return { code: 'invalid_result', message: unfit };
-  return 'stuck' in standing ? { code: 'no_progress', message: standing.stuck } : null;
+  return 'stuck' in continuation ? { code: 'no_progress', message: continuation.stuck } : null;
 }
 
 /** @returns false if the reads of the run have changed */

@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import { contracts } from '../../contracts.ts';
 import type { App } from '../../http/app.ts';
 import type { Route } from '../../http/route.ts';
-import { askAll, createDoorAsk, principalIn } from '../../proposals/again.ts';
+import { askAll, createWriteReplay, principalIn } from '../../proposals/again.ts';
 import type { Cause } from '../../events/origin.ts';
 import type { Op } from '../../store/store.ts';
 
@@ -36,7 +36,7 @@ export type AllModels = ReadonlyMap<string, AnyModel>;
 
 /** @param app returns the API; available once it is built */
 export function undoModelsOf(models: AllModels, app: () => App): UndoModels {
-  const askAtDoor = createDoorAsk(app);
+  const replayWrite = createWriteReplay(app);
   return {
     named: (name) => modelIn(models, name),
     operation(kind, name) {
@@ -46,7 +46,7 @@ export function undoModelsOf(models: AllModels, app: () => App): UndoModels {
     async ask(ctx, cause, writes) {
       const principal = principalIn(ctx);
       const outcome = await askAll(ctx.workspaceId, ctx.authority.actor.id, writes, (write, staged) =>
-        askAtDoor(write, { principal, cause, staged }),
+        replayWrite(write, { principal, cause, staged }),
       );
       if (outcome.refusal) throw outcome.refusal;
       return outcome;

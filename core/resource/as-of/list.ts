@@ -18,7 +18,7 @@ export function beginOf(ctx: Context, contract: Contract, query: PageParameters)
   return after === undefined ? null : decodeCursor(ctx.sealing, listOf(ctx, contract, query), after);
 }
 
-interface Standing {
+interface PageCandidates {
   /** Candidates for the page, in any order. */
   readonly all: readonly Was[];
   readonly keys: readonly Key[];
@@ -32,7 +32,7 @@ export function pageOfAll(
   ctx: Context,
   contract: Contract,
   query: PageParameters,
-  { all, keys, begin, isWhole }: Standing,
+  { all, keys, begin, isWhole }: PageCandidates,
 ): Page<Was> {
   const placed = all
     .map((response) => ({ shown: response, place: placeOf(keys, response) }))

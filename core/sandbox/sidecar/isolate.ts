@@ -78,7 +78,7 @@ interface OpenedGuest {
 async function openGuest(
   host: GuestHost,
   { sha256, source, limits, run }: GuestOrder,
-  entrance: 'register' | 'describe',
+  entryPoint: 'register' | 'describe',
 ): Promise<OpenedGuest> {
   const isolate = createTimedIsolate(host, limits.memoryMb, run);
   /** See `guest/recorder.ts`; a thread that does not stop may still write to it. */
@@ -87,7 +87,7 @@ async function openGuest(
     const context = await isolate.vm.createContext();
     const bridge = await installProgram(host, context, recorder);
     const step = (await bridge.get('step', { reference: true })) as Step;
-    const register = (await bridge.get(entrance, { reference: true })) as Register;
+    const register = (await bridge.get(entryPoint, { reference: true })) as Register;
     await context.global.delete('tatamiBridge');
     const definition = await isolate.timed(limits.startupMs, () => evaluate(isolate, context, source));
     const enterDefinition = async (): Promise<string> =>

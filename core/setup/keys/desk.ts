@@ -13,7 +13,7 @@ import { tenantStatement, type Row } from '../../store/statement.ts';
 import { scopeOf, type Op, type Scope, type Store } from '../../store/store.ts';
 import '../../webhooks/endpoints/loss.ts';
 import { findKey, findMember, findWorkspace, workspacesOf } from './find.ts';
-import type { KeyDesk, ListedKey } from './orders.ts';
+import type { KeyRpc, ListedKey } from './orders.ts';
 
 /** Limit of a list, which is held in memory. */
 const listedMax = 1_000;
@@ -23,7 +23,7 @@ const newestKeys = tenantStatement<Row>(
   `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws ORDER BY created_at DESC, id DESC LIMIT :limit`,
 );
 
-export interface DeskOptions {
+export interface OperatorRpcOptions {
   readonly store: Store;
   readonly ids: Ids;
   readonly committer: Committer;
@@ -32,7 +32,7 @@ export interface DeskOptions {
   nowMs(): number;
 }
 
-export function createKeyDesk(options: DeskOptions): KeyDesk {
+export function createKeyRpc(options: OperatorRpcOptions): KeyRpc {
   const { store, directoryOf, nowMs } = options;
   const commit = committerOf(options);
 
@@ -92,7 +92,7 @@ type Commit = (
   last?: readonly Op[],
 ) => Promise<void>;
 
-function committerOf({ committer }: DeskOptions): Commit {
+function committerOf({ committer }: OperatorRpcOptions): Commit {
   return async (scope, directory, changes, last = []) => {
     const committed = await committer.commit(systemAuthor(scope, 'operator', directory), changes, [], last);
     if (!committed.ok)
@@ -101,7 +101,7 @@ function committerOf({ committer }: DeskOptions): Commit {
 }
 
 function toListedKey(
-  { baseUrl }: DeskOptions,
+  { baseUrl }: OperatorRpcOptions,
   { workspaceId }: Scope,
   key: ApiKey,
   directory: Directory,

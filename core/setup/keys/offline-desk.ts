@@ -2,17 +2,17 @@
 import { directoryLoaders } from '../../resources.ts';
 import { directorySection } from '../../resource/directory.ts';
 import { openOffline } from '../offline.ts';
-import { createOperatorDesk } from '../desk.ts';
-import type { OperatorDesk } from '../orders.ts';
+import { createOperatorRpc } from '../desk.ts';
+import type { OperatorRpc } from '../orders.ts';
 
-export interface OfflineDesk {
-  readonly desk: OperatorDesk;
+export interface OfflineRpc {
+  readonly rpc: OperatorRpc;
   close(): Promise<void>;
 }
 
 /** @throws Error if a server uses the directory, or it cannot be opened */
-export function openOfflineDesk(dataDir: string, baseUrl: string, nowMs: () => number): OfflineDesk {
+export function openOfflineRpc(dataDir: string, baseUrl: string, nowMs: () => number): OfflineRpc {
   const { store, ids, committer, close } = openOffline(dataDir, baseUrl, nowMs);
   const { load } = directorySection(store, directoryLoaders);
-  return { desk: createOperatorDesk({ store, ids, committer, baseUrl, directoryOf: load, nowMs }), close };
+  return { rpc: createOperatorRpc({ store, ids, committer, baseUrl, directoryOf: load, nowMs }), close };
 }

@@ -20,7 +20,7 @@ const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 const expiresAt = Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: lastMs })));
 
 /** Schemas of the parameters, by operation. */
-export const keyOrders = {
+export const keyRpcSchemas = {
   create: Closed({
     workspace,
     member: Type.Optional(
@@ -43,9 +43,9 @@ export const keyOrders = {
   }),
 };
 
-type KeyOrders = typeof keyOrders;
-type KeyOrderName = keyof KeyOrders;
-type KeyOrder<N extends KeyOrderName> = Static<KeyOrders[N]>;
+type KeyRpcSchemas = typeof keyRpcSchemas;
+type KeyOrderName = keyof KeyRpcSchemas;
+type KeyOrder<N extends KeyOrderName> = Static<KeyRpcSchemas[N]>;
 
 /** API representation of a key, without its secret. */
 export type ListedKey = { readonly workspaceId: string } & ReturnType<typeof apiKeyModel.wire>;
@@ -66,4 +66,4 @@ export interface KeyAnswers {
 }
 
 /** Implements the operations. Rejects with ApiError or StoreError. */
-export type KeyDesk = { readonly [N in KeyOrderName]: (order: KeyOrder<N>) => Promise<KeyAnswers[N]> };
+export type KeyRpc = { readonly [N in KeyOrderName]: (order: KeyOrder<N>) => Promise<KeyAnswers[N]> };

@@ -9,16 +9,16 @@ import { ApiError } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { scopeOf, type Store } from '../../store/store.ts';
 import type { Role } from '../../rights/roles.ts';
-import type { DeskOptions } from '../keys/desk.ts';
+import type { OperatorRpcOptions } from '../keys/desk.ts';
 import { findMember, findWorkspace } from '../keys/find.ts';
-import type { MemberDesk } from './orders.ts';
+import type { MemberRpc } from './orders.ts';
 
 const seatOf = tenantStatement<{ joined_at: number | null; role: Role; email: string | null }>(
   'members.joined_at',
   'SELECT joined_at, role, email FROM members WHERE workspace_id = :ws AND id = :id',
 );
 
-export function createMemberDesk(options: DeskOptions): MemberDesk {
+export function createMemberRpc(options: OperatorRpcOptions): MemberRpc {
   const { store } = options;
   return {
     async invite({ workspace, member }) {

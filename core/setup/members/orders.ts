@@ -4,7 +4,7 @@ import { Closed } from '../../lib/schema.ts';
 
 const word = { minLength: 1, maxLength: 300 };
 
-export const memberOrders = {
+export const memberRpcSchemas = {
   invite: Closed({
     workspace: Type.Optional(Type.String({ ...word, description: 'Id or name of the workspace.' })),
     member: Type.String({ ...word, description: 'Id, e-mail address or name of the member.' }),
@@ -17,7 +17,7 @@ export const memberOrders = {
   }),
 };
 
-type MemberOrderName = keyof typeof memberOrders;
+type MemberOrderName = keyof typeof memberRpcSchemas;
 
 /** A new link, which is not stored. */
 interface MadeLink {
@@ -34,6 +34,6 @@ export interface MemberAnswers {
   readonly reset: MadeLink & { readonly email: string };
 }
 
-export type MemberDesk = {
-  readonly [N in MemberOrderName]: (order: Static<(typeof memberOrders)[N]>) => Promise<MemberAnswers[N]>;
+export type MemberRpc = {
+  readonly [N in MemberOrderName]: (order: Static<(typeof memberRpcSchemas)[N]>) => Promise<MemberAnswers[N]>;
 };

@@ -111,11 +111,11 @@ interface Staged {
 async function stagedRanks(ctx: Context, { resolved, cell, issue }: Placing): Promise<Staged> {
   const cards = [...stagedCards(ctx, resolved.board)].filter(([id]) => id !== issue.id);
   const unmoved = cards.flatMap(([id, card]) => (card.cell ? [] : [id]));
-  const standing = await standingIn(ctx, resolved, cell, unmoved);
+  const unmovedInCell = await filterInCell(ctx, resolved, cell, unmoved);
   const isIn = cards.filter(([id, card]) =>
     card.cell
       ? card.cell.column === cell.column.key && card.cell.lane === (cell.lane?.key ?? null)
-      : standing.has(id),
+      : unmovedInCell.has(id),
   );
   return {
     ids: new Set([issue.id, ...cards.map(([id]) => id)]),
@@ -125,7 +125,7 @@ async function stagedRanks(ctx: Context, { resolved, cell, issue }: Placing): Pr
 }
 
 /** Filters ids to those whose cards are in a cell. */
-async function standingIn(
+async function filterInCell(
   ctx: Context,
   resolved: ResolvedBoard,
   { column, lane }: Cell,

@@ -4,7 +4,7 @@ import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { renderData, type EventRow } from '../../events/event.ts';
 import { isPresent } from '../../identity/members/roles.ts';
-import { standingOf } from '../../identity/standing.ts';
+import { membershipOf } from '../../identity/standing.ts';
 import { listeningTo } from '../../inbox/preferences.ts';
 import { nothing, type Answer, type Reaction } from '../../reactions/reaction.ts';
 import { rowOf, subscriptionChange } from '../subscribers/kind.ts';
@@ -63,8 +63,8 @@ async function answerTo(ctx: Context, event: EventRow, news: News): Promise<Answ
  */
 async function seesTeams(ctx: Context, event: EventRow, { issue }: News, memberId: string): Promise<boolean> {
   if (!issue || ctx.directory.members.get(memberId)?.role !== 'guest') return true;
-  const standing = await standingOf(ctx.store, ctx.scope, memberId);
-  const seen = standing?.rights.narrowed?.get('issues:read')?.teams ?? [];
+  const membership = await membershipOf(ctx.store, ctx.scope, memberId);
+  const seen = membership?.rights.narrowed?.get('issues:read')?.teams ?? [];
   const keys = [ctx.directory.teams.get(issue.teamId)?.key, ...teamsIn(event)];
   return keys.every((key) => key === undefined || seen.includes(key));
 }

@@ -14,7 +14,7 @@ interface Opened {
   readonly secret: string;
 }
 
-interface Door extends Readonly<Record<Name, Opened>> {
+interface OpenedRoutes extends Readonly<Record<Name, Opened>> {
   /** By the clock of the server, in seconds since 1970. */
   readonly seconds: number;
 }
@@ -31,7 +31,7 @@ interface Forgery {
   /** The status that refuses it. */
   readonly status: number;
   /** In this order; all but the last are good. */
-  send(door: Door): readonly Sent[];
+  send(door: OpenedRoutes): readonly Sent[];
 }
 
 const body = JSON.stringify({ of: 'the suite' });
@@ -40,7 +40,7 @@ function signed(secret: string, text: string, seconds: number): string {
   return `v1=${createHmac('sha256', secret).update(`${seconds}.${text}`).digest('hex')},t=${seconds}`;
 }
 
-const good = ({ hook, seconds }: Door): Sent => ({
+const good = ({ hook, seconds }: OpenedRoutes): Sent => ({
   path: hook.path,
   signature: signed(hook.secret, body, seconds),
 });
@@ -93,7 +93,7 @@ const forgeries: readonly Forgery[] = [
   },
 ];
 
-async function open(stage: Stage, title: string): Promise<{ plugin: string; door: Door }> {
+async function open(stage: Stage, title: string): Promise<{ plugin: string; door: OpenedRoutes }> {
   const code = `const handle = () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: '{}' });
 export default { routes: { hook: { handle }, other: { handle } } };`;
   const facts = { method: 'POST', auth: 'hmac', maxBody: bodyMax, why: 'an attack of the suite' } as const;
