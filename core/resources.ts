@@ -14,7 +14,7 @@ import { grants } from './identity/grants/grants.ts';
 import { members } from './identity/members/members.ts';
 import { oauthApps } from './identity/oauth-apps/oauth-apps.ts';
 import { workspaces } from './identity/workspace/workspace.ts';
-import { snoozeAlarm } from './inbox/kind.ts';
+import { snoozeTimer } from './inbox/kind.ts';
 import { InboxPreferencesEvent } from './inbox/preferences.ts';
 import { SystemProblemResponse } from './inbox/problem.ts';
 import { inbox } from './inbox/routes.ts';
@@ -25,9 +25,9 @@ import { capital } from './lib/words.ts';
 import { plugin } from './plugins/installs/contract.ts';
 import { AutomationRun } from './plugins/runs/contract.ts';
 import { AutomationUndone } from './plugins/undo/contract.ts';
-import { expiryAlarm, proposalsOfEnded } from './proposals/ends.ts';
+import { expiryTimer, proposalsOfEnded } from './proposals/ends.ts';
 import { proposal } from './proposals/contract.ts';
-import type { Alarm } from './reactions/alarm.ts';
+import type { DueTimer } from './reactions/alarm.ts';
 import type { Reaction } from './reactions/reaction.ts';
 import { defineResource, type Resource } from './resource/define.ts';
 import { eventFilteringOf, fieldsOfShape } from './resource/event-filter.ts';
@@ -45,7 +45,7 @@ import { boards } from './tracker/boards/boards.ts';
 import { CardMoved } from './tracker/boards/bodies.ts';
 import { comments } from './tracker/comments/comments.ts';
 import { fields } from './tracker/fields/fields.ts';
-import { cycleAlarm } from './tracker/cycles/alarm.ts';
+import { cycleTimer } from './tracker/cycles/alarm.ts';
 import { cycles } from './tracker/cycles/cycles.ts';
 import { issues } from './tracker/issues/resource.ts';
 import { labels } from './tracker/labels/labels.ts';
@@ -57,7 +57,7 @@ import { projects } from './tracker/projects/projects.ts';
 import { releases } from './tracker/releases/resource.ts';
 import { relations } from './tracker/relations/relations.ts';
 import { slaPolicies } from './tracker/sla-policies/policies.ts';
-import { slaAlarms } from './tracker/sla/alarm.ts';
+import { slaTimer } from './tracker/sla/alarm.ts';
 import { slaClocks, slaReaction } from './tracker/sla/sla.ts';
 import { search } from './tracker/search/contract.ts';
 import { searchRoutes } from './tracker/search/routes.ts';
@@ -125,7 +125,7 @@ export const models: ReadonlyMap<string, Resource['model']> = new Map(
 
 /** Reactions to events, and timers of the service. */
 export const reactions: readonly Reaction[] = [milestoneCompletion, slaReaction, notifying, proposalsOfEnded];
-export const alarms: readonly Alarm[] = [snooze, cycleAlarm, slaAlarms, snoozeAlarm, expiryAlarm];
+export const timers: readonly DueTimer[] = [snooze, cycleTimer, slaTimer, snoozeTimer, expiryTimer];
 
 export const directoryLoaders = resources.flatMap(({ directory }) => directory ?? []);
 

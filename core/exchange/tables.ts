@@ -48,7 +48,7 @@ export interface Table {
 }
 
 /** Alarms of `due_work` that come along; all other work is of the server. An import that took other kinds would start work. */
-const alarms = ['cycles', 'inbox', 'sla', 'snooze'];
+const timers = ['cycles', 'inbox', 'sla', 'snooze'];
 const reactionCursor = '^reaction [a-z][a-z0-9-]*$';
 
 const actor = {
@@ -167,12 +167,12 @@ export const taken: readonly Table[] = [
   },
   {
     name: 'due_work',
-    where: `kind IN (${alarms.map((alarm) => `'${alarm}'`).join(', ')})`,
+    where: `kind IN (${timers.map((timer) => `'${timer}'`).join(', ')})`,
     columns: ['id', 'kind', 'subject', 'due_at'],
     arrives: { lease_until: '0', lease_owner: 'NULL', epoch: '1' },
     cells: {
-      id: pattern(`^(${alarms.join('|')})/[a-z0-9_-]{1,64}$`),
-      kind: oneOf(...alarms),
+      id: pattern(`^(${timers.join('|')})/[a-z0-9_-]{1,64}$`),
+      kind: oneOf(...timers),
       subject: text(200),
       due_at: integer(),
     },

@@ -5,7 +5,7 @@ import { createMe } from '../identity/me.ts';
 import { actionRoutes } from '../plugins/actions/routes.ts';
 import { backtestRoutes } from '../plugins/backtests/routes.ts';
 import { budgetRoutes } from '../plugins/budgets/routes.ts';
-import { catchUpRoutes } from '../plugins/catch-up/routes.ts';
+import { backfillRoutes } from '../plugins/catch-up/routes.ts';
 import { inboundRoutes } from '../plugins/inbound/routes.ts';
 import { installRoutes } from '../plugins/installs/routes.ts';
 import { kvRoutes } from '../plugins/kv/routes.ts';
@@ -44,7 +44,7 @@ const all: readonly Route[] = [
   ...shadowRoutes(nothing()),
   ...recorderRoutes(nothing()),
   ...budgetRoutes(nothing()),
-  ...catchUpRoutes(nothing()),
+  ...backfillRoutes(nothing()),
   ...actionRoutes(nothing()),
   ...scheduledRoutes,
   ...undoRoutes(nothing()),

@@ -1,13 +1,13 @@
 // Storage and events of inbox items. The timer of a snoozed item is set and cleared in the batch that changes the snooze.
 import { plain } from '../changes/columns.ts';
 import type { EntityResponse } from '../contract/contract.ts';
-import { alarmOp, type Alarm } from '../reactions/alarm.ts';
+import { timerOp, type DueTimer } from '../reactions/alarm.ts';
 import { modelOf } from '../resource/kind.ts';
 import { inboxItem } from './contract.ts';
 
 export type InboxItemResponse = EntityResponse<typeof inboxItem>;
 
-const alarm = 'inbox';
+const timerName = 'inbox';
 
 export const inboxItemModel = modelOf(inboxItem, {
   table: 'inbox_items',
@@ -20,7 +20,8 @@ export const inboxItemModel = modelOf(inboxItem, {
   },
   special: {
     related: (scope, before, { id, snoozedUntil }) => ({
-      last: (before?.snoozedUntil ?? null) === snoozedUntil ? [] : [alarmOp(scope, alarm, id, snoozedUntil)],
+      last:
+        (before?.snoozedUntil ?? null) === snoozedUntil ? [] : [timerOp(scope, timerName, id, snoozedUntil)],
     }),
   },
 });
@@ -28,8 +29,8 @@ export const inboxItemModel = modelOf(inboxItem, {
 export type InboxItem = NonNullable<Awaited<ReturnType<typeof inboxItemModel.find>>>;
 
 /** Ends a snooze: the item becomes unread and moves to the top. */
-export const snoozeAlarm: Alarm = {
-  name: alarm,
+export const snoozeTimer: DueTimer = {
+  name: timerName,
   isSetBy: ({ kind, after }) => kind === inboxItem.name && (after as InboxItem).snoozedUntil !== null,
   async ring(ctx, id) {
     const found = await inboxItemModel.find(ctx, id);

@@ -12,7 +12,7 @@ import { hostCallsOf, type HostCalls } from './host-calls.ts';
 import { rightsOfInstall } from './installs/hearing.ts';
 import type { Install } from './installs/schema.ts';
 import type { OwnValues } from './kv/own.ts';
-import type { OwnOneOffs } from './once/own.ts';
+import type { OwnOneTimeJobs } from './once/own.ts';
 import type { Outside } from './outside/fetch.ts';
 
 /** The in-process API for plugins. */
@@ -43,7 +43,7 @@ export interface BridgeCall {
   readonly installId: string;
   readonly staged: Staging;
   readonly values: OwnValues;
-  readonly oneOffs: OwnOneOffs;
+  readonly oneTimeJobs: OwnOneTimeJobs;
   readonly outside: Outside;
   readonly cause: Cause;
   readonly meter: Meter;

@@ -71,14 +71,14 @@ const writes: Readonly<Record<string, OwnWrite>> = {
   },
   'schedule.once': {
     isRead: false,
-    async answer({ oneOffs }, [name, at, data]) {
-      await oneOffs.once(name, at, data);
+    async answer({ oneTimeJobs }, [name, at, data]) {
+      await oneTimeJobs.schedule(name, at, data);
       return 'null';
     },
   },
   'schedule.cancel': {
     isRead: false,
-    answer: async ({ oneOffs }, [name]) => JSON.stringify(await oneOffs.cancel(name)),
+    answer: async ({ oneTimeJobs }, [name]) => JSON.stringify(await oneTimeJobs.cancel(name)),
   },
 };
 

@@ -72,13 +72,13 @@ export function createRunner(options: RunnerOptions): Runner {
   /** Performs the run, or defers it if the budget of its install is exhausted. */
   const withinBudget = async (held: HeldRun, install: Install): Promise<void> => {
     const { scope } = held.item;
-    const { heldUpBy, spent, end: ended } = await gate(scope, install);
+    const { deferredBy, spent, end: ended } = await gate(scope, install);
     try {
-      if (heldUpBy) await putOff(held, heldUpBy.untilMs);
+      if (deferredBy) await putOff(held, deferredBy.untilMs);
       else await tryUntilEnded({ ...held, isSpent: spent !== null });
     } finally {
       // The second case: the budget may have changed before the run was deferred.
-      if (ended() || heldUpBy) options.waits.look(scope, install.id);
+      if (ended() || deferredBy) options.waits.look(scope, install.id);
     }
   };
 

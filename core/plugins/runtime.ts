@@ -10,9 +10,9 @@ import { systemStatement } from '../store/statement.ts';
 import { scopeOf } from '../store/store.ts';
 import { budgetRoutes } from './budgets/routes.ts';
 import { createUsage, type Usage } from './budgets/usage.ts';
-import { heldUpBy } from './budgets/waits.ts';
+import { deferringBudget } from './budgets/waits.ts';
 import { backtestRoutes } from './backtests/routes.ts';
-import { catchUpRoutes } from './catch-up/routes.ts';
+import { backfillRoutes } from './catch-up/routes.ts';
 import { createFailureWatch, type FailureWatch } from './failures.ts';
 import { inboundRoutes } from './inbound/routes.ts';
 import { checkEngines } from './installs/engines.ts';
@@ -87,8 +87,8 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
   const usage = createUsage({ store, log, clock });
   let stopping = false;
   const workers = createWorkers({ ...options, registry, failures, usage, isStopping: () => stopping });
-  const { runs, schedules, oneOffs, catchUps, consumer, backtests, shadows, waits } = workers;
-  const queues = [schedules.queue, oneOffs, catchUps, backtests.queue];
+  const { runs, schedules, oneTimeJobs, backfills, consumer, backtests, shadows, waits } = workers;
+  const queues = [schedules.queue, oneTimeJobs, backfills, backtests.queue];
 
   followInstalls(options, workers, failures);
 
@@ -137,17 +137,17 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
 /** Brings work and caches of an install up to date after each change of it. */
 function followInstalls(
   options: PluginRuntimeOptions,
-  { shadows, catchUps, oneOffs, runs, waits }: Workers,
+  { shadows, backfills, oneTimeJobs, runs, waits }: Workers,
   failures: Pick<FailureWatch, 'forget'>,
 ): void {
   options.committer.onCommit((workspaceId, changes) => {
     for (const { kind, id, after } of changes) {
-      if (kind === oneTimeJobModelName) oneOffs.wake();
+      if (kind === oneTimeJobModelName) oneTimeJobs.wake();
       if (kind !== installModel.name) continue;
       options.sandbox.evict(id);
       failures.forget(id);
       shadows.follow(after as Install);
-      for (const queue of [catchUps, oneOffs, runs]) queue.wake();
+      for (const queue of [backfills, oneTimeJobs, runs]) queue.wake();
       waits.look(scopeOf(workspaceId), id);
       warmUp(options);
     }
@@ -173,7 +173,7 @@ async function lookThrough(options: PluginRuntimeOptions, { stateOps }: Workers)
 function routesOf(
   options: PluginRuntimeOptions,
   registry: Pick<Registry, 'codeKept' | 'source' | 'active'>,
-  { runner, ends, runs, consumer, catchUps, backtests, shadows, stateOps }: Workers,
+  { runner, ends, runs, consumer, backfills, backtests, shadows, stateOps }: Workers,
   usage: Usage,
 ): Route[] {
   const { app, services, clock, filterFields, addedFields, checkFilter, serverVersion, trust, committer } =
@@ -195,9 +195,9 @@ function routesOf(
     ...runRoutes({
       queue: runs,
       isActive: runner.isActive,
-      async heldUp(scope, installId) {
+      async deferredBy(scope, installId) {
         const install = await registry.active(scope, installId);
-        return install ? heldUpBy(usage, scope, install) : null;
+        return install ? deferringBudget(usage, scope, install) : null;
       },
       stopAttempt(runId) {
         runner.stopAttempt(runId);
@@ -207,7 +207,7 @@ function routesOf(
     }),
     ...recorderRoutes(createReplays({ ...options, registry })),
     ...budgetRoutes(usage),
-    ...catchUpRoutes(catchUps),
+    ...backfillRoutes(backfills),
     ...actionRoutes({ app, queue: runs, ends, isActive: runner.isActive, usage }),
     ...scheduledRoutes,
     ...undoRoutes(undoModels),

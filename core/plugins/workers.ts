@@ -16,13 +16,13 @@ import { createBudgetWaits, type BudgetWaits } from './budgets/waits.ts';
 import type { FilterFields } from '../lib/filter.ts';
 import { createBacktests, type Backtests } from './backtests/runtime.ts';
 import { createCallQueue } from './call-turns.ts';
-import { gapOps } from './catch-up/rows.ts';
-import { createCatchUpWorker } from './catch-up/worker.ts';
+import { backfillOps } from './catch-up/rows.ts';
+import { createBackfillWorker } from './catch-up/worker.ts';
 import { createDisable, type DisableOptions } from './disable.ts';
 import type { FailureWatch } from './failures.ts';
 import { consumerName } from './installs/wants.ts';
-import { oneOffsAfterOps, onceWork } from './once/entries.ts';
-import { createOneOffWorker } from './once/worker.ts';
+import { oneTimeJobsAfterOps, oneTimeWork } from './once/entries.ts';
+import { createOneTimeWorker } from './once/worker.ts';
 import { createOutsides } from './outside/fetch.ts';
 import { routesAfterOps } from './inbound/rows.ts';
 import { createPlanner } from './planner.ts';
@@ -40,9 +40,9 @@ import { createSchedules, type Schedules } from './schedules.ts';
 /** Runs held in memory with their events. The sandbox runs one at a time per partition and decides how many in parallel. */
 const runsHeld = 512;
 /** Backfills that are counted or performed at once. */
-const catchUpsHeld = 16;
+const concurrentBackfills = 16;
 /** One-time jobs that are queued at once. */
-const oneOffsHeld = 64;
+const concurrentOneTimeJobs = 64;
 
 export interface WorkersOptions {
   readonly services: Services;
@@ -75,8 +75,8 @@ export interface Workers {
   readonly runs: WorkQueue;
   readonly schedules: Schedules;
   /** Queue of one-time jobs. */
-  readonly oneOffs: WorkQueue;
-  readonly catchUps: WorkQueue;
+  readonly oneTimeJobs: WorkQueue;
+  readonly backfills: WorkQueue;
   readonly consumer: Consumer;
   readonly backtests: Backtests;
   readonly shadows: ShadowWork;
@@ -91,10 +91,10 @@ export function createWorkers(options: WorkersOptions): Workers {
   const queueOptions = { store, clock, log, owner, seen, mayWork, setBack: () => [] };
 
   const stateOps: Workers['stateOps'] = (install, { scope }): readonly Op[] => [
-    ...oneOffsAfterOps(scope, install),
+    ...oneTimeJobsAfterOps(scope, install),
     ...routesAfterOps(scope, install),
     ...schedules.opsFor(install, { scope }),
-    ...gapOps(catchUps, scope, install, { gapId: ids.next(idPrefixes.gap), nowMs: clock.nowMs() }),
+    ...backfillOps(backfills, scope, install, { backfillId: ids.next(idPrefixes.gap), nowMs: clock.nowMs() }),
   ];
   const ends = createRunEnds(clock);
   const attempting = {
@@ -137,21 +137,33 @@ export function createWorkers(options: WorkersOptions): Workers {
     plan: planner.plan,
     isStored: async (scope, id) => (await findRun(store, scope, id)) !== undefined,
   });
-  const catchUps = createWorkQueue({
+  const backfills = createWorkQueue({
     ...queueOptions,
     kind: 'catch-up',
-    capacity: catchUpsHeld,
-    perform: createCatchUpWorker({
+    capacity: concurrentBackfills,
+    perform: createBackfillWorker({
       ...{ ...options, store, ids, planner, runs },
       storeWork: consumer.storeWork,
       stopped: isStopping,
     }),
   });
-  const oneOffs = createWorkQueue({
-    ...{ store, clock, log, owner, seen, mayWork, kind: onceWork, capacity: oneOffsHeld },
-    perform: createOneOffWorker({ store, clock, ids, registry, runs }),
+  const oneTimeJobs = createWorkQueue({
+    ...{ store, clock, log, owner, seen, mayWork, kind: oneTimeWork, capacity: concurrentOneTimeJobs },
+    perform: createOneTimeWorker({ store, clock, ids, registry, runs }),
   });
   const backtests = createBacktests({ ...attempting, isBusy: runner.isBusy });
   const shadows: ShadowWork = createShadowWork({ ...attempting, engine: backtests.engine });
-  return { runner, ends, runs, schedules, oneOffs, catchUps, consumer, backtests, shadows, waits, stateOps };
+  return {
+    runner,
+    ends,
+    runs,
+    schedules,
+    oneTimeJobs,
+    backfills,
+    consumer,
+    backtests,
+    shadows,
+    waits,
+    stateOps,
+  };
 }

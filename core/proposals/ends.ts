@@ -6,18 +6,18 @@ import type { EventRow } from '../events/event.ts';
 import type { Actor } from '../events/origin.ts';
 import { rightsNow } from '../identity/rights-now.ts';
 import { archiveItemsAbout } from '../inbox/about.ts';
-import type { Alarm } from '../reactions/alarm.ts';
+import type { DueTimer } from '../reactions/alarm.ts';
 import { nothing, type Reaction } from '../reactions/reaction.ts';
 import type { Authority } from '../rights/authority.ts';
 import type { Rights } from '../rights/rights.ts';
 import { allScopes } from '../rights/scopes.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { proposal } from './contract.ts';
-import { expiryAlarmName, proposalModel, type Proposal } from './kind.ts';
+import { expiryTimerName, proposalModel, type Proposal } from './kind.ts';
 import { targetOf } from './make.ts';
 
-export const expiryAlarm: Alarm = {
-  name: expiryAlarmName,
+export const expiryTimer: DueTimer = {
+  name: expiryTimerName,
   isSetBy: ({ kind, after }) => kind === proposal.name && (after as Proposal).status === 'open',
   async ring(ctx, id) {
     const found = await proposalModel.find(ctx, id);

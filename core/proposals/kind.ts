@@ -5,11 +5,11 @@ import { scopeOfContract, type EntityResponse } from '../contract/contract.ts';
 import type { Context } from '../context.ts';
 import { contracts } from '../contracts.ts';
 import type { Actor, Cause } from '../events/origin.ts';
-import { alarmOp } from '../reactions/alarm.ts';
+import { timerOp } from '../reactions/alarm.ts';
 import { modelOf, type EntityOf } from '../resource/kind.ts';
 import { proposal, type EffectClass } from './contract.ts';
 
-export const expiryAlarmName = 'proposal';
+export const expiryTimerName = 'proposal';
 
 /** Stored effect. Effects of one write are decided together. */
 export interface StoredEffect {
@@ -67,7 +67,7 @@ export const proposalModel = modelOf(proposal, {
       last:
         before?.status === status
           ? []
-          : [alarmOp(scope, expiryAlarmName, id, status === 'open' ? expiresAt : null)],
+          : [timerOp(scope, expiryTimerName, id, status === 'open' ? expiresAt : null)],
     }),
   },
 });

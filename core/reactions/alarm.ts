@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../store/store.ts';
 
-export interface Alarm {
+export interface DueTimer {
   /** Type of its rows and actor of its events, such as `cycle`. */
   readonly name: string;
   /** Returns true if a change may have set the timer; after the commit the next due time is looked up. */
@@ -32,7 +32,7 @@ const unset = tenantStatement('alarms.unset', 'DELETE FROM due_work WHERE worksp
  * Sets or replaces the timer of an object; for the `related` ops of its model.
  * @param dueAtMs time at which it fires; null removes the timer
  */
-export function alarmOp(scope: Scope, name: string, id: string, dueAtMs: number | null): Op {
+export function timerOp(scope: Scope, name: string, id: string, dueAtMs: number | null): Op {
   const row = `${name}/${id}`;
   return dueAtMs === null
     ? tenantOp(scope, unset, { id: row })

@@ -5,17 +5,17 @@ import type { SeenTimes } from '../events/wall-clock.ts';
 import { createWorkQueue, type WorkItem, type WorkQueue } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
 import { backgroundCommitDelayMs, type Scope } from '../store/store.ts';
-import type { Alarm } from './alarm.ts';
+import type { DueTimer } from './alarm.ts';
 import { acting } from './context.ts';
 
 /** Timers of one type processed concurrently; their commits share a sync. */
-const heldAtOnce = 64;
+const concurrentMax = 64;
 /** Delay between the starts of two timers of one type (milliseconds): 10,000 due timers fire within a minute. */
 const paceMs = 4;
 /** Attempts to plan the changes of a timer when others change the same objects concurrently. */
 const plansMax = 10;
 
-export interface Alarms {
+export interface DueTimers {
   start(): Promise<void>;
   /** Checks for due timers after the clock was set. */
   followClock(): Promise<void>;
@@ -23,7 +23,7 @@ export interface Alarms {
   stop(): Promise<void>;
 }
 
-export interface AlarmOptions {
+export interface DueTimerOptions {
   readonly services: Services;
   readonly clock: Clock;
   readonly committer: Committer;
@@ -32,8 +32,8 @@ export interface AlarmOptions {
   readonly seen: SeenTimes;
 }
 
-export function createAlarms(options: AlarmOptions, alarms: readonly Alarm[]): Alarms {
-  const queues = alarms.map((alarm) => createBell(options, alarm));
+export function createDueTimers(options: DueTimerOptions, timers: readonly DueTimer[]): DueTimers {
+  const queues = timers.map((timer) => createTimerQueue(options, timer));
   return {
     async start() {
       for (const queue of queues) await queue.start();
@@ -50,18 +50,18 @@ export function createAlarms(options: AlarmOptions, alarms: readonly Alarm[]): A
   };
 }
 
-function createBell(options: AlarmOptions, alarm: Alarm): WorkQueue {
+function createTimerQueue(options: DueTimerOptions, timer: DueTimer): WorkQueue {
   const { services, clock, committer, owner, seen } = options;
   const { store, log, mayWork } = services;
   const pace = createPace();
   const queue = createWorkQueue({
     ...{ store, clock, log, owner, seen, mayWork },
-    kind: alarm.name,
-    capacity: heldAtOnce,
-    perform: (item) => ring({ ...options, pace }, alarm, queue, item),
+    kind: timer.name,
+    capacity: concurrentMax,
+    perform: (item) => ring({ ...options, pace }, timer, queue, item),
   });
   committer.onCommit((_workspaceId, changes) => {
-    if (changes.some((change) => alarm.isSetBy(change))) queue.wake();
+    if (changes.some((change) => timer.isSetBy(change))) queue.wake();
   });
   return queue;
 }
@@ -74,17 +74,17 @@ function createPace(): () => Promise<void> {
 
 /** @throws errors of `ring`, and Error after repeated conflicts; the queue then retries later */
 async function ring(
-  { services, committer, directoryOf, pace }: AlarmOptions & { readonly pace: () => Promise<void> },
-  alarm: Alarm,
+  { services, committer, directoryOf, pace }: DueTimerOptions & { readonly pace: () => Promise<void> },
+  timer: DueTimer,
   queue: WorkQueue,
   item: WorkItem,
 ): Promise<void> {
-  const id = item.id.slice(alarm.name.length + 1);
+  const id = item.id.slice(timer.name.length + 1);
   const options = { commitDelayMs: backgroundCommitDelayMs };
   for (let plans = 0; plans < plansMax; plans++) {
     await pace();
-    const { ctx, author } = acting(services, item.scope, alarm.name, await directoryOf(item.scope));
-    const { changes, ops = [] } = await alarm.ring(ctx, id);
+    const { ctx, author } = acting(services, item.scope, timer.name, await directoryOf(item.scope));
+    const { changes, ops = [] } = await timer.ring(ctx, id);
     const committed = await committer.commit(author, changes, [queue.finish(item)], ops, options);
     // A timer that was set again meanwhile fires at its new time.
     if (committed.ok || committed.part === 'guard') return queue.wake();

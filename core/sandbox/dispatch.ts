@@ -8,7 +8,7 @@ import type { SandboxJob, SandboxOptions, SandboxOutcome } from './job.ts';
 import { createPartitionQueues } from './lanes.ts';
 import type { RunNonce, ToSidecar } from './protocol.ts';
 import { startRun } from './run/run.ts';
-import type { Strikes } from './strikes.ts';
+import type { Violations } from './strikes.ts';
 
 const concurrentRunsDefault = 64;
 
@@ -20,7 +20,7 @@ interface WaitingJob {
 
 export interface DispatchOptions extends Pick<SandboxOptions, 'clock' | 'split' | 'concurrentRunsMax'> {
   readonly inFlight: InFlight;
-  readonly strikes: Strikes;
+  readonly violations: Violations;
   /** A function, because the fleet is created after this object. */
   fleet(): Fleet;
   /** Called when a run starts. */
@@ -36,7 +36,7 @@ export interface Dispatch {
 }
 
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { inFlight, strikes, fleet, split = 'none', concurrentRunsMax = concurrentRunsDefault } = options;
+  const { inFlight, violations, fleet, split = 'none', concurrentRunsMax = concurrentRunsDefault } = options;
   const partitionQueues = createPartitionQueues<WaitingJob & { readonly queueName: string }>(
     concurrentRunsMax,
   );
@@ -47,7 +47,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   /** Returns the sidecar in which a job can start now, if there is one. */
   const choose = ({ installId, workspaceId, code }: SandboxJob): SidecarProcess | undefined => {
     const group = { none: '', workspace: workspaceId, install: installId }[split];
-    const isQuarantined = strikes.quarantined(installId, code.sha256);
+    const isQuarantined = violations.quarantined(installId, code.sha256);
     const sidecar = fleet().find(isQuarantined ? 'quarantine' : 'active', group);
     const most = isQuarantined ? 1 : concurrentRunsMax;
     return sidecar && inFlight.load(sidecar) < most ? sidecar : undefined;
@@ -62,7 +62,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       inFlight.remove(run);
       partitionQueues.release(queueName);
       if (inFlight.load(sidecar) === 0) fleet().rest(sidecar);
-      if (burned(outcome)) strikes.burned(job.installId, job.code.sha256);
+      if (burned(outcome)) violations.burned(job.installId, job.code.sha256);
       settle(outcome);
       pump();
     };

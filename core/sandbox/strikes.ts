@@ -8,7 +8,7 @@ const burnMemoryMs = 600_000;
 /** Per category. An install that is evicted because this many others crashed later may share a sidecar again. */
 const installsHeldMax = 10_000;
 
-export interface Strikes {
+export interface Violations {
   /** Records that a run of this install crashed a process. */
   crashed(installId: string): void;
   suspect(installId: string): void;
@@ -22,7 +22,7 @@ export interface Strikes {
 }
 
 /** @param heldMax most installs stored per category */
-export function createStrikes(clock: () => number, heldMax: number = installsHeldMax): Strikes {
+export function createViolations(clock: () => number, heldMax: number = installsHeldMax): Violations {
   const isWithin = (atMs: number | undefined, ms: number): boolean =>
     atMs !== undefined && atMs > clock() - ms;
   const crashedAtMs = new LRUCache<string, number>({ max: heldMax });

@@ -8,7 +8,7 @@ import type { Progress } from '../events/progress.ts';
 import { createStreams, type Streams } from '../events/stream/streams.ts';
 import { createWallClock, type SeenTimes } from '../events/wall-clock.ts';
 import { createHousekeeping } from '../housekeeping/housekeeping.ts';
-import { createPurgedAlarm } from '../housekeeping/purged.ts';
+import { createPurgedTimer } from '../housekeeping/purged.ts';
 import type { App } from '../http/app.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -16,11 +16,11 @@ import type { Egress } from '../lib/egress/egress.ts';
 import { createPluginRuntime } from '../plugins/runtime.ts';
 import { createPublicTriage } from '../plugins/public-triage/triage.ts';
 import { createSandboxOnDemand, type SandboxOnDemand } from '../plugins/sandbox-on-demand.ts';
-import { createAlarms } from '../reactions/alarms.ts';
+import { createDueTimers } from '../reactions/alarms.ts';
 import { createReactions } from '../reactions/reactions.ts';
 import {
   addedFieldsOf,
-  alarms,
+  timers,
   checkFilter,
   filterFieldsOf,
   reactions,
@@ -93,7 +93,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   const leaving = createLeaving(shared);
   const indexing = createIndexing(shared);
   const reacting = createReactions(shared, reactions);
-  const bells = createAlarms(shared, [...alarms, createPurgedAlarm(plugins.forgetIssues)]);
+  const bells = createDueTimers(shared, [...timers, createPurgedTimer(plugins.forgetIssues)]);
   const wallClock = createWallClock({ store, clock, log, follow: () => follow([plugins, webhooks, bells]) });
   const duplicatesOf = createFindDuplicates(services, options.directoryOf);
   return {

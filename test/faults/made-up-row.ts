@@ -9,7 +9,7 @@ interface Column {
 }
 
 /** Writes a row of a workspace in which every text but the `given` ones says which table it is of. Keys to other tables are not checked. */
-export function insertMadeUpRow(
+export function insertPlaceholderRow(
   db: InstanceType<typeof Database>,
   table: string,
   overrides: Readonly<Record<string, Value>> & { readonly workspace_id: string },

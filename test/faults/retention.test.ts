@@ -14,7 +14,7 @@ import { tombstones } from '../../core/housekeeping/tombstones.ts';
 import { firstIdOf } from '../../core/lib/ids.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
-import { insertMadeUpRow } from './made-up-row.ts';
+import { insertPlaceholderRow } from './made-up-row.ts';
 
 const day = 86_400_000;
 const apps: TestApp[] = [];
@@ -172,7 +172,7 @@ test('an issue that goes leaves no row behind, in whatever table its rows stand'
   const left = () => tables.filter(({ name }) => count(app, name, `issue_id = '${issue.id}'`) > 0);
   ask(app, (db) => {
     for (const { name } of tables)
-      insertMadeUpRow(db, name, { workspace_id, issue_id: issue.id, parent_id: null });
+      insertPlaceholderRow(db, name, { workspace_id, issue_id: issue.id, parent_id: null });
   });
   expect(left()).toEqual(tables);
   await app.call('DELETE', `/api/v1/issues/${issue.id}`);

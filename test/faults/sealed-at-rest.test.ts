@@ -10,7 +10,7 @@ import { rotateMasterKey } from '../../core/setup/rotate-master-key.ts';
 import { openStore } from '../../core/store/open-store.ts';
 import type { Value } from '../../core/store/statement.ts';
 import { testStart } from '../app.ts';
-import { insertMadeUpRow } from './made-up-row.ts';
+import { insertPlaceholderRow } from './made-up-row.ts';
 
 const nowMs = (): number => testStart;
 const workspaceId = '00000000-0000-7000-8000-000000000001';
@@ -88,7 +88,7 @@ test('with another master key all of it opens, and nothing of it with the one be
         before.seal(text, sealedFor(one.purpose, workspaceOf(one), `${table}_1`));
       return [one.column, heldOf(one, seal)] as const;
     });
-    insertMadeUpRow(db, table, {
+    insertPlaceholderRow(db, table, {
       workspace_id: workspaceId,
       id: `${table}_1`,
       ...(table === 'idempotency' ? { sealed: 1n } : {}),
@@ -97,7 +97,7 @@ test('with another master key all of it opens, and nothing of it with the one be
   }
   // An answer that shows no secret lies as it is.
   const plain = { workspace_id: workspaceId, body: Buffer.from('plain'), sealed: 0n };
-  insertMadeUpRow(db, 'idempotency', { ...plain, id: 'plain' });
+  insertPlaceholderRow(db, 'idempotency', { ...plain, id: 'plain' });
 
   const { resealed } = await rotateMasterKey(dataDir, nowMs);
   expect(resealed).toBe(sealedAtRest.length);

@@ -15,7 +15,7 @@ import {
 import { scopeOf, tenantOp, type Scope } from '../../core/store/store.ts';
 import { seed as seedWorkspace } from '../api/seeds.ts';
 import { startApp, type TestApp } from '../app.ts';
-import { insertMadeUpRow } from './made-up-row.ts';
+import { insertPlaceholderRow } from './made-up-row.ts';
 import { seededRandom } from './server.ts';
 
 const rounds = process.env.TATAMI_LONG ? 40 : 10;
@@ -60,7 +60,7 @@ beforeAll(async () => {
     .filter((table) => all(`PRAGMA table_info(${table})`).some(({ name }) => name === 'workspace_id'));
   // One row of everything that the calls above did not make.
   for (const table of tables)
-    if (rowsOf(table).length === 0) insertMadeUpRow(db, table, { workspace_id: victim.workspaceId });
+    if (rowsOf(table).length === 0) insertPlaceholderRow(db, table, { workspace_id: victim.workspaceId });
   // The loop reads what it has heard of, so that rows of another connection are seen with its own next write.
   await app.call('POST', '/api/v1/labels', { name: 'Secret label', color: '#112233' });
   columns = new Map();

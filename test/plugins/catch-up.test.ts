@@ -5,7 +5,7 @@ import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
 
 /** As when a page of events was planned while the plugin was being switched off: the gap begins before what it has met. */
-const widenGaps = systemStatement(
+const widenMissedRange = systemStatement(
   'test.widen_gaps',
   'this test has one workspace',
   'UPDATE plugin_gaps SET after_sequence = 0',
@@ -206,7 +206,7 @@ test('what it has met already is not run again, wherever the gap begins', async 
   await app.settled();
   await setState('paused_by_admin');
   await create(5);
-  await app.services.store.commit([{ statement: widenGaps, params: {}, scope: null }]);
+  await app.services.store.commit([{ statement: widenMissedRange, params: {}, scope: null }]);
   await setState('active');
   expect(await looked()).toMatchObject({ missed: 5 });
   await app.call('POST', `${base}/catch-up`);

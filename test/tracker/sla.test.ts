@@ -239,12 +239,12 @@ describe('what happened in time counts, whoever hears of it first', () => {
   test('a reaction that comes before a late alarm breaches first what was due', async () => {
     await policy({ atRiskMinutes: 60 });
     const issue = await sla.file();
-    const alarm = hold('readOne', 'sla_clocks.find');
+    const timer = hold('readOne', 'sla_clocks.find');
     sla.app.clock.advance(5 * hourMs);
-    await alarm.isHeld;
+    await timer.isHeld;
     await sla.app.call('PATCH', `/api/v1/issues/${issue.id}`, { stateId: await stateOf('completed') });
     while ((await sla.eventTypes(issue)).length < 4);
-    alarm.release();
+    timer.release();
     await sla.app.settled();
     expect(await sla.eventTypes(issue)).toEqual(['started', 'at_risk', 'breached', 'reached_late']);
   });

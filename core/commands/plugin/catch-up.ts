@@ -5,19 +5,19 @@ import { poll } from '../poll.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { saying } from './known.ts';
 
-interface CatchUp {
+interface BackfillProgress {
   status: 'nothing' | 'off' | 'counting' | 'offered' | 'running' | 'done';
   missed: number | null;
   runs: number;
 }
 
-export async function catchUp(plugin: string, options: RemoteOptions): Promise<void> {
+export async function backfillPlugin(plugin: string, options: RemoteOptions): Promise<void> {
   const call = connect(options);
   const path = `/plugins/${encodeURIComponent(plugin)}/catch-up`;
-  const asked = await saying(call, { plugin }, call<CatchUp>('POST', path));
+  const asked = await saying(call, { plugin }, call<BackfillProgress>('POST', path));
   const ended = await poll(
     asked,
-    () => call<CatchUp>('GET', path),
+    () => call<BackfillProgress>('GET', path),
     ({ status }) => status !== 'running',
   );
   printResult(ended, options, ({ status, runs }) =>

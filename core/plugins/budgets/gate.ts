@@ -29,7 +29,7 @@ export interface GateOptions {
 /** A run before it starts. */
 interface Passage extends BegunRun {
   /** The exhausted budget that defers the run; null if the run can start. */
-  readonly heldUpBy: Spent | null;
+  readonly deferredBy: Spent | null;
 }
 
 export type Gate = (scope: Scope, install: Install) => Promise<Passage>;
@@ -41,13 +41,13 @@ export function createGate(options: GateOptions): Gate {
   return async (scope, install) => {
     const begun = await usage.begin(scope, install);
     const { spent } = begun;
-    if (!spent) return { ...begun, heldUpBy: null };
+    if (!spent) return { ...begun, deferredBy: null };
     if (notifiedDays.get(install.id) !== spent.day) {
       for (const [id, day] of notifiedDays) if (day !== spent.day) notifiedDays.delete(id);
       notifiedDays.set(install.id, spent.day);
       await notifyAdmins(options, scope, install, spent);
     }
-    return { ...begun, heldUpBy: install.budget.whenSpent === 'propose' ? null : spent };
+    return { ...begun, deferredBy: install.budget.whenSpent === 'propose' ? null : spent };
   };
 }
 

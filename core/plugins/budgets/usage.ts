@@ -53,7 +53,7 @@ interface Account {
   /** Runs that started and are not counted yet. */
   underWay: number;
   /** True if a run was deferred only because of runs in progress. */
-  isHeldUp: boolean;
+  isDeferred: boolean;
   readonly scopes: Map<string, { calls: number; at: number }>;
 }
 
@@ -121,14 +121,14 @@ export function createUsage(options: UsageOptions): Usage {
     async begin(scope, { id, budget }) {
       const account = await accountOf(scope, id);
       const spent = spentIn(account, budget);
-      if (spent && !spentOf(budget, account.used)) account.isHeldUp = true;
+      if (spent && !spentOf(budget, account.used)) account.isDeferred = true;
       account.underWay++;
       return {
         spent,
         end() {
           account.underWay--;
-          if (!account.isHeldUp || spentIn(account, budget)) return false;
-          account.isHeldUp = false;
+          if (!account.isDeferred || spentIn(account, budget)) return false;
+          account.isDeferred = false;
           return true;
         },
       };

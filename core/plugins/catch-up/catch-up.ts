@@ -5,28 +5,30 @@ import type { WorkQueue } from '../../events/work.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { getInstall } from '../installs/installs.ts';
 import { countAbandoned } from '../runs/given-up.ts';
-import { gapsOfInstall, requestOps, type GapRow, type GapStatus } from './rows.ts';
+import { backfillsOfInstall, requestOps, type BackfillRow, type BackfillStatus } from './rows.ts';
 
 /** Precedence of statuses if an install has several gaps. */
-const precedence: readonly GapStatus[] = ['running', 'counting', 'offered', 'off', 'done'];
+const precedence: readonly BackfillStatus[] = ['running', 'counting', 'offered', 'off', 'done'];
 
 /** @throws ApiError not_found */
-export async function showCatchUp(ctx: Context, pluginId: string) {
+export async function showBackfill(ctx: Context, pluginId: string) {
   const { id } = await getInstall(ctx, pluginId);
-  const gaps = await ctx.store.read(ctx.scope, gapsOfInstall, { installId: id });
-  return summaryOf(id, gaps, await countAbandoned(ctx.store, ctx.scope, id));
+  const backfills = await ctx.store.read(ctx.scope, backfillsOfInstall, { installId: id });
+  return summaryOf(id, backfills, await countAbandoned(ctx.store, ctx.scope, id));
 }
 
 /** @throws ApiError not_found, conflict */
-export async function catchUp(ctx: Context, pluginId: string, queue: WorkQueue): Promise<ChangeSet> {
+export async function startBackfill(ctx: Context, pluginId: string, queue: WorkQueue): Promise<ChangeSet> {
   const install = await getInstall(ctx, pluginId);
   if (install.state !== 'active')
     throw new ApiError('conflict', `The plugin is ${install.state}. Enable it, then backfill.`);
-  const gaps = await ctx.store.read(ctx.scope, gapsOfInstall, { installId: install.id });
-  const requested = gaps
+  const backfills = await ctx.store.read(ctx.scope, backfillsOfInstall, { installId: install.id });
+  const requested = backfills
     .filter(({ status }) => status !== 'done')
-    .map((gap) =>
-      gap.status === 'counting' || gap.status === 'offered' ? { ...gap, status: 'running' as const } : gap,
+    .map((backfill) =>
+      backfill.status === 'counting' || backfill.status === 'offered'
+        ? { ...backfill, status: 'running' as const }
+        : backfill,
     );
   return {
     changes: [],
@@ -38,9 +40,10 @@ export async function catchUp(ctx: Context, pluginId: string, queue: WorkQueue):
   };
 }
 
-function summaryOf(pluginId: string, gaps: readonly GapRow[], abandoned: number) {
-  const status = precedence.find((one) => gaps.some((gap) => gap.status === one)) ?? ('nothing' as const);
-  const ofStatus = gaps.filter((gap) => gap.status === status);
+function summaryOf(pluginId: string, backfills: readonly BackfillRow[], abandoned: number) {
+  const status =
+    precedence.find((one) => backfills.some((backfill) => backfill.status === one)) ?? ('nothing' as const);
+  const ofStatus = backfills.filter((backfill) => backfill.status === status);
   const ofThis = status === 'done' ? doneLast(ofStatus) : ofStatus;
   const uncounted = ofThis.some(({ missed }) => missed === null);
   return {
@@ -53,9 +56,9 @@ function summaryOf(pluginId: string, gaps: readonly GapRow[], abandoned: number)
   };
 }
 
-/** Returns the gaps that the last request backfilled: a gap that opened after they were done is left out. @param gaps oldest first */
-function doneLast(gaps: readonly GapRow[]): readonly GapRow[] {
-  let first = gaps.length - 1;
-  while (first > 0 && gaps[first]!.created_at <= (gaps[first - 1]!.finished_at ?? 0)) first--;
-  return gaps.slice(Math.max(first, 0));
+/** Returns the gaps that the last request backfilled: a gap that opened after they were done is left out. @param backfills oldest first */
+function doneLast(backfills: readonly BackfillRow[]): readonly BackfillRow[] {
+  let first = backfills.length - 1;
+  while (first > 0 && backfills[first]!.created_at <= (backfills[first - 1]!.finished_at ?? 0)) first--;
+  return backfills.slice(Math.max(first, 0));
 }

@@ -8,9 +8,9 @@ import type { Ids } from '../../lib/ids.ts';
 import { backgroundCommitDelayMs, type Scope, type Store } from '../../store/store.ts';
 import type { Install } from '../installs/schema.ts';
 import { countAbandoned } from '../runs/given-up.ts';
-import type { GapPages } from './pages.ts';
-import { countedOp, type GapRow } from './rows.ts';
-import type { GapStep } from './step.ts';
+import type { BackfillPages } from './pages.ts';
+import { countedOp, type BackfillRow } from './rows.ts';
+import type { BackfillStep } from './step.ts';
 
 export interface CountOptions {
   readonly store: Store;
@@ -18,25 +18,25 @@ export interface CountOptions {
   readonly ids: Ids;
   readonly committer: Committer;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  readonly pages: GapPages;
+  readonly pages: BackfillPages;
   /** Once true, remaining work is left for the next start. */
   readonly stopped: () => boolean;
 }
 
 /** Returns the counting step. It asks for another step only if a backfill was requested meanwhile. */
-export function createGapCount(options: CountOptions): GapStep {
+export function createBackfillCount(options: CountOptions): BackfillStep {
   const { store, clock, ids, pages } = options;
 
   /** Returns the number of missed events, or why the count was interrupted. */
   const missedIn = async (
     scope: Scope,
     install: Install,
-    gap: GapRow,
+    backfill: BackfillRow,
   ): Promise<number | 'stopped' | 'changed'> => {
     let missed = 0;
-    for (let after = gap.after_sequence, ends = false; !ends;) {
+    for (let after = backfill.after_sequence, ends = false; !ends;) {
       if (options.stopped()) return 'stopped';
-      const page = await pages.read(scope, install, gap, after);
+      const page = await pages.read(scope, install, backfill, after);
       if (!page) return 'changed';
       missed += page.events.length;
       after = page.to;
@@ -45,20 +45,20 @@ export function createGapCount(options: CountOptions): GapStep {
     return missed;
   };
 
-  return async ({ item, queue, gap, install }) => {
+  return async ({ item, queue, backfill, install }) => {
     const { scope } = item;
-    const missed = await missedIn(scope, install, gap);
+    const missed = await missedIn(scope, install, backfill);
     if (typeof missed === 'string') return missed === 'changed';
     const nowMs = clock.nowMs();
     const waiting = missed + (await countAbandoned(store, scope, install.id));
     const directory = await options.directoryOf(scope);
     const author = systemAuthor(scope, 'sandbox', directory);
     const rest = waiting === 0 ? queue.finish(item) : queue.defer(item, neverMs);
-    const isNotified = waiting > 0 && gap.cause === 'system';
+    const isNotified = waiting > 0 && backfill.cause === 'system';
     const committed = await options.committer.commit(
       author,
       isNotified ? itemsForAdmins(missedNote(install, waiting), { ids, nowMs, directory }) : [],
-      [rest, countedOp(scope, gap.id, missed, waiting === 0 ? nowMs : null)],
+      [rest, countedOp(scope, backfill.id, missed, waiting === 0 ? nowMs : null)],
       [],
       { commitDelayMs: backgroundCommitDelayMs },
     );

@@ -5,11 +5,11 @@ import type { Scope, Store } from '../../store/store.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Planner } from '../planner.ts';
 import type { Registry } from '../registry.ts';
-import { metEvents, type GapRow } from './rows.ts';
+import { metEvents, type BackfillRow } from './rows.ts';
 
 const pageEvents = 200;
 
-interface GapPage {
+interface BackfillPage {
   readonly events: readonly EventRow[];
   /** Last sequence that was read. */
   readonly to: number;
@@ -17,12 +17,16 @@ interface GapPage {
   readonly ends: boolean;
 }
 
-export interface GapPages {
+export interface BackfillPages {
   /** Returns null if the install changed meanwhile: the page may mix subscriptions of both versions. */
-  read(scope: Scope, install: Install, gap: GapRow, after: number): Promise<GapPage | null>;
+  read(scope: Scope, install: Install, backfill: BackfillRow, after: number): Promise<BackfillPage | null>;
 }
 
-export function createGapPages(options: { store: Store; planner: Planner; registry: Registry }): GapPages {
+export function createBackfillPages(options: {
+  store: Store;
+  planner: Planner;
+  registry: Registry;
+}): BackfillPages {
   const { store, planner, registry } = options;
   const metOf = async (
     scope: Scope,
@@ -35,12 +39,12 @@ export function createGapPages(options: { store: Store; planner: Planner; regist
   };
 
   return {
-    async read(scope, install, gap, after) {
-      const until = gap.until_sequence ?? after;
+    async read(scope, install, backfill, after) {
+      const until = backfill.until_sequence ?? after;
       const page = await pageAfter(store, scope, after, { limit: pageEvents });
       const events = page.events.filter(({ sequence }) => sequence <= until);
-      const wanted = await planner.wanted(scope, gap.install_id, events);
-      const met = await metOf(scope, gap.install_id, wanted);
+      const wanted = await planner.wanted(scope, backfill.install_id, events);
+      const met = await metOf(scope, backfill.install_id, wanted);
       if ((await registry.active(scope, install.id))?.version !== install.version) return null;
       return {
         events: wanted.filter(({ id }) => !met.has(id)),

@@ -3,12 +3,12 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { pluginVisibility, steering } from '../installs/rights.ts';
-import { catchUp, showCatchUp } from './catch-up.ts';
+import { startBackfill, showBackfill } from './catch-up.ts';
 import { BackfillResponse } from './schema.ts';
 
 const params = Closed({ id: pluginRef });
 
-export function catchUpRoutes(queue: WorkQueue): Route[] {
+export function backfillRoutes(queue: WorkQueue): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -20,7 +20,7 @@ export function catchUpRoutes(queue: WorkQueue): Route[] {
       limit: 'read',
       params,
       responses: { 200: BackfillResponse },
-      read: (ctx, { params }) => showCatchUp(ctx, params.id),
+      read: (ctx, { params }) => showBackfill(ctx, params.id),
     }),
     defineRoute({
       method: 'POST',
@@ -35,7 +35,7 @@ export function catchUpRoutes(queue: WorkQueue): Route[] {
       params,
       errors: ['conflict'],
       responses: { 202: BackfillResponse },
-      write: (ctx, { params }) => catchUp(ctx, params.id, queue),
+      write: (ctx, { params }) => startBackfill(ctx, params.id, queue),
     }),
   ];
 }

@@ -5,15 +5,15 @@ import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { Install } from '../installs/schema.ts';
 
-export type GapStatus = 'off' | 'counting' | 'offered' | 'running' | 'done';
+export type BackfillStatus = 'off' | 'counting' | 'offered' | 'running' | 'done';
 
-export interface GapRow {
+export interface BackfillRow {
   readonly id: string;
   readonly install_id: string;
   readonly cause: 'system' | 'person';
   readonly after_sequence: number;
   readonly until_sequence: number | null;
-  readonly status: GapStatus;
+  readonly status: BackfillStatus;
   readonly missed: number | null;
   readonly runs: number;
   readonly created_at: number;
@@ -78,11 +78,11 @@ const move = tenantStatement(
   `UPDATE plugin_gaps SET after_sequence = :to, runs = runs + :made, status = :status, finished_at = :finishedAt
    WHERE workspace_id = :ws AND id = :id AND status = 'running' AND after_sequence = :from`,
 );
-export const findGap = tenantStatement<GapRow>(
+export const findBackfill = tenantStatement<BackfillRow>(
   'plugin_gaps.find',
   `SELECT ${columns} FROM plugin_gaps WHERE workspace_id = :ws AND id = :id`,
 );
-export const gapsOfInstall = tenantStatement<GapRow>(
+export const backfillsOfInstall = tenantStatement<BackfillRow>(
   'plugin_gaps.of_install',
   `SELECT ${columns} FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId ORDER BY created_at, id`,
 );
@@ -94,16 +94,16 @@ export const metEvents = tenantStatement<{ event_id: string }>(
 );
 
 /** Returns the ops on gaps for a changed install state. Must be last in the batch, after its events. */
-export function gapOps(
+export function backfillOps(
   queue: WorkQueue,
   scope: Scope,
   install: Install,
-  at: { readonly gapId: string; readonly nowMs: number },
+  at: { readonly backfillId: string; readonly nowMs: number },
 ): Op[] {
   const installId = install.id;
   if (install.deletedAt !== null)
     return [tenantOp(scope, dropWork, { installId }), tenantOp(scope, drop, { installId })];
-  const closing = { installId, id: at.gapId };
+  const closing = { installId, id: at.backfillId };
   const closes = [
     tenantOp(scope, wakeClosing, { ...closing, now: at.nowMs }),
     tenantOp(scope, close, closing),
@@ -111,8 +111,8 @@ export function gapOps(
   if (install.state === 'active') return [tenantOp(scope, listenFromHere, { installId }), ...closes];
   const cause = install.state === 'paused_by_admin' ? 'person' : 'system';
   return [
-    tenantOp(scope, open, { id: at.gapId, installId, cause, now: at.nowMs }),
-    queue.add(scope, installId, at.gapId, neverMs),
+    tenantOp(scope, open, { id: at.backfillId, installId, cause, now: at.nowMs }),
+    queue.add(scope, installId, at.backfillId, neverMs),
     ...closes,
   ];
 }
@@ -127,7 +127,7 @@ export function countedOp(scope: Scope, id: string, missed: number, doneAtMs: nu
   return tenantOp(scope, counted, { id, missed, status, finishedAt: doneAtMs }, { expectRows: 1 });
 }
 
-export interface GapMove {
+export interface BackfillAdvance {
   readonly from: number;
   readonly to: number;
   /** Runs created in this step. */
@@ -136,6 +136,6 @@ export interface GapMove {
   readonly finishedAt: number | null;
 }
 
-export function moveGapOp(scope: Scope, id: string, to: GapMove): Op {
+export function advanceBackfillOp(scope: Scope, id: string, to: BackfillAdvance): Op {
   return tenantOp(scope, move, { id, ...to }, { expectRows: 1 });
 }

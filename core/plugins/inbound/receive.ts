@@ -7,7 +7,7 @@ import { ApiError, rateLimited } from '../../lib/errors.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { scopeOf, type Scope } from '../../store/store.ts';
 import type { Usage } from '../budgets/usage.ts';
-import { heldUpBy, secondsLeft } from '../budgets/waits.ts';
+import { deferringBudget, secondsLeft } from '../budgets/waits.ts';
 import { declared } from '../declared.ts';
 import type { Install } from '../installs/schema.ts';
 import { inboundPerMinuteMax } from '../limits.ts';
@@ -120,7 +120,7 @@ function unsigned(): ApiError {
  * mention the budget, which is no concern of the sender. @throws ApiError rate_limited
  */
 async function requireBudget({ services, usage }: ReceiveOptions, { scope, install }: Found): Promise<void> {
-  const spent = await heldUpBy(usage, scope, install);
+  const spent = await deferringBudget(usage, scope, install);
   if (!spent) return;
   throw rateLimited(
     'Daily limit of this route reached. Retry after the time in `Retry-After`.',

@@ -4,7 +4,7 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { unhandledOneOffs } from '../once/handled.ts';
+import { unhandledOneTimeJobs } from '../once/handled.ts';
 import { checkGrant, checkManifest } from './check.ts';
 import { consentOf } from './consent.ts';
 import { getInstall, switched, type InstallRules } from './installs.ts';
@@ -18,7 +18,7 @@ import { findStoredVersion } from './versions.ts';
 export async function showConsent(ctx: Context, ref: string) {
   const install = await getInstall(ctx, ref);
   const consentFor = async (version: Parameters<typeof consentOf>[0]) =>
-    consentOf(version, install, await unhandledOneOffs(ctx, install.id, version.manifest));
+    consentOf(version, install, await unhandledOneTimeJobs(ctx, install.id, version.manifest));
   return {
     installed: await consentFor(install),
     pending: install.pending && (await consentFor(install.pending)),

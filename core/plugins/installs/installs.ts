@@ -11,8 +11,8 @@ import { tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { showSpent } from '../budgets/schema.ts';
 import type { Usage } from '../budgets/usage.ts';
-import { heldUpBy } from '../budgets/waits.ts';
-import { unhandledOneOffs } from '../once/handled.ts';
+import { deferringBudget } from '../budgets/waits.ts';
+import { unhandledOneTimeJobs } from '../once/handled.ts';
 import { checkNet, type NetRules } from '../outside/net.ts';
 import { wakeWaitingOp } from '../runs/waiting.ts';
 import { asleepIn, followedSecrets } from '../secrets/followed.ts';
@@ -54,8 +54,8 @@ export interface InstallRules extends PackageRules, NetRules {
 
 /** Returns the install, with the exhausted budget that its runs wait for. */
 async function toStatusResponse(ctx: Context, install: Install, usage: Pick<Usage, 'spent'>) {
-  const heldUp = install.state === 'active' ? await heldUpBy(usage, ctx.scope, install) : null;
-  return { ...installModel.wire(install, ctx), waitsFor: showSpent(heldUp) };
+  const deferredBy = install.state === 'active' ? await deferringBudget(usage, ctx.scope, install) : null;
+  return { ...installModel.wire(install, ctx), waitsFor: showSpent(deferredBy) };
 }
 
 export async function listInstalls(ctx: Context, page: PageParameters, { usage }: InstallRules) {
@@ -94,7 +94,7 @@ export async function previewInstall(
   // The package is being reviewed for confirmation, so the preview must not require one: its own hash stands in.
   const publisher = publisherOf(rules.trust, document, { ...(signature ? { signature } : {}), sha256 });
   const unknownKey = publisher === null ? (signature?.keyId ?? null) : null;
-  const unhandled = known ? await unhandledOneOffs(ctx, known.id, manifest) : [];
+  const unhandled = known ? await unhandledOneTimeJobs(ctx, known.id, manifest) : [];
   return {
     installed: known && { id: known.id, version: known.pluginVersion, sha256: known.sha256 },
     asked: consentOf({ manifest, sha256, publisher, unknownKey }, known, unhandled),

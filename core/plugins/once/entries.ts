@@ -6,10 +6,10 @@ import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts'
 
 /** Limit of pending jobs per install. */
 export const pendingMax = 1_000;
-export const onceWork = 'once';
+export const oneTimeWork = 'once';
 export const oneTimeJobModelName = 'scheduled_run';
 
-export interface OneOff extends Entity {
+export interface OneTimeJob extends Entity {
   readonly installId: string;
   readonly name: string;
   readonly createdAt: number;
@@ -19,7 +19,7 @@ export interface OneOff extends Entity {
   readonly inputJson: string;
 }
 
-export interface OneOffRow {
+export interface OneTimeJobRow {
   readonly id: string;
   readonly install_id: string;
   readonly name: string;
@@ -29,11 +29,11 @@ export interface OneOffRow {
   readonly created_at: number;
 }
 
-export const oneOffColumns = 'id, install_id, name, due_at, input_json, version, created_at';
+export const oneTimeJobColumns = 'id, install_id, name, due_at, input_json, version, created_at';
 
-const find = tenantStatement<OneOffRow>(
+const find = tenantStatement<OneTimeJobRow>(
   'one_offs.find',
-  `SELECT ${oneOffColumns} FROM one_offs WHERE workspace_id = :ws AND id = :id`,
+  `SELECT ${oneTimeJobColumns} FROM one_offs WHERE workspace_id = :ws AND id = :id`,
 );
 const count = tenantStatement<{ count: number }>(
   'one_offs.count',
@@ -59,12 +59,12 @@ const remove = tenantStatement(
 const queue = tenantStatement(
   'one_offs.queue',
   `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
-   VALUES (:ws, :id, '${onceWork}', :installId, :dueAt, 0, NULL, 1)
+   VALUES (:ws, :id, '${oneTimeWork}', :installId, :dueAt, 0, NULL, 1)
    ON CONFLICT (workspace_id, id) DO UPDATE SET due_at = :dueAt, lease_until = 0, lease_owner = NULL, epoch = epoch + 1`,
 );
 const unqueue = tenantStatement(
   'one_offs.unqueue',
-  `DELETE FROM due_work WHERE workspace_id = :ws AND id = :id AND kind = '${onceWork}'`,
+  `DELETE FROM due_work WHERE workspace_id = :ws AND id = :id AND kind = '${oneTimeWork}'`,
 );
 /** Jobs that became due while the plugin was disabled are due at once. */
 const requeueAll = tenantStatement(
@@ -82,8 +82,8 @@ const removeAll = tenantStatement(
   'DELETE FROM one_offs WHERE workspace_id = :ws AND install_id = :installId',
 );
 
-export function idOfOneOff(installId: string, name: string): string {
-  return `${installId}/${onceWork}/${name}`;
+export function idOfOneTimeJob(installId: string, name: string): string {
+  return `${installId}/${oneTimeWork}/${name}`;
 }
 
 /** Returns the schedule of a job name: `remind` for `remind:iss_…`. */
@@ -92,16 +92,16 @@ export function scheduleOf(name: string): string {
   return colon < 0 ? name : name.slice(0, colon);
 }
 
-export async function findOneOff(store: Store, scope: Scope, id: string): Promise<OneOff | null> {
+export async function findOneTimeJob(store: Store, scope: Scope, id: string): Promise<OneTimeJob | null> {
   const row = await store.readOne(scope, find, { id });
-  return row ? oneOffOf(row) : null;
+  return row ? oneTimeJobOf(row) : null;
 }
 
-export async function countOneOffs(store: Store, scope: Scope, installId: string): Promise<number> {
+export async function countOneTimeJobs(store: Store, scope: Scope, installId: string): Promise<number> {
   return (await store.readOne(scope, count, { installId }))?.count ?? 0;
 }
 
-function oneOffOf(row: OneOffRow): OneOff {
+function oneTimeJobOf(row: OneTimeJobRow): OneTimeJob {
   return {
     id: row.id,
     installId: row.install_id,
@@ -117,17 +117,17 @@ function oneOffOf(row: OneOffRow): OneOff {
  * @param before the stored job; null if there is none. The versions of a new job start at the present time, so that they exceed those of
  * any earlier job of that name.
  */
-export function changeOneOff(
-  before: OneOff | null,
-  after: Omit<OneOff, 'id' | 'version' | 'createdAt'>,
+export function changeOneTimeJob(
+  before: OneTimeJob | null,
+  after: Omit<OneTimeJob, 'id' | 'version' | 'createdAt'>,
   nowMs: number,
-): Change & { readonly after: OneOff } {
-  const id = idOfOneOff(after.installId, after.name);
+): Change & { readonly after: OneTimeJob } {
+  const id = idOfOneTimeJob(after.installId, after.name);
   const version = (before?.version ?? nowMs) + 1;
   return makeChange(before, { ...after, id, version, createdAt: before?.createdAt ?? nowMs });
 }
 
-function makeChange(before: OneOff | null, after: OneOff): Change & { readonly after: OneOff } {
+function makeChange(before: OneTimeJob | null, after: OneTimeJob): Change & { readonly after: OneTimeJob } {
   return {
     kind: oneTimeJobModelName,
     id: after.id,
@@ -137,13 +137,13 @@ function makeChange(before: OneOff | null, after: OneOff): Change & { readonly a
     isSilent: true,
     ops: (scope) => opsOf(scope, before, after),
     events: () => [],
-    followedBy: (later) => makeChange(before, { ...(later.after as OneOff), version: after.version }),
+    followedBy: (later) => makeChange(before, { ...(later.after as OneTimeJob), version: after.version }),
   };
 }
 
-function opsOf(scope: Scope, before: OneOff | null, after: OneOff): Op[] {
+function opsOf(scope: Scope, before: OneTimeJob | null, after: OneTimeJob): Op[] {
   const { id, installId, name, dueAt, inputJson, version, createdAt } = after;
-  if (dueAt === null) return before ? endOneOffOps(scope, before) : [];
+  if (dueAt === null) return before ? endOneTimeJobOps(scope, before) : [];
   const row = before
     ? tenantOp(scope, update, { id, dueAt, inputJson, version, base: before.version }, { expectRows: 1 })
     : tenantOp(
@@ -156,17 +156,17 @@ function opsOf(scope: Scope, before: OneOff | null, after: OneOff): Op[] {
 }
 
 /** Ends a pending job; fails the batch if the job changed. */
-export function endOneOffOps(scope: Scope, oneOff: OneOff): Op[] {
-  return [removeOneOffOp(scope, oneOff), tenantOp(scope, unqueue, { id: oneOff.id })];
+export function endOneTimeJobOps(scope: Scope, job: OneTimeJob): Op[] {
+  return [removeOneTimeJobOp(scope, job), tenantOp(scope, unqueue, { id: job.id })];
 }
 
 /** Removes the job's row only; its work row is finished separately. */
-export function removeOneOffOp(scope: Scope, { id, version }: OneOff): Op {
+export function removeOneTimeJobOp(scope: Scope, { id, version }: OneTimeJob): Op {
   return tenantOp(scope, remove, { id, base: version }, { expectRows: 1 });
 }
 
 /** Returns the ops on pending jobs for a changed install state. */
-export function oneOffsAfterOps(
+export function oneTimeJobsAfterOps(
   scope: Scope,
   install: { readonly id: string; readonly state: string; readonly deletedAt: number | null },
 ): Op[] {

@@ -15,19 +15,19 @@ const waitingNames = tenantStatement<{ name: string }>(
 );
 
 /** True if the version has the job's schedule, without `cron`. */
-export function handlesOneOff({ schedules }: Schedules, name: string): boolean {
+export function handlesOneTimeJob({ schedules }: Schedules, name: string): boolean {
   const schedule = declared(schedules, scheduleOf(name));
   return schedule !== undefined && schedule.cron === undefined;
 }
 
 /** Returns a sentence for each schedule that pending jobs of an install need and the version lacks. */
-export async function unhandledOneOffs(
+export async function unhandledOneTimeJobs(
   { store, scope }: Pick<Context, 'store' | 'scope'>,
   installId: string,
   manifest: Schedules,
 ): Promise<string[]> {
   const rows = await store.read(scope, waitingNames, { installId });
-  const unhandled = rows.filter(({ name }) => !handlesOneOff(manifest, name));
+  const unhandled = rows.filter(({ name }) => !handlesOneTimeJob(manifest, name));
   const bySchedule = Map.groupBy(unhandled, ({ name }) => scheduleOf(name));
   return [...bySchedule].map(([schedule, { length }]) => {
     const waits = length === 1 ? 'is pending' : 'are pending';

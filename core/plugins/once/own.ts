@@ -5,16 +5,16 @@ import type { Scope, Store } from '../../store/store.ts';
 import { CallError } from '../door-call.ts';
 import type { Install } from '../installs/schema.ts';
 import type { RunCaller, RunInput } from '../runs/input.ts';
-import { handlesOneOff } from './handled.ts';
+import { handlesOneTimeJob } from './handled.ts';
 import {
-  changeOneOff,
-  countOneOffs,
-  findOneOff,
-  idOfOneOff,
+  changeOneTimeJob,
+  countOneTimeJobs,
+  findOneTimeJob,
+  idOfOneTimeJob,
   oneTimeJobModelName,
   pendingMax,
   scheduleOf,
-  type OneOff,
+  type OneTimeJob,
 } from './entries.ts';
 
 const aheadMsMax = 366 * 86_400_000;
@@ -22,14 +22,14 @@ const aheadMsMax = 366 * 86_400_000;
 const dataMax = 16 * 1024;
 const namePattern = /^[a-z][a-zA-Z0-9-]{0,39}(:[A-Za-z0-9_.:-]{1,100})?$/;
 
-export interface OwnOneOffs {
+export interface OwnOneTimeJobs {
   /** @throws CallError */
-  once(name: unknown, at: unknown, data: unknown): Promise<void>;
+  schedule(name: unknown, at: unknown, data: unknown): Promise<void>;
   /** @returns true if a job was pending. @throws CallError */
   cancel(name: unknown): Promise<boolean>;
 }
 
-export interface OwnOneOffsOptions {
+export interface OwnOneTimeJobsOptions {
   readonly store: Store;
   readonly nowMs: () => number;
   readonly scope: Scope;
@@ -43,18 +43,18 @@ export interface OwnOneOffsOptions {
   readonly startedAt: number;
 }
 
-export function ownOneOffs(options: OwnOneOffsOptions): OwnOneOffs {
+export function ownOneTimeJobs(options: OwnOneTimeJobsOptions): OwnOneTimeJobs {
   const { store, scope, install, staged } = options;
 
   /** Returns a pending job. A staged job counts as stored, a canceled one as absent. */
-  const findOwn = async (name: string): Promise<OneOff | null> => {
-    const id = idOfOneOff(install.id, name);
-    const own = staged.find(oneTimeJobModelName, id) as OneOff | undefined;
-    const found = own ?? (await findOneOff(store, scope, id));
+  const findOwn = async (name: string): Promise<OneTimeJob | null> => {
+    const id = idOfOneTimeJob(install.id, name);
+    const own = staged.find(oneTimeJobModelName, id) as OneTimeJob | undefined;
+    const found = own ?? (await findOneTimeJob(store, scope, id));
     return found === null || found.dueAt === null ? null : found;
   };
   return {
-    async once(nameInput, at, data) {
+    async schedule(nameInput, at, data) {
       const name = nameOf(nameInput, install);
       const dueAt = timeOf(at, options.startedAt, options.nowMs());
       const dataJson = JSON.stringify(data ?? null);
@@ -76,7 +76,7 @@ export function ownOneOffs(options: OwnOneOffsOptions): OwnOneOffs {
         ...(options.caller ? { caller: options.caller } : {}),
       };
       const facts = { installId: install.id, name, dueAt, inputJson: JSON.stringify(input) };
-      const change = changeOneOff(before, facts, options.nowMs());
+      const change = changeOneTimeJob(before, facts, options.nowMs());
       staged.add([change], {
         operation: 'schedule.once',
         input: { args: [name, at, data ?? null] },
@@ -87,7 +87,7 @@ export function ownOneOffs(options: OwnOneOffsOptions): OwnOneOffs {
       const name = nameOf(nameInput, install);
       const before = await findOwn(name);
       if (!before) return false;
-      const change = changeOneOff(before, { ...before, dueAt: null }, options.nowMs());
+      const change = changeOneTimeJob(before, { ...before, dueAt: null }, options.nowMs());
       staged.add([change], { operation: 'schedule.cancel', input: { args: [name] }, ids: [] });
       return true;
     },
@@ -95,12 +95,12 @@ export function ownOneOffs(options: OwnOneOffsOptions): OwnOneOffs {
 }
 
 /** @throws CallError quota_exceeded */
-async function requireCapacity({ store, scope, install, staged }: OwnOneOffsOptions): Promise<void> {
-  const stored = await countOneOffs(store, scope, install.id);
+async function requireCapacity({ store, scope, install, staged }: OwnOneTimeJobsOptions): Promise<void> {
+  const stored = await countOneTimeJobs(store, scope, install.id);
   const added = staged.changes
     .filter(({ kind }) => kind === oneTimeJobModelName)
     .reduce(
-      (sum, { before, after }) => sum + ((after as OneOff).dueAt === null ? 0 : 1) - (before ? 1 : 0),
+      (sum, { before, after }) => sum + ((after as OneTimeJob).dueAt === null ? 0 : 1) - (before ? 1 : 0),
       0,
     );
   if (stored + added >= pendingMax)
@@ -116,7 +116,7 @@ function nameOf(nameInput: unknown, { manifest }: Install): string {
       'validation_failed',
       'The name must be a schedule of the plugin, optionally followed by : and a key of up to 100 letters, digits and _ - . : such as remind or remind:iss_….',
     );
-  if (!handlesOneOff(manifest, nameInput))
+  if (!handlesOneTimeJob(manifest, nameInput))
     throw new CallError(
       'validation_failed',
       `The plugin has no schedule ${scheduleOf(nameInput)} without cron. Add one to "schedules" with only a handle function.`,

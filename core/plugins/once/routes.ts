@@ -15,16 +15,16 @@ import { pluginVisibility, steering } from '../installs/rights.ts';
 import type { Install } from '../installs/schema.ts';
 import type { RunInput } from '../runs/input.ts';
 import {
-  endOneOffOps,
-  findOneOff,
-  idOfOneOff,
-  oneOffColumns,
+  endOneTimeJobOps,
+  findOneTimeJob,
+  idOfOneTimeJob,
+  oneTimeJobColumns,
   scheduleOf,
-  type OneOffRow,
+  type OneTimeJobRow,
 } from './entries.ts';
-import { handlesOneOff } from './handled.ts';
+import { handlesOneTimeJob } from './handled.ts';
 
-const oneOffName = Type.String({
+const jobName = Type.String({
   pattern: '^[a-z][a-zA-Z0-9-]{0,39}(:[A-Za-z0-9_.:-]{1,100})?$',
   description: 'Name of the one-time job: `remind` or `remind:key`.',
 });
@@ -32,7 +32,7 @@ const oneOffName = Type.String({
 const ScheduledRunResponse = named(
   'ScheduledRun',
   Closed({
-    name: oneOffName,
+    name: jobName,
     schedule: Type.String({ description: 'Name of the schedule whose handler runs.' }),
     dueAt: described(time, 'Time at which the job is due.'),
     data: Type.Unknown({ description: 'Input of the handler; null without the scope `plugins:write`.' }),
@@ -48,7 +48,7 @@ async function listScheduled(ctx: Context, ref: string, query: PageParameters) {
   const { id: installId, manifest } = await getInstall(ctx, ref);
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
     table: 'one_offs',
-    select: oneOffColumns,
+    select: oneTimeJobColumns,
     where: [{ sql: 'install_id = :installId', params: { installId } }],
     order: [{ sql: 'due_at', direction: 'asc' }],
     limit: query.limit ?? limitDefault,
@@ -57,12 +57,12 @@ async function listScheduled(ctx: Context, ref: string, query: PageParameters) {
   });
   const isWhole = ctx.scopes.has(effectTable.logs.scope);
   return {
-    data: data.map((row) => toScheduledRunResponse(row as unknown as OneOffRow, manifest, isWhole)),
+    data: data.map((row) => toScheduledRunResponse(row as unknown as OneTimeJobRow, manifest, isWhole)),
     pageInfo,
   };
 }
 
-function toScheduledRunResponse(row: OneOffRow, manifest: Install['manifest'], isWhole: boolean) {
+function toScheduledRunResponse(row: OneTimeJobRow, manifest: Install['manifest'], isWhole: boolean) {
   const { event } = JSON.parse(row.input_json) as RunInput;
   return {
     name: row.name,
@@ -70,7 +70,7 @@ function toScheduledRunResponse(row: OneOffRow, manifest: Install['manifest'], i
     dueAt: isoTime(row.due_at),
     data: isWhole ? (event.data ?? null) : null,
     createdAt: isoTime(row.created_at),
-    hasHandler: handlesOneOff(manifest, row.name),
+    hasHandler: handlesOneTimeJob(manifest, row.name),
   };
 }
 
@@ -81,10 +81,10 @@ async function deleteScheduled(
   ifMatch: number | null,
 ): Promise<ChangeSet> {
   const { id, pluginId } = await getInstall(ctx, ref);
-  const oneOff = await findOneOff(ctx.store, ctx.scope, idOfOneOff(id, name));
-  if (!oneOff) throw new ApiError('not_found', `${pluginId} has no pending one-time job ${name}.`);
-  requireVersion(oneOff, ifMatch);
-  return { changes: [], ops: endOneOffOps(ctx.scope, oneOff), body: undefined };
+  const job = await findOneTimeJob(ctx.store, ctx.scope, idOfOneTimeJob(id, name));
+  if (!job) throw new ApiError('not_found', `${pluginId} has no pending one-time job ${name}.`);
+  requireVersion(job, ifMatch);
+  return { changes: [], ops: endOneTimeJobOps(ctx.scope, job), body: undefined };
 }
 
 export const scheduledRoutes = [
@@ -110,7 +110,7 @@ export const scheduledRoutes = [
     scope: 'plugins:write',
     also: steering,
     limit: 'write',
-    params: Closed({ id: pluginRef, name: oneOffName }),
+    params: Closed({ id: pluginRef, name: jobName }),
     responses: { 204: null },
     write: (ctx, { params, ifMatch }) => deleteScheduled(ctx, params.id, params.name, ifMatch),
   }),

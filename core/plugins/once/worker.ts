@@ -8,11 +8,11 @@ import { findCut } from '../loops.ts';
 import type { Registry } from '../registry.ts';
 import type { RunInput } from '../runs/input.ts';
 import { deadRunOp, queueRunOps, type NewRun } from '../runs/rows.ts';
-import { handlesOneOff } from './handled.ts';
-import { findOneOff, removeOneOffOp, scheduleOf } from './entries.ts';
+import { handlesOneTimeJob } from './handled.ts';
+import { findOneTimeJob, removeOneTimeJobOp, scheduleOf } from './entries.ts';
 import { effectiveMode } from '../installs/mode.ts';
 
-export interface OneOffWorkerOptions {
+export interface OneTimeWorkerOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -20,17 +20,17 @@ export interface OneOffWorkerOptions {
   readonly runs: WorkQueue;
 }
 
-export function createOneOffWorker(options: OneOffWorkerOptions) {
+export function createOneTimeWorker(options: OneTimeWorkerOptions) {
   const { store, clock, ids, registry, runs } = options;
   return async (item: WorkItem, queue: WorkQueue): Promise<void> => {
     const { scope } = item;
-    const oneOff = await findOneOff(store, scope, item.id);
-    if (!oneOff) return void (await store.commit([queue.finish(item)]));
-    const install = await registry.active(scope, oneOff.installId);
+    const job = await findOneTimeJob(store, scope, item.id);
+    if (!job) return void (await store.commit([queue.finish(item)]));
+    const install = await registry.active(scope, job.installId);
     // The job waits until the plugin is enabled again (`oneOffsAfterOps`).
     if (!install) return void (await store.commit([queue.defer(item, neverMs)]));
-    const input = JSON.parse(oneOff.inputJson) as RunInput;
-    const schedule = scheduleOf(oneOff.name);
+    const input = JSON.parse(job.inputJson) as RunInput;
+    const schedule = scheduleOf(job.name);
     const cause = input.cause ?? { rootEventId: null, parentRunId: null, depth: 0, path: [] };
     const now = clock.nowMs();
     const id = ids.next(idPrefixes.run);
@@ -45,17 +45,17 @@ export function createOneOffWorker(options: OneOffWorkerOptions) {
       rootEventId: cause.rootEventId,
       depth: cause.depth,
       mode: effectiveMode(install),
-      inputJson: oneOff.inputJson,
+      inputJson: job.inputJson,
     };
     const step = { cause, subjectId: null, entityId: stepName(schedule) };
-    const error = handlesOneOff(install.manifest, oneOff.name)
+    const error = handlesOneTimeJob(install.manifest, job.name)
       ? await findCut(store, scope, step, install.id, () => 0)
       : wrongSchedule(schedule);
     const ops: readonly Op[] = error
       ? [deadRunOp(scope, run, error, now)]
       : queueRunOps(runs, scope, run, now);
     // A job that was rescheduled in the meantime has another version, so this batch fails and the job stays pending.
-    await store.commit([queue.finish(item), removeOneOffOp(scope, oneOff), ...ops]);
+    await store.commit([queue.finish(item), removeOneTimeJobOp(scope, job), ...ops]);
   };
 }
 

@@ -10,7 +10,7 @@ import { CallError } from '../door-call.ts';
 import { principalOf } from '../host-door.ts';
 import type { Install } from '../installs/schema.ts';
 import { ownValues, ValueError } from '../kv/own.ts';
-import { ownOneOffs } from '../once/own.ts';
+import { ownOneTimeJobs } from '../once/own.ts';
 import { ownWrites } from '../own-calls.ts';
 import { callerNow, rightsFor, type RunCaller } from '../runs/input.ts';
 
@@ -52,7 +52,7 @@ export function createAskAsPlugin({ store, clock, app }: AskOptions): AskAsPlugi
     const own = { store, nowMs: clock.nowMs, scope, staged };
     const calls = {
       values: ownValues({ ...own, installId: install.id }),
-      oneOffs: ownOneOffs({ ...own, install, cause: cause ?? uncaused, caller, startedAt }),
+      oneOffs: ownOneTimeJobs({ ...own, install, cause: cause ?? uncaused, caller, startedAt }),
     };
     const before = staged.writes.length;
     try {

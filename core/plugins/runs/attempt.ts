@@ -21,7 +21,7 @@ import { effectiveModes, type Modes } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
 import { ownValues } from '../kv/own.ts';
 import { limitsOf } from '../limits.ts';
-import { ownOneOffs } from '../once/own.ts';
+import { ownOneTimeJobs } from '../once/own.ts';
 import type { Outsides } from '../outside/fetch.ts';
 import type { Recorder, TapedJob } from '../recorder/recorder.ts';
 import type { Registry } from '../registry.ts';
@@ -175,7 +175,7 @@ function bridgeOf(
     installId: install.id,
     staged,
     values: world?.values ?? ownValues({ ...own, installId: install.id }),
-    oneOffs: ownOneOffs({ ...own, install, cause, caller: input?.caller, startedAt }),
+    oneTimeJobs: ownOneTimeJobs({ ...own, install, cause, caller: input?.caller, startedAt }),
     outside: outside.of({
       ...{ scope, install, run, meter, sends: !world && modes.mode !== 'simulate' },
       callerScopes: input?.caller?.scopes,

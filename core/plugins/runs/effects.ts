@@ -17,7 +17,7 @@ import { nameOf } from '../../changes/object-name.ts';
 import type { Directory } from '../../context.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import { apiNamesOf } from '../undo/kinds.ts';
-import { oneTimeJobModelName, type OneOff } from '../once/entries.ts';
+import { oneTimeJobModelName, type OneTimeJob } from '../once/entries.ts';
 import { findEntry, kvModelName, type KvEntry } from '../kv/entries.ts';
 
 /** `dropped` is the outcome of a failed run. */
@@ -69,7 +69,7 @@ export async function previewEffects(
   const previews = committer.preview(at.directory, changes);
   const valuesOfOne = async (change: Change): Promise<Values> => {
     if (change.kind === kvModelName) return kvValues(store, at.scope, change.after as KvEntry);
-    if (change.kind === oneTimeJobModelName) return oneOffValues(change);
+    if (change.kind === oneTimeJobModelName) return oneTimeJobValues(change);
     return displayChanges(change.kind, valuesOf(change, previews.get(change) ?? {}));
   };
   const effects: Effect[] = [];
@@ -115,12 +115,17 @@ async function kvValues(store: Store, scope: Scope, { installId, key, valueJson 
 /** Name of an own value or one-time job, which have no events to name them. */
 function ownName({ kind, after }: Change): string | null {
   if (kind === kvModelName) return (after as KvEntry).key;
-  return kind === oneTimeJobModelName ? (after as OneOff).name : null;
+  return kind === oneTimeJobModelName ? (after as OneTimeJob).name : null;
 }
 
-function oneOffValues({ before, after }: Change): Values {
-  const at = ({ dueAt }: OneOff): string | null => isoTime(dueAt);
-  return { [(after as OneOff).name]: { before: before && at(before as OneOff), after: at(after as OneOff) } };
+function oneTimeJobValues({ before, after }: Change): Values {
+  const at = ({ dueAt }: OneTimeJob): string | null => isoTime(dueAt);
+  return {
+    [(after as OneTimeJob).name]: {
+      before: before && at(before as OneTimeJob),
+      after: at(after as OneTimeJob),
+    },
+  };
 }
 
 function parsed(json: string | null): unknown {

@@ -37,7 +37,7 @@ export interface RunActivity {
   /** True if a queued run is in progress. */
   isActive(runId: string): boolean;
   /** Returns the exhausted budget that defers the runs of an install; null if there is none. */
-  heldUp(scope: Scope, installId: string): Promise<Spent | null>;
+  deferredBy(scope: Scope, installId: string): Promise<Spent | null>;
   /** Stores runs that have no row yet: of a whole workspace, or of one install. */
   storeWork(scope: Scope, installId?: string): Promise<void>;
 }
@@ -69,10 +69,10 @@ export async function listRuns(
   const rows = data as unknown as RunRow[];
   const ids = rows.filter(({ finished_at }) => finished_at !== null).map(({ id }) => id);
   const recordings = await recordingFacts(ctx.store, ctx.scope, ids);
-  const heldUp = await activity.heldUp(ctx.scope, installId);
+  const deferredBy = await activity.deferredBy(ctx.scope, installId);
   return {
     data: rows.map((row) =>
-      toReaderResponse(ctx, showRun(row, activity, { recording: recordings.get(row.id), heldUp })),
+      toReaderResponse(ctx, showRun(row, activity, { recording: recordings.get(row.id), deferredBy })),
     ),
     pageInfo,
   };
@@ -82,8 +82,8 @@ export async function getRun(ctx: Context, id: string, activity: RunActivity) {
   const row = await findRunNow(ctx, id, activity);
   if (!row) throw notFound();
   const recordings = await recordingFacts(ctx.store, ctx.scope, [id]);
-  const heldUp = await activity.heldUp(ctx.scope, row.install_id);
-  return toReaderResponse(ctx, showRun(row, activity, { recording: recordings.get(id), heldUp }));
+  const deferredBy = await activity.deferredBy(ctx.scope, row.install_id);
+  return toReaderResponse(ctx, showRun(row, activity, { recording: recordings.get(id), deferredBy }));
 }
 
 /** Finds a run, storing it first if it has no row yet. */
@@ -137,25 +137,27 @@ function showRecording({ bytes, at, truncated }: RecordingFacts) {
   return { bytes, at: isoTime(at), truncated };
 }
 
-function showProgress({ status }: RunRow, isActive: boolean, heldUp: Spent | null) {
+function showProgress({ status }: RunRow, isActive: boolean, deferredBy: Spent | null) {
   if (status !== 'queued') return { status, waitsFor: null };
-  return isActive ? { status: 'running' as const, waitsFor: null } : { status, waitsFor: showSpent(heldUp) };
+  return isActive
+    ? { status: 'running' as const, waitsFor: null }
+    : { status, waitsFor: showSpent(deferredBy) };
 }
 
 /** @param known facts that are not in the row */
 export function showRun(
   row: RunRow,
   activity: Pick<RunActivity, 'isActive'>,
-  known: { readonly recording?: RecordingFacts | undefined; readonly heldUp?: Spent | null } = {},
+  known: { readonly recording?: RecordingFacts | undefined; readonly deferredBy?: Spent | null } = {},
 ) {
-  const { recording, heldUp = null } = known;
+  const { recording, deferredBy = null } = known;
   return {
     id: row.id,
     pluginId: row.install_id,
     pluginVersion: row.plugin_version,
     handler: row.handler,
     handlerKind: row.handler_kind,
-    ...showProgress(row, activity.isActive(row.id), heldUp),
+    ...showProgress(row, activity.isActive(row.id), deferredBy),
     eventId: row.event_id,
     mode: row.mode,
     attempt: row.attempt,

@@ -3,14 +3,14 @@
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { neverMs } from '../../events/work.ts';
-import type { Alarm } from '../../reactions/alarm.ts';
+import type { DueTimer } from '../../reactions/alarm.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
 import type { Op } from '../../store/store.ts';
 import { putOff } from '../teams/archived.ts';
 import { team } from '../teams/contract.ts';
 import { cycle } from './contract.ts';
 import { completing, madeAhead, starting } from './course.ts';
-import { cyclesAlarm, cyclesDueOp } from './due.ts';
+import { cyclesTimerName, cyclesDueOp } from './due.ts';
 import { cycleModel, type Cycle } from './kind.ts';
 import { rolledOver } from './rollover.ts';
 
@@ -21,11 +21,11 @@ const stillOpen = tenantStatement<Row>(
    ORDER BY starts_at, id`,
 );
 
-export const cycleAlarm: Alarm = {
-  name: cyclesAlarm,
+export const cycleTimer: DueTimer = {
+  name: cyclesTimerName,
   isSetBy: ({ kind }) => kind === cycle.name || kind === team.name,
   async ring(ctx, teamId) {
-    const waits = putOff(ctx, teamId, { name: cyclesAlarm, id: teamId });
+    const waits = putOff(ctx, teamId, { name: cyclesTimerName, id: teamId });
     if (waits) return waits;
     const { changes, ops = [] } = await step(ctx, teamId);
     // Must be the last statement, so that it computes the next due time from the result of this step. `neverMs`: this step already created

@@ -2,7 +2,7 @@
 // written by hand for speed, because every list, event and delivery uses it.
 import { json, type Column } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
-import { alarmOp } from '../../reactions/alarm.ts';
+import { timerOp } from '../../reactions/alarm.ts';
 import type { EntityResponse } from '../../contract/contract.ts';
 import type { Directory, View } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
@@ -19,7 +19,7 @@ import { issueNumber } from './number.ts';
 import { purgedOps } from './purged.ts';
 
 /** Name of the timer that ends a snooze. */
-export const snoozeAlarm = 'snooze';
+export const snoozeTimerName = 'snooze';
 
 export type IssueResponse = EntityResponse<typeof issue>;
 export type Issue = EntityOf<typeof issue, typeof storedFields>;
@@ -171,7 +171,7 @@ export const issueModel = modelOf(issue, {
         first: before && before.teamId === after.teamId ? [] : numbering(scope, before, after),
         last: [
           ...(isSnoozedAnew(before, after)
-            ? [alarmOp(scope, snoozeAlarm, after.id, after.snoozedUntil)]
+            ? [timerOp(scope, snoozeTimerName, after.id, after.snoozedUntil)]
             : []),
           ...(before && after.parentId !== null && after.parentId !== before.parentId
             ? [tenantOp(scope, noCircle, { id: after.id }, { expectRows: 1 })]

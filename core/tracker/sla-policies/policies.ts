@@ -4,7 +4,7 @@ import type { Context, Directory } from '../../context.ts';
 import type { StoredEntity } from '../../contract/contract.ts';
 import { addBusinessMs } from '../../lib/business-time.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { alarmOp } from '../../reactions/alarm.ts';
+import { timerOp } from '../../reactions/alarm.ts';
 import { defineResource } from '../../resource/define.ts';
 import { modelOf } from '../../resource/kind.ts';
 import { lastPositionIn } from '../../resource/last-position.ts';
@@ -12,7 +12,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { weekOf } from '../calendars/calendars.ts';
 import { issueFiltering } from '../issues/filter.ts';
-import { slaAlarm } from '../sla/alarm-name.ts';
+import { slaTimerName } from '../sla/alarm-name.ts';
 import { idOfName } from '../../resource/names.ts';
 import { state, stateTypes } from '../workflows/contract.ts';
 import { positionMax, slaPolicy } from './contract.ts';
@@ -33,7 +33,7 @@ const policyModel = modelOf(slaPolicy, {
       const isGone = deletedAt !== null && before?.deletedAt === null;
       return {
         first: isNew ? [tenantOp(scope, requireCalendar, { calendarId }, { expectRows: 1 })] : [],
-        last: isGone ? [alarmOp(scope, slaAlarm, id, deletedAt)] : [],
+        last: isGone ? [timerOp(scope, slaTimerName, id, deletedAt)] : [],
       };
     },
   },

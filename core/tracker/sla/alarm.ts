@@ -4,14 +4,14 @@
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { pageOfSubject } from '../../events/log.ts';
-import { alarmOp, type Alarm } from '../../reactions/alarm.ts';
+import { timerOp, type DueTimer } from '../../reactions/alarm.ts';
 import { nothing, type Answer } from '../../reactions/reaction.ts';
 import { tenantStatement, type Row } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
 import { slaPolicy } from '../sla-policies/contract.ts';
 import { putOff } from '../teams/archived.ts';
 import { team } from '../teams/contract.ts';
-import { slaAlarm } from './alarm-name.ts';
+import { slaTimerName } from './alarm-name.ts';
 import { slaClock } from './contract.ts';
 import { canceled, passed, ringsAt } from './counting.ts';
 import { follow, heeds, heededTypes } from './following.ts';
@@ -33,8 +33,8 @@ const heededAll = tenantStatement(
      (SELECT 1 FROM events AS e INDEXED BY events_issue WHERE e.workspace_id = :ws AND e.issue_id = :issueId AND e.sequence > :through AND e.type IN (${heededTypes}))`,
 );
 
-export const slaAlarms: Alarm = {
-  name: slaAlarm,
+export const slaTimer: DueTimer = {
+  name: slaTimerName,
   isSetBy: ({ kind }) => kind === slaClock.name || kind === slaPolicy.name || kind === team.name,
   ring: (ctx, id) => (id.startsWith(`${slaPolicy.id}_`) ? leavePolicy(ctx, id) : ringClock(ctx, id)),
 };
@@ -42,13 +42,13 @@ export const slaAlarms: Alarm = {
 async function ringClock(ctx: Context, id: string): Promise<Answer> {
   const clock = await clockModel.find(ctx, id);
   if (!clock || ringsAt(clock) === null) return nothing;
-  const waits = putOff(ctx, teamIdOf(clock), { name: slaAlarm, id });
+  const waits = putOff(ctx, teamIdOf(clock), { name: slaTimerName, id });
   if (waits) return waits;
   const answer = await upTo(ctx, clock, ctx.nowMs());
   // The timer fired too early, because the system clock was set back: set it again.
   return answer.changes.length > 0
     ? answer
-    : { changes: [], ops: [alarmOp(ctx.scope, slaAlarm, id, ringsAt(clock))] };
+    : { changes: [], ops: [timerOp(ctx.scope, slaTimerName, id, ringsAt(clock))] };
 }
 
 /** Processes missed events; if there are none, the passing of time, and then the end of the clock if requested. */
@@ -94,7 +94,7 @@ async function leavePolicy(ctx: Context, policyId: string): Promise<Answer> {
   const now = ctx.nowMs();
   for (const row of rows)
     answers.push(await upTo(ctx, clockModel.fromRow(row), now, (clock) => canceled(clock, now)));
-  const again = rows.length > 0 ? [alarmOp(ctx.scope, slaAlarm, policyId, now)] : [];
+  const again = rows.length > 0 ? [timerOp(ctx.scope, slaTimerName, policyId, now)] : [];
   return {
     changes: answers.flatMap(({ changes }) => changes),
     ops: [...answers.flatMap(({ ops = [] }) => ops), ...again],

@@ -9,8 +9,8 @@ import { modelOf } from '../../resource/kind.ts';
 import { findState, findTeam, stateNamed } from '../directory.ts';
 import { state } from '../workflows/contract.ts';
 import { defaultStates } from '../workflows/workflows.ts';
-import { alarmOp } from '../../reactions/alarm.ts';
-import { cyclesAlarm } from '../cycles/due.ts';
+import { timerOp } from '../../reactions/alarm.ts';
+import { cyclesTimerName } from '../cycles/due.ts';
 import { wakingOps } from './archived.ts';
 import { team, type Rhythm } from './contract.ts';
 
@@ -23,7 +23,7 @@ export const teamModel = modelOf(team, {
       return {
         last: [
           ...(isBack || (cycles && before?.cycles !== cycles)
-            ? [alarmOp(scope, cyclesAlarm, id, updatedAt)]
+            ? [timerOp(scope, cyclesTimerName, id, updatedAt)]
             : []),
           ...(isBack ? wakingOps(scope, id, updatedAt) : []),
         ],
