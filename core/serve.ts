@@ -269,9 +269,9 @@ async function createCopy(
 ): Promise<Copier | null> {
   if (!config.copy) return null;
   const { to, s3, everyMs, retentionMs } = config.copy;
-  const { database, spool } = opened.dataDir;
+  const { database, walArchive } = opened.dataDir;
   return createCopier({
-    ...{ clock, log, problems, version, everyMs, retentionMs, database, spool },
+    ...{ clock, log, problems, version, everyMs, retentionMs, database, walArchive },
     archive: join(config.dataDir, 'archive'),
     store: opened.store,
     installation,

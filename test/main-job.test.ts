@@ -60,7 +60,7 @@ async function mainJob(load: () => Disposable): Promise<{ labels: string[]; outp
     await app.call('PATCH', '/api/v1/plugins/auto-triage', { settings: { threshold: 0 } });
     await run('import', join(dir, 'learn.csv'), '--team-from', 'repo');
     await settled(app);
-    const learned = await run('plugin', 'run-schedule', 'auto-triage', 'learn');
+    const learnRun = await run('plugin', 'run-schedule', 'auto-triage', 'learn');
     await run('import', join(dir, 'fresh.csv'), '--team-from', 'repo', '--source', 'fresh');
     await settled(app);
     expect((await app.call('GET', '/api/v1/plugins/auto-triage')).json.state).toBe('active');
@@ -71,7 +71,7 @@ async function mainJob(load: () => Disposable): Promise<{ labels: string[]; outp
     const labels = found
       .filter(({ number }) => number > perTeam)
       .map(({ title, labels }) => `${title}: ${labels.map(({ name }: Json) => name).join()}`);
-    return { labels: labels.sort(), output: learned.out };
+    return { labels: labels.sort(), output: learnRun.out };
   } finally {
     await app.stop();
   }

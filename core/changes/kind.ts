@@ -2,7 +2,7 @@
 // here, so a write without an event cannot be expressed. Internal rows have no model.
 import type { Context, View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
-import { learnAtCommit, type Learning } from '../events/learning.ts';
+import { assignAtCommit, type CommitAssignedRule } from '../events/learning.ts';
 import type { Condition } from '../store/page.ts';
 import { tenantStatement, type Row } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../store/store.ts';
@@ -38,7 +38,7 @@ export interface ModelSpec<E extends Entity, W extends Wire> {
   /** Name of an object beside its id. */
   readonly alias?: Alias;
   /** Commit-assigned values of its events, and the id of their object; the entity itself is shown without them. */
-  readonly learns?: { readonly what: Learning; of(entity: E): string | null };
+  readonly commitAssigned?: { readonly what: CommitAssignedRule; of(entity: E): string | null };
   /** Returns the row at a past moment; absent if the log does not have all of it. */
   readonly asItWas?: AsItWas<E>;
   /** Values that SQL computes on insert: column → expression over the parameters of the statement. */
@@ -103,7 +103,7 @@ export type AnyModel = Pick<
 const unversioned = new Set(['id', 'version', 'updatedAt']);
 
 export function defineModel<E extends Entity, W extends Wire>(spec: ModelSpec<E, W>): EntityModel<E, W> {
-  if (spec.learns) learnAtCommit(spec.name, spec.learns.what);
+  if (spec.commitAssigned) assignAtCommit(spec.name, spec.commitAssigned.what);
   const { name, table, insertExpressions = {} } = spec;
   const columns = columnsOf<E>(spec.fields, new Set(Object.keys(insertExpressions)));
   const changeOf = changesOf(spec, entityOpsOf(table, columns, insertExpressions));
@@ -255,7 +255,7 @@ function draftOf<E extends Entity, W extends Wire>(
     entityKind: spec.name,
     entityId: entity.id,
     subjectId: spec.subjectId?.(entity) ?? null,
-    learnsOf: spec.learns?.of(entity) ?? null,
+    commitAssignedOf: spec.commitAssigned?.of(entity) ?? null,
     data,
   };
 }

@@ -18,7 +18,7 @@ export interface Subject {
     readonly logHead: string;
     readonly masterKey: string;
     readonly snapshots: string;
-    readonly spool: string;
+    readonly walArchive: string;
   };
   /** Process id of the server that uses the directory; null without a server. */
   readonly servedBy: string | null;

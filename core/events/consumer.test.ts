@@ -180,7 +180,7 @@ const eventNamed = ({ workspaceId }: Scope, id: string): NewEvent => ({
   entityKind: 'label',
   entityId: 'lbl_1',
   subjectId: null,
-  learnsOf: null,
+  commitAssignedOf: null,
   actor: { kind: 'system', id: 'test', name: 'Test' },
   cause: { rootEventId: id, parentRunId: null, depth: 0, path: [] },
   requestId: null,

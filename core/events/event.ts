@@ -3,7 +3,7 @@
 import type { Actor, Cause } from './origin.ts';
 import { maskedUrl } from '../lib/masked-url.ts';
 import type { EventType } from './catalogue.ts';
-import { learningOf } from './learning.ts';
+import { commitAssignedRule } from './learning.ts';
 
 export interface EventRow {
   readonly id: string;
@@ -23,7 +23,7 @@ export interface EventRow {
   /** `data` as stored JSON; absent if the event was not read from the store. */
   readonly dataJson?: string;
   /** Commit-assigned value that completes `data`. */
-  readonly learned: number | null;
+  readonly commitAssigned: number | null;
 }
 
 /** Spec: docs/spec/events.md › The envelope. `sequence` has no gaps within a workspace. */
@@ -60,13 +60,14 @@ function headOf(row: EventRow): Omit<EventEnvelope, 'data'> {
   };
 }
 
-function isRenderedAsStored({ type, learned }: EventRow): boolean {
-  return learned === null && !type.startsWith('webhook.');
+function isRenderedAsStored({ type, commitAssigned }: EventRow): boolean {
+  return commitAssigned === null && !type.startsWith('webhook.');
 }
 
 /** Returns `data` with the commit-assigned value, and with the secrets masked that earlier versions stored. */
 export function renderData(row: EventRow): EventRow['data'] {
-  if (row.learned !== null) return learningOf(row.entityKind).complete(row.data, row.learned);
+  if (row.commitAssigned !== null)
+    return commitAssignedRule(row.entityKind).complete(row.data, row.commitAssigned);
   return isRenderedAsStored(row) ? row.data : maskAddress(row.data);
 }
 

@@ -5,7 +5,7 @@ import type { Statement } from '../store/statement.ts';
 
 export type ObjectBody = Readonly<Record<string, unknown>>;
 
-export interface Learning {
+export interface CommitAssignedRule {
   /** Appends an event and allocates its value; made by `appendStatement`. */
   readonly append: Statement<Appended>;
   /** Matches the JSON of an object whose value is still missing. */
@@ -23,36 +23,36 @@ export interface Appended {
 }
 
 /** Commit-assigned value of an object, with the entity model it belongs to. */
-export interface Learned {
+export interface CommitAssigned {
   readonly entityKind: string;
   readonly value: number;
 }
 
 /** By entity model; the number of entries is fixed by the code. */
-const learnings = new Map<string, Learning>();
+const learnings = new Map<string, CommitAssignedRule>();
 
 /**
  * Registers a model whose events have a commit-assigned value. Call once per model, before its first event is created
  * or shown.
  */
-export function learnAtCommit(entityKind: string, learning: Learning): void {
-  learnings.set(entityKind, learning);
+export function assignAtCommit(entityKind: string, rule: CommitAssignedRule): void {
+  learnings.set(entityKind, rule);
 }
 
 /** @throws Error if events of the model have no commit-assigned value */
-export function learningOf(entityKind: string): Learning {
-  const learning = learnings.get(entityKind);
-  if (!learning) throw new Error(`No commit-assigned value is registered for events of ${entityKind}.`);
-  return learning;
+export function commitAssignedRule(entityKind: string): CommitAssignedRule {
+  const rule = learnings.get(entityKind);
+  if (!rule) throw new Error(`No commit-assigned value is registered for events of ${entityKind}.`);
+  return rule;
 }
 
 /** Adds the commit-assigned values, by object id, to a response body (an object, or a list of objects in `data`). */
-export function completeBody(body: unknown, learned: ReadonlyMap<string, Learned>): unknown {
+export function completeBody(body: unknown, learned: ReadonlyMap<string, CommitAssigned>): unknown {
   if (!isObjectBody(body)) return body;
   if (Array.isArray(body.data))
     return { ...body, data: body.data.map((item) => completeBody(item, learned)) };
   const known = learned.get(String(body.id));
-  return known ? learningOf(known.entityKind).complete(body, known.value) : body;
+  return known ? commitAssignedRule(known.entityKind).complete(body, known.value) : body;
 }
 
 /**
@@ -61,11 +61,11 @@ export function completeBody(body: unknown, learned: ReadonlyMap<string, Learned
  */
 export async function completeText(
   text: string,
-  find: (id: string) => Promise<Learned | null>,
+  find: (id: string) => Promise<CommitAssigned | null>,
 ): Promise<string> {
   if (!waitsForCommit(text)) return text;
   const body = JSON.parse(text) as ObjectBody;
-  const learned = new Map<string, Learned>();
+  const learned = new Map<string, CommitAssigned>();
   for (const { id } of (Array.isArray(body.data) ? body.data : [body]) as ObjectBody[]) {
     const found = typeof id === 'string' ? await find(id) : null;
     if (found) learned.set(String(id), found);

@@ -5,7 +5,7 @@ import type { Scope, Store } from '../store/store.ts';
 import { archivedParts } from './archived.ts';
 import type { EventType } from './catalogue.ts';
 import type { EventRow } from './event.ts';
-import type { Learned } from './learning.ts';
+import type { CommitAssigned } from './learning.ts';
 import { causeOf, distanceOf, fileOf, isHere, unpack, type Parts, type StoredParts } from './packing.ts';
 
 /** Short columns of an event. */
@@ -282,7 +282,7 @@ class StoredEventRow implements EventRow {
   get data(): EventRow['data'] {
     return (this.#data ??= JSON.parse(this.dataJson) as EventRow['data']);
   }
-  get learned(): number | null {
+  get commitAssigned(): number | null {
     return this.#row.learned;
   }
   #known(): Parts {
@@ -291,7 +291,7 @@ class StoredEventRow implements EventRow {
   }
 }
 
-const firstLearned = tenantStatement<{ entity_kind: string; learned: number }>(
+const firstCommitAssigned = tenantStatement<{ entity_kind: string; learned: number }>(
   'events.first_learned',
   `SELECT entity_kind, number AS learned FROM events INDEXED BY events_issue
    WHERE workspace_id = :ws AND issue_id = :subjectId AND sequence > :after AND number IS NOT NULL ORDER BY sequence LIMIT 1`,
@@ -300,12 +300,12 @@ const firstLearned = tenantStatement<{ entity_kind: string; learned: number }>(
 /**
  * Returns the first commit-assigned value of a subject after a sequence; with 0, the value assigned at its creation.
  */
-export async function learnedOf(
+export async function findCommitAssigned(
   store: Store,
   scope: Scope,
   subjectId: string,
   after: number,
-): Promise<Learned | null> {
-  const row = await store.readOne(scope, firstLearned, { subjectId, after });
+): Promise<CommitAssigned | null> {
+  const row = await store.readOne(scope, firstCommitAssigned, { subjectId, after });
   return row ? { entityKind: row.entity_kind, value: row.learned } : null;
 }

@@ -6,7 +6,7 @@ import { ApiError } from '../lib/errors.ts';
 import { sealedFor, type SealedFor } from '../lib/sealed-at-rest.ts';
 import type { Sealing } from '../lib/sealing.ts';
 import { completeText, waitsForCommit } from '../events/learning.ts';
-import { learnedOf } from '../events/log.ts';
+import { findCommitAssigned } from '../events/log.ts';
 import type { WrittenAnswer } from './call.ts';
 import { etagOf, ifMatchVersion } from './etag.ts';
 import { recall, shorten, type Recalled } from './recall.ts';
@@ -134,7 +134,8 @@ async function findStoredAnswer(
   const whole = recalled
     ? await recall(store, scope, { text: stored, recalled }, after, request.value)
     : stored;
-  const text = whole === '' ? null : await completeText(whole, (of) => learnedOf(store, scope, of, after));
+  const text =
+    whole === '' ? null : await completeText(whole, (of) => findCommitAssigned(store, scope, of, after));
   const { etag, location } = JSON.parse(row.headers_json) as StoredHeaders;
   return {
     kind: 'written',
@@ -170,7 +171,7 @@ function storeAnswerOps(
       body: request.secret ? sealing.seal(storedText, purpose) : new TextEncoder().encode(storedText),
       sealed: request.secret ? 1 : 0,
       recall: short && JSON.stringify(short.recalled),
-      learns: mayHaveLearned(status, storedText) ? 1 : 0,
+      learns: mayHaveEarlierValue(status, storedText) ? 1 : 0,
       now,
       expiresAt: now + idempotencyHours * 3_600_000,
     }),
@@ -178,7 +179,7 @@ function storeAnswerOps(
 }
 
 /** A created object gets its commit-assigned values in this commit; an existing one may have got them in an earlier commit. */
-function mayHaveLearned(status: number, text: string): boolean {
+function mayHaveEarlierValue(status: number, text: string): boolean {
   return status !== 201 && waitsForCommit(text);
 }
 

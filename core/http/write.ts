@@ -139,10 +139,10 @@ function createCommit(
   const committedAnswer = (
     set: ChangeSet,
     stored: WrittenAnswer,
-    { learned }: Extract<Committed, { ok: true }>,
+    { commitAssigned }: Extract<Committed, { ok: true }>,
   ): WrittenAnswer => {
     set.afterCommit?.();
-    const answer = learned.size === 0 ? stored : answerOf(set, completeBody(set.body, learned));
+    const answer = commitAssigned.size === 0 ? stored : answerOf(set, completeBody(set.body, commitAssigned));
     return set.completed ? { ...answer, completed: set.completed } : answer;
   };
 

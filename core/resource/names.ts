@@ -24,7 +24,7 @@ export function idsNamed(entries: Entries, property: string, name: string): read
   indexes.set(entries, known);
   const index = known.get(property) ?? indexOf(entries, property);
   known.set(property, index);
-  return index.get(folded(property, name)) ?? index.get(folded(property, inOneLine(name))) ?? nobody;
+  return index.get(normalized(property, name)) ?? index.get(normalized(property, inOneLine(name))) ?? nobody;
 }
 
 function indexOf(entries: Entries, property: string): Index {
@@ -32,7 +32,7 @@ function indexOf(entries: Entries, property: string): Index {
   for (const entry of entries.values()) {
     const value = entry[property];
     if (value === null || value === undefined) continue;
-    const name = folded(property, String(value));
+    const name = normalized(property, String(value));
     const ids = index.get(name);
     if (ids) ids.push(entry.id);
     else index.set(name, [entry.id]);
@@ -40,7 +40,7 @@ function indexOf(entries: Entries, property: string): Index {
   return index;
 }
 
-const folded = (property: string, name: string): string =>
+const normalized = (property: string, name: string): string =>
   (property === 'email' ? addressKey(name) : null) ?? foldName(name);
 
 /** Restricts a name to some objects, such as the states of the team. */

@@ -26,7 +26,7 @@ export interface DataDir {
   readonly logHead: string;
   readonly snapshots: string;
   /** Folder of WAL segments that the continuous copy has not sent yet. */
-  readonly spool: string;
+  readonly walArchive: string;
   /** Folder of file contents. */
   readonly blobs: string;
   /** 32 bytes, generated at the first start. */
@@ -43,10 +43,10 @@ export interface DataDir {
  */
 export function openDataDir(path: string): DataDir {
   const snapshots = join(path, 'snapshots');
-  const spool = join(path, 'spool');
+  const walArchive = join(path, 'spool');
   inPlace(path, () => makePrivateDir(path));
   requireOwner(path);
-  checkPrivate(path, [snapshots, spool]);
+  checkPrivate(path, [snapshots, walArchive]);
   const release = lock(join(path, 'lock'), path);
   try {
     const keyFile = join(path, 'master.key');
@@ -64,7 +64,7 @@ export function openDataDir(path: string): DataDir {
       database,
       logHead: join(path, 'log-head'),
       snapshots,
-      spool,
+      walArchive,
       blobs: join(path, 'blobs'),
       masterKey,
       keyFile,

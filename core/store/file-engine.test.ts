@@ -80,7 +80,7 @@ function openHere(writeHead: (head: LogHead) => void = () => undefined): Bench {
     close: async () => undefined,
   };
   const here: OpenWriter = ({ path, head }) => {
-    const engine = openEngine({ path, head, headWriter, spool: null });
+    const engine = openEngine({ path, head, headWriter, walArchive: null });
     return {
       commit: async (group) => engine.commit(group),
       checkpoint: async () => engine.checkpoint(0),

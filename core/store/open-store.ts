@@ -69,11 +69,17 @@ function openDirectory(
   nowMs: () => number,
   { budgetMs, charge, log, problems, isCopied }: OpenOptions,
 ): OpenedStore {
-  const { path, database, logHead, snapshots, spool } = dataDir;
+  const { path, database, logHead, snapshots, walArchive } = dataDir;
   const dir: Directory = { path, database, logHead, identity: join(path, 'identity') };
-  const copying = isCopied === true ? { spool, nowMs } : null;
-  const started = startDirectory(dir, { nowMs, snapshots, log, problems, spool: copying?.spool ?? null });
-  if (isCopied === false) dropSpool(spool);
+  const copying = isCopied === true ? { spool: walArchive, nowMs } : null;
+  const started = startDirectory(dir, {
+    nowMs,
+    snapshots,
+    log,
+    problems,
+    walArchive: copying?.spool ?? null,
+  });
+  if (isCopied === false) dropWalArchive(walArchive);
   const { migration, shrinkable, onlyToRead } = started;
   const store = openFileEngine({
     ...{ path: database, logHead, budgetMs, charge, onlyToRead, copying },
@@ -94,9 +100,9 @@ function openDirectory(
  * Removes the segments of a copy that is no longer made. If they cannot be removed the directory is read-only, which the start reports
  * elsewhere.
  */
-function dropSpool(spool: string): void {
+function dropWalArchive(walArchive: string): void {
   try {
-    rmSync(spool, { recursive: true, force: true });
+    rmSync(walArchive, { recursive: true, force: true });
   } catch (error) {
     if (diskFaultOf(error).fault === 'broken') throw error;
   }

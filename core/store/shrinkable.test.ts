@@ -65,7 +65,7 @@ test('where the disk has no room for it the file stays, and somebody says how mu
 test('where the log is put aside before it is folded in, that needs room as well', () => {
   const path = oldFile('copied.db');
   const freeBytes = (): number => 2.5 * statSync(path).size + 64 * 1024 * 1024;
-  expect(makeShrinkable(path, { freeBytes, beforeFold: () => undefined })).toMatchObject({
+  expect(makeShrinkable(path, { freeBytes, beforeCheckpoint: () => undefined })).toMatchObject({
     problem: expect.stringContaining('of free space'),
   });
   expect(makeShrinkable(path, { freeBytes })).toBe('made');

@@ -154,8 +154,8 @@ try {
 
   step('4 install it in propose mode and decide its proposals');
   await cli('plugin', 'install', 'auto-triage', '--yes', '--mode', 'propose', '--settings', settings);
-  const learned = await cli<Run>('plugin', 'run-schedule', 'auto-triage', 'learn');
-  check('it learns from the manual labels', learned.status === 'succeeded', learned);
+  const trained = await cli<Run>('plugin', 'run-schedule', 'auto-triage', 'learn');
+  check('it learns from the manual labels', trained.status === 'succeeded', trained);
   const texts = JSON.parse(readFileSync(join(here, '../main-job/new-issues.json'), 'utf8')) as [
     string,
     string,

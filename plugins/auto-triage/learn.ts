@@ -20,7 +20,7 @@ const reserveMs = 500;
 const teamsNewMax = 20;
 
 /** Result of a team; null if the CPU time ran out first. */
-type Learned = { readonly signature: string } | null;
+type LearnedTeam = { readonly signature: string } | null;
 
 export async function learn(event: { readonly scheduledAt: string }, ctx: LearnContext): Promise<Progress> {
   const round = Date.parse(event.scheduledAt);
@@ -50,7 +50,7 @@ export async function learn(event: { readonly scheduledAt: string }, ctx: LearnC
   return { done, of: total, unit: 'teams' };
 }
 
-async function learnTeam(ctx: LearnContext, team: string, entry: TeamEntry): Promise<Learned> {
+async function learnTeam(ctx: LearnContext, team: string, entry: TeamEntry): Promise<LearnedTeam> {
   const own = await readOwn(ctx.kv, team);
   const examples = await readExamples(ctx, team, own, entry.perKind ?? perTypeMax);
   const signature = sign(examples);

@@ -1,25 +1,25 @@
 // Everything in which the server and the model have to agree at a moment.
 import { expect } from 'bun:test';
 import type { Json } from '../app.ts';
-import type { Company } from './company.ts';
+import type { Simulation } from './company.ts';
 import { isoOf } from './hours.ts';
 import { plugin, type Issue } from './model.ts';
 
-export async function agreeOn(company: Company): Promise<void> {
-  company.model.cycles.look(company.model.issues);
-  for (const issue of company.model.issues.values()) await agreeOnIssue(company, issue);
-  await agreeOnAudit(company);
-  await agreeOnCycles(company);
-  await agreeOnProjects(company);
-  await agreeOnInboxes(company);
+export async function agreeOn(simulation: Simulation): Promise<void> {
+  simulation.model.cycles.look(simulation.model.issues);
+  for (const issue of simulation.model.issues.values()) await agreeOnIssue(simulation, issue);
+  await agreeOnAudit(simulation);
+  await agreeOnCycles(simulation);
+  await agreeOnProjects(simulation);
+  await agreeOnInboxes(simulation);
 }
 
 const actorOf = ({ actor }: Json): string => actor.memberId ?? (actor.kind === 'plugin' ? plugin : 'system');
 /** The types of events that the model knows. */
 const ofIssues = ['issue.created', 'issue.updated', 'issue.state_changed', 'issue.assigned', 'issue.labeled', 'issue.moved', 'issue.deleted', 'issue.restored', 'issue.triage_accepted', 'issue.triage_declined']; // prettier-ignore
 
-async function agreeOnIssue(company: Company, issue: Issue): Promise<void> {
-  const { ok, all, model } = company;
+async function agreeOnIssue(simulation: Simulation, issue: Issue): Promise<void> {
+  const { ok, all, model } = simulation;
   const history = await all(`/issues/${issue.id}/history`);
   const versions: { by: string; types: string[] }[] = [];
   for (const event of history.filter(({ type }) => ofIssues.includes(type))) {
@@ -40,7 +40,7 @@ async function agreeOnIssue(company: Company, issue: Issue): Promise<void> {
   const said = breaks.map(({ type, data }) => `${type} ${data.policy.name}`);
   expect({ id: issue.id, said: said.toSorted() }).toEqual({ id: issue.id, said: inModel.toSorted() });
   if (issue.isDeleted)
-    return expect((await company.app.call('GET', `/api/v1/issues/${issue.id}`)).status).toBe(404);
+    return expect((await simulation.app.call('GET', `/api/v1/issues/${issue.id}`)).status).toBe(404);
   expect(modelFields(await ok('GET', `/issues/${issue.id}`))).toMatchObject(modelFields(last));
   const clocks = (await ok('GET', `/issues/${issue.id}/sla`)).data.map((clock: Json) => ({
     ...{ policy: clock.policy.name, state: clock.state, startedAt: clock.startedAt },
@@ -86,7 +86,7 @@ function modelFields(response: Json): object {
   };
 }
 
-async function agreeOnAudit({ all, model }: Company): Promise<void> {
+async function agreeOnAudit({ all, model }: Simulation): Promise<void> {
   const counts: Record<string, number> = {};
   for (const entry of await all('/audit-log')) {
     if (!ofIssues.includes(entry.action) && entry.action !== 'comment.added') continue;
@@ -99,7 +99,7 @@ async function agreeOnAudit({ all, model }: Company): Promise<void> {
   expect(counts).toEqual(Object.fromEntries(inModel));
 }
 
-async function agreeOnCycles({ app, ok, all, model }: Company): Promise<void> {
+async function agreeOnCycles({ app, ok, all, model }: Simulation): Promise<void> {
   const now = app.clock.now();
   const response = await all('/cycles');
   for (const cycle of model.cycles.all) {
@@ -120,7 +120,7 @@ async function agreeOnCycles({ app, ok, all, model }: Company): Promise<void> {
   }
 }
 
-async function agreeOnProjects({ ok, projects, model }: Company): Promise<void> {
+async function agreeOnProjects({ ok, projects, model }: Simulation): Promise<void> {
   for (const { id, milestones } of projects) {
     const response = await ok('GET', `/projects/${id}/progress`);
     const ofIt = model.live().filter(({ project }) => project === id);
@@ -148,7 +148,7 @@ function countsOf(issues: readonly Issue[]): object {
 }
 
 /** The owner's and that of a member who has been there all the time. */
-async function agreeOnInboxes({ as, model, people }: Company): Promise<void> {
+async function agreeOnInboxes({ as, model, people }: Simulation): Promise<void> {
   for (const member of people.slice(0, 3)) {
     const items: Json[] = [];
     for (let after = ''; ;) {

@@ -25,7 +25,7 @@ const rhythms: readonly Rhythm[] = [
 const zagreb: Office = { timeZone: 'Europe/Zagreb', hours: [[9, 17]], holidays: ['2027-11-01'] };
 const newYork: Office = { timeZone: 'America/New_York', hours: [[9, 12], [13, 17]], holidays: [] }; // prettier-ignore
 
-export interface Company {
+export interface Simulation {
   app: TestApp;
   readonly model: Model;
   /** Ids of members who are there, the owner first. */
@@ -44,11 +44,11 @@ export interface Company {
   perform(act: Act, way?: 'board' | 'triage'): Promise<void>;
 }
 
-export async function foundCompany(dataDir: string): Promise<Company> {
+export async function startSimulation(dataDir: string): Promise<Simulation> {
   const clock = createClock(monthBegins);
   const app = await startApp({ clock, dataDir });
-  const company = companyOf(app);
-  const { ok, model, people, labels, projects } = company;
+  const simulation = simulationOf(app);
+  const { ok, model, people, labels, projects } = simulation;
   people.push(app.workspace.userId);
   model.inboxes.admins.add(app.workspace.userId);
   model.triaged.add('OPS');
@@ -58,10 +58,10 @@ export async function foundCompany(dataDir: string): Promise<Company> {
     const cycles = { weeks, startsOn, cooldownWeeks, rollsOver };
     await ok('PATCH', `/teams/${id}`, { timeZone, cycles, triage: key === 'OPS' ? 'all' : 'off' });
   }
-  for (const name of ['Ana', 'Ben', 'Cleo', 'Dan']) await company.join(name);
+  for (const name of ['Ana', 'Ben', 'Cleo', 'Dan']) await simulation.join(name);
   for (const name of ['late', 'checked', 'kept'])
     labels.set(name, (await ok('POST', '/labels', { name })).id);
-  await makePromises(company);
+  await makePromises(simulation);
   const [, ana, ben] = people;
   for (const name of ['Saving', 'Printing']) {
     const body = { name, leadId: ana, members: [ben], status: 'started' };
@@ -77,10 +77,10 @@ export async function foundCompany(dataDir: string): Promise<Company> {
   await ok('POST', '/fields', { key: 'points', name: 'Points', type: 'number' });
   await app.settled();
   await automate(app.call);
-  return company;
+  return simulation;
 }
 
-async function makePromises({ ok, model }: Company): Promise<void> {
+async function makePromises({ ok, model }: Simulation): Promise<void> {
   const policies: readonly (Omit<Policy, 'passes'> & {
     readonly filter: Readonly<Record<string, string>>;
   })[] = [
@@ -132,7 +132,7 @@ const memberScopes = [
   ...['members:read', 'events:read'],
 ];
 
-function companyOf(first: TestApp): Company {
+function simulationOf(first: TestApp): Simulation {
   const tokens = new Map<string, string>([[first.workspace.userId, first.workspace.apiKey]]);
   const names = new Map<string, string>();
   const send = async (call: Client, method: string, path: string, body?: object): Promise<Json> => {
@@ -140,47 +140,47 @@ function companyOf(first: TestApp): Company {
     if (status >= 300) throw new Error(`${method} ${path} ${JSON.stringify(body)}: ${status} ${text}`);
     return json;
   };
-  const company: Company = {
+  const simulation: Simulation = {
     app: first,
     model: new Model(monthBegins, rhythms),
     ...{ people: [], labels: new Map(), projects: [] },
-    ok: (method, path, body) => send(company.app.call, method, path, body),
+    ok: (method, path, body) => send(simulation.app.call, method, path, body),
     async all(path) {
       const found: Json[] = [];
       for (let after = ''; ;) {
-        const page = await company.ok('GET', `${path}${path.includes('?') ? '&' : '?'}limit=100${after}`);
+        const page = await simulation.ok('GET', `${path}${path.includes('?') ? '&' : '?'}limit=100${after}`);
         found.push(...page.data);
         if (!page.pageInfo.hasNextPage) return found;
         after = `&after=${page.pageInfo.endCursor}`;
       }
     },
-    as: (member) => company.app.clientOf(tokens.get(member)!),
+    as: (member) => simulation.app.clientOf(tokens.get(member)!),
     async join(name) {
-      const { id } = await company.ok('POST', '/members', { name });
+      const { id } = await simulation.ok('POST', '/members', { name });
       const key = { name, memberId: id, scopes: memberScopes };
-      tokens.set(id, (await company.ok('POST', '/api-keys', key)).key);
+      tokens.set(id, (await simulation.ok('POST', '/api-keys', key)).key);
       names.set(id, name);
-      company.people.push(id);
+      simulation.people.push(id);
       return id;
     },
     async leave(member) {
-      await company.ok('DELETE', `/members/${member}`);
-      company.people.splice(company.people.indexOf(member), 1);
-      company.model.inboxes.leave(member);
+      await simulation.ok('DELETE', `/members/${member}`);
+      simulation.people.splice(simulation.people.indexOf(member), 1);
+      simulation.model.inboxes.leave(member);
     },
     async perform(act, way) {
-      const request = await requestOf(company, act, names, way);
-      const made = await send(company.as(act.by), ...request);
-      company.model.apply(act.do === 'create' ? { ...act, id: made.id } : act);
+      const request = await requestOf(simulation, act, names, way);
+      const made = await send(simulation.as(act.by), ...request);
+      simulation.model.apply(act.do === 'create' ? { ...act, id: made.id } : act);
     },
   };
-  return company;
+  return simulation;
 }
 
 type Request = readonly [method: string, path: string, body?: object];
 
 async function requestOf(
-  company: Company,
+  simulation: Simulation,
   act: Act,
   names: ReadonlyMap<string, string>,
   way?: 'board' | 'triage',
@@ -188,16 +188,16 @@ async function requestOf(
   const path = 'id' in act ? `/issues/${act.id}` : '';
   switch (act.do) {
     case 'create': {
-      const written = await sentOf(company, act.team, act.written);
+      const written = await sentOf(simulation, act.team, act.written);
       return ['POST', '/issues', { ...written, team: act.team, parentId: act.parent }];
     }
     case 'update': {
-      const { team } = company.model.issues.get(act.id)!;
+      const { team } = simulation.model.issues.get(act.id)!;
       const { state } = act.patch;
       if (way === 'triage')
         return ['POST', `${path}/triage/${state === 'canceled' ? 'decline' : 'accept'}`, {}];
-      if (way === 'board') return boardMove(company, act.id, state!);
-      return ['PATCH', path, await sentOf(company, team, act.patch)];
+      if (way === 'board') return boardMove(simulation, act.id, state!);
+      return ['PATCH', path, await sentOf(simulation, team, act.patch)];
     }
     case 'comment': {
       const mentioned = act.mentions.map((member) => `@${names.get(member)}`);
@@ -234,7 +234,7 @@ function plainRequestOf(act: Exclude<Act, { do: 'create' | 'update' | 'comment' 
 }
 
 async function boardMove(
-  { ok }: Company,
+  { ok }: Simulation,
   issueId: string,
   state: StateType,
 ): Promise<[string, string, object]> {
@@ -244,7 +244,7 @@ async function boardMove(
 }
 
 /** As the body of a request says it. */
-async function sentOf({ ok }: Company, team: string, written: Partial<Written>): Promise<object> {
+async function sentOf({ ok }: Simulation, team: string, written: Partial<Written>): Promise<object> {
   const { state, assignee, project, milestone, cycle, ...rest } = written;
   const has = (name: string): boolean => name in written;
   const states: Json[] = has('state') ? (await ok('GET', `/workflows?team=${team}`)).data : [];

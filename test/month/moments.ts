@@ -1,7 +1,7 @@
 // What plain reads showed at moments of the month, and what `asOf` shows of them afterwards.
 import { expect } from 'bun:test';
 import type { Json } from '../app.ts';
-import type { Company } from './company.ts';
+import type { Simulation } from './company.ts';
 import type { Chance } from './story.ts';
 
 export interface Moment {
@@ -32,7 +32,7 @@ const bare = (status: number, json: Json): Json => {
   return pageInfo ? { ...rest, hasNextPage: pageInfo.hasNextPage } : rest;
 };
 
-export async function look({ app, model }: Company, chance: Chance): Promise<Moment> {
+export async function look({ app, model }: Simulation, chance: Chance): Promise<Moment> {
   const ids = [...model.issues.keys()];
   const some = Array.from({ length: issuesOfEach }, () => `/issues/${chance.pick(ids)}`);
   const paths = [...some, chance.pick(lists), chance.pick(lists), '/projects?limit=100'];
@@ -45,7 +45,11 @@ export async function look({ app, model }: Company, chance: Chance): Promise<Mom
   return { sequence: json.data[0].sequence, at: new Date(app.clock.now()).toISOString(), answers };
 }
 
-export async function lookBack({ app }: Company, chance: Chance, moments: readonly Moment[]): Promise<void> {
+export async function lookBack(
+  { app }: Simulation,
+  chance: Chance,
+  moments: readonly Moment[],
+): Promise<void> {
   expect(moments).toHaveLength(50);
   for (const { sequence, at, answers } of moments)
     for (const [path, then] of answers) {

@@ -1,6 +1,6 @@
 // What happens in the month: acts by chance, from a seed, and a few things on days of their own.
 import { seededRandom } from '../faults/server.ts';
-import type { Company } from './company.ts';
+import type { Simulation } from './company.ts';
 import { hourMs, minuteMs } from './hours.ts';
 import type { Act, Issue, StateType, Written } from './model.ts';
 
@@ -29,32 +29,32 @@ const moves: readonly StateType[] = [
 ];
 
 /** One act of somebody, which is possible as things are. */
-async function something(company: Company, chance: Chance): Promise<void> {
-  const { model, people } = company;
+async function something(simulation: Simulation, chance: Chance): Promise<void> {
+  const { model, people } = simulation;
   const { pick, of } = chance;
   const by = pick(people);
   const live = model.live();
-  if (live.length < 12 || of(0.16)) return company.perform(creation(company, chance, by));
-  if (of(0.03)) return company.perform({ do: 'readAll', by });
-  if (of(0.02)) return company.perform({ do: 'post', by, project: pick(company.projects).id });
+  if (live.length < 12 || of(0.16)) return simulation.perform(creation(simulation, chance, by));
+  if (of(0.03)) return simulation.perform({ do: 'readAll', by });
+  if (of(0.02)) return simulation.perform({ do: 'post', by, project: pick(simulation.projects).id });
   const gone = [...model.issues.values()].filter(({ isDeleted }) => isDeleted);
-  if (gone.length > 0 && of(0.03)) return company.perform({ do: 'restore', by, id: pick(gone).id });
+  if (gone.length > 0 && of(0.03)) return simulation.perform({ do: 'restore', by, id: pick(gone).id });
   const issue = pick(live);
   const { id } = issue;
-  if (of(0.04)) return company.perform({ do: 'delete', by, id });
+  if (of(0.04)) return simulation.perform({ do: 'delete', by, id });
   if (of(0.05)) {
     const team = pick(teams.filter((one) => one !== issue.team));
-    return company.perform({ do: 'move', by, id, team });
+    return simulation.perform({ do: 'move', by, id, team });
   }
   if (of(0.16)) {
     const others = people.slice(1).filter((one) => one !== by);
-    return company.perform({ do: 'comment', by, id, mentions: of(0.4) ? [pick(others)] : [] });
+    return simulation.perform({ do: 'comment', by, id, mentions: of(0.4) ? [pick(others)] : [] });
   }
-  if (of(0.05)) return relate(company, chance, by, issue);
-  return work(company, chance, by, issue);
+  if (of(0.05)) return relate(simulation, chance, by, issue);
+  return work(simulation, chance, by, issue);
 }
 
-function creation({ model, labels, people }: Company, { pick, of, below }: Chance, by: string): Act {
+function creation({ model, labels, people }: Simulation, { pick, of, below }: Chance, by: string): Act {
   const team = pick(teams);
   const live = model.live();
   const written: Partial<Written> = {
@@ -70,8 +70,8 @@ function creation({ model, labels, people }: Company, { pick, of, below }: Chanc
 }
 
 /** Later issues wait for earlier ones, so that nothing goes round; none is a duplicate of one that is. */
-async function relate(company: Company, { pick, of }: Chance, by: string, issue: Issue): Promise<void> {
-  const { model } = company;
+async function relate(simulation: Simulation, { pick, of }: Chance, by: string, issue: Issue): Promise<void> {
+  const { model } = simulation;
   const all = [...model.issues.values()];
   const earlier = all.slice(0, all.indexOf(issue)).filter(({ isDeleted }) => !isDeleted);
   const isOf = (one: Issue): boolean => one.relations.some(({ type }) => type === 'duplicate_of');
@@ -83,24 +83,24 @@ async function relate(company: Company, { pick, of }: Chance, by: string, issue:
     relations.some((r) => r.type === 'duplicate_of' && r.id === issue.id),
   );
   const canDouble = !isOf(issue) && !isOriginal && of(0.5);
-  await company.perform({ do: canDouble ? 'duplicate' : 'block', by, id: issue.id, other });
+  await simulation.perform({ do: canDouble ? 'duplicate' : 'block', by, id: issue.id, other });
 }
 
-async function work(company: Company, chance: Chance, by: string, issue: Issue): Promise<void> {
+async function work(simulation: Simulation, chance: Chance, by: string, issue: Issue): Promise<void> {
   const { pick, of } = chance;
   const { id, state, team } = issue;
   if (state === 'triage' && of(0.5)) {
     const patch = { state: of(0.8) ? 'backlog' : 'canceled' } as const;
-    return company.perform({ do: 'update', by, id, patch }, 'triage');
+    return simulation.perform({ do: 'update', by, id, patch }, 'triage');
   }
   if (team === 'ENG' && of(0.15)) {
     const to = pick(['unstarted', 'started', 'completed'] as const);
-    return company.perform({ do: 'update', by, id, patch: { state: to } }, 'board');
+    return simulation.perform({ do: 'update', by, id, patch: { state: to } }, 'board');
   }
-  return company.perform({ do: 'update', by, id, patch: patchOf(company, chance, issue) });
+  return simulation.perform({ do: 'update', by, id, patch: patchOf(simulation, chance, issue) });
 }
 
-function patchOf({ model, labels, people, projects }: Company, { pick, of, below }: Chance, issue: Issue) {
+function patchOf({ model, labels, people, projects }: Simulation, { pick, of, below }: Chance, issue: Issue) {
   const patches: readonly (() => Partial<Written>)[] = [
     () => ({ state: pick(moves) }),
     () => ({ state: pick(moves) }),
@@ -121,8 +121,8 @@ function patchOf({ model, labels, people, projects }: Company, { pick, of, below
 }
 
 /** What the month has besides, by its day. */
-export function planOf(company: Company): Map<number, () => Promise<void>> {
-  const { ok, model, labels, people } = company;
+export function planOf(simulation: Simulation): Map<number, () => Promise<void>> {
+  const { ok, model, labels, people } = simulation;
   const release = async (tag: string): Promise<string> => {
     const [known] = (await ok('GET', '/pipelines')).data;
     const pipeline = known ?? (await ok('POST', '/pipelines', { name: 'Editor', team: 'ENG' }));
@@ -138,12 +138,12 @@ export function planOf(company: Company): Map<number, () => Promise<void>> {
   };
   let first = '';
   return new Map<number, () => Promise<void>>([
-    [5, async () => void (await company.join('Eva'))],
+    [5, async () => void (await simulation.join('Eva'))],
     [8, async () => void (first = await release('1.0.0'))],
     [9, async () => void (await ok('POST', `/releases/${first}/rollback`, { reason: 'It loses comments.' }))],
     [11, () => dropLabel('late')],
     [13, async () => void (await ok('PATCH', `/labels/${labels.get('checked')}`, { name: 'reviewed' }))],
-    [15, () => company.leave(people[4]!)],
+    [15, () => simulation.leave(people[4]!)],
     [17, lowerTarget],
     [22, async () => void (await release('1.0.1'))],
   ]);
@@ -151,7 +151,7 @@ export function planOf(company: Company): Map<number, () => Promise<void>> {
   async function dropLabel(name: string): Promise<void> {
     const label = labels.get(name)!;
     labels.delete(name);
-    await company.perform({ do: 'dropLabel', by: people[0]!, label });
+    await simulation.perform({ do: 'dropLabel', by: people[0]!, label });
   }
 
   /** Clocks that run keep their time. */
@@ -163,17 +163,17 @@ export function planOf(company: Company): Map<number, () => Promise<void>> {
 }
 
 /** Lets time pass on both sides. */
-export async function pass(company: Company, ms: number): Promise<void> {
-  const { app, model } = company;
+export async function pass(simulation: Simulation, ms: number): Promise<void> {
+  const { app, model } = simulation;
   app.clock.advance(ms);
   await app.settled();
   model.pass(app.clock.now());
 }
 
 /** Somebody does something, and what follows of it is done within the same moment; no two things are done in one. */
-export async function act(company: Company, chance: Chance): Promise<void> {
-  const { app, model } = company;
-  await something(company, chance);
+export async function act(simulation: Simulation, chance: Chance): Promise<void> {
+  const { app, model } = simulation;
+  await something(simulation, chance);
   await app.settled();
   app.clock.advance(1);
   model.pass(app.clock.now());

@@ -1,22 +1,22 @@
 // Mentions: whom a text names, outside of code, as it was when it was written.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
-import { join, startCompany, v1, type Company, type Person } from './people.ts';
+import { join, startFixtures, v1, type PeopleFixtures, type Person } from './people.ts';
 
-let company: Company;
+let fixtures: PeopleFixtures;
 let issue: Json;
 let zoe: Person;
 
 beforeAll(async () => {
-  company = await startCompany();
-  zoe = await join(company.app, 'Zoë Kovač');
-  await join(company.app, 'Ben Smith');
-  issue = await company.file('The save dialog crashes');
+  fixtures = await startFixtures();
+  zoe = await join(fixtures.app, 'Zoë Kovač');
+  await join(fixtures.app, 'Ben Smith');
+  issue = await fixtures.file('The save dialog crashes');
 });
-afterAll(() => company.app.stop());
+afterAll(() => fixtures.app.stop());
 
 const say = async (body: string): Promise<Json> =>
-  (await company.app.call('POST', `${v1}/issues/${issue.id}/comments`, { body })).json;
+  (await fixtures.app.call('POST', `${v1}/issues/${issue.id}/comments`, { body })).json;
 const namesIn = async (body: string): Promise<string[]> =>
   (await say(body)).mentions.map(({ name }: Json) => name);
 
@@ -32,7 +32,7 @@ test('a member is named by name, first name, handle or id, in any case and at an
       `- [ ] ${named}`,
     ])
       expect([text, await namesIn(text)]).toEqual([text, ana]);
-  expect(await namesIn(`@${company.ana.id}: see`)).toEqual(ana);
+  expect(await namesIn(`@${fixtures.ana.id}: see`)).toEqual(ana);
   expect(await namesIn('@zoë, @Ben Okafor, @ana and @Zoë Kovač')).toEqual([
     'Zoë Kovač',
     'Ben Okafor',
@@ -59,7 +59,7 @@ test('nobody is named in code, in an address, by what two people are called, or 
 });
 
 test('an edit mentions anew, a rename changes nothing, and who was removed is not mentioned', async () => {
-  const { app } = company;
+  const { app } = fixtures;
   const comment = await say('Ask @ana.');
   const one = `${v1}/comments/${comment.id}`;
   const from = await app.lastSequence();
@@ -68,7 +68,7 @@ test('an edit mentions anew, a rename changes nothing, and who was removed is no
   const [event] = (await app.call('GET', `${v1}/events?after=${from}&types=comment.updated`)).json.data;
   expect(event.data.previous).toEqual({
     body: 'Ask @ana.',
-    mentions: [{ id: company.ana.id, name: 'Ana Lindqvist' }],
+    mentions: [{ id: fixtures.ana.id, name: 'Ana Lindqvist' }],
     editedAt: null,
   });
   await app.call('PATCH', `${v1}/members/${zoe.id}`, { name: 'Zoë Novak' });
@@ -78,8 +78,8 @@ test('an edit mentions anew, a rename changes nothing, and who was removed is no
 });
 
 test('a description mentions as well, those alone that it did not before', async () => {
-  const { app, ana } = company;
-  const made = await company.file('Described', { description: 'For @ana.' });
+  const { app, ana } = fixtures;
+  const made = await fixtures.file('Described', { description: 'For @ana.' });
   const inbox = async (): Promise<Json[]> => {
     await app.settled();
     return (await ana.call('GET', `${v1}/inbox`)).json.data.filter(

@@ -14,9 +14,9 @@ import { guarded } from './guarded.ts';
 import { createLag, type CopyLag } from './lag.ts';
 import { chainHeadName, chainName, chainRoot, manifestName, parseName } from './names.ts';
 import { decodeObject, encodeObject, type BaseManifest } from './object.ts';
-import { createOutbox, spoolBytesMax, type Outbox } from './outbox.ts';
+import { createOutbox, walArchiveBytesMax, type Outbox } from './outbox.ts';
 import { prune } from './prune.ts';
-import { SpoolError } from './send.ts';
+import { DamagedSegmentError } from './send.ts';
 
 const pruneEveryMs = 3_600_000;
 const retryMs = { first: 1_000, last: 60_000 };
@@ -25,7 +25,7 @@ export interface CopierOptions {
   readonly store: Pick<FileEngine, 'take'>;
   /** Path of the database file. */
   readonly database: string;
-  readonly spool: string;
+  readonly walArchive: string;
   /** Folder of the event archive. */
   readonly archive: string;
   readonly destination: Destination;
@@ -71,7 +71,7 @@ interface Copying extends CopierOptions {
 
 export function createCopier(settings: CopierOptions): Copier {
   const options = { ...settings, destination: guarded(settings.destination, settings.database) };
-  const { store, spool, destination, installation, clock, log, everyMs } = options;
+  const { store, walArchive, destination, installation, clock, log, everyMs } = options;
   const lag = createLag({ ...options, title: destination.title });
   const failed = (error: unknown): void => {
     lag.failed(error instanceof Error ? error.message : String(error));
@@ -80,7 +80,7 @@ export function createCopier(settings: CopierOptions): Copier {
   const files = createFiles(options);
   const copying: Copying = {
     ...options,
-    outbox: createOutbox({ destination, spool, installation: installation.name, files }),
+    outbox: createOutbox({ destination, walArchive, installation: installation.name, files }),
     bases: createBases({
       ...{ ...options, nowMs: clock.nowMs, onFailed: failed },
       onDone: ({ chain, bytes }) => log('info', 'a base of the continuous copy was taken', { chain, bytes }),
@@ -182,25 +182,25 @@ function createSending(copying: Copying, failed: (error: unknown) => void) {
 }
 
 async function sendAll(copying: Copying): Promise<void> {
-  const { outbox, bases, spool, store } = copying;
+  const { outbox, bases, walArchive, store } = copying;
   await knowChain(copying);
   try {
     bases.sent(await outbox.send());
   } catch (error) {
-    if (!(error instanceof SpoolError)) throw error;
+    if (!(error instanceof DamagedSegmentError)) throw error;
     await store.take({ end: error.message });
     outbox.drop();
   }
-  const ended = readEnd(spool);
-  if (ended !== null || lastHeader(spool) === null) await beginChain(copying, ended);
+  const ended = readEnd(walArchive);
+  if (ended !== null || lastHeader(walArchive) === null) await beginChain(copying, ended);
   bases.takeIfDue();
   await pruneIfDue(copying);
 }
 
 /** On first use of a chain: checks that the destination has it, and loads its bases. */
 async function knowChain(copying: Copying): Promise<void> {
-  const { spool, destination, installation, store, bases, log } = copying;
-  const chain = lastHeader(spool)?.chain;
+  const { walArchive, destination, installation, store, bases, log } = copying;
+  const chain = lastHeader(walArchive)?.chain;
   if (chain === undefined || copying.chain === chain) return;
   const root = chainRoot(installation.name, chain);
   const names = await destination.list(root);
@@ -253,7 +253,7 @@ async function beginChain(copying: Copying, ended: string | null): Promise<void>
 
 /** A destination that is unreachable for long must not fill the disk. */
 async function giveUpWhatIsTooMuch({ outbox, store, log }: Copying): Promise<void> {
-  if (outbox.waitingBytes() <= spoolBytesMax) return;
+  if (outbox.waitingBytes() <= walArchiveBytesMax) return;
   await store.take({ end: 'the unsent segments exceeded their disk quota' });
   outbox.drop();
   log('warn', 'the continuous copy dropped its unsent segments; it will take a new base');

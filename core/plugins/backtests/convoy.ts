@@ -1,6 +1,6 @@
 // Ordered pool: tasks start in order, run concurrently, and complete in the order of their start.
 
-export interface Convoy {
+export interface OrderedPool {
   /** Waits until another task can start. @throws the error of a failed task */
   waitForCapacity(): Promise<void>;
   /**
@@ -15,7 +15,7 @@ export interface Convoy {
   arrived(): Promise<void>;
 }
 
-export function createConvoy(underWayMax: number): Convoy {
+export function createOrderedPool(underWayMax: number): OrderedPool {
   const underWay = new Set<Promise<void>>();
   let last: Promise<void> = Promise.resolve();
   let stopped: { readonly by: unknown } | null = null;

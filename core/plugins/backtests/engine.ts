@@ -19,7 +19,7 @@ import type { Effect } from '../runs/effects.ts';
 import { createMatcher } from '../wants.ts';
 import { afterwardsOf } from './afterwards.ts';
 import { createCollector, type Collector } from './collector.ts';
-import { createConvoy } from './convoy.ts';
+import { createOrderedPool } from './convoy.ts';
 import { fieldEffectsOf } from './fields.ts';
 import type { BacktestReport } from './report.ts';
 import { createTrials, type TryOn, type Version } from './trial.ts';
@@ -125,7 +125,7 @@ function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine[
     const collector = createCollector(window);
     const events = { looked: 0, wanted: 0, cut: 0 };
     let endedBy: BacktestReport['endedBy'] = null;
-    const convoy = createConvoy(underWayMax);
+    const pool = createOrderedPool(underWayMax);
     const compare = comparing(store, scope, install, collector);
 
     const meet = async (event: EventRow): Promise<void> => {
@@ -136,10 +136,10 @@ function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine[
       if (endedBy) return;
       events.wanted++;
       if (await findCut(store, scope, event, install.id, () => 0)) return void events.cut++;
-      await convoy.waitForCapacity();
+      await pool.waitForCapacity();
       await engine.yieldTo(signal);
       const past = await pasts.at(event);
-      convoy.join(
+      pool.join(
         (before) => engine.tryOn(scope, version, event, past, signal, { before }),
         (tried) => {
           signal.throwIfAborted();
@@ -167,7 +167,7 @@ function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine[
         more = page.more && after < window.to;
       }
     } finally {
-      await convoy.arrived();
+      await pool.arrived();
     }
     return collector.report({ window: toWindowResponse(window), events, endedBy });
   };

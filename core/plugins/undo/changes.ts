@@ -9,7 +9,7 @@ import type { Route } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Op } from '../../store/store.ts';
 import { short } from '../../changes/diff.ts';
-import type { Fold, Folded, Skip } from './fold.ts';
+import type { RevertPlan, RevertedObject, Skip } from './fold.ts';
 import { emitsDeletion } from './guards.ts';
 import { contractOf, type Operated, type UndoModels } from './kinds.ts';
 import { patchOf } from './values.ts';
@@ -34,23 +34,23 @@ interface UndoChangeResponse {
 export async function undoing(
   ctx: Context,
   models: UndoModels,
-  { objects, skipped }: Fold,
+  { objects, skipped }: RevertPlan,
 ): Promise<Undoing> {
   const changes: Change[] = [];
   const ops: Op[] = [];
   const represented: UndoChangeResponse[] = [];
   const left = [...skipped];
-  for (const folded of objects.values()) {
-    const { cause } = folded;
+  for (const reverted of objects.values()) {
+    const { cause } = reverted;
     if (cause === null) continue;
-    const made = await takenBack(ctx, models, folded);
-    if (made === null) left.push(irreversible(folded));
+    const made = await takenBack(ctx, models, reverted);
+    if (made === null) left.push(irreversible(reverted));
     else {
       changes.push(...made.changes.map((change) => ({ ...change, cause })));
       ops.push(...made.ops);
-      const own = made.changes.find(({ id }) => id === folded.entity.id)?.after ?? folded.entity;
-      left.push(...leftOut(folded, own));
-      represented.push(showChange(ctx, folded, own));
+      const own = made.changes.find(({ id }) => id === reverted.entity.id)?.after ?? reverted.entity;
+      left.push(...leftOut(reverted, own));
+      represented.push(showChange(ctx, reverted, own));
     }
   }
   return {
@@ -62,26 +62,30 @@ export async function undoing(
 }
 
 /** Returns the changes that revert an object; null if it cannot be reverted. */
-async function takenBack(ctx: Context, models: UndoModels, folded: Folded): Promise<Operated | null> {
-  if (contractOf(folded.model.name)?.undo === 'operations') {
-    const request = requestOf(models, folded);
-    return request && models.ask(ctx, folded.cause!, [request]);
+async function takenBack(
+  ctx: Context,
+  models: UndoModels,
+  reverted: RevertedObject,
+): Promise<Operated | null> {
+  if (contractOf(reverted.model.name)?.undo === 'operations') {
+    const request = requestOf(models, reverted);
+    return request && models.ask(ctx, reverted.cause!, [request]);
   }
-  return folded.isRemoved ? removal(ctx, models, folded) : update(ctx, models, folded);
+  return reverted.isRemoved ? removal(ctx, models, reverted) : update(ctx, models, reverted);
 }
 
 /**
  * Returns the API request that reverts a write to a member, app, plugin, webhook or the workspace, so that all rules of these entities
  * apply. docs/decisions/0073. Null if no operation can revert it.
  */
-function requestOf(models: UndoModels, folded: Folded): RequestedWrite | null {
-  const { model: kind, entity, isRemoved, moved } = folded;
+function requestOf(models: UndoModels, reverted: RevertedObject): RequestedWrite | null {
+  const { model: kind, entity, isRemoved, moved } = reverted;
   const deletedAt = moved.get('deletedAt');
   const isDeleted = isRemoved || (moved.has('deletedAt') && deletedAt !== null);
   const name = isDeleted ? 'delete' : deletedAt === null ? 'restore' : 'update';
   const route = models.operation(kind.name, name);
   if (!route) return null;
-  const body = name === 'update' ? bodyOf(route, folded) : undefined;
+  const body = name === 'update' ? bodyOf(route, reverted) : undefined;
   if (body && Object.keys(body).length === 0) return null;
   const params = route.params ? { id: entity.id } : {};
   const input = { params, query: {}, ifMatch: entity.version, ...(body ? { body } : {}) };
@@ -89,7 +93,7 @@ function requestOf(models: UndoModels, folded: Folded): RequestedWrite | null {
 }
 
 /** Returns the values that the operation accepts, by their names in request bodies. */
-function bodyOf(route: Route, { model: kind, entity, moved }: Folded): Record<string, unknown> {
+function bodyOf(route: Route, { model: kind, entity, moved }: RevertedObject): Record<string, unknown> {
   const takes = (route.body as { properties?: object } | undefined)?.properties ?? {};
   const fields = Object.entries(contractOf(kind.name)?.fields ?? {});
   const body: Record<string, unknown> = {};
@@ -105,12 +109,12 @@ function bodyOf(route: Route, { model: kind, entity, moved }: Folded): Record<st
 const alone = (change: Change | null): Operated => ({ changes: change ? [change] : [], ops: [] });
 
 /** Returns null if a deletion or restoration cannot be reverted. */
-async function update(ctx: Context, models: UndoModels, folded: Folded): Promise<Operated | null> {
-  const { model: kind, entity, moved } = folded;
+async function update(ctx: Context, models: UndoModels, reverted: RevertedObject): Promise<Operated | null> {
+  const { model: kind, entity, moved } = reverted;
   if (moved.has('deletedAt') && kind.comesBack)
     return moved.get('deletedAt') === null
       ? orNull(async () => alone(await kind.comesBack!(ctx, entity)))
-      : removal(ctx, models, folded);
+      : removal(ctx, models, reverted);
   const own = patchOf(entity, moved);
   const { follows } = kind;
   // Stored changes of an earlier version lack fields that were added since.
@@ -121,11 +125,11 @@ async function update(ctx: Context, models: UndoModels, folded: Folded): Promise
 }
 
 /** Returns null if objects of this kind cannot be deleted. */
-async function removal(ctx: Context, models: UndoModels, folded: Folded): Promise<Operated | null> {
-  const { model: kind, entity } = folded;
+async function removal(ctx: Context, models: UndoModels, reverted: RevertedObject): Promise<Operated | null> {
+  const { model: kind, entity } = reverted;
   if (!emitsDeletion(kind.name)) {
-    const request: RequestedWrite | null = requestOf(models, folded);
-    return request && orNull(() => models.ask(ctx, folded.cause!, [request]));
+    const request: RequestedWrite | null = requestOf(models, reverted);
+    return request && orNull(() => models.ask(ctx, reverted.cause!, [request]));
   }
   const now = ctx.nowMs();
   return alone(kind.update(entity, { deletedAt: now } as object as Partial<Entity>, now));
@@ -141,24 +145,24 @@ async function orNull<Made>(make: () => Promise<Made>): Promise<Made | null> {
   }
 }
 
-function irreversible({ model: kind, entity, cause }: Folded, field: string | null = null): Skip {
+function irreversible({ model: kind, entity, cause }: RevertedObject, field: string | null = null): Skip {
   const change = { kind: kind.name, id: entity.id, before: null, after: entity, cause: cause! };
   return { change, field, reason: 'irreversible' };
 }
 
 /** Returns skips for values that the operation neither wrote nor changed as a consequence. */
-function leftOut(folded: Folded, after: Entity): Skip[] {
-  const { model: kind, entity, moved, isRemoved } = folded;
+function leftOut(reverted: RevertedObject, after: Entity): Skip[] {
+  const { model: kind, entity, moved, isRemoved } = reverted;
   if (contractOf(kind.name)?.undo !== 'operations' || isRemoved || moved.has('deletedAt')) return [];
   const wanted = Object.entries(patchOf(entity, moved));
   return wanted.flatMap(([field, value]) =>
-    sameValue(after[field as keyof Entity], value) ? [] : [irreversible(folded, field)],
+    sameValue(after[field as keyof Entity], value) ? [] : [irreversible(reverted, field)],
   );
 }
 
 function showChange(
   ctx: Context,
-  { model: kind, entity, isRemoved, moved }: Folded,
+  { model: kind, entity, isRemoved, moved }: RevertedObject,
   after: Entity,
 ): UndoChangeResponse {
   const base = { kind: kind.name, id: entity.id, issue: issueOf(ctx, kind, entity) };
@@ -175,7 +179,11 @@ function showChange(
 }
 
 /** Returns the issue itself, or the issue of an object. */
-export function issueOf(ctx: Context, kind: Folded['model'], entity: Entity): UndoChangeResponse['issue'] {
+export function issueOf(
+  ctx: Context,
+  kind: RevertedObject['model'],
+  entity: Entity,
+): UndoChangeResponse['issue'] {
   const represented = kind.wire(entity, ctx) as {
     identifier?: string | null;
     issue?: { id?: string; identifier?: string | null } | null;

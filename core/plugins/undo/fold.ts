@@ -23,7 +23,7 @@ export interface Skip {
 }
 
 /** An object that is being reverted. */
-export interface Folded {
+export interface RevertedObject {
   readonly model: UndoModel;
   /** Present state. */
   readonly entity: Entity;
@@ -35,31 +35,31 @@ export interface Folded {
   cause: Cause | null;
 }
 
-export interface Fold {
-  readonly objects: ReadonlyMap<string, Folded>;
+export interface RevertPlan {
+  readonly objects: ReadonlyMap<string, RevertedObject>;
   readonly skipped: readonly Skip[];
 }
 
-interface Folding {
+interface PlanInProgress {
   readonly ctx: Context;
   readonly models: UndoModels;
-  readonly objects: Map<string, Folded>;
+  readonly objects: Map<string, RevertedObject>;
   readonly skipped: Skip[];
 }
 
 /** @param changes newest first */
-export async function foldChanges(
+export async function planRevert(
   ctx: Context,
   models: UndoModels,
   changes: readonly StoredChange[],
-): Promise<Fold> {
-  const folding: Folding = { ctx, models, objects: new Map(), skipped: [] };
-  for (const change of changes) await takeBack(folding, change);
-  return folding;
+): Promise<RevertPlan> {
+  const plan: PlanInProgress = { ctx, models, objects: new Map(), skipped: [] };
+  for (const change of changes) await takeBack(plan, change);
+  return plan;
 }
 
-async function takeBack(folding: Folding, change: StoredChange): Promise<void> {
-  const { ctx, models, objects, skipped } = folding;
+async function takeBack(plan: PlanInProgress, change: StoredChange): Promise<void> {
+  const { ctx, models, objects, skipped } = plan;
   const skip: SkipIt = (reason, field = null, work) =>
     void skipped.push({ change, field, reason, ...(work === undefined ? {} : { work }) });
   const model = models.named(change.kind);
@@ -67,14 +67,14 @@ async function takeBack(folding: Folding, change: StoredChange): Promise<void> {
   const known = objects.get(keyOf(change));
   const entity = known?.entity ?? (await model.find(ctx, change.id));
   if (!entity) return skip('gone');
-  const folded = known ?? begin(model, entity);
-  objects.set(keyOf(change), folded);
-  if (await isGone(folding, folded, change)) return skip('deleted');
-  if (change.before === null) return takeBackCreation(folding, folded, change, skip);
-  return takeBackValues(folding, folded, { ...change, before: change.before }, skip);
+  const reverted = known ?? begin(model, entity);
+  objects.set(keyOf(change), reverted);
+  if (await isGone(plan, reverted, change)) return skip('deleted');
+  if (change.before === null) return takeBackCreation(plan, reverted, change, skip);
+  return takeBackValues(plan, reverted, { ...change, before: change.before }, skip);
 }
 
-function begin(model: UndoModel, entity: Entity): Folded {
+function begin(model: UndoModel, entity: Entity): RevertedObject {
   return {
     model,
     entity,
@@ -88,28 +88,28 @@ function begin(model: UndoModel, entity: Entity): Folded {
 type SkipIt = (reason: SkipReason, field?: string | null, work?: EventRow | string) => void;
 
 async function takeBackCreation(
-  { ctx, objects }: Folding,
-  folded: Folded,
+  { ctx, objects }: PlanInProgress,
+  reverted: RevertedObject,
   change: StoredChange,
   skip: SkipIt,
 ): Promise<void> {
-  if (valueOf(folded.values, 'deletedAt') !== null) return;
-  if (!folded.model.retainsDeleted) return skip('irreversible');
-  if (differing(valuesOf(change.after, folded.model.follows?.fields), folded.values).length > 0)
+  if (valueOf(reverted.values, 'deletedAt') !== null) return;
+  if (!reverted.model.retainsDeleted) return skip('irreversible');
+  if (differing(valuesOf(change.after, reverted.model.follows?.fields), reverted.values).length > 0)
     return skip('worked_on');
-  const work = await workOn(ctx, folded, change, objects);
+  const work = await workOn(ctx, reverted, change, objects);
   if (work !== null) return skip('worked_on', null, work);
-  folded.isRemoved = true;
-  folded.cause ??= change.cause;
+  reverted.isRemoved = true;
+  reverted.cause ??= change.cause;
 }
 
 async function takeBackValues(
-  { ctx, models }: Folding,
-  folded: Folded,
+  { ctx, models }: PlanInProgress,
+  reverted: RevertedObject,
   change: StoredChange & { readonly before: Entity },
   skip: SkipIt,
 ): Promise<void> {
-  const { follows } = folded.model;
+  const { follows } = reverted.model;
   const [before, after] = [valuesOf(change.before, follows?.fields), valuesOf(change.after, follows?.fields)];
   const names = differing(before, after);
   const changed = new Set(names.map(fieldOf));
@@ -119,7 +119,7 @@ async function takeBackValues(
     said.add(field);
   };
   // Compared with the present values as a whole, because a value that was just reverted must not block the others.
-  const now: Values = new Map(folded.values);
+  const now: Values = new Map(reverted.values);
   for (const name of names) {
     const field = fieldOf(name);
     if (!isSame(now, after, name)) {
@@ -127,23 +127,23 @@ async function takeBackValues(
       if (!isSame(now, before, name)) skipOnce('changed', field);
       continue;
     }
-    const reason = await hindrance({ ctx, models }, { folded, change, changed, now, after, name });
+    const reason = await hindrance({ ctx, models }, { reverted, change, changed, now, after, name });
     if (reason) {
       skipOnce(reason, field);
       continue;
     }
     const value = valueOf(before, name);
-    folded.values.set(name, value);
-    folded.moved.set(name, value);
+    reverted.values.set(name, value);
+    reverted.moved.set(name, value);
     if (name === follows?.from)
       for (const each of follows.fields)
-        if (each in change.before) folded.moved.set(each, change.before[each as keyof Entity]);
-    folded.cause ??= change.cause;
+        if (each in change.before) reverted.moved.set(each, change.before[each as keyof Entity]);
+    reverted.cause ??= change.cause;
   }
 }
 
 interface Moving {
-  readonly folded: Folded;
+  readonly reverted: RevertedObject;
   readonly change: StoredChange & { readonly before: Entity };
   readonly changed: ReadonlySet<string>;
   readonly now: Values;
@@ -153,8 +153,8 @@ interface Moving {
 
 /** Returns why a value cannot be reverted although nobody changed it; null if it can. */
 async function hindrance(
-  { ctx, models }: Pick<Folding, 'ctx' | 'kinds'>,
-  { folded, change, changed, now, after, name }: Moving,
+  { ctx, models }: Pick<PlanInProgress, 'ctx' | 'kinds'>,
+  { reverted, change, changed, now, after, name }: Moving,
 ): Promise<SkipReason | null> {
   const field = fieldOf(name);
   const needed = new Set(neededFor(change.kind, field, changed));
@@ -162,9 +162,9 @@ async function hindrance(
   if (differing(now, after).some(isNeeded)) return 'bound';
   if (name === 'deletedAt') {
     const isBack = valueOf(valuesOf(change.before), name) === null;
-    return isBack && !canComeBack(models, folded.model) ? 'irreversible' : null;
+    return isBack && !canComeBack(models, reverted.model) ? 'irreversible' : null;
   }
-  return pointsNowhere({ ctx, models }, folded, change, name);
+  return pointsNowhere({ ctx, models }, reverted, change, name);
 }
 
 function canComeBack(models: UndoModels, { name, comesBack }: UndoModel): boolean {
@@ -174,8 +174,8 @@ function canComeBack(models: UndoModels, { name, comesBack }: UndoModel): boolea
 
 /** Returns why a reference cannot be restored: its target is gone, or is below the object itself. Null if it can. */
 async function pointsNowhere(
-  { ctx, models }: Pick<Folding, 'ctx' | 'kinds'>,
-  folded: Folded,
+  { ctx, models }: Pick<PlanInProgress, 'ctx' | 'kinds'>,
+  reverted: RevertedObject,
   change: StoredChange & { readonly before: Entity },
   name: string,
 ): Promise<SkipReason | null> {
@@ -186,5 +186,5 @@ async function pointsNowhere(
   const id = name === field ? String(value) : name.slice(field.length + 1);
   const target = (await models.named(to)?.find(ctx, id)) as { deletedAt?: number | null } | undefined;
   if (!target || (target.deletedAt ?? null) !== null) return 'gone';
-  return to === change.kind && (await leadsBack(ctx, folded, field, id)) ? 'bound' : null;
+  return to === change.kind && (await leadsBack(ctx, reverted, field, id)) ? 'bound' : null;
 }

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import { eventsAt } from '../../events/log.ts';
 import { composedStatement, tenantStatement } from '../../store/statement.ts';
-import type { Folded } from './fold.ts';
+import type { RevertedObject } from './fold.ts';
 import { keyOf, type StoredChange } from './kept.ts';
 import { contractOf, type UndoModels } from './kinds.ts';
 import { valueOf, valuesOf } from './values.ts';
@@ -22,16 +22,16 @@ const newestOfSubject = tenantStatement<{ sequence: number }>(
 
 /** True if the object or its issue is deleted; then only its restoration can be undone. */
 export async function isGone(
-  folding: {
+  plan: {
     readonly ctx: Context;
     readonly models: UndoModels;
-    readonly objects: ReadonlyMap<string, Folded>;
+    readonly objects: ReadonlyMap<string, RevertedObject>;
   },
-  folded: Folded,
+  reverted: RevertedObject,
   change: StoredChange,
 ): Promise<boolean> {
-  if (await isIssueGone(folding, folded.entity)) return true;
-  if (change.before === null || valueOf(folded.values, 'deletedAt') === null) return false;
+  if (await isIssueGone(plan, reverted.entity)) return true;
+  if (change.before === null || valueOf(reverted.values, 'deletedAt') === null) return false;
   return deletedAtOf(change.before) === deletedAtOf(change.after);
 }
 
@@ -58,9 +58,9 @@ const deletedAtOf = (entity: Entity): unknown => (entity as { deletedAt?: number
  */
 export async function workOn(
   ctx: Context,
-  { model: kind, entity }: Folded,
+  { model: kind, entity }: RevertedObject,
   change: StoredChange,
-  objects: ReadonlyMap<string, Folded>,
+  objects: ReadonlyMap<string, RevertedObject>,
 ): Promise<EventRow | string | null> {
   if ('parentId' in entity) {
     const child = await childOf(ctx, kind.table, entity.id, change, objects);
@@ -92,22 +92,22 @@ async function childOf(
   table: string,
   id: string,
   { kind }: StoredChange,
-  objects: ReadonlyMap<string, Folded>,
+  objects: ReadonlyMap<string, RevertedObject>,
 ): Promise<string | undefined> {
   const children = composedStatement<{ id: string }>(
     `SELECT id FROM ${table} WHERE workspace_id = :ws AND parent_id = :id AND deleted_at IS NULL LIMIT ${lookedAt}`,
   );
   const rows = await ctx.store.read(ctx.scope, children, { id });
   return rows.find((child) => {
-    const folded = objects.get(keyOf({ kind, id: child.id }));
-    return !folded || (!folded.isRemoved && valueOf(folded.values, 'parentId') === id);
+    const reverted = objects.get(keyOf({ kind, id: child.id }));
+    return !reverted || (!reverted.isRemoved && valueOf(reverted.values, 'parentId') === id);
   })?.id;
 }
 
 /** True if the object would become its own ancestor. */
 export async function leadsBack(
   ctx: Context,
-  { model: kind, entity }: Folded,
+  { model: kind, entity }: RevertedObject,
   field: string,
   id: string,
 ): Promise<boolean> {

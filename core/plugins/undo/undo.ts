@@ -11,7 +11,7 @@ import { proposalModel } from '../../proposals/kind.ts';
 import { takeApprovalsBack } from '../installs/probation.ts';
 import { findRun } from '../runs/rows.ts';
 import { undoing } from './changes.ts';
-import { foldChanges, type Skip } from './fold.ts';
+import { planRevert, type Skip } from './fold.ts';
 import {
   storeChangesOps,
   storedChangesOf,
@@ -63,8 +63,8 @@ export async function undoAll(
     });
   const undid = rows.map(({ id }) => id);
   const changes = await changesOf(ctx, rows);
-  const fold = await foldChanges(ctx, models, changes);
-  const { changes: made, ops, represented, skipped: left } = await undoing(ctx, models, fold);
+  const plan = await planRevert(ctx, models, changes);
+  const { changes: made, ops, represented, skipped: left } = await undoing(ctx, models, plan);
   if (made.length === 0) requireReversible(left);
   const skipped = await showSkipped(ctx, models, left, {
     after: new Map(made.map((change) => [keyOf(change), change.after])),

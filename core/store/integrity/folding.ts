@@ -7,16 +7,16 @@ import { isEngineError } from '../engine-errors.ts';
 import { hasSums, openPageSums, type WritablePageSums, type PageSums } from './page-sums.ts';
 import { eachFrame, pagesAfter, readWalLog, saltOf } from './wal-log.ts';
 
-interface Folded {
+interface CheckpointProgress {
   /** Frames in the log. */
   readonly frames: number;
   /** Frames that are in the database file. */
-  readonly folded: number;
+  readonly checkpointed: number;
 }
 
-export interface Folding {
+export interface Checkpointer {
   /** Runs a passive checkpoint. @returns the number of frames in the log. A later checkpoint completes what this one could not */
-  fold(): number;
+  checkpointPassive(): number;
   /**
    * Writes pending checksums. Must be called before any write, which may overwrite the log. @throws the error of a repeated failure to
    * write checksums
@@ -25,16 +25,16 @@ export interface Folding {
   /** Null while checksums are behind the file, or if there are none. */
   sums(): PageSums | null;
   /** Checkpoints everything. @returns true if the file and its checksums are complete and the log is empty */
-  foldAll(): boolean;
+  checkpointAll(): boolean;
   close(): void;
 }
 
-export function openFolding(db: Database.Database, database: string, pageBytes: number): Folding {
+export function openCheckpointer(db: Database.Database, database: string, pageBytes: number): Checkpointer {
   const walFd = openSync(`${database}-wal`, 'r');
   const sums = hasSums(database) ? openPageSums(database) : null;
   // A crash during a checkpoint may have left such a page half written in the file.
   for (const page of readWalLog(`${database}-wal`)?.frameOf.keys() ?? []) sums?.unset(page);
-  let unrecorded: Folded | null = null;
+  let unrecorded: CheckpointProgress | null = null;
   let recorded: Recorded | null = null;
 
   const settle = (): void => {
@@ -42,11 +42,11 @@ export function openFolding(db: Database.Database, database: string, pageBytes: 
     recorded = record(sums, { walFd, pageBytes }, unrecorded, recorded);
     unrecorded = null;
   };
-  const fold = (): Folded | null => {
+  const checkpointPassive = (): CheckpointProgress | null => {
     const done = checkpoint(db, 'PASSIVE');
     if (done) unrecorded = done;
     // A full disk may have stored some of the pages, or half of one. Reads use the log until a later checkpoint writes them all.
-    else for (const page of pagesAfter(walFd, pageBytes, foldedOf(walFd, recorded))) sums?.unset(page);
+    else for (const page of pagesAfter(walFd, pageBytes, checkpointedOf(walFd, recorded))) sums?.unset(page);
     try {
       settle();
     } catch {
@@ -56,12 +56,12 @@ export function openFolding(db: Database.Database, database: string, pageBytes: 
   };
 
   return {
-    fold: () => fold()?.frames ?? 0,
+    checkpointPassive: () => checkpointPassive()?.frames ?? 0,
     settle,
     sums: () => (unrecorded ? null : sums),
-    foldAll() {
-      const done = fold();
-      if (!done || unrecorded || done.folded < done.frames) return false;
+    checkpointAll() {
+      const done = checkpointPassive();
+      if (!done || unrecorded || done.checkpointed < done.frames) return false;
       return checkpoint(db, 'TRUNCATE') !== null;
     },
     close() {
@@ -71,14 +71,14 @@ export function openFolding(db: Database.Database, database: string, pageBytes: 
   };
 }
 
-function checkpoint(db: Database.Database, mode: 'PASSIVE' | 'TRUNCATE'): Folded | null {
+function checkpoint(db: Database.Database, mode: 'PASSIVE' | 'TRUNCATE'): CheckpointProgress | null {
   try {
     const [done] = db.prepare(`PRAGMA wal_checkpoint(${mode})`).all() as {
       busy: number;
       log: number;
       checkpointed: number;
     }[];
-    return done && done.log >= 0 ? { frames: done.log, folded: done.checkpointed } : null;
+    return done && done.log >= 0 ? { frames: done.log, checkpointed: done.checkpointed } : null;
   } catch (error) {
     if (!isEngineError(error)) throw error;
     return null;
@@ -89,33 +89,33 @@ function checkpoint(db: Database.Database, mode: 'PASSIVE' | 'TRUNCATE'): Folded
 interface Recorded {
   /** Changes when the log restarts. */
   readonly salt: bigint;
-  readonly folded: number;
+  readonly checkpointed: number;
 }
 
 /** Returns the frames of the current log that are in the file with their checksums. */
-const foldedOf = (walFd: number, recorded: Recorded | null): number =>
-  recorded?.salt === saltOf(walFd) ? recorded.folded : 0;
+const checkpointedOf = (walFd: number, recorded: Recorded | null): number =>
+  recorded?.salt === saltOf(walFd) ? recorded.checkpointed : 0;
 
 /** @returns the new progress */
 function record(
   sums: WritablePageSums,
   { walFd, pageBytes }: { walFd: number; pageBytes: number },
-  { frames, folded }: Folded,
+  { frames, checkpointed }: CheckpointProgress,
   before: Recorded | null,
 ): Recorded {
-  const from = foldedOf(walFd, before);
-  if (folded > from) {
+  const from = checkpointedOf(walFd, before);
+  if (checkpointed > from) {
     /** Null if the page has a later frame that is not checkpointed: the file still holds the earlier content. */
     const sumOf = new Map<number, number | null>();
     let pages = 0;
     eachFrame(walFd, pageBytes, [from + 1, frames], (frame, header, content) => {
-      sumOf.set(header.readUInt32BE(0), frame <= folded ? Bun.hash.crc32(content) : null);
+      sumOf.set(header.readUInt32BE(0), frame <= checkpointed ? Bun.hash.crc32(content) : null);
       pages = header.readUInt32BE(4) || pages;
       return true;
     });
-    if (folded === frames) sums.resize(pages);
+    if (checkpointed === frames) sums.resize(pages);
     for (const [page, sum] of sumOf) if (sum !== null && page <= pages) sums.set(page, sum);
     sums.flush();
   }
-  return { salt: saltOf(walFd), folded };
+  return { salt: saltOf(walFd), checkpointed };
 }

@@ -11,10 +11,10 @@ import { migrate, type MigrationReport } from '../migrate.ts';
 import { migrations } from '../migrations/index.ts';
 import { makePrivateFile } from '../private.ts';
 import { makeShrinkable, type Shrinkable } from '../shrinkable.ts';
-import { openTaker, type Taker } from '../spool/taker.ts';
+import { openWalArchiver, type WalArchiver } from '../spool/taker.ts';
 import { StoreError } from '../store.ts';
 import { sumsOfFile } from './adopt.ts';
-import { closeFolded } from './close-folded.ts';
+import { closeCheckpointed } from './close-folded.ts';
 import { damageOf, describeDamage, wayBack, type Damage } from './damage.ts';
 import { writeIdentity } from './identity.ts';
 import { openPageFile } from './page-file.ts';
@@ -29,7 +29,7 @@ import { checkWhole } from './whole-check.ts';
 export interface StartOptions {
   readonly nowMs: () => number;
   /** Folder into which WAL segments are archived before a checkpoint; null if no continuous copy is made. */
-  readonly spool: string | null;
+  readonly walArchive: string | null;
   readonly snapshots: string;
   readonly log: Log;
   readonly problems: Problems;
@@ -47,7 +47,7 @@ export interface Started {
 export function startDirectory(dir: Directory, options: StartOptions): Started {
   if (existsSync(`${dir.database}-journal`)) rollBack(dir.database);
   // A newer schema is refused without a change: no archiving, no checkpoint.
-  if (schemaOfFile(dir.database) > migrations.length) migrateHere(dir, { ...options, spool: null });
+  if (schemaOfFile(dir.database) > migrations.length) migrateHere(dir, { ...options, walArchive: null });
   const known = recognise(dir);
   if (known === 'new') return startNew(dir, options);
   const damage = look(dir, options.log);
@@ -64,41 +64,42 @@ export function startDirectory(dir: Directory, options: StartOptions): Started {
 /** Checkpoints the log of the previous server and of the migrations before the engine opens. */
 function migrateHere(
   { database }: Directory,
-  { nowMs, snapshots, spool, log }: StartOptions,
+  { nowMs, snapshots, walArchive, log }: StartOptions,
 ): Pick<Started, 'migration' | 'shrinkable'> {
-  const taker = spool === null ? null : openTaker({ database, spool });
-  const beforeFold = (db: Database.Database): void => void (taker && putAside(db, taker, nowMs()));
-  if (taker) foldLeftOver(database, beforeFold);
+  const walArchiver = walArchive === null ? null : openWalArchiver({ database, walArchive });
+  const beforeCheckpoint = (db: Database.Database): void =>
+    void (walArchiver && putAside(db, walArchiver, nowMs()));
+  if (walArchiver) checkpointLeftOver(database, beforeCheckpoint);
   const onStep = (message: string): void => log('info', message);
-  const migration = migrate({ path: database, snapshots, nowMs, onStep, beforeFold });
-  const shrinkable = makeShrinkable(database, taker ? { beforeFold } : {});
-  taker?.folded();
+  const migration = migrate({ path: database, snapshots, nowMs, onStep, beforeCheckpoint });
+  const shrinkable = makeShrinkable(database, walArchiver ? { beforeCheckpoint } : {});
+  walArchiver?.checkpointed();
   return { migration, shrinkable };
 }
 
 /** Checkpoints the log of the previous server. */
-function foldLeftOver(database: string, beforeFold: (db: Database.Database) => void): void {
+function checkpointLeftOver(database: string, beforeCheckpoint: (db: Database.Database) => void): void {
   if (isEmptyFile(`${database}-wal`)) return;
   const db = new Database(database);
   try {
     for (const pragma of ['synchronous = FULL', 'wal_autocheckpoint = 0'])
       db.prepare(`PRAGMA ${pragma}`).all();
-    beforeFold(db);
+    beforeCheckpoint(db);
   } finally {
-    closeFolded(db, database);
+    closeCheckpointed(db, database);
   }
 }
 
-function putAside(db: Database.Database, taker: Taker, timeMs: number): void {
+function putAside(db: Database.Database, walArchiver: WalArchiver, timeMs: number): void {
   try {
     // The log may hold a commit that was in flight when the previous server died, which SQLite may skip and overwrite. A write of this
     // connection moves the end of the log past it.
     const [row] = db.prepare('PRAGMA user_version').all() as { user_version: number }[];
     db.exec(`PRAGMA user_version = ${row?.user_version ?? 0}`);
     const [head] = db.prepare('SELECT position, hash FROM log_head').all() as LogHead[];
-    taker.take({ timeMs, head: head ?? null });
+    walArchiver.take({ timeMs, head: head ?? null });
   } catch (error) {
-    taker.end(error instanceof Error ? error.message : String(error));
+    walArchiver.end(error instanceof Error ? error.message : String(error));
   }
 }
 

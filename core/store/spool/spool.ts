@@ -44,36 +44,36 @@ export interface SegmentHeader {
 const unsent = '.segment';
 const sent = '.sent';
 
-export const segmentPath = (spool: string, index: number): string =>
-  join(spool, `${String(index).padStart(10, '0')}${unsent}`);
+export const segmentPath = (walArchive: string, index: number): string =>
+  join(walArchive, `${String(index).padStart(10, '0')}${unsent}`);
 
 /** Segment file names, ascending. */
-const namesIn = (spool: string): string[] =>
-  existsSync(spool)
-    ? readdirSync(spool)
+const namesIn = (walArchive: string): string[] =>
+  existsSync(walArchive)
+    ? readdirSync(walArchive)
         .filter((name) => name.endsWith(unsent) || name.endsWith(sent))
         .sort()
     : [];
 
 /** Paths of unsent segments, ascending. */
-export const waitingPaths = (spool: string): string[] =>
-  namesIn(spool)
+export const waitingPaths = (walArchive: string): string[] =>
+  namesIn(walArchive)
     .filter((name) => name.endsWith(unsent))
-    .map((name) => join(spool, name));
+    .map((name) => join(walArchive, name));
 
 /** Returns the header of the last segment, sent or not; null if there is none or it is incomplete. */
-export function lastHeader(spool: string): SegmentHeader | null {
-  const last = namesIn(spool).at(-1);
-  return last === undefined ? null : readHeader(join(spool, last));
+export function lastHeader(walArchive: string): SegmentHeader | null {
+  const last = namesIn(walArchive).at(-1);
+  return last === undefined ? null : readHeader(join(walArchive, last));
 }
 
 /** Marks a segment as sent: deletes its pages, keeps its header, from which the chain continues, and removes earlier sent segments. */
-export function markSent(spool: string, path: string): void {
+export function markSent(walArchive: string, path: string): void {
   const sentPath = path.replace(unsent, sent);
   renameSync(path, sentPath);
   truncateSync(sentPath, segmentHeaderBytes);
-  for (const name of namesIn(spool))
-    if (name.endsWith(sent) && name < basename(sentPath)) rmSync(join(spool, name));
+  for (const name of namesIn(walArchive))
+    if (name.endsWith(sent) && name < basename(sentPath)) rmSync(join(walArchive, name));
 }
 
 export function encodeHeader(header: SegmentHeader): Buffer {
@@ -113,38 +113,38 @@ export interface FileState {
 }
 
 /** Records that the database file in this state holds the content up to this segment, so that the next log starts after it. */
-export interface FoldMark {
+export interface CheckpointMark {
   readonly chain: string;
   readonly index: number;
   readonly file: FileState;
 }
 
-const foldMark = 'folded';
+const checkpointMark = 'folded';
 const endMark = 'ended';
 
-export function writeFoldMark(spool: string, mark: FoldMark): void {
+export function writeCheckpointMark(walArchive: string, mark: CheckpointMark): void {
   const text = JSON.stringify(mark);
-  makePrivateFile(join(spool, `${foldMark}.new`), `${sumOf(text)} ${text}`);
-  renameSync(join(spool, `${foldMark}.new`), join(spool, foldMark));
+  makePrivateFile(join(walArchive, `${checkpointMark}.new`), `${sumOf(text)} ${text}`);
+  renameSync(join(walArchive, `${checkpointMark}.new`), join(walArchive, checkpointMark));
 }
 
-export function readFoldMark(spool: string): FoldMark | null {
-  const path = join(spool, foldMark);
-  return existsSync(path) ? checked<FoldMark>(readFileSync(path, 'utf8')) : null;
+export function readCheckpointMark(walArchive: string): CheckpointMark | null {
+  const path = join(walArchive, checkpointMark);
+  return existsSync(path) ? checked<CheckpointMark>(readFileSync(path, 'utf8')) : null;
 }
 
 /** Removes incomplete files of a failed write. */
-export function dropUnfinished(spool: string): void {
-  for (const name of readdirSync(spool)) if (name.endsWith('.new')) rmSync(join(spool, name));
+export function dropUnfinished(walArchive: string): void {
+  for (const name of readdirSync(walArchive)) if (name.endsWith('.new')) rmSync(join(walArchive, name));
 }
 
 /** Ends the chain: a new chain must be started. */
-export function writeEnd(spool: string, reason: string): void {
-  makePrivateFile(join(spool, endMark), reason);
+export function writeEnd(walArchive: string, reason: string): void {
+  makePrivateFile(join(walArchive, endMark), reason);
 }
 
 /** @returns the reason for the end of the chain; null while it continues */
-export function readEnd(spool: string): string | null {
-  const path = join(spool, endMark);
+export function readEnd(walArchive: string): string | null {
+  const path = join(walArchive, endMark);
   return existsSync(path) ? readFileSync(path, 'utf8') : null;
 }

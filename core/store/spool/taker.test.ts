@@ -24,7 +24,7 @@ import { openStore, type OpenedStore } from '../open-store.ts';
 import { tenantStatement } from '../statement.ts';
 import { scopeOf, tenantOp } from '../store.ts';
 import { encodeHeader, lastHeader, readEnd, readHeader, segmentHeaderBytes, waitingPaths } from './spool.ts';
-import { openTaker } from './taker.ts';
+import { openWalArchiver } from './taker.ts';
 
 const put = tenantStatement(
   'taker_test.put',
@@ -101,7 +101,7 @@ test('a commit that SQLite passes by, because another process has the file open,
   await write(opened, 'a');
   await opened.store.take('next');
   for (const name of names) copy(name);
-  moveSpool(living, dir);
+  moveWalArchive(living, dir);
   const other = new Database(join(dir, 'tatami.db'));
   other.prepare('SELECT 1 FROM log_head').all();
   await write(opened, 'under way');
@@ -124,7 +124,7 @@ function isOwn(dir: string): void {
 }
 
 /** Makes the segments count as archived from the file of directory `to`. */
-function moveSpool(from: string, to: string): void {
+function moveWalArchive(from: string, to: string): void {
   cpSync(join(from, 'spool'), join(to, 'spool'), { recursive: true });
   const inode = String(statSync(join(to, 'tatami.db')).ino);
   for (const path of waitingPaths(join(to, 'spool'))) {
@@ -139,9 +139,12 @@ test.skipIf(process.platform !== 'linux')(
   'a spool in which nothing can be written or removed ends the chain, and nothing else',
   () => {
     const dir = fresh();
-    const taker = openTaker({ database: join(dir, 'tatami.db'), spool: '/proc/self/fdinfo' });
-    expect(() => taker.begin('chain-a', { timeMs: 0, head: null })).not.toThrow();
-    expect(() => taker.end('why')).not.toThrow();
+    const walArchiver = openWalArchiver({
+      database: join(dir, 'tatami.db'),
+      walArchive: '/proc/self/fdinfo',
+    });
+    expect(() => walArchiver.begin('chain-a', { timeMs: 0, head: null })).not.toThrow();
+    expect(() => walArchiver.end('why')).not.toThrow();
   },
 );
 

@@ -11,11 +11,11 @@ import {
   encodeHeader,
   lastHeader,
   readEnd,
-  readFoldMark,
+  readCheckpointMark,
   segmentHeaderBytes,
   segmentPath,
   writeEnd,
-  writeFoldMark,
+  writeCheckpointMark,
   type FileState,
   type SegmentHeader,
 } from './spool.ts';
@@ -30,11 +30,11 @@ export interface TakenAt {
   readonly head: LogHead | null;
 }
 
-export interface Taker {
+export interface WalArchiver {
   /** Archives the frames committed since the last call. Must be called before every checkpoint, while no write is in flight. */
   take(at: TakenAt): void;
   /** Records that the archived frames may be in the database file now. */
-  folded(): void;
+  checkpointed(): void;
   /** Starts a chain with all frames in the log, and deletes all earlier segments. */
   begin(chain: string, at: TakenAt): void;
   end(reason: string): void;
@@ -52,22 +52,22 @@ interface Chain {
 
 interface Where {
   readonly database: string;
-  readonly spool: string;
+  readonly walArchive: string;
 }
 
 /** Continues the stored chain if it provably has no gap. */
-export function openTaker({ database, spool }: Where): Taker {
+export function openWalArchiver({ database, walArchive }: Where): WalArchiver {
   let chain: Chain | null = null;
 
   const end = (reason: string): void => {
     chain = null;
     const noted = tried(() => {
-      dropUnfinished(spool);
-      writeEnd(spool, reason);
+      dropUnfinished(walArchive);
+      writeEnd(walArchive, reason);
     });
     // The disk is full. Removing the folder ends the chain as well; a folder left in place would describe a file and a log that have since
     // changed.
-    if (!noted) tried(() => rmSync(spool, { recursive: true, force: true }));
+    if (!noted) tried(() => rmSync(walArchive, { recursive: true, force: true }));
   };
   const orEnd = (work: () => void): void => {
     try {
@@ -78,23 +78,29 @@ export function openTaker({ database, spool }: Where): Taker {
   };
 
   orEnd(() => {
-    chain = resume({ database, spool });
+    chain = resume({ database, walArchive });
   });
   return {
     take: (at) =>
       orEnd(() => {
-        if (chain) chain = takeNext({ database, spool }, chain, at);
+        if (chain) chain = takeNext({ database, walArchive }, chain, at);
       }),
-    folded: () =>
+    checkpointed: () =>
       orEnd(() => {
-        if (chain) writeFoldMark(spool, { chain: chain.name, index: chain.index, file: fileState(database) });
+        if (chain)
+          writeCheckpointMark(walArchive, {
+            chain: chain.name,
+            index: chain.index,
+            file: fileState(database),
+          });
       }),
     begin: (name, at) =>
       orEnd(() => {
-        rmSync(spool, { recursive: true, force: true });
-        makePrivateDir(spool);
-        chain = beginChain({ database, spool }, name, at);
-        if (!chain.place) writeFoldMark(spool, { chain: name, index: 0, file: fileState(database) });
+        rmSync(walArchive, { recursive: true, force: true });
+        makePrivateDir(walArchive);
+        chain = beginChain({ database, walArchive }, name, at);
+        if (!chain.place)
+          writeCheckpointMark(walArchive, { chain: name, index: 0, file: fileState(database) });
       }),
     end,
   };
@@ -111,8 +117,8 @@ function tried(work: () => void): boolean {
 
 /** @throws Error with the reason why the stored chain cannot continue */
 function resume(where: Where): Chain | null {
-  const last = lastHeader(where.spool);
-  if (!last || readEnd(where.spool) !== null) return null;
+  const last = lastHeader(where.walArchive);
+  if (!last || readEnd(where.walArchive) !== null) return null;
   const { chain: name, index, first, place } = last;
   if (isLogOf(where.database, last)) return { name, index, first, place };
   if (isFileOf(where, last)) return { name, index, first, place: null };
@@ -131,8 +137,8 @@ function isLogOf(database: string, { place, inode }: SegmentHeader): boolean {
 }
 
 /** Returns true if the file is unchanged since everything up to the segment was checkpointed. */
-function isFileOf({ database, spool }: Where, { chain, index }: SegmentHeader): boolean {
-  const mark = readFoldMark(spool);
+function isFileOf({ database, walArchive }: Where, { chain, index }: SegmentHeader): boolean {
+  const mark = readCheckpointMark(walArchive);
   return mark?.chain === chain && mark.index === index && isSame(mark.file, fileState(database));
 }
 
@@ -171,13 +177,13 @@ function withWal<T>(database: string, work: (wal: Wal | null) => T): T {
 
 /** Writes a segment atomically. Not synced: after a power failure the checksum reveals an incomplete one. */
 function writeSegment(
-  { database, spool }: Where,
+  { database, walArchive }: Where,
   { name, index, first, place }: Chain,
   at: TakenAt,
   wal: Wal | null,
   committed: Committed | undefined,
 ): void {
-  const path = segmentPath(spool, index);
+  const path = segmentPath(walArchive, index);
   const fd = openSync(`${path}.new`, 'w', 0o600);
   try {
     const sum = wal && committed ? writePages(fd, wal, committed) : 0n;

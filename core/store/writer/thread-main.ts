@@ -46,13 +46,15 @@ function answerOf(engine: Engine, ask: Question): Answer | Promise<Answer> {
     case 'reclaim':
       return { ok: 'reclaimed', space: engine.reclaim(ask.pages) };
     case 'close':
-      return engine.close(ask.isWhole, ask.nowMs).then((isFolded) => ({ ok: 'closed', isFolded }));
+      return engine
+        .close(ask.isWhole, ask.nowMs)
+        .then((isCheckpointed) => ({ ok: 'closed', isFolded: isCheckpointed }));
   }
 }
 
-function open({ path, logHead, head, spool }: Extract<Ask, { do: 'open' }>): Engine | StoreError {
+function open({ path, logHead, head, walArchive }: Extract<Ask, { do: 'open' }>): Engine | StoreError {
   try {
-    return openEngine({ path, head, spool, headWriter: openHeadWriter(logHead, head) });
+    return openEngine({ path, head, walArchive, headWriter: openHeadWriter(logHead, head) });
   } catch (error) {
     return faultOf(error);
   }

@@ -37,7 +37,7 @@ export interface Writer {
 
 /** Segment folder of the continuous copy, and the clock for segment times. */
 export interface Copying {
-  readonly spool: string;
+  readonly walArchive: string;
   nowMs(): number;
 }
 
@@ -105,7 +105,7 @@ function startThread(): Thread {
   return {
     open({ copying, ...where }) {
       const store = stores++;
-      post(store, { do: 'open', ...where, spool: copying?.spool ?? null });
+      post(store, { do: 'open', ...where, walArchive: copying?.walArchive ?? null });
       return createWriter(
         (question) => ask(store, question),
         () => copying?.nowMs() ?? 0,
@@ -134,7 +134,7 @@ function createWriter(ask: (question: Ask) => Promise<Answer>, nowMs: () => numb
     },
     async close(isWhole) {
       const answer = await ask({ do: 'close', isWhole, nowMs: nowMs() });
-      return answer?.ok === 'closed' && answer.isFolded;
+      return answer?.ok === 'closed' && answer.isCheckpointed;
     },
   };
 }

@@ -39,7 +39,7 @@ export type Ask =
       readonly logHead: string;
       readonly head: LogHead;
       /** Segment folder of the continuous copy; null if none is made. */
-      readonly spool: string | null;
+      readonly walArchive: string | null;
     }
   | ({ readonly do: 'commit' } & WireGroup)
   | { readonly do: 'checkpoint'; readonly nowMs: number }
@@ -100,7 +100,7 @@ export type Answer =
   | GroupAnswer
   | { readonly ok: 'verified'; readonly damage: Damage | null }
   | { readonly ok: 'reclaimed'; readonly space: FileSpace | null }
-  | { readonly ok: 'closed'; readonly isFolded: boolean }
+  | { readonly ok: 'closed'; readonly isCheckpointed: boolean }
   | null;
 
 export interface ToThread {

@@ -104,7 +104,7 @@ function moveEvent(
     entityKind: cardKind,
     entityId: issueId,
     subjectId: null,
-    learnsOf: null,
+    commitAssignedOf: null,
     data: { board: { id, name }, issue: { id: issueId }, column, lane, rank },
   };
 }

@@ -209,7 +209,7 @@ export const issueModel = modelOf(issue, {
       values: placeOf,
       former: { table: 'former_identifiers', id: 'issue_id' },
     },
-    learns: { what: issueNumber, of: (issue) => (issue.number === null ? issue.id : null) },
+    commitAssigned: { what: issueNumber, of: (issue) => (issue.number === null ? issue.id : null) },
   },
   wire(issue, { directory, baseUrl }) {
     const team = directory.teams.get(issue.teamId);

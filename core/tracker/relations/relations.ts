@@ -234,7 +234,7 @@ function withIssueEvents(change: Change, ends: readonly [Issue, Issue]): Change 
             entityKind: issueModel.name,
             entityId: issue.id,
             subjectId: issue.id,
-            learnsOf: issue.number === null ? issue.id : null,
+            commitAssignedOf: issue.number === null ? issue.id : null,
             data: { ...issueModel.wire(issue, view), relation: { id, type: word, issue: other } },
           };
         }),

@@ -15,7 +15,7 @@ export interface Moment {
   readonly previous?: Values;
 }
 
-export interface Story {
+export interface SampleScenario {
   /** By contract name or event type. */
   readonly objects: Readonly<Record<string, Values>>;
   /** By event type. */

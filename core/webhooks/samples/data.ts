@@ -5,7 +5,7 @@ import { Check } from 'typebox/value';
 import type { Contract } from '../../contract/contract.ts';
 import { contracts, eventsOf } from '../../contracts.ts';
 import type { Moment, SampleSetting, Values } from './cast.ts';
-import { storyOf } from './story.ts';
+import { scenarioOf } from './story.ts';
 import { dayMs } from '../../lib/time.ts';
 
 /** Returns the known fields; the caller fills in the rest of the schema. */
@@ -15,7 +15,7 @@ export function sampleData(
 ): Values {
   const { properties } = (envelope as TObject).properties.data as TObject;
   const contract = contracts.find(({ events }) => eventsOf(events).includes(type));
-  const { objects, moments } = storyOf(setting);
+  const { objects, moments } = scenarioOf(setting);
   const object = objects[type] ?? objects[contract?.name ?? ''] ?? contract?.examples?.create ?? {};
   const { now, previous } = moments[type] ?? plainMoment(contract, type, object as Values);
   const isChange = 'previous' in properties;

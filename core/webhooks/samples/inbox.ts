@@ -4,11 +4,11 @@ import type { inboxItem } from '../../inbox/contract.ts';
 import type { reaction } from '../../tracker/reactions/contract.ts';
 import type { subscriber } from '../../tracker/subscribers/contract.ts';
 import { dayMs } from '../../lib/time.ts';
-import { ana, ben, idOf, type SampleSetting, type Story } from './cast.ts';
+import { ana, ben, idOf, type SampleSetting, type SampleScenario } from './cast.ts';
 
 const issue = { id: idOf('iss'), identifier: 'ENG-42' };
 
-export function inboxStory({ nowMs }: SampleSetting): Story {
+export function inboxScenario({ nowMs }: SampleSetting): SampleScenario {
   const [before, now] = [new Date(nowMs - 2 * dayMs).toISOString(), new Date(nowMs).toISOString()];
   return {
     objects: {

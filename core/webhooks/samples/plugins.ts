@@ -3,7 +3,7 @@
 import type { EntityResponse } from '../../contract/contract.ts';
 import type { plugin } from '../../plugins/installs/contract.ts';
 import type { proposal } from '../../proposals/contract.ts';
-import { ben, idOf, timeOf, type SampleSetting, type Story } from './cast.ts';
+import { ben, idOf, timeOf, type SampleSetting, type SampleScenario } from './cast.ts';
 
 const assigning = {
   scope: 'issues:write',
@@ -33,7 +33,7 @@ const ran = {
   ...{ attempt: 1, calls: 2, fetches: 1, proposalId: null },
 } as const;
 
-export function pluginStory(setting: SampleSetting): Story {
+export function pluginScenario(setting: SampleSetting): SampleScenario {
   const decided = { decidedBy: { kind: 'user', ...ben }, decidedAt: timeOf(setting.nowMs, 0) } as const;
   return {
     objects: {

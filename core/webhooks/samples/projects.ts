@@ -4,13 +4,13 @@ import type { milestone } from '../../tracker/milestones/contract.ts';
 import type { pipeline } from '../../tracker/pipelines/contract.ts';
 import type { projectUpdate } from '../../tracker/project-updates/contract.ts';
 import type { release } from '../../tracker/releases/contract.ts';
-import { ben, dayOf, editor, idOf, timeOf, type SampleSetting, type Story } from './cast.ts';
+import { ben, dayOf, editor, idOf, timeOf, type SampleSetting, type SampleScenario } from './cast.ts';
 
-export function projectStory({ nowMs }: SampleSetting): Story {
+export function projectScenario({ nowMs }: SampleSetting): SampleScenario {
   return { objects: objectsOf(nowMs), moments: momentsOf(nowMs) };
 }
 
-function objectsOf(nowMs: number): Story['objects'] {
+function objectsOf(nowMs: number): SampleScenario['objects'] {
   return {
     project_update: {
       id: idOf('upd'),
@@ -53,7 +53,7 @@ function objectsOf(nowMs: number): Story['objects'] {
   };
 }
 
-function momentsOf(nowMs: number): Story['moments'] {
+function momentsOf(nowMs: number): SampleScenario['moments'] {
   const published = { status: 'published', stage: 'released', publishedAt: timeOf(nowMs, 0) };
   const reason = 'Saving loses comments.';
   const back = { status: 'rolled_back', rolledBackAt: timeOf(nowMs, 0), rollbackReason: reason };

@@ -22,11 +22,11 @@ import {
   idOf,
   timeOf,
   type SampleSetting,
-  type Story,
+  type SampleScenario,
 } from './cast.ts';
-import { inboxStory } from './inbox.ts';
-import { projectStory } from './projects.ts';
-import { pluginStory } from './plugins.ts';
+import { inboxScenario } from './inbox.ts';
+import { projectScenario } from './projects.ts';
+import { pluginScenario } from './plugins.ts';
 import { relationMoments, relationObjects } from './relations.ts';
 import { cycleMoments, cycleObjects, cycleReference } from './cycles.ts';
 import { slaMoments, slaObjects } from './sla.ts';
@@ -38,10 +38,10 @@ const todo = { id: idOf('wfs'), name: 'Todo', type: 'unstarted' } as const;
 const inProgress = { id: idOf('wfs', 2), name: 'In Progress', type: 'started' } as const;
 const hook = 'https://hooks.acme.example/tatami';
 
-export function storyOf(setting: SampleSetting): Story {
-  const projects = projectStory(setting);
-  const inbox = inboxStory(setting);
-  const plugins = pluginStory(setting);
+export function scenarioOf(setting: SampleSetting): SampleScenario {
+  const projects = projectScenario(setting);
+  const inbox = inboxScenario(setting);
+  const plugins = pluginScenario(setting);
   return {
     objects: {
       ...tracked(setting),
@@ -196,7 +196,7 @@ function systemEvents({ nowMs }: SampleSetting) {
   };
 }
 
-function momentsOf({ nowMs }: SampleSetting): Story['moments'] {
+function momentsOf({ nowMs }: SampleSetting): SampleScenario['moments'] {
   const [before, now] = [timeOf(nowMs, -2), timeOf(nowMs, 0)];
   const why = { enabled: false, disabledReason: 'All deliveries have failed for 120 hours.' };
   return {

@@ -1,21 +1,21 @@
 // Finished attempts share a commit with those about to finish, and never wait for a hanging receiver.
 import { expect, test } from 'bun:test';
-import { createCompany } from './company.ts';
+import { createCommitBatch } from './company.ts';
 
 test('company is expected while another attempt is young and open, whatever came before or after it', () => {
   let now = 0;
-  const company = createCompany(() => now);
-  expect(company.isExpected()).toBe(false);
-  const leaveHanging = company.join();
-  expect(company.isExpected()).toBe(true);
+  const commitBatch = createCommitBatch(() => now);
+  expect(commitBatch.isExpected()).toBe(false);
+  const leaveHanging = commitBatch.join();
+  expect(commitBatch.isExpected()).toBe(true);
   now = 21;
-  expect(company.isExpected()).toBe(false);
-  const leaveFirst = company.join();
-  const leaveSecond = company.join();
+  expect(commitBatch.isExpected()).toBe(false);
+  const leaveFirst = commitBatch.join();
+  const leaveSecond = commitBatch.join();
   leaveFirst();
-  expect(company.isExpected()).toBe(true);
+  expect(commitBatch.isExpected()).toBe(true);
   leaveSecond();
-  expect(company.isExpected()).toBe(false);
+  expect(commitBatch.isExpected()).toBe(false);
   leaveHanging();
-  expect(company.isExpected()).toBe(false);
+  expect(commitBatch.isExpected()).toBe(false);
 });

@@ -4,14 +4,14 @@
 /** Most receivers answer within this time; slower ones are not waited for. */
 const soonMs = 20;
 
-export interface Company {
+export interface CommitBatch {
   /** Registers an attempt. Returns the function to call once it is over. */
   join(): () => void;
   /** Returns true if other attempts are likely to end soon. */
   isExpected(): boolean;
 }
 
-export function createCompany(nowMs: () => number = () => performance.now()): Company {
+export function createCommitBatch(nowMs: () => number = () => performance.now()): CommitBatch {
   /** Attempts not known to be old, in start order; at most those running. */
   const young = new Set<{ readonly sinceMs: number }>();
   return {

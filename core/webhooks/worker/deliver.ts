@@ -25,7 +25,7 @@ import type { Endpoint } from '../endpoints/kind.ts';
 import type { Message } from '../payload.ts';
 import type { OpenSecrets } from '../secret.ts';
 import type { Subscriptions } from '../subscriptions.ts';
-import type { Company } from './company.ts';
+import type { CommitBatch } from './company.ts';
 import type { Disable } from './disable.ts';
 import type { Healths } from './health.ts';
 import { moveAfter, reasonToDisable } from './outcome.ts';
@@ -44,7 +44,7 @@ export interface Delivering {
   readonly version: string;
   readonly disable: Disable;
   readonly messages: Messages;
-  readonly company: Company;
+  readonly commitBatch: CommitBatch;
   readonly openSecrets: OpenSecrets;
   /** Aborts attempts when the process ends. */
   readonly signal: AbortSignal;
@@ -64,7 +64,7 @@ export async function deliver(parts: Delivering, taken: Taken): Promise<void> {
   const endpoint = await parts.subscriptions.enabled(scope, delivery.endpoint_id);
   const message = endpoint && (taken.message ?? (await parts.messages.of(scope, delivery)));
   if (!endpoint || !message) return cancel(parts, taken);
-  const attempted = await attemptInCompany(parts, scope, endpoint, delivery, message);
+  const attempted = await attemptInBatch(parts, scope, endpoint, delivery, message);
   // The attempt was aborted. The lease ends with this process, and the next process makes the attempt.
   if (!attempted) return;
   parts.ledger.chargeAll(scope, { deliveries: 1, bytesOut: message.payload.length });
@@ -95,14 +95,14 @@ export async function cancel({ store, clock }: Delivering, { item, queue, delive
   if (!ok) queue.drop(item);
 }
 
-async function attemptInCompany(
-  { clock, egress, version, signal, sealing, openSecrets, company }: Delivering,
+async function attemptInBatch(
+  { clock, egress, version, signal, sealing, openSecrets, commitBatch }: Delivering,
   scope: Scope,
   endpoint: Endpoint,
   delivery: DeliveryRow,
   message: Message,
 ): Promise<Attempted | null> {
-  const leave = company.join();
+  const leave = commitBatch.join();
   try {
     return await attempt(
       { clock, egress, version, signal },
@@ -124,7 +124,7 @@ async function attemptInCompany(
  * health.
  */
 async function record(parts: Delivering, taken: Taken, attempted: Attempted): Promise<void> {
-  const { store, healths, company } = parts;
+  const { store, healths, commitBatch } = parts;
   const { item, queue, delivery } = taken;
   const { scope } = item;
   const endpointId = delivery.endpoint_id;
@@ -137,7 +137,7 @@ async function record(parts: Delivering, taken: Taken, attempted: Attempted): Pr
   const { ok } = await queue.whileSealed(item, () => {
     const ops = [...moveOps(taken, to, recordAttemptOp(scope, delivery, attempted.record), now), ...health];
     return reason === null
-      ? store.commit(ops, { commitDelayMs: company.isExpected() ? backgroundCommitDelayMs : 0 })
+      ? store.commit(ops, { commitDelayMs: commitBatch.isExpected() ? backgroundCommitDelayMs : 0 })
       : parts.disable(scope, endpointId, reason, ops);
   });
   if (ok) parts.outcomeCounter.count('deliveries', to.status);

@@ -5,7 +5,7 @@ import { findDelivery, type DeliveryRow } from '../deliveries/rows.ts';
 import { createMessages } from '../deliveries/message.ts';
 import type { Message } from '../payload.ts';
 import { createSecretOpener } from '../secret.ts';
-import { createCompany } from './company.ts';
+import { createCommitBatch } from './company.ts';
 import { cancel, deliver, type Delivering, type Taken } from './deliver.ts';
 import { createFresh, type Fresh } from './fresh.ts';
 import { createHeld } from './held.ts';
@@ -42,7 +42,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const parts: Delivering = {
     ...options,
     messages: createMessages(store, options.baseUrl),
-    company: createCompany(),
+    commitBatch: createCommitBatch(),
     openSecrets: createSecretOpener(options.sealing),
     signal: stopping.signal,
   };
